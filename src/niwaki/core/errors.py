@@ -1,0 +1,39 @@
+"""What can go wrong, as types that know their exit code. A message is one line: the thing, the rule, the mending."""
+
+from collections.abc import Sequence
+
+
+class NiwakiError(Exception):
+    """Something failed that no other class describes."""
+
+    exit_code = 1
+
+
+class UsageError(NiwakiError):
+    """The command or call itself was put wrongly."""
+
+    exit_code = 2
+
+
+class Refused(NiwakiError):
+    """The input was looked at and not accepted. Carries one message per fault, so that all are mended at once."""
+
+    exit_code = 3
+
+    def __init__(self, faults: str | Sequence[str]) -> None:
+        self.faults = [faults] if isinstance(faults, str) else list(faults)
+        super().__init__("\n".join(self.faults))
+
+
+class GateMissed(NiwakiError):
+    """The work was done and its quality is below what was asked for."""
+
+    exit_code = 4
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """`, did you mean 'x'?` for a near miss, else the list of what there is."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, known, n=1, cutoff=0.6)
+    return f", did you mean '{near[0]}'?" if near else f"; there is: {', '.join(sorted(known))}"

@@ -1,0 +1,195 @@
+"""Files that are either whole or not there: atomic writes, committed folders with a MANIFEST, append-only lines.
+
+Commit protocol of a folder: fill a temporary sibling, fsync every file, write MANIFEST (sha256 and size of each file)
+last, fsync the folder, rename it into place, fsync the parent. A folder without a true MANIFEST does not count.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.errors import NiwakiError, Refused
+
+MANIFEST = "MANIFEST"
+BLOCK = 1 << 20
+
+
+def sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def fingerprint(value: Any) -> str:
+    """A hash of plain data (anything JSON can say), independent of the order of keys."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def fsync(path: Path) -> None:
+    """Flushes a file or a folder's entries to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replaces `path` in one step: a reader, or a crash, sees the old text or the new, never a part."""
+    temporary = path.with_name(f".{path.name}.tmp-{uuid.uuid4().hex[:8]}")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    fsync(path.parent)
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """The file's value, or Refused in one line that names the file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise Refused(f"{path}: cannot be read as JSON ({error})") from None
+
+
+def append_line(path: Path, value: Any) -> None:
+    """Adds one JSON line and forces it to the disk. A line torn by an earlier crash is closed off first."""
+    line = json.dumps(value, ensure_ascii=False) + "\n"
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+    try:
+        size = os.fstat(handle).st_size
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            line = "\n" + line
+        os.write(handle, line.encode())
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_lines(path: Path) -> list[Any]:
+    """All whole JSON lines; one torn by a crash is passed over."""
+    if not path.exists():
+        return []
+    values = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        with contextlib.suppress(json.JSONDecodeError):
+            values.append(json.loads(line))
+    return values
+
+
+def files_below(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+
+
+def folder_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in files_below(folder))
+
+
+@contextlib.contextmanager
+def committed(target: Path) -> Iterator[Path]:
+    """Gives a temporary folder to fill; on a clean exit it becomes `target`, durable and with its MANIFEST."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.tmp-{uuid.uuid4().hex[:8]}")
+    temporary.mkdir()
+    try:
+        yield temporary
+        _seal(temporary)
+        _swap(temporary, target)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise NiwakiError(f"{target}: could not be saved ({error.strerror or error}); what was there before is intact") from error
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def _seal(folder: Path) -> None:
+    mode = 0o666 & ~_umask()
+    entries = {}
+    for path in files_below(folder):
+        path.chmod(mode)  # safetensors writes 0600 whatever the umask says
+        fsync(path)
+        entries[str(path.relative_to(folder))] = {"sha256": sha256(path), "bytes": path.stat().st_size}
+    for below in sorted(path for path in folder.rglob("*") if path.is_dir()):
+        fsync(below)
+    write_json(folder / MANIFEST, {"version": 1, "files": entries})
+
+
+def _swap(temporary: Path, target: Path) -> None:
+    old = target.with_name(f".{target.name}.old-{uuid.uuid4().hex[:8]}")
+    if target.exists():
+        target.rename(old)
+    temporary.rename(target)
+    fsync(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def fault_in(folder: Path) -> str | None:
+    """Why a committed folder cannot be trusted, or None when every file is as its MANIFEST says."""
+    if not folder.is_dir():
+        return f"{folder}: is not a folder"
+    if not (folder / MANIFEST).is_file():
+        return f"{folder}: has no {MANIFEST}, so it was never finished"
+    try:
+        entries = read_json(folder / MANIFEST)["files"]
+    except (Refused, KeyError, TypeError):
+        return f"{folder}/{MANIFEST}: is damaged"
+    for name, said in entries.items():
+        path = folder / name
+        if not path.is_file():
+            return f"{path}: is missing"
+        if path.stat().st_size != said["bytes"] or sha256(path) != said["sha256"]:
+            return f"{path}: is not what was saved (damaged or changed since)"
+    return None
+
+
+def sweep(folder: Path) -> None:
+    """Removes what a crash left half-written beside committed folders; puts back one that was being replaced."""
+    if not folder.is_dir():
+        return
+    for path in list(folder.iterdir()):
+        if not path.name.startswith("."):
+            continue
+        name, mark, _ = path.name[1:].rpartition(".old-")
+        if mark and not (folder / name).exists():
+            path.rename(folder / name)
+        elif mark or ".tmp-" in path.name:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def require_space(folder: Path, need_bytes: int, what: str) -> None:
+    """Refused before work starts when the disk below `folder` has less than `need_bytes` free."""
+    existing = next(path for path in [folder, *folder.parents] if path.exists())
+    free = shutil.disk_usage(existing).free
+    if free < need_bytes:
+        raise Refused(
+            f"{folder}: {what} needs about {need_bytes / 1e6:.0f} MB and {free / 1e6:.0f} MB are free; "
+            "free some space or choose another folder"
+        )
+
+
+def newest_first(folders: Iterable[Path]) -> list[Path]:
+    return sorted(folders, key=lambda path: path.name, reverse=True)

@@ -1,0 +1,63 @@
+"""Strict settings: every field is said once with its remark, every fault is reported with its path, all at once."""
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from niwaki.core.errors import Refused, did_you_mean
+
+SomeSettings = TypeVar("SomeSettings", bound="Settings")
+
+
+class Settings(BaseModel):
+    """Base of all that a user can write into a recipe. Unknown keys are faults; numbers must be finite."""
+
+    model_config = ConfigDict(extra="forbid", strict=False, allow_inf_nan=False, protected_namespaces=())
+
+
+def setting(default: Any, remark: str, **limits: Any) -> Any:
+    """A field with its one-line remark; `limits` are pydantic's (gt, ge, lt, le, min_length …)."""
+    return Field(default, description=remark, **limits)
+
+
+def check(kind: type[SomeSettings], values: dict[str, Any], path: str = "") -> SomeSettings:
+    """`kind(**values)`, or Refused with one line per fault."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise Refused(faults_of(error, kind, path)) from None
+
+
+def faults_of(error: ValidationError, kind: type[BaseModel], path: str) -> list[str]:
+    return [_line(fault, kind, path) for fault in error.errors(include_url=False)]
+
+
+def _line(fault: Any, kind: type[BaseModel], path: str) -> str:
+    where = ".".join([*([path] if path else []), *(str(part) for part in fault["loc"])])
+    if fault["type"] == "extra_forbidden":
+        known = list(_fields_at(kind, fault["loc"][:-1]))
+        return f"{where}: unknown key{did_you_mean(str(fault['loc'][-1]), known)}"
+    if fault["type"] == "missing":
+        return f"{where}: needed, but not given"
+    message = fault["msg"].removeprefix("Value error, ")
+    given = f" (given: {fault['input']!r})" if not isinstance(fault["input"], dict | list) else ""
+    return f"{where}: {message[0].lower()}{message[1:]}{given}"
+
+
+def _fields_at(kind: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:
+    """The fields of the nested settings class that `location` leads to."""
+    for part in location:
+        if isinstance(part, int):
+            continue
+        field = kind.model_fields.get(str(part))
+        inner = [t for t in _types_in(field.annotation) if issubclass(t, BaseModel)] if field else []
+        if not inner:
+            break
+        kind = inner[0]
+    return dict(kind.model_fields)
+
+
+def _types_in(annotation: Any) -> list[type]:
+    if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
+        return [annotation]
+    return [found for arg in getattr(annotation, "__args__", ()) for found in _types_in(arg)]
