@@ -1,0 +1,114 @@
+"""How numbers are written: units, significant digits, ranges. None is written "unknown", never 0."""
+
+import math
+from typing import Any
+
+UNKNOWN = "unknown"
+SHARES = {"accuracy", "f1", "macro_f1", "micro_f1", "precision", "recall", "exact_match", "em"}  # said in per cent
+
+
+def significant(value: float, digits: int = 2) -> str:
+    """1234 → "1,200", 0.01234 → "0.012"; never in powers of ten between 1e-6 and 1e15."""
+    if value == 0:
+        return "0"
+    if not 1e-6 <= abs(value) < 1e15:
+        return f"{value:.{digits - 1}e}"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, places)
+    if rounded and math.floor(math.log10(abs(rounded))) > math.floor(math.log10(abs(value))):
+        places -= 1  # 0.996 rounds up into the next decade: 1.0, not 1.00
+    return f"{rounded:,.{max(places, 0)}f}"
+
+
+def score(metric: str | None, value: float | None) -> str:
+    if value is None:
+        return UNKNOWN
+    return f"{100 * value:.1f} %" if metric in SHARES else f"{value:.3f}"
+
+
+def interval(metric: str | None, low: float | None, high: float | None) -> str:
+    """ "80.7–85.3 %", or nothing where no interval was computed."""
+    if low is None or high is None:
+        return ""
+    return f"{100 * low:.1f}–{100 * high:.1f} %" if metric in SHARES else f"{low:.3f}–{high:.3f}"
+
+
+def share(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{100 * value:.1f} %"
+
+
+def ratio(value: float | None) -> str:
+    if value is None:
+        return UNKNOWN
+    return f"{value:,.0f}×" if value >= 100 else f"{value:.1f}×" if value >= 1 else f"{significant(value)}×"
+
+
+def megabytes(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{significant(value / 1e6, 3)} MB"
+
+
+def scaled(value: float | None, unit: str, digits: int = 3) -> str:
+    """With k, M, G, T before the unit."""
+    if value is None:
+        return UNKNOWN
+    factor, prefix = next(
+        (pair for pair in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(value) >= pair[0]), (1, "")
+    )
+    return f"{significant(value / factor, digits)} {prefix}{unit}".rstrip()
+
+
+def rate(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{significant(value, 3)}/s"
+
+
+def milliseconds(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{significant(value, 3)} ms"
+
+
+def duration(value: float | None) -> str:
+    if value is None:
+        return UNKNOWN
+    if value < 100:
+        return f"{significant(value, 2)} s"
+    minutes = round(value / 60)
+    return (
+        f"{value / 60:.1f} min"
+        if value < 600
+        else f"{minutes} min"
+        if minutes < 60
+        else f"{minutes // 60} h {minutes % 60} min"
+    )
+
+
+def _joule_unit(value: float) -> tuple[float, str]:
+    return next(((f, u) for f, u in ((1e6, "MJ"), (1e3, "kJ"), (1, "J")) if value >= f), (1e-3, "mJ"))
+
+
+def energy(reading: dict[str, Any]) -> str:
+    """Two significant digits unless it was measured: an estimate must not look exact. A lower bound is said as one."""
+    joules = reading["joules"]
+    if joules is None:
+        return UNKNOWN
+    factor, unit = _joule_unit(joules)
+    text = f"{significant(joules / factor, 3 if reading['tier'] == 'measured' else 2)} {unit}"
+    return f"at least {text}" if reading.get("unknown") else text
+
+
+def energy_range(reading: dict[str, Any]) -> str:
+    """ "8.0–17 kJ", in the unit of the value itself; nothing where there is no range."""
+    joules, low, high = reading["joules"], reading["joules_low"], reading["joules_high"]
+    if joules is None or low is None or high is None or low == high:
+        return ""
+    factor, unit = _joule_unit(joules)
+    return f"{significant(low / factor)}–{significant(high / factor)} {unit}"
+
+
+def carbon(reading: dict[str, Any]) -> str:
+    grams = reading["co2e_grams"]
+    if grams is None:
+        return "needs a place"
+    return f"{significant(grams / 1000)} kg" if grams >= 1000 else f"{significant(grams)} g"
+
+
+def money(reading: dict[str, Any]) -> str:
+    return "needs a price" if reading["usd"] is None else f"${significant(reading['usd'])}"

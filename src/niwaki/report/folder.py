@@ -1,0 +1,113 @@
+"""Reads a run folder. Everything in it may come from a stranger: it is cleaned here, once, and never followed outside.
+
+Cleaning: NaN and infinity become null (JSON has neither), lone surrogates and control or text-direction characters
+become U+FFFD (a name must not be able to rearrange the sentence that it stands in).
+"""
+
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from niwaki.core import files
+from niwaki.core.errors import Refused
+
+VERSION = 1
+UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+MAX_DEPTH = 20  # plain data of a run is five deep; more is an attack on the reader's stack
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the files say, cleaned. `results` and `curves` are by stage name; an unfinished stage has no result."""
+
+    plan: dict[str, Any]
+    recipe: str | None = None
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    ledger: list[dict[str, Any]] = field(default_factory=list)
+    speed: dict[str, Any] = field(default_factory=dict)
+    baseline: dict[str, Any] = field(default_factory=dict)
+
+
+def read(folder: Path) -> Run:
+    """All files of the run below `folder`, or Refused when it is not a run."""
+    plan = document(folder / "plan.json", needed=True)
+    stages = mappings(plan.get("stages"))
+    if not stages:
+        raise Refused(f"{folder / 'plan.json'}: names no stages, so there is nothing to report")
+    homes = {str(stage.get("name")): stage_folder(folder, stage) for stage in stages}
+    results = {
+        name: document(home / "result.json") for name, home in homes.items() if (home / files.MANIFEST).is_file()
+    }
+    return Run(
+        plan=plan,
+        recipe=_text(folder / "recipe.toml"),
+        results={name: result for name, result in results.items() if result},
+        curves={name: lines(home / "train.jsonl") for name, home in homes.items()},
+        ledger=lines(folder / "ledger.jsonl"),
+        speed=document(folder / "speed.json"),
+        baseline=document(folder / "baseline.json"),
+    )
+
+
+def stage_folder(run: Path, stage: dict[str, Any]) -> Path:
+    """Where the stage lies; a plan that leads out of its run folder is refused."""
+    home = run / str(stage.get("folder") or "stages/none")
+    if not home.resolve().is_relative_to(run.resolve()):
+        raise Refused(f"{run / 'plan.json'}: folder of stage '{stage.get('name')}' leads out of the run; plan it anew")
+    return home
+
+
+def document(path: Path, needed: bool = False) -> dict[str, Any]:
+    """The JSON object in `path`; {} when it is not there and not needed."""
+    if not path.is_file() and not needed:
+        return {}
+    value = clean(files.read_json(path))
+    if not isinstance(value, dict):
+        raise Refused(f"{path}: must hold a JSON object")
+    if value.get("version") != VERSION:
+        raise Refused(
+            f"{path}: is of version {value.get('version')!r}, this niwaki reads {VERSION}; use the niwaki that wrote it"
+        )
+    return value
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return mappings(clean(files.read_lines(path)))
+
+
+def mappings(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def number(value: Any) -> float | int | None:
+    """`value` when it is a usable number, else None: unknown, never 0."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def clean(value: Any, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(value, dict):
+        return {clean(str(key)): clean(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [clean(item, depth + 1) for item in value]
+    if isinstance(value, str):
+        return UNPRINTABLE.sub("\ufffd", value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value if abs(value) < 1e30 and math.isfinite(value) else None
+    return value
+
+
+def _text(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    return str(clean(path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")))

@@ -1,0 +1,27 @@
+"""The facts as markdown, for a pull request or a README: the same order as the page, without plots."""
+
+import re
+from typing import Any
+
+from niwaki.report.page import environment
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
+
+
+def plain(value: object) -> str:
+    """Text from a file, so that it can neither format, link, break a table nor become HTML."""
+    return SPECIAL.sub(lambda found: f"&#{ord(found.group())};", " ".join(str(value).split())).replace("://", ":&#47;/")
+
+
+def fenced(value: str) -> str:
+    """A code block whose fence is longer than any inside it."""
+    longest = max((len(run) for run in re.findall("`+", value)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{value.rstrip()}\n{fence}"
+
+
+def markdown(facts: dict[str, Any]) -> str:
+    """The content of report.md from the facts of a run with their verdict."""
+    made = environment(html=False)
+    made.filters.update(plain=plain, fenced=fenced)
+    return made.get_template("report.md.j2").render(run=facts)

@@ -1,0 +1,69 @@
+"""The facts as one HTML file: no remote asset, everything escaped, script and style allowed by their hash alone."""
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from niwaki.report import figures, pictures
+
+TEMPLATES = Path(__file__).parent / "templates"
+WRITERS = {
+    name: getattr(figures, name)
+    for name in (
+        "carbon", "duration", "energy", "energy_range", "megabytes", "milliseconds", "money", "rate", "ratio", "scaled",
+        "share", "significant",
+    )
+}  # fmt: skip
+
+
+def page(facts: dict[str, Any]) -> str:
+    """The content of report.html from the facts of a run with their verdict."""
+    style, script = _asset("page.css"), _asset("page.js")
+    return (
+        environment(html=True)
+        .get_template("page.html.j2")
+        .render(
+            run=facts,
+            style=Markup(style),
+            script=Markup(script),
+            policy=policy(style, script),
+            energy_plot=pictures.against_energy(facts),
+            latency_plot=pictures.against_latency(facts),
+            curves=pictures.curves(facts),
+        )
+    )
+
+
+def environment(html: bool) -> Environment:
+    """Templates with the number writers as filters. A misspelt name is an error, not an empty string."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=html,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(WRITERS)
+    made.filters["score"] = lambda value, metric: figures.score(metric, value)
+    made.globals["interval"] = figures.interval
+    return made
+
+
+def policy(style: str, script: str) -> str:
+    """The content policy: nothing from anywhere, but this very style and this very script."""
+    return (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(content: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+
+def _asset(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")

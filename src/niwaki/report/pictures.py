@@ -1,0 +1,104 @@
+"""From the facts to the plots of the page: which points, what they say when asked."""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from niwaki.report import figures
+from niwaki.report.plots import pareto, training
+
+Facts = dict[str, Any]
+
+
+def against_energy(facts: Facts) -> Markup | None:
+    """Score against energy per 1000 texts, or None where no contender's energy is known."""
+
+    def cost(item: Facts) -> tuple[float | None, tuple[float, float] | None]:
+        used = item["energy"]["per_1000"]
+        return used["joules"], _pair(used["joules_low"], used["joules_high"])
+
+    return _pareto(facts, pareto.Axis("energy per 1000 texts", lambda value: _joules(value)), cost)
+
+
+def against_latency(facts: Facts) -> Markup | None:
+    """Score against median latency; the bar to the right reaches to the 95th percentile."""
+
+    def cost(item: Facts) -> tuple[float | None, tuple[float, float] | None]:
+        times = item["latency_ms"]
+        return times["p50"], _pair(times["p50"], times["p95"])
+
+    return _pareto(facts, pareto.Axis("median latency", lambda value: f"{figures.significant(value)} ms"), cost)
+
+
+def curves(facts: Facts) -> list[tuple[str, Markup]]:
+    """(stage, plot) for every stage that was trained."""
+    metric = facts["metric"] or "score"
+    return [
+        (stage["name"], training.draw(stage["name"], *_curve(stage), metric, lambda value: _tick(metric, value)))
+        for stage in facts["stages"]
+        if any(_curve(stage))
+    ]
+
+
+def _curve(stage: Facts) -> tuple[list[list[float]], list[list[float]]]:
+    return stage["curve"]["loss"], stage["curve"]["validation"]
+
+
+def _pair(low: float | None, high: float | None) -> tuple[float, float] | None:
+    return None if low is None or high is None or not 0 < low < high else (low, high)
+
+
+def _joules(value: float) -> str:
+    return figures.energy({"joules": value, "tier": "estimated"})
+
+
+def _tick(metric: str, value: float) -> str:
+    return f"{100 * value:.3g} %" if metric in figures.SHARES else f"{value:.3g}"
+
+
+def _pareto(facts: Facts, axis: pareto.Axis, cost: Any) -> Markup | None:
+    reference = {**facts["reference"], "name": f"{facts['reference']['stage']} in transformers"}
+    baseline = facts["baseline"]
+    contenders = [*facts["stages"], reference, *([baseline] if baseline else [])]
+    points = [
+        _point(item, facts, *cost(item))
+        for item in contenders
+        if (cost(item)[0] or 0) > 0 and item["score"] is not None
+    ]
+    if not points:
+        return None
+    metric = facts["metric"] or "score"
+    level = None
+    if baseline and baseline["score"] is not None and not cost(baseline)[0]:
+        level = (baseline["name"], baseline["score"])
+    return pareto.draw(points, axis, pareto.Axis(metric, lambda value: _tick(metric, value)), level)
+
+
+def _point(item: Facts, facts: Facts, x: float, x_range: tuple[float, float] | None) -> pareto.Point:
+    deployed = item["name"] == facts["verdict"]["deploy"] and "finished" in item
+    kind = "chosen" if deployed else "stage" if "finished" in item else "reference"
+    low, high = item["score_low"], item["score_high"]
+    return pareto.Point(
+        name=item["name"],
+        x=x,
+        y=item["score"],
+        kind=kind,
+        tip=_tip(item, facts["metric"]),
+        x_range=x_range,
+        y_range=None if low is None or high is None else (low, high),
+    )
+
+
+def _tip(item: Facts, metric: str | None) -> str:
+    energy, between = item["energy"]["per_1000"], figures.interval(metric, item["score_low"], item["score_high"])
+    p50, p95 = (figures.milliseconds(item["latency_ms"][key]) for key in ("p50", "p95"))
+    spread = figures.energy_range(energy)
+    lines = [
+        item["name"],
+        f"{metric or 'score'} {figures.score(metric, item['score'])}" + (f" ({between})" if between else ""),
+        f"energy per 1000 texts {figures.energy(energy)}" + (f" ({spread}, {energy['tier']})" if spread else ""),
+        f"latency p50 {p50}, p95 {p95}",
+        f"throughput {figures.rate(item['throughput'])}",
+        f"size {figures.megabytes(item['bytes'])}",
+    ]
+    return "\n".join(line for line in lines if not line.endswith(figures.UNKNOWN))

@@ -1,0 +1,72 @@
+"""What was spent, as readings with a tier and a range; sums that never turn unknown into 0."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from niwaki.report.folder import number
+
+TIERS = ("measured", "apportioned", "estimated", "unknown")  # strongest first
+AMOUNTS = ("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "co2e_grams", "usd")
+OUTCOMES = ("done", "failed", "interrupted", "killed")
+Reading = dict[str, Any]
+
+
+def reading(value: Any) -> Reading:
+    """A reading with all of its keys. No joules means tier "unknown", whatever was claimed."""
+    given: Mapping[str, Any] = value if isinstance(value, dict) else {}
+    amounts: Reading = {key: number(given.get(key)) for key in AMOUNTS}
+    tier = given.get("tier") if given.get("tier") in TIERS else "unknown"
+    source = given.get("source")
+    return {
+        **amounts,
+        "tier": "unknown" if amounts["joules"] is None else tier,
+        "source": None if source is None else str(source),
+    }
+
+
+def add(readings: Iterable[Reading]) -> Reading:
+    """Their sum. A part that is unknown makes the sum a lower bound: `unknown` counts such parts, by joules.
+
+    The sum's tier is the weakest among the parts that are known; an amount that no part knows stays null. CO2e and
+    money need every part: a sum over some parts would look like the whole.
+    """
+    parts = list(readings)
+    known = [part for part in parts if part["joules"] is not None]
+    total: Reading = {key: _sum(part[key] for part in parts) for key in AMOUNTS}
+    for end in ("joules_low", "joules_high"):  # a part without a range counts with its value
+        total[end] = _sum(part["joules"] if part[end] is None else part[end] for part in known)
+    for whole in ("co2e_grams", "usd", "marginal_joules"):
+        if any(part[whole] is None for part in parts):
+            total[whole] = None
+    total["tier"] = max((part["tier"] for part in known), key=TIERS.index, default="unknown")
+    total["source"] = ", ".join(sorted({part["source"] for part in known if part["source"]})) or None
+    total["unknown"] = len(parts) - len(known)
+    return total
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def spent(ledger: list[dict[str, Any]], order: list[str]) -> dict[str, Any]:
+    """Totals of the ledger by stage: planned stages first, in order, then whatever else it names."""
+    names = list(dict.fromkeys([*order, *(str(line.get("stage")) for line in ledger)]))
+    by_name = {name: [line for line in ledger if str(line.get("stage")) == name] for name in names}
+    return {
+        "stages": [{"stage": name, **_account(lines)} for name, lines in by_name.items() if lines],
+        "total": add(reading(line.get("reading")) for line in ledger),
+        "lost": add(reading(line.get("reading")) for line in ledger if line.get("outcome") != "done"),
+    }
+
+
+def _account(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    kinds = list(dict.fromkeys(str(line.get("what")) for line in lines))
+    return {
+        "attempts": len(lines),
+        "outcomes": {name: sum(line.get("outcome") == name for line in lines) for name in OUTCOMES},
+        "reading": add(reading(line.get("reading")) for line in lines),
+        "by": {
+            kind: add(reading(line.get("reading")) for line in lines if str(line.get("what")) == kind) for kind in kinds
+        },
+    }

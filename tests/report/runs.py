@@ -1,0 +1,174 @@
+"""Made-up run folders, in the format that the runner writes."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from niwaki.core import files
+
+METHODS: dict[str, list[dict[str, Any]]] = {
+    "teacher": [],
+    "student": [{"use": "student", "layers": 3}, {"use": "logits", "temperature": 2.0}],
+    "pruned": [{"use": "heads", "keep": 0.5}, {"use": "logits"}],
+    "int8": [{"use": "int8"}],
+}
+SCORES = {"teacher": 0.836, "student": 0.826, "pruned": 0.822, "int8": 0.8205}
+BYTES = {"teacher": 90_900_000, "student": 69_400_000, "pruned": 56_700_000, "int8": 14_600_000}
+SPEEDS = {"reference": 210.0, "teacher": 640.0, "student": 1_300.0, "pruned": 1_750.0, "int8": 2_900.0}
+TESTED = 1066
+
+
+def reading(joules: float | None, seconds: float = 60.0, tier: str = "estimated") -> dict[str, Any]:
+    low, high = (None, None) if joules is None else (joules * 0.6, joules * 1.5)
+    return {
+        "seconds": seconds,
+        "cpu_seconds": seconds * 1.9,
+        "joules": joules,
+        "joules_low": low,
+        "joules_high": high,
+        "marginal_joules": None,
+        "tier": "unknown" if joules is None else tier,
+        "source": "cpu-seconds × watts",
+        "co2e_grams": None,
+        "usd": None,
+        "detail": {},
+    }
+
+
+def score(value: float, rows: int = TESTED) -> dict[str, Any]:
+    half = 1.96 * math.sqrt(value * (1 - value) / rows)
+    one = {"value": value, "low": value - half, "high": value + half}
+    return {"metric": "accuracy", **one, "rows": rows, "all": {"accuracy": one, "f1": one}}
+
+
+def result(name: str, key: str) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "stage": name,
+        "key": key,
+        "score": score(SCORES[name]),
+        "bytes": BYTES[name],
+        "parameters": BYTES[name] // 4,
+        "flops": BYTES[name] * 7,
+        "flops_tokens": 27,
+        "training": {"steps": 640, "epochs": 3, "best_step": 600, "best_score": SCORES[name], "seconds": 61.0},
+        "engine": "onnx",
+        "spent": reading(2_400.0),
+    }
+
+
+def curve(name: str) -> list[dict[str, Any]]:
+    if name == "int8":
+        return []
+    lines: list[dict[str, Any]] = []
+    for step in range(1, 641):
+        loss = 0.7 * math.exp(-step / 260) + 0.09 + 0.03 * math.sin(step * 1.7)
+        lines.append({"kind": "step", "step": step, "epoch": step // 214, "loss": loss, "lr": 5e-5})
+        if step % 107 == 0:
+            lines.append(
+                {
+                    "kind": "validation",
+                    "step": step,
+                    "epoch": step // 214,
+                    "score": 0.79 + 0.04 * (1 - math.exp(-step / 200)),
+                }
+            )
+    return lines
+
+
+def contender(name: str, joules: float | None) -> dict[str, Any]:
+    rate = SPEEDS[name]
+    ratio = rate / SPEEDS["reference"]
+    return {
+        "throughput": {"value": rate, "low": rate * 0.96, "high": rate * 1.04},
+        "latency_ms": {"p50": 2500 / rate, "p95": 3900 / rate, "p99": 5200 / rate},
+        "energy_per_1000": reading(joules, 1000 / rate),
+        "ratio": {"value": ratio, "low": ratio * 0.97, "high": ratio * 1.03},
+    }
+
+
+def plan(names: list[str]) -> dict[str, Any]:
+    keys = {name: files.fingerprint(name) for name in names}
+    stages = [
+        {
+            "name": name,
+            "key": keys[name],
+            "parent": names[at - 1] if at else None,
+            "teacher": names[0] if name == "student" else None,
+            "folder": f"stages/{name}-{keys[name][:12]}",
+            "methods": METHODS[name],
+            "train": {"epochs": 3, "lr": 5e-5} if name != "int8" else None,
+        }
+        for at, name in enumerate(names)
+    ]
+    task = {"name": "rotten_tomatoes", "metric": "accuracy", "description": "sentiment of one sentence"}
+    return {
+        "version": 1,
+        "name": "demo",
+        "seed": 13,
+        "niwaki": "0.1.0",
+        "created": "2026-11-15T20:00:00+00:00",
+        "versions": {"torch": "2.13.0", "transformers": "5.22.2", "onnxruntime": "1.31.1"},
+        "hardware": {"cpu": "Example CPU @ 2.0 GHz", "cores": 2, "memory_gb": 16, "bf16": True},
+        "model": "minilm",
+        "task": {
+            **task,
+            "rows": {"train": 6397, "validation": 1067, "test": TESTED},
+            "labels": ["negative", "positive"],
+        },
+        "stages": stages,
+    }
+
+
+def ledger(names: list[str]) -> list[dict[str, Any]]:
+    lines = [
+        {
+            "stage": name,
+            "key": "k",
+            "what": what,
+            "outcome": "done",
+            "started": "2026-11-15T20:01:00+00:00",
+            "reading": reading(joules, seconds),
+        }
+        for name in names
+        for what, joules, seconds in (("train", 2_100.0, 61.0), ("evaluate", 160.0, 6.0), ("speed", 90.0, 4.0))
+    ]
+    lost = {
+        "stage": names[-1],
+        "key": "k",
+        "what": "train",
+        "outcome": "killed",
+        "started": "2026-11-15T20:02:00+00:00",
+    }
+    return [*lines, {**lost, "reading": reading(700.0, 20.0)}]
+
+
+def make_run(folder: Path, names: list[str] | None = None, energy: bool = True) -> Path:
+    """A whole, finished run; tests then take away or change what they are about."""
+    names = list(METHODS) if names is None else names
+    folder.mkdir(parents=True, exist_ok=True)
+    planned = plan(names)
+    files.write_json(folder / "plan.json", planned)
+    files.write_text(
+        folder / "recipe.toml", 'model = "minilm"\ntask  = "rotten_tomatoes"\n\n[[stages]]\nname = "teacher"\n'
+    )
+    for stage in planned["stages"]:
+        with files.committed(folder / stage["folder"]) as home:
+            files.write_json(home / "result.json", result(stage["name"], stage["key"]))
+            files.write_text(home / "train.jsonl", "".join(json.dumps(line) + "\n" for line in curve(stage["name"])))
+    contenders = {name: contender(name, 12_000 / SPEEDS[name] if energy else None) for name in ["reference", *names]}
+    files.write_json(
+        folder / "speed.json", {"version": 1, "texts": 512, "rounds": 5, "batch": 32, "contenders": contenders}
+    )
+    files.write_json(
+        folder / "baseline.json",
+        {"version": 1, "name": "TF-IDF + linear SVM", "score": score(0.767), "spent": reading(9.0, 0.6)},
+    )
+    files.write_text(folder / "ledger.jsonl", "".join(json.dumps(line) + "\n" for line in ledger(names)))
+    return folder
+
+
+def change(path: Path, **values: Any) -> None:
+    """Sets top-level keys of a JSON file."""
+    files.write_json(path, {**files.read_json(path), **values})
