@@ -43,6 +43,13 @@ def ratio(value: float | None) -> str:
     return f"{value:,.0f}×" if value >= 100 else f"{value:.1f}×" if value >= 1 else f"{significant(value)}×"
 
 
+def times(value: float | None, better: str, worse: str) -> str:
+    """ "7.3× smaller", or for a ratio below 1 "1.3× larger"; nothing where it is unknown or rounds to 1."""
+    if value is None or value <= 0 or 0.95 < value < 1.05:
+        return ""
+    return f"{ratio(value)} {better}" if value > 1 else f"{ratio(1 / value)} {worse}"
+
+
 def megabytes(value: float | None) -> str:
     return UNKNOWN if value is None else f"{significant(value / 1e6, 3)} MB"
 
@@ -80,7 +87,7 @@ def duration(value: float | None) -> str:
     )
 
 
-def _joule_unit(value: float) -> tuple[float, str]:
+def joule_unit(value: float) -> tuple[float, str]:
     return next(((f, u) for f, u in ((1e6, "MJ"), (1e3, "kJ"), (1, "J")) if value >= f), (1e-3, "mJ"))
 
 
@@ -89,7 +96,7 @@ def energy(reading: dict[str, Any]) -> str:
     joules = reading["joules"]
     if joules is None:
         return UNKNOWN
-    factor, unit = _joule_unit(joules)
+    factor, unit = joule_unit(joules)
     text = f"{significant(joules / factor, 3 if reading['tier'] == 'measured' else 2)} {unit}"
     return f"at least {text}" if reading.get("unknown") else text
 
@@ -99,7 +106,7 @@ def energy_range(reading: dict[str, Any]) -> str:
     joules, low, high = reading["joules"], reading["joules_low"], reading["joules_high"]
     if joules is None or low is None or high is None or low == high:
         return ""
-    factor, unit = _joule_unit(joules)
+    factor, unit = joule_unit(joules)
     return f"{significant(low / factor)}–{significant(high / factor)} {unit}"
 
 

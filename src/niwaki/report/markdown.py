@@ -5,12 +5,12 @@ from typing import Any
 
 from niwaki.report.page import environment
 
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>#!|~$&])")
 
 
 def plain(value: object) -> str:
     """Text from a file, so that it can neither format, link, break a table nor become HTML."""
-    return SPECIAL.sub(lambda found: f"&#{ord(found.group())};", " ".join(str(value).split())).replace("://", ":&#47;/")
+    return SPECIAL.sub(r"\\\1", " ".join(str(value).split())).replace("://", ":\\//")
 
 
 def fenced(value: str) -> str:

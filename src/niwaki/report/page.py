@@ -11,13 +11,10 @@ from markupsafe import Markup
 from niwaki.report import figures, pictures
 
 TEMPLATES = Path(__file__).parent / "templates"
-WRITERS = {
-    name: getattr(figures, name)
-    for name in (
-        "carbon", "duration", "energy", "energy_range", "megabytes", "milliseconds", "money", "rate", "ratio", "scaled",
-        "share", "significant",
-    )
-}  # fmt: skip
+WRITERS = (
+    *(figures.carbon, figures.duration, figures.energy, figures.energy_range, figures.megabytes, figures.milliseconds),
+    *(figures.money, figures.rate, figures.ratio, figures.scaled, figures.share, figures.times),
+)
 
 
 def page(facts: dict[str, Any]) -> str:
@@ -45,9 +42,10 @@ def environment(html: bool) -> Environment:
         autoescape=html,
         undefined=StrictUndefined,
         trim_blocks=True,
+        keep_trailing_newline=True,
         lstrip_blocks=True,
     )
-    made.filters.update(WRITERS)
+    made.filters.update({writer.__name__: writer for writer in WRITERS})
     made.filters["score"] = lambda value, metric: figures.score(metric, value)
     made.globals["interval"] = figures.interval
     return made

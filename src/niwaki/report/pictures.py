@@ -17,7 +17,7 @@ def against_energy(facts: Facts) -> Markup | None:
         used = item["energy"]["per_1000"]
         return used["joules"], _pair(used["joules_low"], used["joules_high"])
 
-    return _pareto(facts, pareto.Axis("energy per 1000 texts", lambda value: _joules(value)), cost)
+    return _pareto(facts, pareto.Axis("energy per 1000 texts", _joules), cost)
 
 
 def against_latency(facts: Facts) -> Markup | None:
@@ -27,7 +27,7 @@ def against_latency(facts: Facts) -> Markup | None:
         times = item["latency_ms"]
         return times["p50"], _pair(times["p50"], times["p95"])
 
-    return _pareto(facts, pareto.Axis("median latency", lambda value: f"{figures.significant(value)} ms"), cost)
+    return _pareto(facts, pareto.Axis("median latency", lambda value: f"{value:g} ms"), cost)
 
 
 def curves(facts: Facts) -> list[tuple[str, Markup]]:
@@ -49,7 +49,9 @@ def _pair(low: float | None, high: float | None) -> tuple[float, float] | None:
 
 
 def _joules(value: float) -> str:
-    return figures.energy({"joules": value, "tier": "estimated"})
+    """A mark on the axis: "0.5 J", "20 J", "2 kJ"."""
+    factor, unit = figures.joule_unit(value)
+    return f"{value / factor:g} {unit}"
 
 
 def _tick(metric: str, value: float) -> str:

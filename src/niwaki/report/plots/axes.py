@@ -45,7 +45,7 @@ def _ticks(low: float, high: float, about: int = 5) -> list[float]:
     unit = 10 ** math.floor(math.log10(rough))
     step = next(factor * unit for factor in STEPS if factor * unit >= rough)
     first = math.ceil(low / step)
-    return [index * step for index in range(first, math.floor(high / step) + 1)]
+    return [round(index * step, 12) for index in range(first, math.floor(high / step) + 1)]
 
 
 def _log_ticks(low: float, high: float, most: int = 7) -> list[float]:

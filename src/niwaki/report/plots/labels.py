@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 CHARACTER, LINE = 6.6, 14.0  # a character's mean width and a line's height at the plot's font size
-LONGEST = 22  # characters of a name that are shown; the whole name is in the point's own description
+LONGEST = 24  # characters of a name that are shown; the whole name is in the point's own description
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,24 @@ def shorten(name: str) -> str:
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 
-def place(points: list[tuple[float, float, str]], taken: list[Box], frame: Box) -> list[Label]:
-    """One label per (x, y, name): of eight places around the point, the one that covers least."""
+def place(points: list[tuple[float, float, str]], marks: list[Box], lines: list[Box], frame: Box) -> list[Label]:
+    """One label per (x, y, name): of eight places around the point, the one that covers least; marks weigh more."""
     labels: list[Label] = []
-    taken = list(taken)
+    solid = list(marks)
     for x, y, name in points:
         choices = [_label(x + dx, y + dy, side, shorten(name)) for dx, dy, side in PLACES]
-        best = min(
-            choices, key=lambda label: sum(label.box.covers(box) for box in taken) + 3 * label.box.outside(frame)
-        )
-        labels.append(best)
-        taken.append(best.box)
+        best = min(range(len(PLACES)), key=lambda at: FARTHER * at + _cost(choices[at].box, solid, lines, frame))
+        labels.append(choices[best])
+        solid.append(choices[best].box)
     return labels
 
 
+def _cost(box: Box, solid: list[Box], lines: list[Box], frame: Box) -> float:
+    covered = 4 * sum(box.covers(other) for other in solid) + sum(box.covers(other) for other in lines)
+    return covered + 8 * box.outside(frame)
+
+
+FARTHER = 12.0  # what each later place costs, in covered area
 # offsets of the baseline's start or end from the point; side 0 begins there, side 1 ends there
 PLACES = [(9, -7, 0), (-9, -7, 1), (9, 16, 0), (-9, 16, 1), (9, -22, 0), (-9, -22, 1), (9, 31, 0), (-9, 31, 1)]
 

@@ -1,4 +1,4 @@
-"""Score against a cost: every contender a point with its intervals, the Pareto front through those that nothing beats."""
+"""Score against a cost: every contender a point with its intervals, the Pareto front through those nothing beats."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -93,10 +93,10 @@ def _level(level: tuple[str, float] | None, y: Scale) -> list[Markup]:
 
 def _stairs(best: list[Point], x: Scale, y: Scale) -> list[tuple[float, float]]:
     """Steps, not slopes: between two models there is none to deploy."""
-    corners = [(x(best[0].x), HEIGHT - BOTTOM)]
-    for point in best:
+    corners = [(x(best[0].x), y(best[0].y))]
+    for point in best[1:]:
         corners += [(x(point.x), corners[-1][1]), (x(point.x), y(point.y))]
-    return [*corners[1:], (WIDTH - RIGHT, corners[-1][1])]
+    return [*corners, (WIDTH - RIGHT, corners[-1][1])]
 
 
 def _point(point: Point, x: Scale, y: Scale) -> Markup:
@@ -124,7 +124,7 @@ def _names(points: list[Point], x: Scale, y: Scale) -> list[Markup]:
     marks = [Box(x(p.x) - 8, y(p.y) - 8, x(p.x) + 8, y(p.y) + 8) for p in points]
     bars = [Box(x(p.x) - 1, y(p.y_range[1]), x(p.x) + 1, y(p.y_range[0])) for p in points if p.y_range]
     frame = Box(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM)
-    labels = place([(x(p.x), y(p.y), p.name) for p in points], marks + bars, frame)
+    labels = place([(x(p.x), y(p.y), p.name) for p in points], marks, bars, frame)
     return [
         svg.text(label.x, label.y, label.text, f"name {point.kind}")
         for label, point in zip(labels, points, strict=True)

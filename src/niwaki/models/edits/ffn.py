@@ -1,0 +1,23 @@
+"""Keeps some neurons of each feed-forward block."""
+
+from torch import nn
+
+from niwaki.models.anatomy import Anatomy
+from niwaki.models.edit import Edit, chosen, per_layer
+from niwaki.models.slicing import cut_linear
+
+
+class Ffn(Edit):
+    keep: list[list[int] | int]  # per distinct layer: the neurons, or how many of the first
+
+    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+        for number, (layer, keep) in enumerate(zip(anatomy.layers, per_layer(self.keep, anatomy, "ffn"), strict=True)):
+            neurons = chosen(keep, layer.neurons, f"ffn of layer {number}")
+            layer.replace("ffn_in", cut_linear(layer.part("ffn_in"), outputs=neurons))
+            layer.replace("ffn_out", cut_linear(layer.part("ffn_out"), inputs=neurons))
+        widths = {layer.neurons for layer in anatomy.layers}
+        if len(widths) == 1:
+            setattr(network.config, anatomy.neurons_key, widths.pop())
+
+    def recorded(self) -> "Ffn":
+        return Ffn(keep=[keep if isinstance(keep, int) else len(keep) for keep in self.keep])

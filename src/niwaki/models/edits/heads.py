@@ -1,0 +1,50 @@
+"""Keeps some attention heads of each layer."""
+
+import torch
+from torch import nn
+
+from niwaki.models.anatomy import Anatomy, Layer
+from niwaki.models.edit import Edit, chosen, per_layer
+from niwaki.models.slicing import cut_linear
+
+
+class Heads(Edit):
+    keep: list[list[int] | int]  # per distinct layer: the heads, or how many of the first
+
+    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+        for number, (layer, keep) in enumerate(zip(anatomy.layers, per_layer(self.keep, anatomy, "heads"), strict=True)):
+            heads = chosen(keep, layer.heads, f"heads of layer {number}")
+            remember_heads(layer, heads)
+            cut_heads(layer, heads)
+        counts = {layer.heads for layer in anatomy.layers}
+        if len(counts) == 1 and anatomy.layers[0].head_width * max(counts) == anatomy.width:
+            setattr(network.config, anatomy.heads_key, counts.pop())
+
+
+def cut_heads(layer: Layer, heads: list[int]) -> None:
+    width = layer.head_width
+    rows = [head * width + k for head in heads for k in range(width)]
+    for part in ("query", "key", "value"):
+        layer.replace(part, cut_linear(layer.part(part), outputs=rows))
+    layer.replace("out", cut_linear(layer.part("out"), inputs=rows))
+    for name, value in (("num_attention_heads", len(heads)), ("n_heads", len(heads)), ("all_head_size", len(rows))):
+        if hasattr(layer.attention, name):
+            setattr(layer.attention, name, value)
+
+
+def remember_heads(layer: Layer, heads: list[int]) -> None:
+    """A bias given per original head (MPNet) must be read at the heads that are left, in this layer."""
+    before = getattr(layer.attention, "kept_heads", None)
+    kept = torch.tensor([before[head] for head in heads] if before is not None else heads)
+    if before is None:
+        layer.attention.register_forward_pre_hook(_pick_bias, with_kwargs=True)
+    layer.attention.kept_heads = kept  # type: ignore[assignment]
+
+
+def _pick_bias(module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    kept = module.kept_heads
+    if len(args) > 2 and args[2] is not None:
+        args = (*args[:2], args[2][:, kept], *args[3:])
+    if kwargs.get("position_bias") is not None:
+        kwargs = {**kwargs, "position_bias": kwargs["position_bias"][:, kept]}
+    return args, kwargs

@@ -1,0 +1,26 @@
+"""Keeps some whole layers."""
+
+from torch import nn
+
+from niwaki.core.errors import Refused
+from niwaki.models.anatomy import Anatomy
+from niwaki.models.edit import Edit, chosen
+
+
+class Layers(Edit):
+    keep: list[int] | int  # which layers, in the order they shall run, or how many of the first
+
+    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+        keep = chosen(self.keep, len(anatomy.order), "layers")
+        if len(anatomy.layers) == len(anatomy.order):
+            self._take_out(anatomy, keep)
+        elif len(anatomy.layers) > 1:
+            raise Refused("layers: this model runs several layers several times; only models that share one layer, or none, can be cut")
+        setattr(network.config, anatomy.depth_key, len(keep))  # a shared layer just runs fewer times
+
+    def _take_out(self, anatomy: Anatomy, keep: list[int]) -> None:
+        modules = [layer.module for layer in anatomy.layers]
+        anatomy.trunk.set_submodule(anatomy.layer_list, nn.ModuleList([modules[number] for number in keep]))
+
+    def recorded(self) -> "Layers":
+        return Layers(keep=self.keep if isinstance(self.keep, int) else len(self.keep))

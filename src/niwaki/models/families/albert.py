@@ -1,0 +1,38 @@
+"""ALBERT (Lan et al. 2020): one layer run many times, behind a narrow embedding."""
+
+from torch import Tensor
+
+from niwaki.models.anatomy import Anatomy, Layer
+
+
+class Albert(Anatomy):
+    body = "albert"
+    attention_module = "attention"
+    query = "attention.query"
+    key = "attention.key"
+    value = "attention.value"
+    out = "attention.dense"
+    attention_norm = "attention.LayerNorm"
+    ffn_in = "ffn"
+    activation = "activation"
+    ffn_out = "ffn_output"
+    ffn_norm = "full_layer_layer_norm"
+    projection = "encoder.embedding_hidden_mapping_in"
+    head_square = ("albert.pooler",)
+
+    @property
+    def layers(self) -> list[Layer]:
+        groups = self.trunk.encoder.albert_layer_groups  # type: ignore[union-attr]
+        return [Layer(module, self) for group in groups for module in group.albert_layers]  # type: ignore[union-attr]
+
+    @property
+    def order(self) -> list[int]:
+        config = self.network.config
+        per_group = config.num_hidden_layers / config.num_hidden_groups  # type: ignore[union-attr, operator]
+        inner = int(config.inner_group_num)  # type: ignore[union-attr, arg-type]
+        depth = int(config.num_hidden_layers)  # type: ignore[union-attr, arg-type]
+        return [int(step / per_group) * inner + k for step in range(depth) for k in range(inner)]
+
+    def classify(self, hidden: Tensor) -> Tensor:
+        trunk = self.trunk
+        return self.network.classifier(trunk.pooler_activation(trunk.pooler(hidden[:, 0])))  # type: ignore[operator]

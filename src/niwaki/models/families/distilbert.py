@@ -1,0 +1,30 @@
+"""DistilBERT (Sanh et al. 2019): no token types, a ReLU head."""
+
+import torch
+from torch import Tensor
+
+from niwaki.models.anatomy import Anatomy
+
+
+class DistilBert(Anatomy):
+    body = "distilbert"
+    layer_list = "transformer.layer"
+    attention_module = "attention"
+    query = "attention.q_lin"
+    key = "attention.k_lin"
+    value = "attention.v_lin"
+    out = "attention.out_lin"
+    attention_norm = "sa_layer_norm"
+    ffn_in = "ffn.lin1"
+    activation = "ffn.activation"
+    ffn_out = "ffn.lin2"
+    ffn_norm = "output_layer_norm"
+    other_tables = ("embeddings.position_embeddings",)
+    head_square = ("pre_classifier",)
+    depth_key, heads_key, neurons_key, width_key = "n_layers", "n_heads", "hidden_dim", "dim"
+
+    def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
+        return super().embed(ids, None)
+
+    def classify(self, hidden: Tensor) -> Tensor:
+        return self.network.classifier(torch.relu(self.network.pre_classifier(hidden[:, 0])))  # type: ignore[operator]

@@ -1,0 +1,29 @@
+"""MPNet (Song et al. 2020): no token types, one relative position bias shared by all layers."""
+
+from torch import Tensor
+
+from niwaki.models.anatomy import Anatomy
+
+
+class MPNet(Anatomy):
+    body = "mpnet"
+    attention_module = "attention.attn"
+    query = "attention.attn.q"
+    key = "attention.attn.k"
+    value = "attention.attn.v"
+    out = "attention.attn.o"
+    attention_norm = "attention.LayerNorm"
+    ffn_in = "intermediate.dense"
+    activation = "intermediate.intermediate_act_fn"
+    ffn_out = "output.dense"
+    ffn_norm = "output.LayerNorm"
+    other_tables = ("embeddings.position_embeddings",)
+    head_square = ("classifier.dense",)
+    head_final = "classifier.out_proj"
+    max_positions_offset = 2
+
+    def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
+        return super().embed(ids, None)
+
+    def position_bias(self, hidden: Tensor) -> Tensor | None:
+        return self.trunk.encoder.compute_position_bias(hidden[:1])  # type: ignore[union-attr, operator]

@@ -1,0 +1,153 @@
+"""A model: network, tokenizer and blueprint, moving together. Saved as safetensors and JSON, never as code."""
+
+import copy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from niwaki.core.errors import Refused
+from niwaki.core.files import read_json, write_json
+from niwaki.models.anatomy import Anatomy, anatomy_of
+from niwaki.models.blueprint import Blueprint, is_stock
+from niwaki.models.edit import Edit
+from niwaki.models.skeleton import checked_config
+
+WEIGHTS, CONFIG, BLUEPRINT, TOKENIZER = "model.safetensors", "config.json", "blueprint.json", "tokenizer.json"
+
+
+@dataclass
+class Model:
+    """`network` is a transformers model, edited only through `operate`."""
+
+    network: nn.Module
+    tokenizer: Any  # a transformers fast tokenizer; `.backend_tokenizer` is what runs
+    blueprint: Blueprint = field(default_factory=Blueprint)
+
+    @property
+    def anatomy(self) -> Anatomy:
+        return anatomy_of(self.network)
+
+    @property
+    def labels(self) -> list[str]:
+        names = self.network.config.id2label  # type: ignore[union-attr]
+        return [str(names[number]) for number in sorted(names)]  # type: ignore[index, arg-type, type-var]
+
+    def clone(self) -> "Model":
+        return copy.deepcopy(self)
+
+    def operate(self, edit: Edit) -> None:
+        """The only door to change structure: does the edit and writes it into the blueprint."""
+        if not self.blueprint.edits:
+            self.blueprint.base = self.network.config.to_dict()  # type: ignore[union-attr, operator]
+        edit.apply(self.network, self.anatomy)
+        self.blueprint.edits.append(edit.recorded())
+        if is_stock(self.network):
+            self.blueprint = Blueprint()
+
+    def parameters(self) -> int:
+        """Numbers that the model stores, packed or not; a shared one counts once."""
+        seen = {value.data_ptr(): value.numel() for value in self.network.state_dict().values()}
+        return sum(seen.values())
+
+    def save(self, folder: Path) -> None:
+        """Writes the Hugging Face layout into an existing folder; atomicity is the caller's (`core.files.committed`)."""
+        from safetensors.torch import save_file
+
+        state = {name: value.contiguous() for name, value in self.network.state_dict().items()}
+        save_file(state, folder / WEIGHTS, metadata={"format": "pt"})
+        config = {key: value for key, value in self.network.config.to_dict().items() if not key.startswith("_")}  # type: ignore[union-attr, operator]
+        write_json(folder / CONFIG, config)
+        self.tokenizer.save_pretrained(folder)
+        if self.blueprint.edits:
+            write_json(folder / BLUEPRINT, self.blueprint.to_json())
+
+
+def load_folder(folder: Path, labels: list[str] | None = None) -> Model:
+    """Reads a model from a folder: one niwaki saved, edited or not, or any stock safetensors checkpoint.
+
+    `labels` asks for a classification head with these labels; without them the folder's own head is taken.
+    """
+    refuse_unless_model(folder)
+    config = checked_config(read_json(folder / CONFIG), str(folder / CONFIG))
+    tokenizer = load_tokenizer(folder)
+    if not (folder / BLUEPRINT).exists():
+        return Model(_load_stock(folder, config, labels), tokenizer)
+    blueprint = Blueprint.from_json(read_json(folder / BLUEPRINT))
+    blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
+    network = blueprint.replay()
+    load_weights(network, folder / WEIGHTS)
+    network.config.update({key: value for key, value in config.items() if key in ("id2label", "label2id")})  # type: ignore[union-attr, operator]
+    return Model(network.eval(), tokenizer, blueprint)
+
+
+def refuse_unless_model(folder: Path) -> None:
+    if not folder.is_dir():
+        raise Refused(f"{folder}: is not a folder")
+    if not (folder / CONFIG).is_file():
+        raise Refused(f"{folder}: is not a model, it has no {CONFIG}")
+    if not (folder / WEIGHTS).is_file():
+        pickles = [path.name for path in folder.iterdir() if path.suffix in (".bin", ".pt", ".pth", ".ckpt", ".pkl")]
+        if pickles:
+            raise Refused(
+                f"{folder / pickles[0]}: is a pickle, which can run code when loaded, so it is not read; convert it once, where you "
+                f"trust it: `python -c \"import torch, safetensors.torch as s; s.save_file(torch.load('{pickles[0]}', "
+                f"weights_only=True), '{WEIGHTS}')\"`"
+            )
+        raise Refused(f"{folder}: has no {WEIGHTS}")
+
+
+def load_weights(network: nn.Module, path: Path) -> None:
+    """Fills the network from a safetensors file; every tensor must be there, in its shape, and no other."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        state = load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise Refused(f"{path}: cannot be read, it is damaged or cut short ({error})") from None
+    own = network.state_dict()
+    for name in sorted(own.keys() ^ state.keys()):
+        raise Refused(f"{path}: tensor '{name}' is {'missing' if name in own else 'not part of this model'}")
+    for name, value in state.items():
+        if value.shape != own[name].shape or value.dtype != own[name].dtype:
+            raise Refused(f"{path}: tensor '{name}' is {tuple(value.shape)} {value.dtype}, the model needs {tuple(own[name].shape)} {own[name].dtype}")
+    network.load_state_dict(state, strict=True)
+
+
+def load_tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    if not (folder / TOKENIZER).is_file() and not (folder / "vocab.txt").is_file():
+        raise Refused(f"{folder}: has no {TOKENIZER}")
+    try:
+        return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    except Exception as error:  # noqa: BLE001 - the tokenizer readers raise bare Exception on damaged files
+        raise Refused(f"{folder / TOKENIZER}: cannot be read ({_first_line(error)})") from None
+
+
+def _load_stock(folder: Path, config: dict[str, Any], labels: list[str] | None) -> nn.Module:
+    """Through transformers, which maps the names of a bare encoder to those of one with a head."""
+    import transformers
+    from safetensors import SafetensorError
+
+    from niwaki.models.skeleton import HEADS, head_of
+
+    head = "SequenceClassification" if labels else head_of(config)
+    arguments: dict[str, Any] = {}
+    if labels:
+        arguments = {"id2label": dict(enumerate(labels)), "label2id": {name: k for k, name in enumerate(labels)}, "num_labels": len(labels)}
+    try:
+        network = getattr(transformers, HEADS[head]).from_pretrained(
+            folder, config=transformers.AutoConfig.for_model(**{**config, **arguments}), attn_implementation="eager",
+            trust_remote_code=False, use_safetensors=True, local_files_only=True, dtype="float32", ignore_mismatched_sizes=bool(labels),
+        )  # fmt: skip
+    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
+        raise Refused(f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({_first_line(error)})") from None
+    network.config.architectures = [type(network).__name__]
+    return network.eval()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -1,0 +1,35 @@
+"""Where models come from: an embedded name, a folder, or a Hugging Face id."""
+
+from pathlib import Path
+
+from niwaki.core.errors import Refused
+from niwaki.data.embedded import MODELS, find_model
+from niwaki.models.model import Model, load_folder
+
+
+def load(name: str, labels: list[str] | None = None) -> Model:
+    """`name` resolved in the order: embedded name, existing folder, hub id."""
+    return load_folder(locate(name), labels)
+
+
+def locate(name: str) -> Path:
+    """The folder that holds the model's files; a hub id is fetched (safetensors, json and text files only)."""
+    embedded = find_model(name)
+    if embedded is not None:
+        return embedded
+    if Path(name).expanduser().is_dir():
+        return Path(name).expanduser()
+    hub_id = MODELS[name].hub_id if name in MODELS else name
+    if name.startswith((".", "/", "~")) or hub_id.count("/") != 1:
+        raise Refused(f"model '{name}': is neither an embedded model ({', '.join(MODELS)}), a folder, nor a Hugging Face id (owner/name)")
+    return _fetch(hub_id)
+
+
+def _fetch(hub_id: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(hub_id, allow_patterns=["*.json", "*.safetensors", "vocab.txt", "merges.txt"]))
+    except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
+        raise Refused(f"model '{hub_id}': could not be fetched from the Hugging Face hub ({reason}); give a folder instead") from None
