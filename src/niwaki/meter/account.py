@@ -80,12 +80,14 @@ def _detail(
     for part in parts:
         detail |= part.extra
     if len(parts) > 1:
-        detail["parts"] = [
-            {key: getattr(part, key) for key in ("source", "joules", "low", "high", "tier")} for part in parts
-        ]
+        detail["parts"] = [_brief(part) for part in parts]
     constants += _carbon(window, parts, detail) + _money(window, usage, detail)
     detail["constants"] = constants
     return detail
+
+
+def _brief(part: Energy) -> dict[str, Any]:
+    return {key: getattr(part, key) for key in ("source", "joules", "low", "high", "tier")}
 
 
 def _carbon(window: "Window", parts: list[Energy], detail: dict[str, Any]) -> list[dict[str, Any]]:

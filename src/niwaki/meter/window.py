@@ -31,7 +31,16 @@ SomeFunction = TypeVar("SomeFunction", bound=Callable[..., Any])
 
 _open: "list[Window]" = []  # of all threads, to see who overlaps whom
 _lock = threading.Lock()
-os.register_at_fork(after_in_child=_open.clear)  # the parent's windows are not the child's
+
+
+def _forget() -> None:
+    """In a forked child: the parent's windows are not the child's, and its lock may be held by a thread left behind."""
+    global _lock
+    _lock = threading.Lock()
+    _open.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 @dataclass(frozen=True)
