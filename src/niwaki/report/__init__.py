@@ -22,8 +22,12 @@ def write(run_folder: Path) -> dict[str, Any]:
 def build(run_folder: Path) -> dict[str, Any]:
     """The content of report.json, without writing anything."""
     from niwaki.report.facts import facts
-    from niwaki.report.folder import read
+    from niwaki.report.folder import mapping, read
     from niwaki.report.verdict import verdict
+    from niwaki.report.worth import repay
 
-    known = facts(read(Path(run_folder)))
-    return {**known, "verdict": verdict(known)}
+    run = read(Path(run_folder))
+    known = facts(run)
+    known["verdict"] = verdict(known)
+    known["payback"] = repay(known, mapping(run.speed.get("contenders")))
+    return known

@@ -5,6 +5,7 @@ from typing import Any
 from niwaki.report.curves import curve
 from niwaki.report.folder import Run, mapping, mappings, number
 from niwaki.report.readings import reading, spent
+from niwaki.report.worth import letters
 
 SCHEMA = 1
 REFERENCE = "reference"  # the race's name for the first stage's model in transformers, eager, fp32
@@ -75,10 +76,7 @@ def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
         **_quality(mapping(result.get("score"))),
         **{key: number(result.get(key)) for key in ("bytes", "parameters", "flops", "flops_tokens")},
         **_pace(mapping(contenders.get(name))),
-        "energy": {
-            "making": reading(result.get("spent")),
-            "per_1000": reading(mapping(contenders.get(name)).get("energy_per_1000")),
-        },
+        "energy": _energy(reading(result.get("spent")), mapping(contenders.get(name))),
         "training": result.get("training") if isinstance(result.get("training"), dict) else None,
         "curve": curve(run.curves.get(name, [])),
     }
@@ -104,6 +102,11 @@ def _pace(contender: Facts) -> Facts:
     }
 
 
+def _energy(making: Facts, contender: Facts) -> Facts:
+    per_1000 = reading(contender.get("energy_per_1000"))
+    return {"making": making, "per_1000": per_1000, "label": letters(per_1000)}
+
+
 def _reference(first: Facts, contender: Facts) -> Facts:
     """The figures of the first stage's model run as users run it today; what the race leaves out is the stage's own."""
     own_score = _quality(mapping(contender.get("score")))
@@ -119,7 +122,7 @@ def _reference(first: Facts, contender: Facts) -> Facts:
         **quality,
         **sizes,
         **_pace(contender),
-        "energy": {"making": first["energy"]["making"], "per_1000": reading(contender.get("energy_per_1000"))},
+        "energy": _energy(first["energy"]["making"], contender),
     }
 
 
@@ -145,7 +148,7 @@ def _baseline(baseline: Facts) -> Facts | None:
         **_quality(mapping(baseline.get("score"))),
         "bytes": number(baseline.get("bytes")),
         **_pace(baseline),
-        "energy": {"making": reading(baseline.get("spent")), "per_1000": reading(baseline.get("energy_per_1000"))},
+        "energy": _energy(reading(baseline.get("spent")), baseline),
     }
 
 

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from niwaki.report import figures, pictures
+from niwaki.report.worth import deployed_label
 
 TEMPLATES = Path(__file__).parent / "templates"
 WRITERS = (
@@ -20,6 +21,7 @@ WRITERS = (
 def page(facts: dict[str, Any]) -> str:
     """The content of report.html from the facts of a run with their verdict."""
     style, script = _asset("page.css"), _asset("page.js")
+    label = deployed_label(facts)
     return (
         environment(html=True)
         .get_template("page.html.j2")
@@ -28,6 +30,7 @@ def page(facts: dict[str, Any]) -> str:
             style=Markup(style),
             script=Markup(script),
             policy=policy(style, script),
+            label=Markup(label.svg()) if label else None,
             energy_plot=pictures.against_energy(facts),
             latency_plot=pictures.against_latency(facts),
             curves=pictures.curves(facts),

@@ -15,6 +15,11 @@ def reading(value: Any) -> Reading:
     """A reading with all of its keys. No joules means tier "unknown", whatever was claimed."""
     given: Mapping[str, Any] = value if isinstance(value, dict) else {}
     amounts: Reading = {key: number(given.get(key)) for key in AMOUNTS}
+    if amounts["joules"] is not None and amounts["joules"] < 0:
+        amounts["joules"] = None
+    low, joules, high = (amounts[key] for key in ("joules_low", "joules", "joules_high"))
+    if None in (low, joules, high) or not 0 <= low <= joules <= high:  # a range that does not hold the value is none
+        amounts["joules_low"] = amounts["joules_high"] = None
     tier = given.get("tier") if given.get("tier") in TIERS else "unknown"
     source = given.get("source")
     return {

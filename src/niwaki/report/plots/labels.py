@@ -54,7 +54,7 @@ def _cost(box: Box, solid: list[Box], lines: list[Box], frame: Box) -> float:
 
 FARTHER = 12.0  # what each later place costs, in covered area
 # offsets of the baseline's start or end from the point; side 0 begins there, side 1 ends there
-PLACES = [(9, -7, 0), (-9, -7, 1), (9, 16, 0), (-9, 16, 1), (9, -22, 0), (-9, -22, 1), (9, 31, 0), (-9, 31, 1)]
+PLACES = [(9, -7, 0), (-9, -7, 1), (9, 20, 0), (-9, 20, 1), (9, -22, 0), (-9, -22, 1), (9, 35, 0), (-9, 35, 1)]
 
 
 def _label(x: float, y: float, side: int, text: str) -> Label:

@@ -1,0 +1,84 @@
+"""The rule of the verdict, on figures worked out by hand."""
+
+from typing import Any
+
+import pytest
+
+from niwaki.report.verdict import cheapest, verdict
+
+
+def stage(name: str, score: float | None, joules: float | None = None, **more: Any) -> dict[str, Any]:
+    none = dict.fromkeys(("throughput", "energy", "bytes"))
+    return {
+        "name": name,
+        "score": score,
+        "score_low": None if score is None else score - 0.02,
+        "score_high": None if score is None else score + 0.02,
+        "score_rows": 1000,
+        "kept": None if score is None else score / 0.80,
+        "bytes": 100,
+        "throughput": None,
+        "latency_ms": {"p50": None},
+        "energy": {"per_1000": {"joules": joules}},
+        "ratios": none,
+        **more,
+    }
+
+
+def facts(*stages: dict[str, Any], baseline: float | None = None) -> dict[str, Any]:
+    return {
+        "metric": "accuracy",
+        "stages": list(stages),
+        "reference": {"stage": stages[0]["name"]},
+        "unfinished": [item["name"] for item in stages if item["score"] is None],
+        "baseline": None if baseline is None else stage("TF-IDF", baseline),
+    }
+
+
+def test_the_cheapest_that_keeps_enough() -> None:
+    # 0.97 × 0.80 = 0.776: 0.777 is enough, 0.775 is not, however cheap
+    said = verdict(facts(stage("teacher", 0.80, 50), stage("student", 0.777, 9), stage("tiny", 0.775, 1)))
+    assert (said["deploy"], said["best"], said["cost"]) == ("student", "teacher", "energy per 1000 texts")
+    assert "97.1 % of the best accuracy (77.7 % against 80.0 %)" in said["sentence"]
+    assert any("Lost too much to be considered: tiny" in reason for reason in said["reasons"])
+    assert any("1,000 test rows are too few" in reason for reason in said["reasons"])
+
+
+def test_costs_within_five_per_cent_are_a_tie_that_the_smaller_file_wins() -> None:
+    pair = [stage("a", 0.80, 10.0, bytes=200), stage("b", 0.79, 10.4, bytes=100)]
+    assert cheapest(pair)[1]["name"] == "b"
+    pair[1]["energy"]["per_1000"]["joules"] = 10.6
+    assert cheapest(pair)[1]["name"] == "a"
+
+
+def test_a_cost_counts_only_when_all_know_it() -> None:
+    pair = [stage("a", 0.80, 10.0, throughput=100.0), stage("b", 0.80, None, throughput=900.0)]
+    assert cheapest(pair) == ("time per text", pair[1])
+    for item in pair:
+        item.update(throughput=None, bytes=None)
+    assert cheapest(pair)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("baseline", "needed"),
+    [(0.70, "yes"), (0.77, "probably"), (0.78, "not shown"), (0.90, "not shown")],
+)
+def test_do_you_need_a_transformer(baseline: float, needed: str) -> None:
+    said = verdict(facts(stage("teacher", 0.80, 50), baseline=baseline))
+    assert said["transformer"]["needed"] == needed
+    assert said["sentence"].startswith("TF-IDF would do") == (needed == "not shown")
+    assert said["transformer"]["gain"] == pytest.approx(0.80 - baseline)
+
+
+def test_nothing_to_deploy_and_no_baseline() -> None:
+    assert verdict(facts(stage("teacher", None)))["deploy"] is None
+    assert verdict(facts(stage("teacher", 0.8)))["transformer"] is None
+
+
+def test_unfinished_stages_are_named() -> None:
+    said = verdict(facts(stage("teacher", 0.8, 5), stage("student", None)))
+    assert "Unfinished, and so not considered: student." in said["reasons"]
+
+
+def test_a_metric_below_zero_still_has_a_best() -> None:
+    assert verdict(facts(stage("a", -0.2, 5), stage("b", -0.1, 9)))["deploy"] == "b"

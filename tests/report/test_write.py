@@ -1,0 +1,164 @@
+"""The whole way: a run folder in, three files out."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from niwaki import report
+from niwaki.core import files
+from niwaki.core.errors import Refused
+
+from .runs import change, make_run
+
+FIGURES = {
+    *("name", "engine", "score", "score_low", "score_high", "score_rows", "scores", "bytes", "parameters", "flops"),
+    *("flops_tokens", "throughput", "throughput_low", "throughput_high", "latency_ms", "energy"),
+}
+STAGE = FIGURES | {
+    *("finished", "key", "folder", "parent", "teacher", "methods", "training", "curve", "kept", "ratios"),
+}
+TOP = {
+    *("schema", "name", "created", "niwaki", "seed", "model", "task", "metric", "unfinished", "stages", "reference"),
+    *("baseline", "race", "spent", "reproduce", "verdict", "payback"),
+}
+READING = {
+    *("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "co2e_grams", "usd"),
+    *("tier", "source"),
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return make_run(tmp_path / "demo")
+
+
+def test_three_files_and_the_returned_value_is_the_json(run: Path) -> None:
+    returned = report.write(run)
+    assert files.read_json(run / "report.json") == returned
+    assert (run / "report.html").read_text().startswith("<!doctype html>")
+    assert (run / "report.md").read_text().startswith("# Deploy int8")
+    assert not list(run.glob(".report*")), "nothing half-written is left"
+
+
+def test_the_schema_is_the_documented_one(run: Path) -> None:
+    made = report.write(run)
+    assert made["schema"] == 1
+    assert set(made) == TOP
+    assert [stage["name"] for stage in made["stages"]] == ["teacher", "student", "pruned", "int8"]
+    for stage in made["stages"]:
+        assert set(stage) == STAGE
+        assert set(stage["latency_ms"]) == {"p50", "p95", "p99"}
+        assert set(stage["energy"]) == {"making", "per_1000", "label"}
+        assert all(set(stage["energy"][key]) == READING for key in ("making", "per_1000"))
+    assert set(made["reference"]) == FIGURES | {"stage"}
+    assert set(made["spent"]) == {"stages", "total", "lost"}
+    assert set(made["verdict"]) == {"deploy", "best", "keep", "cost", "sentence", "reasons", "transformer"}
+
+
+def test_every_key_of_the_schema_is_in_the_docs(run: Path) -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "report.md").read_text()
+    missing = [key for key in sorted(TOP | STAGE | READING) if f"`{key}`" not in docs]
+    assert not missing
+
+
+def test_json_has_no_nan(run: Path) -> None:
+    speed = (run / "speed.json").read_text().replace("2900.0", "NaN")
+    (run / "speed.json").write_text(speed)
+    made = report.write(run)
+    json.loads((run / "report.json").read_text(), parse_constant=pytest.fail)
+    assert made["stages"][-1]["throughput"] is None
+
+
+def test_the_reference_takes_from_the_first_stage_what_the_race_does_not_say(run: Path) -> None:
+    reference = report.write(run)["reference"]
+    assert (reference["bytes"], reference["score"], reference["throughput"]) == (90_900_000, 0.836, 210.0)
+    race = files.read_json(run / "speed.json")
+    race["contenders"]["reference"]["bytes"] = 91_000_000
+    files.write_json(run / "speed.json", race)
+    assert report.write(run)["reference"]["bytes"] == 91_000_000
+
+
+def test_unfinished_stages_are_named_and_have_no_figures(run: Path) -> None:
+    made = report.write(run)
+    for stage in made["stages"][2:]:
+        (run / stage["folder"] / "MANIFEST").unlink()
+    made = report.write(run)
+    assert made["unfinished"] == ["pruned", "int8"]
+    assert made["stages"][3]["score"] is None and not made["stages"][3]["finished"]
+    assert made["verdict"]["deploy"] == "student"
+    assert "Unfinished:</b> pruned, int8" in (run / "report.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["speed.json", "baseline.json", "ledger.jsonl", "recipe.toml"])
+def test_a_file_that_is_not_there_yet_leaves_a_report(run: Path, name: str) -> None:
+    (run / name).unlink()
+    made = report.write(run)
+    assert made["verdict"]["deploy"] == "int8"
+    assert (run / "report.html").is_file()
+
+
+def test_nothing_finished(run: Path) -> None:
+    for stage in report.build(run)["stages"]:
+        (run / stage["folder"] / "MANIFEST").unlink()
+    for name in ("speed.json", "baseline.json", "ledger.jsonl"):
+        (run / name).unlink()
+    made = report.write(run)
+    assert made["verdict"]["deploy"] is None
+    assert "nothing to deploy" in (run / "report.md").read_text()
+
+
+def test_one_stage(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "one", ["teacher"])
+    made = report.write(run)
+    assert made["verdict"]["deploy"] == "teacher"
+    assert made["stages"][0]["ratios"]["throughput"] == pytest.approx(640 / 210)
+
+
+def test_unknown_energy_is_null_and_said(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "dark", energy=False)
+    made = report.write(run)
+    used = made["stages"][-1]["energy"]["per_1000"]
+    assert used["joules"] is None and used["tier"] == "unknown"
+    assert made["stages"][-1]["ratios"]["energy"] is None
+    assert made["verdict"]["cost"] == "time per text"
+    assert "No energy per text is known" in (run / "report.html").read_text()
+
+
+def test_not_a_run(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"plan\.json"):
+        report.write(tmp_path)
+
+
+def test_a_later_version_is_refused_and_the_old_report_stays(run: Path) -> None:
+    report.write(run)
+    before = (run / "report.html").read_bytes()
+    change(run / "plan.json", version=2)
+    with pytest.raises(Refused, match="version 2"):
+        report.write(run)
+    assert (run / "report.html").read_bytes() == before
+
+
+def test_a_plan_cannot_lead_out_of_the_run(run: Path) -> None:
+    stages = files.read_json(run / "plan.json")["stages"]
+    stages[0]["folder"] = "../../elsewhere"
+    change(run / "plan.json", stages=stages)
+    with pytest.raises(Refused, match="leads out of the run"):
+        report.write(run)
+
+
+def test_needs_no_torch(run: Path) -> None:
+    code = (
+        "import sys; from niwaki import report; report.write(sys.argv[1]);"
+        "heavy = {'torch', 'transformers', 'onnxruntime', 'sklearn'} & set(sys.modules); assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code, str(run)], check=True)
+
+
+def test_the_same_run_gives_the_same_bytes(run: Path) -> None:
+    report.write(run)
+    first = [(run / f"report.{kind}").read_bytes() for kind in ("json", "html", "md")]
+    report.write(run)
+    assert first == [(run / f"report.{kind}").read_bytes() for kind in ("json", "html", "md")]
