@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from niwaki.meter.carbon import world
 from niwaki.meter.machine import Host
 from niwaki.meter.money import assumed_range
-from niwaki.meter.reader import Energy, Usage
+from niwaki.meter.reader import LOST, Energy, Usage
 from niwaki.meter.readers.vcpu import VCpu
 from niwaki.meter.reading import TIERS, Reading
 
@@ -50,7 +50,7 @@ def energies(window: "Window", before: "Look", after: "Look", usage: Usage) -> t
     parts: list[Energy] = []
     distrusted: list[str] = []
     for reader, first, last in zip(window.sources.chosen, before.counters, after.counters, strict=True):
-        energy = reader.energy(first, last, usage)
+        energy = None if LOST in (first, last) else reader.energy(first, last, usage)
         if energy is not None:
             parts.append(energy)
             continue

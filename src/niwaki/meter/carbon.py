@@ -89,3 +89,13 @@ def _number(value: str | float) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
+
+
+def embodied(seconds: float, machine_kg: float, lifetime_years: float, share: float = 1.0) -> dict[str, Any]:
+    """Making of the machine, shared out by time used. Never added to CO2e of use: the inputs are the caller's own."""
+    if machine_kg < 0 or lifetime_years <= 0 or not 0 <= share <= 1:
+        raise Refused("embodied: give kilograms of 0 or more, years above 0 and a share of the machine from 0 to 1")
+    grams = machine_kg * 1000 * share * seconds / (lifetime_years * 365 * 24 * 3600)
+    given = constant("embodied carbon of the machine", machine_kg, "kg CO2e", "as given", "")
+    years = constant("life of the machine", lifetime_years, "years", "as given", "")
+    return {"embodied_grams": grams, "label": "assumed", "constants": [given, years]}

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 from niwaki.core.catalog import Catalog
 
+LOST = object()  # stands for a snapshot that could not be taken
+
 
 @dataclass(frozen=True)
 class Usage:

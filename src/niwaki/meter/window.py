@@ -75,8 +75,15 @@ class Sources:
         return self._chosen
 
     def look(self) -> Look:
-        counters = tuple(reader.snapshot() for reader in self.chosen)
+        counters = tuple([_snapshot(reader) for reader in self.chosen])
         return Look(os.getpid(), time.perf_counter(), cpu_seconds(), os.getloadavg()[0], self.look_at_host(), counters)
+
+
+def _snapshot(reader: sources.Reader) -> Any:
+    try:
+        return reader.snapshot()
+    except (OSError, ValueError):  # a counter that goes away must not end the work that is metered
+        return sources.LOST
 
 
 DEFAULT = Sources()
