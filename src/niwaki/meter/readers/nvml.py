@@ -75,7 +75,7 @@ class Nvml(Reader):
 
 
 def visible(every: range) -> list[int]:
-    """The devices that CUDA may use. A list of UUIDs is not taken apart: then all count, which is more and never less."""
+    """The devices that CUDA may use. UUIDs are not taken apart: then all count, more and never less."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is None or not all(part.strip().isdigit() for part in named.split(",") if part):
         return list(every)

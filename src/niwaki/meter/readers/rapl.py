@@ -20,7 +20,7 @@ ERROR = 0.15  # a placeholder of niwaki's own survey, not a verified figure
 MIN_WATTS = 0.5
 MAX_WATTS = 1000.0  # where the package does not tell its limit
 SPIN_SECONDS = 0.025
-NEAR = 0.01
+NEAR = 0.05  # of 50 ms: two reads of one counter may have one or two of its steps of 1 ms between them
 
 
 @dataclass

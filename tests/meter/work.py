@@ -1,0 +1,51 @@
+"""Work of a known size for the tests: CPU seconds counted by another clock than the meter's."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+BURN = """
+import time
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+"""
+PYTHON = [sys.executable, "-I", "-S", "-c"]  # no site packages: starts in some 10 ms
+
+
+def burn(cpu_seconds: float) -> None:
+    """Uses the processor until this thread's own clock has moved by `cpu_seconds`."""
+    end = time.thread_time() + cpu_seconds
+    while time.thread_time() < end:
+        pass
+
+
+def child(code: str) -> "subprocess.Popen[str]":
+    """A Python child with `burn` at hand and pipes to talk to it."""
+    return subprocess.Popen([*PYTHON, BURN + code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+@contextmanager
+def waiting_child(code: str) -> Iterator["subprocess.Popen[str]"]:
+    """A child that runs `code`, says so, and then lives until it is told to go."""
+    process = child(code + "\nprint('ready', flush=True)\ninput()")
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.communicate("go\n" if process.poll() is None else None)
+
+
+@contextmanager
+def busy_neighbour(seconds: float) -> Iterator[None]:
+    """Another process that keeps a processor busy, and is nobody's child here: its parent is gone at once."""
+    neighbour = f"import time\nend = time.time() + {seconds}\nwhile time.time() < end: pass"
+    starter = "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', sys.argv[1]], stdout=2).pid)"
+    pid = int(subprocess.run([*PYTHON, starter, neighbour], capture_output=True, text=True, check=True).stdout)
+    try:
+        yield
+    finally:
+        subprocess.run(["kill", str(pid)], check=False, capture_output=True)
