@@ -25,7 +25,7 @@ def facts(run: Run) -> Facts:
     return {
         "schema": SCHEMA,
         **_about(run),
-        "metric": next((mapping(r.get("score")).get("metric") for r in run.results.values()), _task(run).get("metric")),
+        "metric": _metric(run),
         "unfinished": [stage["name"] for stage in stages if not stage["finished"]],
         "stages": stages,
         "reference": reference,
@@ -54,7 +54,18 @@ def _about(run: Run) -> Facts:
 
 
 def _task(run: Run) -> Facts:
-    return mapping(run.plan.get("task"))
+    task = mapping(run.plan.get("task"))
+    labels = task.get("labels")
+    return {
+        **{key: _string(task.get(key)) for key in ("name", "metric", "description")},
+        "rows": mapping(task.get("rows")),
+        "labels": [str(label) for label in labels] if isinstance(labels, list) else [],
+    }
+
+
+def _metric(run: Run) -> str | None:
+    said = [_string(mapping(result.get("score")).get("metric")) for result in run.results.values()]
+    return next((metric for metric in said if metric), _task(run)["metric"])
 
 
 def _string(value: Any) -> str | None:

@@ -1,10 +1,9 @@
 """Reads a run folder. Everything in it may come from a stranger: it is cleaned here, once, and never followed outside.
 
-Cleaning: NaN and infinity become null (JSON has neither), lone surrogates and control or text-direction characters
-become U+FFFD (a name must not be able to rearrange the sentence that it stands in).
+Cleaning: NaN, infinity and absurd sizes become null, so that every ratio of the rest is finite; lone surrogates and
+control or text-direction characters become U+FFFD, so that no name can rearrange the sentence that it stands in.
 """
 
-import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,7 +102,7 @@ def clean(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return UNPRINTABLE.sub("\ufffd", value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return value if abs(value) < 1e30 and math.isfinite(value) else None
+        return value if value == 0 or 1e-30 < abs(value) < 1e30 else None  # NaN too: it compares to nothing
     return value
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def page(facts: dict[str, Any]) -> str:
     )
 
 
+@cache
 def environment(html: bool) -> Environment:
     """Templates with the number writers as filters. A misspelt name is an error, not an empty string."""
     made = Environment(
@@ -50,6 +52,7 @@ def environment(html: bool) -> Environment:
     )
     made.filters.update({writer.__name__: writer for writer in WRITERS})
     made.filters["score"] = lambda value, metric: figures.score(metric, value)
+    made.filters["bound"] = lambda text: str(text).replace(" %", "\u00a0%")  # no line begins with the sign
     made.globals["interval"] = figures.interval
     return made
 

@@ -5,6 +5,7 @@ from typing import Any
 from markupsafe import Markup
 
 from niwaki.report import figures
+from niwaki.report.folder import mapping, number
 from niwaki.report.plots import pareto, training
 
 Facts = dict[str, Any]
@@ -30,14 +31,21 @@ def against_latency(facts: Facts) -> Markup | None:
     return _pareto(facts, pareto.Axis("median latency", lambda value: f"{value:g} ms"), cost)
 
 
-def curves(facts: Facts) -> list[tuple[str, Markup]]:
-    """(stage, plot) for every stage that was trained."""
+def curves(facts: Facts) -> list[tuple[str, str, Markup]]:
+    """(stage, how it was trained, plot) for every stage that was."""
     metric = facts["metric"] or "score"
-    return [
-        (stage["name"], training.draw(stage["name"], *_curve(stage), metric, lambda value: _tick(metric, value)))
-        for stage in facts["stages"]
-        if any(_curve(stage))
-    ]
+
+    def plot(stage: Facts) -> Markup:
+        return training.draw(stage["name"], *_curve(stage), metric, lambda value: _tick(metric, value))
+
+    return [(stage["name"], _how(stage), plot(stage)) for stage in facts["stages"] if any(_curve(stage))]
+
+
+def _how(stage: Facts) -> str:
+    done = mapping(stage["training"])
+    steps, seconds = number(done.get("steps")), number(done.get("seconds"))
+    said = [f"{steps:,} steps" if steps is not None else "", figures.duration(seconds) if seconds is not None else ""]
+    return ", ".join(part for part in said if part)
 
 
 def _curve(stage: Facts) -> tuple[list[list[float]], list[list[float]]]:

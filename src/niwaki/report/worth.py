@@ -4,7 +4,7 @@ from typing import Any
 
 from niwaki.core.errors import UsageError
 from niwaki.meter.label import Label, label
-from niwaki.meter.payback import payback
+from niwaki.meter.payback import NOT_SHOWN, payback
 from niwaki.meter.reading import Reading
 from niwaki.report import figures
 from niwaki.report.folder import number
@@ -45,10 +45,17 @@ def repay(facts: Facts, contenders: Facts) -> Facts | None:
         return None
     spent = _spent([account["reading"] for account in facts["spent"]["stages"] if account["stage"] != first])
     before, after = (_samples(contenders.get(name)) for name in (first, deploy))
+    if not before or not after:
+        return {
+            "before": first,
+            "after": deploy,
+            "shown": False,
+            "words": f"{NOT_SHOWN}: the race left no rounds to pair",
+        }
     try:
         return {"before": first, "after": deploy, **payback(spent, before, after).to_dict()}
-    except UsageError as error:  # too few rounds, or none kept
-        return {"before": first, "after": deploy, "shown": False, "words": f"no payback shown: {error}"}
+    except UsageError as error:
+        return {"before": first, "after": deploy, "shown": False, "words": f"{NOT_SHOWN}: {error}"}
 
 
 def _samples(contender: Any) -> list[float]:

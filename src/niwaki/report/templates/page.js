@@ -3,8 +3,10 @@
 (() => {
   const tip = document.getElementById("tip");
   const gap = 14;
+  let shown = null;
 
   function show(point) {
+    shown = point;
     const box = point.querySelector(".mark").getBoundingClientRect();
     tip.textContent = point.getAttribute("aria-label");
     tip.hidden = false;
@@ -12,6 +14,11 @@
     const above = box.top - tip.offsetHeight - gap;
     tip.style.left = left + "px";
     tip.style.top = (above > 8 ? above : box.bottom + gap) + "px";
+  }
+
+  function hide() {
+    shown = null;
+    tip.hidden = true;
   }
 
   function light(stage, on) {
@@ -25,7 +32,7 @@
 
   for (const point of document.querySelectorAll(".point")) {
     const enter = () => { show(point); light(point.getAttribute("data-stage"), true); };
-    const leave = () => { tip.hidden = true; light(point.getAttribute("data-stage"), false); };
+    const leave = () => { hide(); light(point.getAttribute("data-stage"), false); };
     for (const event of ["pointerenter", "focus"]) point.addEventListener(event, enter);
     for (const event of ["pointerleave", "blur"]) point.addEventListener(event, leave);
   }
@@ -33,6 +40,8 @@
     row.addEventListener("pointerenter", () => light(row.getAttribute("data-stage"), true));
     row.addEventListener("pointerleave", () => light(row.getAttribute("data-stage"), false));
   }
-  addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
-  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+  addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  // tabbing to a point scrolls it into view: the tip goes along instead of vanishing
+  for (const event of ["scroll", "resize"])
+    addEventListener(event, () => { if (shown !== null) show(shown); }, { passive: true });
 })();

@@ -1,0 +1,75 @@
+"""Whatever the files of a run hold, there is a report or a refusal in one line, never a traceback."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from niwaki import report
+from niwaki.core.errors import Refused
+from niwaki.report.markdown import markdown
+from niwaki.report.page import page
+
+from .runs import make_run
+
+JUNK: list[Any] = [
+    None,
+    True,
+    "",
+    "x",
+    "<b>",
+    -1,
+    0,
+    1e-300,
+    1e29,
+    10**400,
+    float("nan"),
+    [],
+    {},
+    [None],
+    {"value": []},
+]
+ROUNDS = 60
+
+
+def slots(value: Any) -> list[tuple[Any, Any]]:
+    """Every (container, key) below a JSON value."""
+    if not isinstance(value, dict | list):
+        return []
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    return [(value, key) for key in keys] + [slot for key in keys for slot in slots(value[key])]
+
+
+def spoiled(text: str, draw: random.Random) -> str:
+    """The file with one to three of its values replaced or taken away."""
+    documents = [json.loads(line) for line in text.splitlines()] if "\n{" in text[1:] else [json.loads(text)]
+    for _ in range(draw.randint(1, 3)):
+        container, key = draw.choice(slots(documents))
+        if isinstance(container, dict) and draw.random() < 0.2:
+            del container[key]
+        else:
+            container[key] = draw.choice(JUNK)
+    return "\n".join(json.dumps(document) for document in documents)
+
+
+def test_junk_in_any_place(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo")
+    names = ["plan.json", "speed.json", "baseline.json", "ledger.jsonl"]
+    paths = [run / name for name in names] + sorted(run.glob("stages/*/result.json"))[:2]
+    for seed in range(ROUNDS):
+        draw = random.Random(seed)
+        path = draw.choice(paths)
+        before = path.read_text()
+        path.write_text(spoiled(before, draw))
+        try:
+            made = report.build(run)
+            json.dumps(made, allow_nan=False)
+            assert page(made) and markdown(made)
+        except Refused as refusal:
+            assert "\n" not in str(refusal)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the seed must be known
+            pytest.fail(f"seed {seed}, {path.name}: {error!r}")
+        finally:
+            path.write_text(before)
