@@ -43,7 +43,10 @@ def waiting_child(code: str) -> Iterator["subprocess.Popen[str]"]:
 def busy_neighbour(seconds: float) -> Iterator[None]:
     """Another process that keeps a processor busy, and is nobody's child here: its parent is gone at once."""
     neighbour = f"import time\nend = time.time() + {seconds}\nwhile time.time() < end: pass"
-    starter = "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', sys.argv[1]], stdout=2).pid)"
+    starter = (
+        "import subprocess as s, sys\n"
+        "print(s.Popen([sys.executable, '-c', sys.argv[1]], stdout=s.DEVNULL, stderr=s.DEVNULL).pid)"
+    )
     pid = int(subprocess.run([*PYTHON, starter, neighbour], capture_output=True, text=True, check=True).stdout)
     try:
         yield

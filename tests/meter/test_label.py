@@ -1,0 +1,60 @@
+"""The energy label: absolute thresholds, a range of letters, a picture that is safe to embed."""
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from niwaki.core.errors import UsageError
+from niwaki.meter.label import THRESHOLDS, label, letter_of
+
+
+@pytest.mark.parametrize(
+    ("joules", "letter"),
+    [(0.005, "A"), (0.01, "A"), (0.011, "B"), (0.5, "C"), (10, "D"), (10.1, "E"), (500, "F"), (1e6, "G")],
+)
+def test_letters(joules: float, letter: str) -> None:
+    assert label(joules).letter == label(joules).letters == letter
+
+
+def test_a_range_that_spans_two_shows_both() -> None:
+    assert label(8, 8 / 3, 24).letters == "D–E" and label(8, 8 / 3, 24).letter == "D"
+    assert label(3, 2, 9).letters == "D"
+
+
+@given(st.floats(1e-6, 1e9))
+def test_a_band_of_three_never_spans_more_than_two(joules: float) -> None:
+    letters = label(joules, joules / 3, joules * 3).letters
+    assert ord(letters[-1]) - ord(letters[0]) <= 1
+
+
+@given(st.floats(0, 1e9), st.floats(0, 1e9))
+def test_more_joules_never_earn_a_better_letter(one: float, other: float) -> None:
+    assert letter_of(min(one, other)) <= letter_of(max(one, other))
+
+
+def test_unknown_energy_has_no_letter() -> None:
+    unknown = label(None, name="m")
+    assert unknown.letters == "?" and "not known" in unknown.svg()
+    ElementTree.fromstring(unknown.svg())
+
+
+@pytest.mark.parametrize("figures", [(5, 6, 7), (5, 1, 4), (-1, -2, 3), (float("nan"), 1, 2)])
+def test_what_is_no_range_is_refused(figures: tuple[float, float, float]) -> None:
+    with pytest.raises(UsageError, match="range"):
+        label(*figures)
+
+
+def test_the_picture_is_well_formed_escaped_and_in_one_piece() -> None:
+    evil = '<script>alert("x")</script>&'
+    svg = label(8, 3, 24, name=evil, task=evil, quality=evil).svg()
+    root = ElementTree.fromstring(svg)
+    assert "<script" not in svg and "href" not in svg and svg.count("http") == 1  # only the SVG namespace
+    texts = [element.text for element in root.iter() if element.text]
+    assert evil in texts and [text for text in texts if text in THRESHOLDS].count("D") == 2  # bar and mark
+    assert "8.0 J per 1,000 inferences (3.0 to 24)" in texts
+
+
+def test_a_label_without_quality_says_so() -> None:
+    assert "quality not stated" in label(8).svg() and "accuracy 0.87" in label(8, quality="accuracy 0.87").svg()
