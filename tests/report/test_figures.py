@@ -37,10 +37,11 @@ def test_unknown_is_never_zero() -> None:
 
 
 def test_scores_ratios_and_sizes() -> None:
-    assert figures.score("accuracy", 0.8345) == "83.5 %" or figures.score("accuracy", 0.8345) == "83.4 %"
+    assert figures.score("accuracy", 0.8346) == "83.5 %"
     assert figures.score("matthews", 0.5) == "0.500"
     assert figures.interval("accuracy", 0.807, 0.853) == "80.7–85.3 %"
     assert [figures.ratio(value) for value in (7.32, 13.04, 250.0, 0.5)] == ["7.3×", "13.0×", "250×", "0.50×"]
+    assert figures.ratio(13.8, digits=2) == "14×"
     assert figures.times(0.5, "smaller", "larger") == "2.0× larger"
     assert figures.times(1.01, "smaller", "larger") == ""
     assert figures.megabytes(90_868_376) == "90.9 MB"

@@ -31,7 +31,7 @@ JUNK: list[Any] = [
     [None],
     {"value": []},
 ]
-ROUNDS = 60
+ROUNDS = 50
 
 
 def slots(value: Any) -> list[tuple[Any, Any]]:

@@ -82,3 +82,19 @@ def test_unfinished_stages_are_named() -> None:
 
 def test_a_metric_below_zero_still_has_a_best() -> None:
     assert verdict(facts(stage("a", -0.2, 5), stage("b", -0.1, 9)))["deploy"] == "b"
+
+
+def test_a_tie_is_said_as_one() -> None:
+    said = verdict(facts(stage("big", 0.80, 10.0, bytes=200), stage("small", 0.79, 10.4, bytes=100)))
+    assert said["deploy"] == "small"
+    assert (
+        "Of these, big and small need the least energy per 1000 texts, within 5 %; small is the smallest file."
+        in said["reasons"]
+    )
+
+
+def test_a_baseline_within_the_interval_of_the_chosen_one_is_a_doubt() -> None:
+    # best 0.80 (0.78 to 0.82) is above the baseline's 0.77, the chosen 0.78 (0.76 to 0.80) is not
+    said = verdict(facts(stage("teacher", 0.80, 50), stage("student", 0.78, 5), baseline=0.77))
+    assert said["deploy"] == "student" and said["sentence"].startswith("Deploy student")
+    assert any("no gain of this stage over it is shown" in reason for reason in said["reasons"])

@@ -37,17 +37,18 @@ def share(value: float | None) -> str:
     return UNKNOWN if value is None else f"{100 * value:.1f} %"
 
 
-def ratio(value: float | None) -> str:
+def ratio(value: float | None, digits: int = 3) -> str:
+    """ "7.3×", "13.8×", "250×"; two digits for what rests on estimates."""
     if value is None:
         return UNKNOWN
-    return f"{value:,.0f}×" if value >= 100 else f"{value:.1f}×" if value >= 1 else f"{significant(value)}×"
+    return f"{value:.1f}×" if 1 <= value < 10 else f"{significant(value, digits if value >= 1 else 2)}×"
 
 
-def times(value: float | None, better: str, worse: str) -> str:
+def times(value: float | None, better: str, worse: str, digits: int = 3) -> str:
     """ "7.3× smaller", or for a ratio below 1 "1.3× larger"; nothing where it is unknown or rounds to 1."""
     if value is None or value <= 0 or 0.95 < value < 1.05:
         return ""
-    return f"{ratio(value)} {better}" if value > 1 else f"{ratio(1 / value)} {worse}"
+    return f"{ratio(value, digits)} {better}" if value > 1 else f"{ratio(1 / value, digits)} {worse}"
 
 
 def megabytes(value: float | None) -> str:

@@ -117,11 +117,15 @@ def _sentence(facts: dict[str, Any], chosen: Stage, best: Stage, need: dict[str,
 
 
 def _gains(stage: Stage) -> str:
-    """What is really gained; a ratio at or below 1 is left to the table and the reasons."""
-    said = {"throughput": "runs {} faster", "energy": "uses {} less energy", "bytes": "is {} smaller"}
+    """What is really gained; a ratio at or below 1 is left to the table."""
+    said = {
+        "throughput": ("runs at {} the speed", 3),
+        "energy": ("uses {} less energy", 2),
+        "bytes": ("is {} smaller", 3),
+    }
     gains = [
-        text.format(figures.ratio(value))
-        for key, text in said.items()
+        text.format(figures.ratio(value, digits))
+        for key, (text, digits) in said.items()
         if (value := stage["ratios"][key]) is not None and value >= TIE
     ]
     return gains[0] if len(gains) == 1 else ", ".join(gains[:-1]) + " and " + gains[-1] if gains else ""
@@ -130,22 +134,46 @@ def _gains(stage: Stage) -> str:
 def _reasons(
     facts: dict[str, Any], chosen: Stage, best: Stage, enough: list[Stage], cost: str | None, keep: float
 ) -> list[str]:
-    metric, floor = facts["metric"], keep * best["score"]
-    names = ", ".join(stage["name"] for stage in enough)
-    reasons = [f"Good enough ({figures.share(keep)} of the best, so at least {figures.score(metric, floor)}): {names}."]
-    reasons.append(
-        f"Of these, {chosen['name']} has the least {cost}." if cost else "No cost is known, so the score decided."
-    )
-    if cost not in (None, next(iter(COSTS))):
-        reasons.append("Energy per 1000 texts is not known for all of them, so it did not decide.")
-    if chosen is not best and chosen["score_low"] is not None and chosen["score_low"] < floor:
-        rows = f"{chosen['score_rows']:,} test rows" if chosen["score_rows"] else "this test set"
-        reasons.append(
-            f"The interval of {chosen['name']} reaches below that line: {rows} are too few to be sure of it."
-        )
+    floor = keep * best["score"]
+    line = f"{figures.share(keep)} of the best, so at least {figures.score(facts['metric'], floor)}"
     missed = [stage["name"] for stage in facts["stages"] if stage["score"] is not None and stage not in enough]
-    if missed:
-        reasons.append(f"Lost too much to be considered: {', '.join(missed)}.")
-    if facts["unfinished"]:
-        reasons.append(f"Unfinished, and so not considered: {', '.join(facts['unfinished'])}.")
-    return reasons
+    reasons = [
+        f"Good enough ({line}): {', '.join(stage['name'] for stage in enough)}.",
+        _choice(chosen, enough, cost),
+        *_doubts(facts, chosen, best, floor),
+        f"Lost too much to be considered: {', '.join(missed)}." if missed else "",
+        f"Unfinished, and so not considered: {', '.join(facts['unfinished'])}." if facts["unfinished"] else "",
+    ]
+    return [reason for reason in reasons if reason]
+
+
+def _choice(chosen: Stage, enough: list[Stage], cost: str | None) -> str:
+    """Why this one of those that are good enough."""
+    if len(enough) == 1:
+        return ""
+    if cost is None:
+        return "No cost is known for all of them, so the score decided."
+    costs = [COSTS[cost](stage) or 0.0 for stage in enough]
+    tied = [stage["name"] for stage, value in zip(enough, costs, strict=True) if value <= TIE * min(costs)]
+    why = "" if cost == next(iter(COSTS)) else " (energy per 1000 texts is not known for all of them)"
+    if len(tied) == 1:
+        return f"Of these, {chosen['name']} has the least {cost}{why}."
+    return (
+        f"Of these, {' and '.join(tied)} need the least {cost}, within 5 %{why}; {chosen['name']} is the smallest file."
+    )
+
+
+def _doubts(facts: dict[str, Any], chosen: Stage, best: Stage, floor: float) -> list[str]:
+    """What the size of the test set leaves open."""
+    low, rows, baseline = chosen["score_low"], chosen["score_rows"], facts["baseline"]
+    if low is None or chosen is best:
+        return []
+    doubts = []
+    if low < floor:
+        few = f"{rows:,} test rows are too few" if rows else "the test set is too small"
+        doubts.append(f"The interval of {chosen['name']} reaches below that line: {few} to be sure of it.")
+    if baseline and baseline["score"] is not None and baseline["score"] >= low:
+        doubts.append(
+            f"{baseline['name']} lies inside the interval of {chosen['name']}: no gain of this stage over it is shown."
+        )
+    return doubts
