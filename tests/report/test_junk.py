@@ -1,5 +1,6 @@
 """Whatever the files of a run hold, there is a report or a refusal in one line, never a traceback."""
 
+import copy
 import json
 import random
 from pathlib import Path
@@ -50,7 +51,7 @@ def spoiled(text: str, draw: random.Random) -> str:
         if isinstance(container, dict) and draw.random() < 0.2:
             del container[key]
         else:
-            container[key] = draw.choice(JUNK)
+            container[key] = copy.deepcopy(draw.choice(JUNK))
     return "\n".join(json.dumps(document) for document in documents)
 
 

@@ -204,7 +204,7 @@ def test_markdown_tables_are_square_and_hold_hostile_names(tmp_path: Path) -> No
     report.write(run)
     text = (run / "report.md").read_text().split("## To reproduce")[0]
     assert not re.search(r"(?<!\\)<img", text) and "\n# d" not in text
-    for start in ("| stage | a", "| stage | attempts"):
+    for start in ("| stage | a", "| stage | entries"):
         table = text[text.index(start) :].split("\n\n")[0].splitlines()
         assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table}) == 1
         assert len(table) > len(METHODS)

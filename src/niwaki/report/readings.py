@@ -7,7 +7,7 @@ from niwaki.report.folder import number
 
 TIERS = ("measured", "apportioned", "estimated", "unknown")  # strongest first
 AMOUNTS = ("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "co2e_grams", "usd")
-OUTCOMES = ("done", "failed", "interrupted", "killed")
+OUTCOMES = ("done", "failed", "interrupted", "killed", "open")
 Reading = dict[str, Any]
 
 
@@ -54,21 +54,36 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
+def charges(ledger: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One line per piece of work, from a ledger that also says when work began and how far it was (event begin, beat).
+
+    The first charge of an id counts. Work that began and was not charged yet is "open", with what it last said: whether it
+    still runs or was killed is not for a reader of files to say; the next start of the run charges it as killed.
+    """
+    closed = [line for line in ledger if line.get("event") in (None, "charge")]
+    known = {str(line["id"]): line for line in reversed(closed) if line.get("id") is not None}
+    beats = {str(line.get("id")): line.get("reading") for line in ledger if line.get("event") == "beat"}
+    begun = [line for line in ledger if line.get("event") == "begin" and str(line.get("id")) not in known]
+    still = [{**line, "outcome": "open", "reading": beats.get(str(line.get("id")))} for line in begun]
+    return [line for line in closed if line.get("id") is None or known[str(line["id"])] is line] + still
+
+
 def spent(ledger: list[dict[str, Any]], order: list[str]) -> dict[str, Any]:
     """Totals of the ledger by stage: planned stages first, in order, then whatever else it names."""
+    ledger = charges(ledger)
     names = list(dict.fromkeys([*order, *(str(line.get("stage")) for line in ledger)]))
     by_name = {name: [line for line in ledger if str(line.get("stage")) == name] for name in names}
     return {
         "stages": [{"stage": name, **_account(lines)} for name, lines in by_name.items() if lines],
         "total": add(reading(line.get("reading")) for line in ledger),
-        "lost": add(reading(line.get("reading")) for line in ledger if line.get("outcome") != "done"),
+        "lost": add(reading(line.get("reading")) for line in ledger if line.get("outcome") not in ("done", "open")),
     }
 
 
 def _account(lines: list[dict[str, Any]]) -> dict[str, Any]:
     kinds = list(dict.fromkeys(str(line.get("what")) for line in lines))
     return {
-        "attempts": len(lines),
+        "entries": len(lines),
         "outcomes": {name: sum(line.get("outcome") == name for line in lines) for name in OUTCOMES},
         "reading": add(reading(line.get("reading")) for line in lines),
         "by": {
