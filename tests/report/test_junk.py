@@ -32,7 +32,7 @@ JUNK: list[Any] = [
     [None],
     {"value": []},
 ]
-ROUNDS = 50
+ROUNDS = 60
 
 
 def slots(value: Any) -> list[tuple[Any, Any]]:
@@ -56,7 +56,7 @@ def spoiled(text: str, draw: random.Random) -> str:
 
 
 def test_junk_in_any_place(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "demo")
+    run = make_run(tmp_path / "demo", ["teacher", "int8"])
     names = ["plan.json", "speed.json", "baseline.json", "ledger.jsonl"]
     paths = [run / name for name in names] + sorted(run.glob("stages/*/result.json"))[:2]
     for seed in range(ROUNDS):

@@ -57,8 +57,8 @@ def _sum(values: Iterable[float | None]) -> float | None:
 def charges(ledger: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One line per piece of work, from a ledger that also says when work began and how far it was (event begin, beat).
 
-    The first charge of an id counts. Work that began and was not charged yet is "open", with what it last said: whether it
-    still runs or was killed is not for a reader of files to say; the next start of the run charges it as killed.
+    The first charge of an id counts. Work that began and was not charged yet is "open", with what it last said: whether
+    it still runs or was killed is not for a reader of files to say; the next start of the run charges it as killed.
     """
     closed = [line for line in ledger if line.get("event") in (None, "charge")]
     known = {str(line["id"]): line for line in reversed(closed) if line.get("id") is not None}

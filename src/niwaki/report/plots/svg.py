@@ -5,13 +5,13 @@ from markupsafe import Markup, escape
 
 def tag(name: str, *children: str, **attributes: str | float | None) -> Markup:
     """`<name …>children</name>`; `class_` gives class, `data_tip` gives data-tip; None leaves the attribute out."""
-    said = Markup("").join(
-        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _value(value))
+    said = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_value(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
-    inner = Markup("").join(escape(child) for child in children)
-    return Markup("<{name}{said}>{inner}</{name}>").format(name=Markup(name), said=said, inner=inner)
+    inner = "".join(escape(child) for child in children)
+    return Markup(f"<{name}{said}>{inner}</{name}>")  # what came from outside is escaped above
 
 
 def _value(value: str | float) -> str:
