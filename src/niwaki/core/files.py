@@ -114,7 +114,9 @@ def committed(target: Path) -> Iterator[Path]:
         _swap(temporary, target)
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        raise NiwakiError(f"{target}: could not be saved ({error.strerror or error}); what was there before is intact") from error
+        raise NiwakiError(
+            f"{target}: could not be saved ({error.strerror or error}); what was there before is intact"
+        ) from error
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise

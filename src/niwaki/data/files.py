@@ -29,7 +29,9 @@ def read_table(path: Path) -> pa.Table:
     try:
         table = _read(path)
     except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError, OSError) as error:
-        raise Refused(f"{path}: cannot be read as {path.suffix[1:]} in UTF-8 ({str(error).splitlines()[0][:160]})") from None
+        raise Refused(
+            f"{path}: cannot be read as {path.suffix[1:]} in UTF-8 ({str(error).splitlines()[0][:160]})"
+        ) from None
     if table.num_rows == 0:
         raise Refused(f"{path}: has no rows")
     return table

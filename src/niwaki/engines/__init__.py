@@ -1,0 +1,5 @@
+"""Engines: what executes a finished model, from text to label."""
+
+from niwaki.core.catalog import Catalog
+
+RUNTIMES = Catalog("niwaki.engines.runtimes", what="engine")

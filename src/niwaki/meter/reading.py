@@ -1,6 +1,6 @@
 """One figure that can be believed: seconds, joules with a low and a high, the tier they come from, CO2e and money."""
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 TIERS = ("measured", "apportioned", "estimated", "unknown")  # best first
@@ -57,6 +57,12 @@ class Reading:
             _sum(self.usd, other.usd),
             _merge(self.detail, other.detail),
         )
+
+    def scaled(self, factor: float) -> "Reading":
+        """The same work, more or less of it: per 1,000 texts, per day."""
+        amounts = ("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "co2e_grams", "usd")
+        scaled = {name: value * factor for name in amounts if (value := getattr(self, name)) is not None}
+        return replace(self, **scaled)
 
     def __radd__(self, other: object) -> "Reading":
         return self if other == 0 else NotImplemented  # so that sum(readings) works

@@ -71,7 +71,9 @@ class Anatomy:
     token_table: ClassVar[str] = "embeddings.word_embeddings"  # relative to the body, as the next three
     other_tables: ClassVar[tuple[str, ...]] = ("embeddings.position_embeddings", "embeddings.token_type_embeddings")
     embedding_norm: ClassVar[str] = "embeddings.LayerNorm"
-    projection: ClassVar[str | None] = None  # from the width of the embeddings to that of the layers, where there is one
+    projection: ClassVar[str | None] = (
+        None  # from the width of the embeddings to that of the layers, where there is one
+    )
     head_square: ClassVar[tuple[str, ...]]  # matrices of the head, hidden to hidden; relative to the network
     head_final: ClassVar[str] = "classifier"  # the last matrix of the head
 
@@ -79,6 +81,7 @@ class Anatomy:
     heads_key: ClassVar[str] = "num_attention_heads"
     neurons_key: ClassVar[str] = "intermediate_size"
     width_key: ClassVar[str] = "hidden_size"
+    uses_types: ClassVar[bool] = True  # whether the second text of a pair is marked by token types
     max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks
 
     def __init__(self, network: nn.Module) -> None:
@@ -126,9 +129,13 @@ class Anatomy:
 
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
         """Token ids (batch, tokens) to the first hidden state (batch, tokens, width)."""
-        arguments = {} if types is None else {"token_type_ids": types}
+        arguments = {"token_type_ids": types} if self.uses_types and types is not None else {}
         hidden = self.trunk.embeddings(input_ids=ids, **arguments)  # type: ignore[operator]
-        return self.trunk.get_submodule(self.projection)(hidden) if self.projection and _has(self.trunk, self.projection) else hidden
+        return (
+            self.trunk.get_submodule(self.projection)(hidden)
+            if self.projection and _has(self.trunk, self.projection)
+            else hidden
+        )
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:
         """What the family adds to all attention scores, (1 or batch, heads, tokens, tokens), or None."""
@@ -143,7 +150,9 @@ def anatomy_of(network: nn.Module) -> Anatomy:
     """The anatomy of the network's family, or Refused with the families there are."""
     kind = str(network.config.model_type)  # type: ignore[union-attr]
     if kind not in FAMILIES.names():
-        raise Refused(f"model family '{kind}' has no anatomy; there is: {', '.join(FAMILIES.names())} (docs/adding.md says how to add one)")
+        raise Refused(
+            f"model family '{kind}' has no anatomy; there is: {', '.join(FAMILIES.names())} (docs/adding.md says how to add one)"
+        )
     return FAMILIES.load(kind, Anatomy)(network)
 
 

@@ -30,7 +30,11 @@ class Blueprint:
 
     @classmethod
     def from_json(cls, value: Any) -> "Blueprint":
-        if not isinstance(value, dict) or not isinstance(value.get("edits"), list) or not isinstance(value.get("base"), dict):
+        if (
+            not isinstance(value, dict)
+            or not isinstance(value.get("edits"), list)
+            or not isinstance(value.get("base"), dict)
+        ):
             raise Refused("blueprint.json: must hold 'version', 'base' and 'edits'")
         if value.get("version") != VERSION:
             raise Refused(f"blueprint.json: version {value.get('version')!r} is not known, this niwaki reads {VERSION}")

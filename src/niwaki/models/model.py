@@ -112,7 +112,9 @@ def load_weights(network: nn.Module, path: Path) -> None:
         raise Refused(f"{path}: tensor '{name}' is {'missing' if name in own else 'not part of this model'}")
     for name, value in state.items():
         if value.shape != own[name].shape or value.dtype != own[name].dtype:
-            raise Refused(f"{path}: tensor '{name}' is {tuple(value.shape)} {value.dtype}, the model needs {tuple(own[name].shape)} {own[name].dtype}")
+            raise Refused(
+                f"{path}: tensor '{name}' is {tuple(value.shape)} {value.dtype}, the model needs {tuple(own[name].shape)} {own[name].dtype}"
+            )
     network.load_state_dict(state, strict=True)
 
 
@@ -137,14 +139,20 @@ def _load_stock(folder: Path, config: dict[str, Any], labels: list[str] | None) 
     head = "SequenceClassification" if labels else head_of(config)
     arguments: dict[str, Any] = {}
     if labels:
-        arguments = {"id2label": dict(enumerate(labels)), "label2id": {name: k for k, name in enumerate(labels)}, "num_labels": len(labels)}
+        arguments = {
+            "id2label": dict(enumerate(labels)),
+            "label2id": {name: k for k, name in enumerate(labels)},
+            "num_labels": len(labels),
+        }
     try:
         network = getattr(transformers, HEADS[head]).from_pretrained(
-            folder, config=transformers.AutoConfig.for_model(**{**config, **arguments}), attn_implementation="eager",
+            folder, config=transformers.AutoConfig.for_model(**{**config, **arguments}),
             trust_remote_code=False, use_safetensors=True, local_files_only=True, dtype="float32", ignore_mismatched_sizes=bool(labels),
         )  # fmt: skip
     except (SafetensorError, OSError, ValueError, RuntimeError) as error:
-        raise Refused(f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({_first_line(error)})") from None
+        raise Refused(
+            f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({_first_line(error)})"
+        ) from None
     network.config.architectures = [type(network).__name__]
     return network.eval()
 

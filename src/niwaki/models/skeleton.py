@@ -23,12 +23,12 @@ def checked_config(values: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def build(values: dict[str, Any]) -> nn.Module:
-    """A stock network with random weights, attention in its eager form so that its maps can be read."""
+    """A stock network with random weights."""
     import transformers
 
     values = checked_config(values, "config")
     config = transformers.AutoConfig.for_model(**values)
-    return getattr(transformers, HEADS[head_of(values)]).from_config(config, attn_implementation="eager")
+    return getattr(transformers, HEADS[head_of(values)]).from_config(config)
 
 
 def head_of(values: dict[str, Any]) -> str:
@@ -38,4 +38,6 @@ def head_of(values: dict[str, Any]) -> str:
         for head in HEADS:
             if str(name).endswith(f"For{head}"):
                 return head
-    raise Refused(f"config: architectures {names} has none of the heads niwaki knows ({', '.join(HEADS)}); fine-tune it first")
+    raise Refused(
+        f"config: architectures {names} has none of the heads niwaki knows ({', '.join(HEADS)}); fine-tune it first"
+    )

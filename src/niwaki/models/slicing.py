@@ -22,7 +22,9 @@ def cut_linear(linear: nn.Module, outputs: Indices | None = None, inputs: Indice
         packed.weight = linear.weight[columns][:, rows].contiguous()
         packed.scale, packed.bias = linear.scale[rows].clone(), linear.bias[rows].clone()
         return packed
-    new = nn.Linear(len(columns), len(rows), bias=linear.bias is not None, device=linear.weight.device, dtype=linear.weight.dtype)
+    new = nn.Linear(
+        len(columns), len(rows), bias=linear.bias is not None, device=linear.weight.device, dtype=linear.weight.dtype
+    )
     new.weight = _parameter(linear.weight[rows][:, columns], linear.weight)
     if linear.bias is not None:
         new.bias = _parameter(linear.bias[rows], linear.bias)

@@ -21,7 +21,9 @@ def locate(name: str) -> Path:
         return Path(name).expanduser()
     hub_id = MODELS[name].hub_id if name in MODELS else name
     if name.startswith((".", "/", "~")) or hub_id.count("/") != 1:
-        raise Refused(f"model '{name}': is neither an embedded model ({', '.join(MODELS)}), a folder, nor a Hugging Face id (owner/name)")
+        raise Refused(
+            f"model '{name}': is neither an embedded model ({', '.join(MODELS)}), a folder, nor a Hugging Face id (owner/name)"
+        )
     return _fetch(hub_id)
 
 
@@ -32,4 +34,6 @@ def _fetch(hub_id: str) -> Path:
         return Path(snapshot_download(hub_id, allow_patterns=["*.json", "*.safetensors", "vocab.txt", "merges.txt"]))
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
-        raise Refused(f"model '{hub_id}': could not be fetched from the Hugging Face hub ({reason}); give a folder instead") from None
+        raise Refused(
+            f"model '{hub_id}': could not be fetched from the Hugging Face hub ({reason}); give a folder instead"
+        ) from None

@@ -46,6 +46,15 @@ def trim(tokenizer: Tokenizer, keep: list[int]) -> Tokenizer:
     return Tokenizer.from_str(json.dumps(description))
 
 
+def trimmed(tokenizer: Any, keep: list[int]) -> Any:
+    """`trim` for a transformers tokenizer: the same class and marks around the smaller vocabulary."""
+    from transformers import PreTrainedTokenizerFast
+
+    marks = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
+    inner = trim(tokenizer.backend_tokenizer, keep)
+    return PreTrainedTokenizerFast(tokenizer_object=inner, model_max_length=tokenizer.model_max_length, **marks)
+
+
 def _renumber_marks(value: Any, new_number: dict[int, int]) -> None:
     """The post-processor ([CLS] … [SEP]) names its marks by id, in one of two forms."""
     if not isinstance(value, dict):

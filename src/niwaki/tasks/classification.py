@@ -34,7 +34,9 @@ class Classification(Task):
     def rows(self) -> dict[str, pa.Table]:
         """What there is before any split is made: parts by name, or everything under `all`."""
         if not self.path:
-            raise Refused(f"data.path: needed for task '{type(self).__module__.rpartition('.')[2]}' (a file or folder with columns {self.text}, {self.label})")
+            raise Refused(
+                f"data.path: needed for task '{type(self).__module__.rpartition('.')[2]}' (a file or folder with columns {self.text}, {self.label})"
+            )
         return files.read(Path(self.path).expanduser())
 
     def splits(self) -> dict[str, pa.Table]:
@@ -45,7 +47,9 @@ class Classification(Task):
         parts = {name: self._checked(name, table) for name, table in self.rows().items()}
         if "all" in parts:
             return split_by_hash(parts["all"], self.text, self.label, self.validation, self.test)
-        made = split_by_hash(parts["train"], self.text, self.label, self.validation, self.test if "test" not in parts else 0.0)
+        made = split_by_hash(
+            parts["train"], self.text, self.label, self.validation, self.test if "test" not in parts else 0.0
+        )
         if "validation" not in parts:  # never out of the test rows
             parts = {**parts, "train": made["train"], "validation": made["validation"]}
         if "test" not in parts:
@@ -67,14 +71,18 @@ class Classification(Task):
         arrays = [table.column(column).cast(pa.string()) for column in columns]
         empty = sum(array.null_count for array in arrays)
         if empty:
-            raise Refused(f"{self.path or name}: {empty} empty cells in {', '.join(columns)} ({name} rows); fill or drop them")
+            raise Refused(
+                f"{self.path or name}: {empty} empty cells in {', '.join(columns)} ({name} rows); fill or drop them"
+            )
         return pa.table(dict(zip(columns, arrays, strict=True)))
 
     @cached_property
     def _labels(self) -> list[str]:
         found = set(self._splits["train"].column(self.label).to_pylist())
         if len(found) < 2:
-            raise Refused(f"{self.path}: column '{self.label}' has {len(found)} label in the train rows, at least 2 are needed")
+            raise Refused(
+                f"{self.path}: column '{self.label}' has {len(found)} label in the train rows, at least 2 are needed"
+            )
         return sorted(found)
 
     @property
@@ -90,7 +98,9 @@ class Classification(Task):
         values = rows.column(self.label).to_pylist()
         unseen = sorted({value for value in values if value not in number})
         if unseen:
-            raise Refused(f"{self.path}: label '{unseen[0]}' is not among the train rows' labels ({', '.join(self.labels[:8])})")
+            raise Refused(
+                f"{self.path}: label '{unseen[0]}' is not among the train rows' labels ({', '.join(self.labels[:8])})"
+            )
         return np.array([number[value] for value in values], dtype=np.int64)
 
     def loss(self, logits: Tensor, targets: Tensor) -> Tensor:
@@ -102,4 +112,7 @@ class Classification(Task):
         from sklearn.metrics import f1_score
 
         predicted = logits.argmax(axis=1)
-        return {"accuracy": float((predicted == targets).mean()), "f1_macro": float(f1_score(targets, predicted, average="macro", zero_division=0))}
+        return {
+            "accuracy": float((predicted == targets).mean()),
+            "f1_macro": float(f1_score(targets, predicted, average="macro", zero_division=0)),
+        }

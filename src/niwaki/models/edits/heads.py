@@ -12,7 +12,9 @@ class Heads(Edit):
     keep: list[list[int] | int]  # per distinct layer: the heads, or how many of the first
 
     def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
-        for number, (layer, keep) in enumerate(zip(anatomy.layers, per_layer(self.keep, anatomy, "heads"), strict=True)):
+        for number, (layer, keep) in enumerate(
+            zip(anatomy.layers, per_layer(self.keep, anatomy, "heads"), strict=True)
+        ):
             heads = chosen(keep, layer.heads, f"heads of layer {number}")
             remember_heads(layer, heads)
             cut_heads(layer, heads)

@@ -15,7 +15,9 @@ class Layers(Edit):
         if len(anatomy.layers) == len(anatomy.order):
             self._take_out(anatomy, keep)
         elif len(anatomy.layers) > 1:
-            raise Refused("layers: this model runs several layers several times; only models that share one layer, or none, can be cut")
+            raise Refused(
+                "layers: this model runs several layers several times; only models that share one layer, or none, can be cut"
+            )
         setattr(network.config, anatomy.depth_key, len(keep))  # a shared layer just runs fewer times
 
     def _take_out(self, anatomy: Anatomy, keep: list[int]) -> None:

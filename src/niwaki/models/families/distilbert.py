@@ -19,12 +19,10 @@ class DistilBert(Anatomy):
     activation = "ffn.activation"
     ffn_out = "ffn.lin2"
     ffn_norm = "output_layer_norm"
+    uses_types = False
     other_tables = ("embeddings.position_embeddings",)
     head_square = ("pre_classifier",)
     depth_key, heads_key, neurons_key, width_key = "n_layers", "n_heads", "hidden_dim", "dim"
-
-    def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
-        return super().embed(ids, None)
 
     def classify(self, hidden: Tensor) -> Tensor:
         return self.network.classifier(torch.relu(self.network.pre_classifier(hidden[:, 0])))  # type: ignore[operator]

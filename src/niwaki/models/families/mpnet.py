@@ -17,13 +17,11 @@ class MPNet(Anatomy):
     activation = "intermediate.intermediate_act_fn"
     ffn_out = "output.dense"
     ffn_norm = "output.LayerNorm"
+    uses_types = False
     other_tables = ("embeddings.position_embeddings",)
     head_square = ("classifier.dense",)
     head_final = "classifier.out_proj"
     max_positions_offset = 2
-
-    def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
-        return super().embed(ids, None)
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:
         return self.trunk.encoder.compute_position_bias(hidden[:1])  # type: ignore[union-attr, operator]

@@ -8,6 +8,7 @@ class Roberta(Bert):
     body = "roberta"
     head_square = ("classifier.dense",)
     head_final = "classifier.out_proj"
+    uses_types = False
     max_positions_offset = 2
 
     classify = Anatomy.classify  # the head reads the hidden states itself

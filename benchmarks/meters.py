@@ -1,0 +1,328 @@
+"""Six jobs under niwaki and four other meters, each in an environment of its own: `python benchmarks/meters.py`.
+
+Makes a virtual environment per meter in a temporary folder (nothing is left behind), writes benchmarks/results/meters.jsonl
+and renders the table in docs/measuring.md from it. `--render` renders only. Every job counts its CPU seconds by a clock of
+its own, so that each answer can be held against what was really done.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results" / "meters.jsonl"
+PAGE = HERE.parent / "docs" / "measuring.md"
+BEGIN, END = "<!-- meters: begin -->", "<!-- meters: end -->"
+KWH = 3.6e6  # joules
+
+# meter: what pip installs for it. eco2AI fails with pandas 3 (TypeError when it writes its file).
+METERS = {
+    "niwaki": [],
+    "codecarbon-machine": ["codecarbon"],
+    "codecarbon-process": ["codecarbon"],
+    "eco2ai": ["eco2ai", "pandas<3", "setuptools<81"],
+    "carbontracker": ["carbontracker"],
+    "zeus": ["zeus"],
+}
+
+
+# -- the meters: each a window that fills in `joules`
+
+
+@contextmanager
+def niwaki_window(folder: Path) -> Iterator[dict[str, Any]]:
+    from niwaki.meter import meter
+
+    told: dict[str, Any] = {}
+    with meter(place="FRA") as window:
+        yield told
+    reading = window.reading
+    told |= {"joules": reading.joules, "low": reading.joules_low, "high": reading.joules_high, "tier": reading.tier}
+
+
+def codecarbon_window(mode: str) -> Callable[[Path], Any]:
+    @contextmanager
+    def window(folder: Path) -> Iterator[dict[str, Any]]:
+        from codecarbon import OfflineEmissionsTracker
+
+        told: dict[str, Any] = {}
+        options = {"save_to_file": False, "log_level": "error", "allow_multiple_runs": True, "measure_power_secs": 1}
+        tracker = OfflineEmissionsTracker(country_iso_code="FRA", tracking_mode=mode, **options)
+        tracker.start()
+        yield told
+        tracker.stop()
+        data = tracker.final_emissions_data
+        told |= {"joules": data.energy_consumed * KWH, "cpu_part": data.cpu_energy * KWH}
+
+    return window
+
+
+@contextmanager
+def eco2ai_window(folder: Path) -> Iterator[dict[str, Any]]:
+    import csv
+    import uuid
+
+    from eco2ai import Tracker
+
+    told: dict[str, Any] = {}
+    file = folder / f"{uuid.uuid4().hex}.csv"
+    tracker = Tracker(project_name="p", file_name=str(file), alpha_2_code="FR", measure_period=1, ignore_warnings=True)
+    tracker.start()
+    yield told
+    tracker.stop()
+    with file.open() as lines:  # consumption() is back to 0 after stop()
+        told["joules"] = float(list(csv.DictReader(lines))[-1]["power_consumption(kWh)"]) * KWH
+
+
+@contextmanager
+def carbontracker_window(folder: Path) -> Iterator[dict[str, Any]]:
+    from carbontracker.tracker import CarbonTracker
+
+    told: dict[str, Any] = {}
+    tracker = CarbonTracker(epochs=1, monitor_epochs=1, epochs_before_pred=0, verbose=0, log_dir=str(folder))
+    tracker.epoch_start()
+    yield told
+    tracker.epoch_end()
+    told["joules"] = float(sum(tracker.tracker.total_energy_per_epoch())) * KWH
+    tracker.stop()
+
+
+@contextmanager
+def zeus_window(folder: Path) -> Iterator[dict[str, Any]]:
+    from zeus.monitor import ZeusMonitor
+
+    told: dict[str, Any] = {}
+    monitor = ZeusMonitor()
+    monitor.begin_window("w")
+    yield told
+    measured = monitor.end_window("w")
+    told |= {"joules": float(measured.total_energy), "cpu_energy": str(measured.cpu_energy)}
+
+
+WINDOWS: dict[str, Callable[[Path], Any]] = {
+    "niwaki": niwaki_window,
+    "codecarbon-machine": codecarbon_window("machine"),
+    "codecarbon-process": codecarbon_window("process"),
+    "eco2ai": eco2ai_window,
+    "carbontracker": carbontracker_window,
+    "zeus": zeus_window,
+}
+
+
+# -- the jobs: each gives windows' answers and the CPU seconds truly used
+
+
+def burn(cpu_seconds: float) -> float:
+    """Uses the processor until this thread's own clock has moved by `cpu_seconds`."""
+    start = time.thread_time()
+    while time.thread_time() - start < cpu_seconds:
+        pass
+    return time.thread_time() - start
+
+
+def one(window: Callable[[Path], Any], folder: Path, work: Callable[[], float]) -> dict[str, Any]:
+    start = time.perf_counter()
+    with window(folder) as told:
+        inside = time.perf_counter()
+        used = work()
+        inside = time.perf_counter() - inside
+    return {
+        "answers": [told],
+        "cpu_seconds": used,
+        "seconds": inside,
+        "overhead_seconds": time.perf_counter() - start - inside,
+    }
+
+
+def sleep(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
+    return one(window, folder, lambda: time.sleep(3) or 0.0)
+
+
+def busy(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
+    return one(window, folder, lambda: burn(2.0))
+
+
+def subsecond(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
+    return one(window, folder, lambda: burn(0.1))
+
+
+def children(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
+    code = "import time\nwhile time.process_time() < 0.2: pass\nprint(time.process_time())"
+
+    def work() -> float:
+        command = [sys.executable, "-I", "-S", "-c", code]
+        return sum(float(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(10))
+
+    return one(window, folder, work)
+
+
+def nested(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
+    inner: list[dict[str, Any]] = []
+
+    def work() -> float:
+        used = 0.0
+        for _ in range(2):
+            with window(folder) as told:
+                used += burn(1.0)
+            inner.append(told)
+        return used
+
+    outer = one(window, folder, work)
+    return {**outer, "answers": outer["answers"] + inner}
+
+
+JOBS = {"sleep": sleep, "busy": busy, "two": busy, "children": children, "subsecond": subsecond, "nested": nested}
+TITLES = {
+    "sleep": "sleep for 3 s",
+    "busy": "2 CPU s of work",
+    "two": "2 CPU s, twice at once: each process's own answer",
+    "children": "ten children of 0.2 CPU s",
+    "subsecond": "0.1 CPU s of work",
+    "nested": "nested: outer window / sum of its two inner ones of 1 CPU s",
+}
+
+
+def probe(meter: str, job: str) -> None:
+    """Runs inside the meter's own environment; prints one JSON line."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = JOBS[job](WINDOWS[meter], Path(folder))
+    print("\n" + json.dumps(result))
+
+
+# -- running them all
+
+
+def environment(packages: list[str], folder: Path) -> tuple[str, str]:
+    """The Python of a fresh environment with `packages`, and the versions pip chose; niwaki runs in the present one."""
+    if not packages:
+        from importlib.metadata import version
+
+        return sys.executable, f"niwaki {version('niwaki')}"
+    if not (folder / "bin" / "python").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        pip = [str(folder / "bin" / "pip"), "install", "-q", "--disable-pip-version-check", *packages]
+        subprocess.run(pip, check=True, capture_output=True, text=True)
+    frozen = subprocess.run([str(folder / "bin" / "pip"), "freeze"], check=True, capture_output=True, text=True).stdout
+    chosen = [line for line in frozen.splitlines() if line.partition("==")[0].lower() == packages[0]]
+    return str(folder / "bin" / "python"), "".join(chosen).replace("==", " ")
+
+
+def start(python: str, meter: str, job: str, folder: Path) -> "subprocess.Popen[str]":
+    command = [python, "-P", str(HERE / "meters.py"), "--probe", meter, job]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+
+
+def outcome(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    try:
+        out, err = process.communicate(timeout=180)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return {"error": "no answer in 180 s"}
+    if process.returncode != 0:
+        return {"error": (err.strip().splitlines() or ["no message"])[-1][:200]}
+    return json.loads(out.strip().splitlines()[-1])
+
+
+def run_all(only: list[str]) -> None:
+    from niwaki.meter.machine import machine
+
+    found: list[dict[str, Any]] = [{"machine": machine(), "date": time.strftime("%Y-%m-%d", time.gmtime())}]
+    with tempfile.TemporaryDirectory() as temporary:
+        for meter, packages in METERS.items():
+            if only and meter not in only:
+                continue
+            folder = Path(temporary) / (packages[0] if packages else "niwaki")
+            folder.mkdir(exist_ok=True)
+            try:
+                python, version = environment(packages, folder)
+            except subprocess.CalledProcessError as error:
+                found.append({"meter": meter, "error": f"cannot be installed: {(error.stderr or '').strip()[-200:]}"})
+                continue
+            for job in JOBS:
+                started = [start(python, meter, job, folder) for _ in range(2 if job == "two" else 1)]
+                found += [{"meter": meter, "version": version, "job": job, **outcome(process)} for process in started]
+                print(json.dumps(found[-1]), flush=True)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text("".join(json.dumps(line) + "\n" for line in found), encoding="utf-8")
+
+
+# -- the table
+
+
+def digits(value: float) -> str:
+    from niwaki.meter.reading import significant
+
+    return significant(value)
+
+
+def cell(lines: list[dict[str, Any]], job: str) -> str:
+    """What one meter said about one job."""
+    errors = [line["error"] for line in lines if "error" in line]
+    if errors:
+        return f"error: {errors[0].partition(':')[0]}"
+    if not lines:
+        return "not run"
+    answers = [[answer["joules"] for answer in line["answers"]] for line in lines]
+    if job == "nested":
+        outer, *inner = answers[0]
+        return f"{digits(outer)} / {digits(sum(inner))}"
+    return " and ".join(digits(answer[0]) for answer in answers)
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    meters = list(dict.fromkeys(line["meter"] for line in found if "meter" in line))
+    rows = ["| joules told for | " + " | ".join(meters) + " |", "|---" * (len(meters) + 1) + "|"]
+    for job, title in TITLES.items():
+        of = {
+            name: [line for line in found if line.get("meter") == name and line.get("job", job) == job]
+            for name in meters
+        }
+        rows.append(f"| {title} | " + " | ".join(cell(of[name], job) for name in meters) + " |")
+    rows.append("| seconds to start and stop (median) | " + " | ".join(overhead(found, name) for name in meters) + " |")
+    return "\n".join(rows)
+
+
+def overhead(found: list[dict[str, Any]], meter: str) -> str:
+    from statistics import median
+
+    times = [line["overhead_seconds"] for line in found if line.get("meter") == meter and "overhead_seconds" in line]
+    return digits(median(times)) if times else "–"
+
+
+def render() -> None:
+    found = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+    here, versions = found[0]["machine"], dict.fromkeys(line["version"] for line in found if "version" in line)
+    note = (
+        f"{found[0]['date']}, {here['vcpus']} vCPUs of {here['cpu']} (family {here['family']}, model {here['model']}"
+        f"{', virtual' if here['virtualised'] else ''}), load {here['load']:.1f} at the start. {', '.join(versions)}."
+    )
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    tail = rest.partition(END)[2]
+    PAGE.write_text(f"{head}{BEGIN}\n{table(found)}\n\n{note}\n{END}{tail}", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--probe", nargs=2, metavar=("METER", "JOB"), help="run one job here (used by the script itself)"
+    )
+    parser.add_argument("--render", action="store_true", help="only render the table from the results there are")
+    parser.add_argument("--only", nargs="*", default=[], choices=METERS, help="these meters only")
+    given = parser.parse_args()
+    if given.probe:
+        probe(*given.probe)
+        return
+    if not given.render:
+        run_all(given.only)
+    render()
+
+
+if __name__ == "__main__":
+    main()

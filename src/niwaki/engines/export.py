@@ -1,0 +1,80 @@
+"""Writes a model's ONNX graph beside its weights. The graph holds no weights of its own: it points into model.safetensors.
+
+So one file of weights serves torch and the engine, and what is packed on disk is what the kernel multiplies.
+"""
+
+import io
+import json
+import logging
+import struct
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from niwaki.models.lean import Lean
+from niwaki.models.model import WEIGHTS, Model
+
+GRAPH = "model.onnx"
+OPSET = 17
+INPUTS = ("ids", "mask", "types")
+
+
+def write_graph(model: Model, folder: Path) -> None:
+    """Adds `model.onnx` to a folder that the model was saved in."""
+    import onnx
+
+    graph = onnx.load_from_string(trace(model))
+    del graph.graph.value_info[:]
+    point_into(graph, folder / WEIGHTS)
+    (folder / GRAPH).write_bytes(graph.SerializeToString())
+
+
+def trace(model: Model) -> bytes:
+    """The lean forward pass as an ONNX graph, any batch and length. Nothing is folded, so that weights keep their names."""
+    lean = Lean(model.network.eval(), model.anatomy)
+    ids = torch.ones(2, 5, dtype=torch.long)
+    arguments = (ids, ids, torch.zeros_like(ids))
+    names = INPUTS if model.anatomy.uses_types else INPUTS[:2]
+    file = io.BytesIO()
+    # the older exporter: the newer one folds weights into forms that no longer lie in the safetensors file (docs/concepts.md)
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+        torch.onnx.export(
+            lean, arguments[: len(names)], file, dynamo=False, opset_version=OPSET, do_constant_folding=False,
+            input_names=list(names), output_names=["logits"], dynamic_axes={name: {0: "batch", 1: "tokens"} for name in names},
+        )  # fmt: skip
+    return file.getvalue()
+
+
+def point_into(graph: Any, weights: Path) -> None:
+    """Replaces every initializer that lies in the safetensors file by its place there."""
+    start, tensors = header(weights)
+    with weights.open("rb") as file:
+        for initializer in graph.graph.initializer:
+            entry = tensors.get(initializer.name.removeprefix("network."))
+            if entry is None:
+                continue
+            first, last = entry["data_offsets"]
+            file.seek(start + first)
+            if file.read(last - first) != raw_bytes(initializer):
+                continue  # the exporter changed it: leave its own copy in
+            initializer.ClearField("raw_data")
+            initializer.data_location = 1  # EXTERNAL
+            for key, value in (("location", WEIGHTS), ("offset", start + first), ("length", last - first)):
+                initializer.external_data.add(key=key, value=str(value))
+
+
+def raw_bytes(initializer: Any) -> bytes:
+    from onnx import numpy_helper
+
+    return initializer.raw_data or numpy_helper.to_array(initializer).tobytes()
+
+
+def header(weights: Path) -> tuple[int, dict[str, Any]]:
+    """Where the data of a safetensors file begin, and the table of its tensors."""
+    with weights.open("rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        return 8 + size, json.loads(file.read(size))

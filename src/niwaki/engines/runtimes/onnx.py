@@ -1,0 +1,40 @@
+"""ONNX Runtime on the CPU: the default for deployment; int8 weights run as integer products."""
+
+from pathlib import Path
+
+import numpy as np
+
+from niwaki.core.errors import Refused
+from niwaki.engines.runtime import Runtime
+
+GRAPH = "model.onnx"
+
+
+class Onnx(Runtime):
+    """One session, one thread a call: the predictor runs several batches at once, which wastes less than splitting each
+    product of a small model between cores (measured: docs/diary.md)."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        import onnxruntime
+
+        super().__init__(folder, threads)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            self.session = onnxruntime.InferenceSession(
+                str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # noqa: BLE001 - onnxruntime's exceptions share no base class of their own
+            raise Refused(
+                f"{folder / GRAPH}: cannot be loaded by ONNX Runtime ({str(error).splitlines()[0][:200]})"
+            ) from None
+        self.inputs = [entry.name for entry in self.session.get_inputs()]
+
+    @classmethod
+    def fault(cls, folder: Path) -> str | None:
+        return None if (folder / GRAPH).is_file() else f"{folder}: has no {GRAPH}; it was not saved by niwaki"
+
+    def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
+        given = {"ids": ids, "mask": mask, "types": types}
+        return self.session.run(None, {name: given[name] for name in self.inputs})[0]

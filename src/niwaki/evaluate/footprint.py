@@ -1,0 +1,29 @@
+"""What an artifact weighs: bytes on disk, stored numbers, floating-point operations of one text."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from niwaki.core.files import folder_bytes
+from niwaki.models.lean import Lean
+from niwaki.models.model import Model
+
+
+def footprint(model: Model, folder: Path, tokens: int) -> dict[str, Any]:
+    return {
+        "bytes": folder_bytes(folder),
+        "parameters": model.parameters(),
+        "flops": flops(model, tokens),
+        "flops_tokens": tokens,
+    }
+
+
+def flops(model: Model, tokens: int) -> int:
+    """Multiplications and additions of the deployed forward pass on one text of `tokens` tokens, by torch's counter
+    (it counts the matrix products; integer ones count like floats)."""
+    ids = torch.ones(1, tokens, dtype=torch.long)
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        Lean(model.network.eval(), model.anatomy)(ids, torch.ones_like(ids), torch.zeros_like(ids))
+    return int(counter.get_total_flops())

@@ -1,0 +1,80 @@
+"""A race: several ways to run the same texts, taken in turns within one process, so that a noisy machine is unfair to none."""
+
+import gc
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from niwaki.core.log import progress
+from niwaki.core.seeds import numpy_generator
+from niwaki.meter import Reading, meter
+
+Runner = Callable[[Sequence[Any]], Any]  # texts in, answers out
+ROUNDS, SINGLES = 5, 20  # single requests are timed in every round
+
+
+@dataclass
+class Laps:
+    """What one contender needed, round by round."""
+
+    per_second: list[float] = field(default_factory=list)
+    latency_ms: list[float] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+
+
+def race(
+    contenders: dict[str, Runner], texts: Sequence[Any], reference: str, rounds: int = ROUNDS, singles: int = SINGLES
+) -> dict[str, Any]:
+    """Throughput with interval, latency percentiles, energy, and the ratio to `reference` from paired rounds."""
+    laps = {name: Laps() for name in contenders}
+    for runner in contenders.values():  # warm up: caches, thread pools, memory
+        runner(texts[: max(1, len(texts) // 8)])
+    with progress("speed", rounds * len(contenders)) as update:
+        for number in range(rounds):
+            names = list(contenders)
+            for place, name in enumerate(names[number % len(names) :] + names[: number % len(names)]):
+                _lap(contenders[name], texts, singles, laps[name], number)
+                update(number * len(names) + place + 1, name)
+    results = {name: _summary(lap, laps[reference], len(texts)) for name, lap in laps.items()}
+    return {"version": 1, "texts": len(texts), "rounds": rounds, "reference": reference, "contenders": results}
+
+
+def _lap(runner: Runner, texts: Sequence[Any], singles: int, laps: Laps, number: int) -> None:
+    gc.collect()
+    with meter() as window:
+        runner(texts)
+    laps.readings.append(window.reading)
+    laps.per_second.append(len(texts) / window.reading.seconds)
+    for place in numpy_generator(number, "singles").integers(0, len(texts), singles):
+        start = time.perf_counter()
+        runner([texts[place]])
+        laps.latency_ms.append((time.perf_counter() - start) * 1e3)
+
+
+def _summary(laps: Laps, reference: Laps, texts: int) -> dict[str, Any]:
+    p50, p95, p99 = (float(value) for value in np.percentile(laps.latency_ms, [50, 95, 99]))
+    ratios = np.asarray(laps.per_second) / np.asarray(reference.per_second)
+    total = sum(laps.readings[1:], laps.readings[0])
+    return {
+        "throughput": _interval(laps.per_second),
+        "latency_ms": {"p50": p50, "p95": p95, "p99": p99},
+        "ratio": _interval(ratios),
+        "energy_per_1000": total.scaled(1000 / (texts * len(laps.readings))).to_dict(),
+        "per_second": laps.per_second,
+        "cpu_seconds_per_1000": [reading.cpu_seconds * 1000 / texts for reading in laps.readings],
+    }
+
+
+def _interval(values: Sequence[float] | np.ndarray) -> dict[str, float]:
+    """Median over the rounds, with the range a bootstrap of the rounds gives the median."""
+    array = np.asarray(values)
+    generator = numpy_generator(0, "rounds", len(array))
+    medians = np.median(array[generator.integers(0, len(array), (1000, len(array)))], axis=1)
+    return {
+        "value": float(np.median(array)),
+        "low": float(np.quantile(medians, 0.025)),
+        "high": float(np.quantile(medians, 0.975)),
+    }

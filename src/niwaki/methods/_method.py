@@ -1,0 +1,58 @@
+"""The four moments of a method, and what it is told."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import PrivateAttr
+from torch import Tensor, nn
+
+from niwaki.core.settings import Settings
+from niwaki.models.forward import Batch, Outputs
+from niwaki.models.model import Model
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a method may ask for. Everything in it is the same for the same seed."""
+
+    seed: int
+    teacher: Callable[[Batch], Outputs] | None  # runs without gradients; None where the stage has no teacher
+    teacher_model: Model | None
+    calibration: Callable[
+        [Model, int], Iterable[Batch]
+    ]  # so many labelled training batches, in the tokens of the model
+    loss: Callable[[Model, Batch], Tensor]  # the task's own loss
+    texts: Callable[[], Iterable[str]]  # every text the stage trains on
+
+
+class Method(Settings):
+    """Base of the files in this package. Fields are settings; what is learnt on the way is private."""
+
+    version: ClassVar[int] = 1  # raised when the same settings give another result: stages are then made anew
+    needs: ClassVar[frozenset[str]] = frozenset()  # insides of student and teacher that `loss` reads: HIDDEN, SCORES
+    needs_teacher: ClassVar[bool] = False
+    needs_training: ClassVar[bool] = False  # refused in a stage without a train block
+    saves: ClassVar[tuple[str, ...]] = ()  # what it makes smaller: file, memory, flops, time
+
+    _helpers: nn.Module | None = PrivateAttr(None)
+
+    @property
+    def helpers(self) -> nn.Module | None:
+        """Parameters of the method's own: optimized and checkpointed with the rest, never part of the saved model."""
+        return self._helpers
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        """Structure, before training."""
+        return model
+
+    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
+        """The signal so far to the new signal."""
+        return loss
+
+    def after_step(self, model: Model, progress: float) -> None:
+        """Schedules; `progress` goes from 0 to 1."""
+
+    def finish(self, model: Model) -> Model:
+        """Bakes the result in: slice, merge, convert, pack."""
+        return model

@@ -1,0 +1,95 @@
+"""A smaller network of the same family: cut out of the start model, or fresh with random weights.
+
+Paper: slicing as in Xu et al. 2024, Initializing Models with Larger Ones (arXiv 2311.18823), here by importance; fresh as in TinyBERT.
+Cost: a few calibration batches forward and backward.
+"""
+
+from typing import ClassVar, Literal
+
+import torch
+
+from niwaki.core.errors import Refused
+from niwaki.core.seeds import derive
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method
+from niwaki.models.edits.ffn import Ffn
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.layers import Layers
+from niwaki.models.edits.width import Width
+from niwaki.models.importance import importance, most_important
+from niwaki.models.model import Model
+from niwaki.models.skeleton import build
+
+
+class Student(Method):
+    layers: int | None = setting(None, "layers of the student; none keeps all", ge=1)
+    hidden: int | None = setting(None, "width of its hidden states; none keeps it", ge=1)
+    heads: int | None = setting(
+        None, "attention heads a layer; none keeps their width and takes as many as fit `hidden`", ge=1
+    )
+    ffn: int | None = setting(None, "neurons of each feed-forward block; none keeps their ratio to `hidden`", ge=1)
+    start: Literal["slice", "fresh"] = setting("slice", "cut from the start model, or random weights in the new shape")
+    batches: int = setting(8, "calibration batches that tell what is important", ge=1)
+
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        shape = self.shape(model)
+        if self.start == "fresh":
+            return fresh(model, shape, context.seed)
+        if shape["layers"] < len(model.anatomy.order):
+            model.operate(Layers(keep=spread(len(model.anatomy.order), shape["layers"])))
+        worth = importance(model, context.calibration(model, self.batches), context.loss)
+        layers = model.anatomy.layers
+        if shape["ffn"] < layers[0].neurons:
+            model.operate(Ffn(keep=[most_important(value, shape["ffn"]) for value in worth.neurons]))
+        if shape["heads"] < layers[0].heads:
+            model.operate(Heads(keep=[most_important(value, shape["heads"]) for value in worth.heads]))
+        if shape["hidden"] < model.anatomy.width:
+            model.operate(Width(keep=most_important(worth.width, shape["hidden"])))
+        return model
+
+    def shape(self, model: Model) -> dict[str, int]:
+        """All four numbers, the ones not given derived from the parent; Refused where they do not fit it."""
+        anatomy = model.anatomy
+        layer = anatomy.layers[0]
+        hidden = self.hidden or anatomy.width
+        wanted = {
+            "layers": self.layers or len(anatomy.order),
+            "hidden": hidden,
+            "heads": self.heads or max(1, hidden * layer.heads // anatomy.width),
+            "ffn": self.ffn or max(1, hidden * layer.neurons // anatomy.width),
+        }
+        if self.start == "fresh":
+            if hidden % wanted["heads"]:
+                raise Refused(f"student: hidden {hidden} is not a multiple of heads {wanted['heads']}")
+            return wanted
+        have = {"layers": len(anatomy.order), "hidden": anatomy.width, "heads": layer.heads, "ffn": layer.neurons}
+        faults = [
+            f"student: {key} {wanted[key]} is more than the start model's {have[key]}; cut less, or start = 'fresh'"
+            for key in wanted
+            if wanted[key] > have[key]
+        ]
+        if faults:
+            raise Refused(faults)
+        return wanted
+
+
+def spread(depth: int, count: int) -> list[int]:
+    """`count` layers of `depth`, evenly spread, always with the last: 3 of 6 are 1, 3, 5."""
+    return [(number + 1) * depth // count - 1 for number in range(count)]
+
+
+def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
+    """A stock network of the shape, of the same family, tokenizer and labels, initialized from `seed`."""
+    anatomy = model.anatomy
+    config = {
+        **model.network.config.to_dict(),  # type: ignore[union-attr, operator, dict-item]
+        anatomy.depth_key: shape["layers"],
+        anatomy.width_key: shape["hidden"],
+        anatomy.heads_key: shape["heads"],
+        anatomy.neurons_key: shape["ffn"],
+    }
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derive(seed, "fresh"))
+        return Model(build(config), model.tokenizer)

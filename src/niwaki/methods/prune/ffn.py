@@ -1,0 +1,33 @@
+"""Cuts out the feed-forward neurons that matter least, layer by layer.
+
+Paper: Molchanov et al. 2019, Importance Estimation for Neural Network Pruning (arXiv 1906.10771).
+Cost: a few calibration batches forward and backward.
+"""
+
+from typing import ClassVar
+
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method
+from niwaki.models.edits.ffn import Ffn as FfnEdit
+from niwaki.models.importance import importance, most_important
+from niwaki.models.model import Model
+
+
+class Ffn(Method):
+    keep: float = setting(0.5, "share of the neurons that stay in each layer", gt=0, le=1)
+    multiple: int = setting(64, "what is kept is rounded up to a multiple of this: odd widths run slower", ge=1)
+    batches: int = setting(16, "calibration batches that tell what is important", ge=1)
+
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        worth = importance(model, context.calibration(model, self.batches), context.loss).neurons
+        model.operate(
+            FfnEdit(keep=[most_important(value, width(len(value), self.keep, self.multiple)) for value in worth])
+        )
+        return model
+
+
+def width(neurons: int, keep: float, multiple: int) -> int:
+    """`keep` of `neurons`, rounded up to `multiple`, never more than there are."""
+    return min(neurons, -(-round(keep * neurons) // multiple) * multiple)

@@ -1,0 +1,25 @@
+"""Cuts out the attention heads that matter least, layer by layer.
+
+Paper: Michel, Levy, Neubig 2019, Are Sixteen Heads Really Better than One? (arXiv 1905.10650).
+Cost: a few calibration batches forward and backward.
+"""
+
+from typing import ClassVar
+
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method
+from niwaki.models.edits.heads import Heads as HeadsEdit
+from niwaki.models.importance import importance, most_important
+from niwaki.models.model import Model
+
+
+class Heads(Method):
+    keep: float = setting(0.67, "share of the heads that stay in each layer, at least one", gt=0, le=1)
+    batches: int = setting(16, "calibration batches that tell what is important", ge=1)
+
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        worth = importance(model, context.calibration(model, self.batches), context.loss).heads
+        model.operate(HeadsEdit(keep=[most_important(value, max(1, round(self.keep * len(value)))) for value in worth]))
+        return model

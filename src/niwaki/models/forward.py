@@ -1,0 +1,69 @@
+"""One batch through one network, with just the insides that were asked for."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from niwaki.models.anatomy import Anatomy
+
+HIDDEN, SCORES = "hidden", "scores"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`inputs` are the network's arguments; `rows` the places of the examples in the data."""
+
+    inputs: dict[str, Tensor]
+    targets: Tensor
+    rows: Tensor
+
+    @property
+    def mask(self) -> Tensor:
+        return self.inputs["attention_mask"]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What came out. `hidden[0]` is the embedding's output, `hidden[d]` that of the d-th layer run."""
+
+    logits: Tensor
+    hidden: tuple[Tensor, ...] = ()  # each (batch, tokens, width)
+    scores: tuple[Tensor, ...] = ()  # attention before softmax, each (batch, heads, tokens, tokens)
+
+
+def forward(network: nn.Module, anatomy: Anatomy, batch: Batch, needs: frozenset[str] = frozenset()) -> Outputs:
+    """`network` may be a wrapped form (for autocast, for several processes) of the one that `anatomy` sees."""
+    with recording(anatomy) if SCORES in needs else contextlib.nullcontext([]) as scores:
+        result: Any = network(**batch.inputs, output_hidden_states=HIDDEN in needs, return_dict=True)
+    return Outputs(result.logits, tuple(result.hidden_states or ()), tuple(scores))
+
+
+@contextlib.contextmanager
+def recording(anatomy: Anatomy) -> Iterator[list[Tensor]]:
+    """Fills a list with the attention scores of each layer as it runs, whatever kernel computes the attention itself."""
+    scores: list[Tensor] = []
+    queries: list[Tensor] = []
+    handles = []
+    for layer in anatomy.layers:
+        width = layer.head_width
+
+        def keep_query(module: nn.Module, args: Any, output: Tensor) -> None:
+            queries.append(output)
+
+        def score(module: nn.Module, args: Any, output: Tensor, width: int = width) -> None:
+            query, key = (x.unflatten(-1, (-1, width)).transpose(1, 2) for x in (queries.pop(), output))
+            scores.append(query @ key.transpose(-1, -2) * width**-0.5)
+
+        # every family computes the query before the key; tests hold that
+        handles += [
+            layer.part("query").register_forward_hook(keep_query),
+            layer.part("key").register_forward_hook(score),
+        ]
+    try:
+        yield scores
+    finally:
+        for handle in handles:
+            handle.remove()

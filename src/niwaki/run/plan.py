@@ -1,0 +1,109 @@
+"""A plan: the recipe with everything filled in, each stage with its key. Same key, same result: it is made only once."""
+
+import importlib.metadata
+import platform
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from niwaki import __version__
+from niwaki.core.files import fingerprint, sha256
+from niwaki.methods._method import Method
+from niwaki.models.sources import locate
+from niwaki.run.recipe import Recipe, Stage
+from niwaki.tasks._task import Task
+from niwaki.train.precision import resolve
+
+FORMAT = 1  # raised when the code makes other results of the same plan
+PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", "onnxruntime", "numpy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class PlannedStage:
+    spec: Stage
+    key: str
+    parent: str | None  # the stage it starts from; None is the recipe's model
+    methods: list[Method]
+    precision: str
+
+    @property
+    def folder(self) -> str:
+        return f"stages/{self.spec.name}-{self.key[:12]}"
+
+    def to_json(self) -> dict[str, Any]:
+        methods = [
+            {"use": values["use"], **method.model_dump()}
+            for values, method in zip(self.spec.methods, self.methods, strict=True)
+        ]
+        train = self.spec.train.model_dump() | {"precision": self.precision} if self.spec.train else None
+        return {
+            "name": self.spec.name, "key": self.key, "parent": self.parent, "teacher": self.spec.teacher or None,
+            "folder": self.folder, "methods": methods, "train": train,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    name: str
+    recipe: Recipe
+    task: Task
+    model_folder: Path
+    stages: list[PlannedStage]
+
+    def stage(self, name: str) -> PlannedStage:
+        return next(stage for stage in self.stages if stage.spec.name == name)
+
+    def to_json(self) -> dict[str, Any]:
+        from niwaki.meter.machine import machine
+
+        task = self.task
+        rows = {part: table.num_rows for part, table in task.splits().items()}
+        return {
+            "version": 1, "name": self.name, "seed": self.recipe.seed, "niwaki": __version__,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"), "versions": versions(), "hardware": machine(),
+            "model": self.recipe.model, "place": self.recipe.place or None,
+            "task": {"name": self.recipe.task, "metric": task.metric, "description": task.description, "rows": rows, "labels": task.labels},
+            "stages": [stage.to_json() for stage in self.stages],
+        }  # fmt: skip
+
+
+def make_plan(recipe: Recipe, name: str) -> Plan:
+    """Resolves names, reads the data, computes the keys. Refused where something is not there; no work is done."""
+    task = recipe.make_task()
+    folder = locate(recipe.model)
+    origin = (
+        fingerprint([sha256(folder / "model.safetensors"), sha256(folder / "config.json")])
+        if (folder / "model.safetensors").exists()
+        else str(folder)
+    )
+    data = task.fingerprint()
+    keys: dict[str, str] = {}
+    stages: list[PlannedStage] = []
+    for spec in recipe.stages:
+        parent = spec.start or (stages[-1].spec.name if stages else None)
+        methods = recipe.make_methods(spec)
+        precision = resolve(spec.train.precision) if spec.train else "fp32"
+        key = stage_key(
+            spec,
+            methods,
+            precision,
+            [FORMAT, origin, data, recipe.seed, keys.get(parent or ""), keys.get(spec.teacher)],
+        )
+        keys[spec.name] = key
+        stages.append(PlannedStage(spec, key, parent, methods, precision))
+    return Plan(name, recipe, task, folder, stages)
+
+
+def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[Any]) -> str:
+    """A hash of all that decides the result, and of nothing else: how often to save does not."""
+    train = spec.train.model_dump(exclude={"save_seconds", "precision"}) if spec.train else None
+    done = [
+        [values["use"], method.version, method.model_dump()]
+        for values, method in zip(spec.methods, methods, strict=True)
+    ]
+    return fingerprint([*inputs, done, train, precision])
+
+
+def versions() -> dict[str, str]:
+    return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in PACKAGES}}

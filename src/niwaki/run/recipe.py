@@ -1,0 +1,194 @@
+"""A recipe: model, task, stages. Read from TOML, checked strictly, every fault at once and before any work."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.settings import Settings, check, faults_of, setting
+from niwaki.methods import METHODS
+from niwaki.methods._method import Method
+from niwaki.tasks import TASKS
+from niwaki.tasks._task import Task
+from niwaki.train.settings import TrainSettings
+
+SHIPPED = Path(__file__).parents[1] / "recipes"
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
+MAX_BYTES = 1 << 20
+
+
+class Stage(Settings):
+    name: str = setting(..., "what the stage is called")
+    start: str = setting("", "stage whose model it starts from; none takes the stage before, or the recipe's model")
+    teacher: str = setting("", "stage whose model teaches")
+    methods: list[dict[str, Any]] = setting([], "what is done, in this order: { use = name, setting = value … }")
+    train: TrainSettings | None = setting(None, "how it is trained; none trains nothing")
+
+
+class Recipe(Settings):
+    model: str = setting("minilm", "embedded name, folder, or Hugging Face id")
+    task: str = setting("rotten_tomatoes", "name of a task")
+    data: dict[str, Any] = setting({}, "settings of the task")
+    seed: int = setting(0, "everything random follows from it", ge=0, lt=2**31)
+    place: str = setting("", "country (ISO 3166 alpha-3) or grid zone of the electricity, for CO2e")
+    stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
+
+    def make_task(self) -> Task:
+        return check(TASKS.load(self.task, Task), self.data, "data")
+
+    def make_methods(self, stage: Stage) -> list[Method]:
+        return [make_method(values, "") for values in stage.methods]
+
+
+def shipped() -> list[dict[str, str]]:
+    """Name and first remark of every recipe that comes with niwaki."""
+    return [
+        {
+            "name": path.stem,
+            "family": "recipes",
+            "description": path.read_text(encoding="utf-8").splitlines()[0].lstrip("# "),
+        }
+        for path in sorted(SHIPPED.glob("*.toml"))
+    ]
+
+
+def locate(name: str) -> Path:
+    """A file that is there, or a shipped recipe of that name."""
+    path = Path(name).expanduser()
+    if path.suffix == ".toml" or "/" in name:
+        if not path.is_file():
+            raise Refused(f"recipe '{name}': is not there")
+        return path
+    known = [row["name"] for row in shipped()]
+    if name not in known:
+        raise Refused(f"recipe '{name}': is not known{did_you_mean(name, known)}; a file of your own ends in .toml")
+    return SHIPPED / f"{name}.toml"
+
+
+def read(path: Path, overrides: list[str] | None = None) -> Recipe:
+    """The recipe with `key.path=value` overrides applied, or Refused with all its faults."""
+    if path.stat().st_size > MAX_BYTES:
+        raise Refused(f"{path}: is larger than {MAX_BYTES} bytes, which no recipe is")
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
+        raise Refused(f"{path}: is not TOML ({error})") from None
+    for override in overrides or []:
+        apply_override(values, override)
+    return parse(values)
+
+
+def parse(values: dict[str, Any]) -> Recipe:
+    try:
+        recipe = Recipe.model_validate(values)
+    except ValidationError as error:
+        raise Refused(faults_of(error, Recipe, "")) from None
+    faults = [*_name_faults(recipe), *_task_faults(recipe), *_stage_faults(recipe)]
+    if faults:
+        raise Refused(faults)
+    return recipe
+
+
+def make_method(values: dict[str, Any], path: str) -> Method:
+    """The method that `{ use = …, … }` describes."""
+    name = values.get("use")
+    if not isinstance(name, str):
+        raise Refused(f"{path}: needs the key 'use' with the name of a method; there is: {', '.join(METHODS.names())}")
+    try:
+        kind = METHODS.load(name, Method)
+    except Refused as error:
+        raise Refused(f"{path}.use: {error}") from None
+    return check(kind, {key: value for key, value in values.items() if key != "use"}, path)
+
+
+def _name_faults(recipe: Recipe) -> list[str]:
+    faults, seen = [], set()
+    for number, stage in enumerate(recipe.stages):
+        if not NAME.fullmatch(stage.name):
+            faults.append(
+                f"stages.{number}.name: '{stage.name[:50]}' must be small letters, digits, - or _, at most 41"
+            )
+        elif stage.name in seen:
+            faults.append(f"stages.{number}.name: '{stage.name}' is used twice; give each stage a name of its own")
+        for key in ("start", "teacher"):
+            wanted = getattr(stage, key)
+            if wanted and wanted not in seen:
+                faults.append(
+                    f"stages.{number}.{key}: '{wanted}' is not an earlier stage (there is: {', '.join(sorted(seen)) or 'none'})"
+                )
+        seen.add(stage.name)
+    return faults
+
+
+def _task_faults(recipe: Recipe) -> list[str]:
+    try:
+        recipe.make_task()
+    except Refused as error:
+        return [f"task: {fault}" if "is not known" in fault else fault for fault in error.faults]
+    return []
+
+
+def _stage_faults(recipe: Recipe) -> list[str]:
+    faults = []
+    for number, stage in enumerate(recipe.stages):
+        if stage.train and stage.train.transfer and not stage.teacher:
+            faults.append(
+                f"stages.{number}.train.transfer: unlabelled texts need a teacher; name one in stages.{number}.teacher"
+            )
+        for place, values in enumerate(stage.methods):
+            path = f"stages.{number}.methods.{place}"
+            try:
+                method = make_method(values, path)
+            except Refused as error:
+                faults += error.faults
+                continue
+            if method.needs_teacher and not stage.teacher:
+                faults.append(
+                    f"{path}: '{values['use']}' needs a teacher; name an earlier stage in stages.{number}.teacher"
+                )
+            if method.needs_training and not stage.train:
+                faults.append(
+                    f"{path}: '{values['use']}' acts while training; give the stage a train block, e.g. train = {{ epochs = 1 }}"
+                )
+    return faults
+
+
+def apply_override(values: dict[str, Any], override: str) -> None:
+    """`stages.student.train.epochs=1`: stages are found by name or number; the value is TOML, or else plain text."""
+    path, sign, text = override.partition("=")
+    if not sign or not path:
+        raise Refused(f"--set {override}: must be key.path=value")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    *parents, last = path.strip().split(".")
+    place: Any = values
+    for part in parents:
+        place = _enter(place, part, override)
+    if isinstance(place, list):
+        place[_number(place, last, override)] = value
+    elif isinstance(place, dict):
+        place[last] = value
+    else:
+        raise Refused(f"--set {override}: '{last}' lies below a plain value")
+
+
+def _enter(place: Any, part: str, override: str) -> Any:
+    if isinstance(place, list):
+        return place[_number(place, part, override)]
+    if isinstance(place, dict):
+        return place.setdefault(part, {})
+    raise Refused(f"--set {override}: '{part}' lies below a plain value")
+
+
+def _number(items: list[Any], part: str, override: str) -> int:
+    """Stages are known by their name, methods by what they use, everything by its number."""
+    for number, item in enumerate(items):
+        if isinstance(item, dict) and part in (item.get("name"), item.get("use"), str(number)):
+            return number
+    names = [str(item.get("name") or item.get("use")) for item in items if isinstance(item, dict)]
+    raise Refused(f"--set {override}: there is no '{part}'{did_you_mean(part, names)}")

@@ -1,0 +1,92 @@
+"""Runs a recipe: every stage that is not there yet, then the race between them and the report."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from niwaki import report
+from niwaki.core.files import fault_in, read_json, sweep, write_json, write_text
+from niwaki.core.lock import locked
+from niwaki.core.log import say
+from niwaki.core.signals import stopping
+from niwaki.meter.ledger import Ledger
+from niwaki.run.plan import Plan, PlannedStage, make_plan
+from niwaki.run.recipe import Recipe
+from niwaki.train.loop import Interrupted
+
+RACE_TEXTS = 256
+Stop = Callable[[], bool]
+
+
+def execute(recipe: Recipe, name: str, folder: Path, text: str = "") -> dict[str, Any]:
+    """Fills `folder` and returns the content of its report.json. `text` is the recipe as the user wrote it."""
+    quiet_libraries()
+    with locked(folder), stopping() as should_stop:
+        plan = make_plan(recipe, name)
+        (folder / "stages").mkdir(exist_ok=True)
+        sweep(folder / "stages")
+        write_text(folder / "recipe.toml", text)
+        write_json(folder / "plan.json", plan.to_json())
+        ledger = Ledger(folder / "ledger.jsonl")
+        for stage in plan.stages:
+            run_stage(plan, stage, folder, ledger, should_stop)
+        once(folder / "baseline.json", plan.task.fingerprint(), lambda: run_baseline(plan, ledger))
+        once(folder / "speed.json", [stage.key for stage in plan.stages], lambda: run_race(plan, folder, ledger))
+        return report.write(folder)
+
+
+def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, should_stop: Stop) -> None:
+    """Makes the stage unless it is there and sound."""
+    from niwaki.run.stage import StageMaker
+
+    if should_stop():
+        raise Interrupted
+    target = folder / stage.folder
+    if target.exists():
+        fault = fault_in(target)
+        if fault is None:
+            say(f"{stage.spec.name}: there already")
+            return
+        say(f"{fault}; the stage is made again")
+        shutil.rmtree(target)
+    with ledger.begin(stage=stage.spec.name, key=stage.key, what="train" if stage.spec.train else "make") as attempt:
+        StageMaker(plan, stage, folder, attempt, should_stop).make()
+
+
+def once(path: Path, inputs: Any, make: Callable[[], dict[str, Any]]) -> None:
+    """Writes what `make` gives, unless the file is there and was made from the same inputs."""
+    if path.exists() and read_json(path).get("inputs") == inputs:
+        return
+    write_json(path, {**make(), "inputs": inputs})
+
+
+def run_baseline(plan: Plan, ledger: Ledger) -> dict[str, Any]:
+    from niwaki.evaluate.baseline import baseline
+
+    with ledger.begin(stage="baseline", what="evaluate"):
+        return baseline(plan.task)
+
+
+def run_race(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
+    """All stages and the reference on the same texts, in turns."""
+    from niwaki.engines.predictor import Predictor
+    from niwaki.evaluate.reference import BATCH, DESCRIPTION, Reference
+    from niwaki.evaluate.speed import race
+
+    rows = plan.task.texts(plan.task.splits()["test"])[:RACE_TEXTS]
+    texts = [row[0] if len(row) == 1 else row for row in rows]
+    reference = Reference(folder / plan.stages[0].folder / "model", plan.task.max_tokens)
+    contenders: dict[str, Any] = {"reference": reference.logits}
+    for stage in plan.stages:
+        contenders[stage.spec.name] = Predictor(folder / stage.folder / "model").logits
+    with ledger.begin(stage="race", what="speed"):
+        return race(contenders, texts, reference="reference") | {"batch": BATCH, "description": DESCRIPTION}
+
+
+def quiet_libraries() -> None:
+    """Their progress bars and load reports would drown ours."""
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()

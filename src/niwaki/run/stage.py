@@ -1,0 +1,173 @@
+"""Makes one stage: load, prepare, train, finish, save, evaluate. What a stage leaves is a committed folder."""
+
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from niwaki.core.files import committed, require_space, write_json
+from niwaki.core.log import say
+from niwaki.core.seeds import derive
+from niwaki.data.batching import epoch_batches
+from niwaki.engines.export import write_graph
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate.footprint import footprint
+from niwaki.evaluate.quality import quality
+from niwaki.meter.ledger import Attempt
+from niwaki.methods._method import Context
+from niwaki.models.forward import Batch, forward
+from niwaki.models.lean import Lean
+from niwaki.models.model import Model, load_folder
+from niwaki.run.plan import Plan, PlannedStage
+from niwaki.tasks._task import NO_LABEL, Features, encode
+from niwaki.train.feed import Feed, encode_for
+from niwaki.train.loop import Job, fit
+from niwaki.train.state import Position
+from niwaki.train.teacher import Teacher
+
+STATE_COPIES = 8  # weights, two moments and the best weights, in two states
+CPU = torch.device("cpu")
+
+
+class StageMaker:
+    """One stage of a plan in one run folder."""
+
+    def __init__(
+        self, plan: Plan, stage: PlannedStage, run_folder: Path, attempt: Attempt, should_stop: Callable[[], bool]
+    ) -> None:
+        self.plan, self.stage, self.run_folder, self.attempt, self.should_stop = (
+            plan,
+            stage,
+            run_folder,
+            attempt,
+            should_stop,
+        )
+        self.task, self.seed = plan.task, plan.recipe.seed
+        self.work = run_folder / "stages" / f".work-{stage.spec.name}-{stage.key[:12]}"
+        self.device = torch.device("cuda") if torch.cuda.is_available() else CPU
+
+    def make(self) -> None:
+        torch.manual_seed(derive(self.seed, "stage"))  # a new head's first weights; training seeds itself
+        model = self._start()
+        weights = sum(value.numel() * value.element_size() for value in model.network.state_dict().values())
+        require_space(
+            self.run_folder,
+            weights * (1 + (STATE_COPIES if self.stage.spec.train else 0)),
+            f"stage '{self.stage.spec.name}'",
+        )
+        model, context, train = self._prepare(model)
+        position = self._train(model, context, train)
+        for method in self.stage.methods:
+            model = method.finish(model)
+        self._save(model, position)
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def _start(self) -> Model:
+        if self.stage.parent is None:
+            return load_folder(self.plan.model_folder, self.task.labels)
+        return load_folder(self._model_folder(self.stage.parent))
+
+    def _model_folder(self, stage: str) -> Path:
+        return self.run_folder / self.plan.stage(stage).folder / "model"
+
+    def _prepare(self, model: Model) -> tuple[Model, Context, Features]:
+        """The methods reshape the model in turn; what a teacher says is worked out last, for the rows as they then are."""
+        teacher_model = load_folder(self._model_folder(self.stage.spec.teacher)) if self.stage.spec.teacher else None
+        early = Context(self.seed, None, teacher_model, self._calibration, self._loss, self._texts)
+        for method in self.stage.methods:
+            model = method.prepare(model, early)
+        model.network.config.niwaki_max_tokens = min(self.task.max_tokens, model.anatomy.max_tokens)  # type: ignore[union-attr]
+        features = self._features(model)
+        if teacher_model is None or not self.stage.spec.train:
+            return model, early, features
+        needs = frozenset().union(*(method.needs for method in self.stage.methods))
+        say(f"{self.stage.spec.name}: the teacher reads {len(features)} texts") if not needs else None
+        feed = Feed(self._features(teacher_model), teacher_model, self.device)
+        teacher = Teacher(teacher_model, feed, needs, self.stage.precision)
+        return model, Context(self.seed, teacher, teacher_model, self._calibration, self._loss, self._texts), features
+
+    def _features(self, model: Model) -> Features:
+        """Training rows in the model's tokens, with the unlabelled ones behind."""
+        features = encode_for(model, self.task, "train")
+        texts = self._transfer()
+        if not texts:
+            return features
+        targets = np.full(len(texts), NO_LABEL, dtype=features.targets.dtype)
+        limit = min(self.task.max_tokens, model.anatomy.max_tokens)
+        return features.joined(encode([(text,) for text in texts], targets, model.tokenizer.backend_tokenizer, limit))
+
+    def _transfer(self) -> list[str]:
+        train = self.stage.spec.train
+        return self.task.transfer_texts(train.transfer, self.seed) if train and train.transfer else []
+
+    def _texts(self) -> Iterable[str]:
+        yield from (text for row in self.task.texts(self.task.splits()["train"]) for text in row)
+        yield from self._transfer()
+
+    def _calibration(self, model: Model, count: int) -> Iterable[Batch]:
+        feed = Feed(encode_for(model, self.task, "train"), model, CPU)
+        for rows in epoch_batches(feed.lengths, 32, derive(self.seed, "calibration"), 0)[:count]:
+            yield feed.batch(rows)
+
+    def _loss(self, model: Model, batch: Batch) -> Tensor:
+        return self.task.loss(forward(model.network, model.anatomy, batch).logits, batch.targets)
+
+    def _train(self, model: Model, context: Context, features: Features) -> Position | None:
+        settings = self.stage.spec.train
+        if settings is None:
+            return None
+        train = Feed(features, model, self.device)
+        validation = Feed(encode_for(model, self.task, "validation"), model, self.device)
+        return fit(Job(
+            self.stage.spec.name, model, self.stage.methods, context, self.task, train, validation, settings,
+            self.stage.precision, derive(self.seed, "train"), self.work, self._tick,
+        ))  # fmt: skip
+
+    def _tick(self) -> bool:
+        self.attempt.beat()
+        return self.should_stop()
+
+    def _save(self, model: Model, position: Position | None) -> None:
+        """Saves, then measures what was saved, as its user would run it."""
+        with committed(self.run_folder / self.stage.folder) as folder:
+            (folder / "model").mkdir()
+            model.save(folder / "model")
+            write_graph(model, folder / "model")
+            if position is not None:
+                shutil.copy(self.work / "train.jsonl", folder / "train.jsonl")
+            write_json(folder / "result.json", self._measure(model, folder / "model", position))
+
+    def _measure(self, model: Model, folder: Path, position: Position | None) -> dict[str, Any]:
+        predictor = Predictor(folder)
+        rows = self.task.splits()["test"]
+        texts = [row[0] if len(row) == 1 else (row[0], row[1]) for row in self.task.texts(rows)]
+        logits = predictor.logits(texts)
+        score = quality(self.task, logits, self.task.targets(rows), self.seed)
+        lengths = encode_for(model, self.task, "test").lengths
+        say(
+            f"{self.stage.spec.name}: {score['metric']} {score['value']:.4f} ({score['low']:.3f} to {score['high']:.3f})"
+        )
+        training = None
+        if position is not None:
+            training = {"steps": position.step, "best_step": position.best_step, "best_score": position.best_score}
+        return {
+            "version": 1, "stage": self.stage.spec.name, "key": self.stage.key, "score": score,
+            **footprint(model, folder, round(float(np.mean(lengths)))),
+            "training": training, "engine": predictor.engine, "parity": parity(model, predictor, texts[:16], logits[:16]),
+            "spent": self.attempt.window.peek().to_dict(),
+        }  # fmt: skip
+
+
+@torch.no_grad()
+def parity(model: Model, predictor: Predictor, texts: list[Any], logits: np.ndarray) -> float:
+    """Largest difference between the engine's logits and torch's on a few texts: rounding for floats, more for integers."""
+    encodings = predictor.tokenizer.encode_batch_fast(texts)
+    lean = Lean(model.network.eval(), model.anatomy)
+    own = [
+        lean(torch.tensor([e.ids]), torch.ones(1, len(e.ids)), torch.tensor([e.type_ids])).numpy()[0] for e in encodings
+    ]
+    return float(np.abs(np.stack(own) - logits).max())

@@ -1,0 +1,215 @@
+"""The one training loop.
+
+    for each step     seed everything from (seed, step)
+                      forward ── task.loss ── method.loss ── method.loss … ── backward, clip, optimizer
+                      method.after_step(progress)
+                      now and then: validate, keep the best; save the state
+
+Nothing random is carried from step to step and the rows of a step are computed from (seed, epoch, step), so a run that
+was killed and resumed ends with the same bits as one that was not.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import nn
+
+from niwaki.core.errors import NiwakiError
+from niwaki.core.files import append_line, write_text
+from niwaki.core.log import progress
+from niwaki.core.seeds import derive
+from niwaki.data.batching import epoch_batches
+from niwaki.methods._method import Context, Method
+from niwaki.models.forward import forward
+from niwaki.models.model import Model
+from niwaki.tasks._task import Task
+from niwaki.train.feed import Feed
+from niwaki.train.infer import logits_of
+from niwaki.train.precision import autocast
+from niwaki.train.settings import TrainSettings
+from niwaki.train.state import Position, States
+
+LOG_EVERY_STEPS = 10
+
+
+class Interrupted(KeyboardInterrupt):
+    """Asked to stop; the state is saved."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that one training needs. `should_stop` is asked after every step."""
+
+    name: str
+    model: Model
+    methods: Sequence[Method]
+    context: Context
+    task: Task
+    train: Feed
+    validation: Feed
+    settings: TrainSettings
+    precision: str
+    seed: int
+    folder: Path
+    should_stop: Callable[[], bool]
+
+
+def fit(job: Job) -> Position:
+    """Trains `job.model` in place to its best validated weights and says how it went."""
+    return _Fit(job).run()
+
+
+class _Fit:
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.accelerator = Accelerator(cpu=not torch.cuda.is_available())
+        self.network = job.model.network
+        set_dropout(self.network, job.settings.dropout)
+        helpers = {
+            str(number): method.helpers for number, method in enumerate(job.methods) if method.helpers is not None
+        }
+        self.modules = nn.ModuleDict({"network": self.network, "helpers": nn.ModuleDict(helpers)})  # type: ignore[dict-item]
+        self.modules.to(self.accelerator.device)
+        optimizer = make_optimizer(self.modules, job.settings)
+        self.states = States(job.folder)
+        self.position, self.best = self.states.load(self.modules, optimizer)
+        self.wrapped, self.optimizer = self.accelerator.prepare(self.network, optimizer)
+        self.needs = frozenset().union(*(method.needs for method in job.methods))
+        self.steps_per_epoch = len(self._epoch(0))
+        self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
+        self.log = job.folder / "train.jsonl"
+
+    def run(self) -> Position:
+        job = self.job
+        write_text(self.log, "")
+        for record in self.position.history:
+            append_line(self.log, record)
+        saved_at = time.monotonic()
+        with progress(job.name, self.total, self.position.step) as update:
+            while self.position.step < self.total and not self.position.stopped:
+                loss = self._step()
+                update(
+                    self.position.step,
+                    f"loss {loss:.3f}" + (f", best {self.position.best_score:.4f}" if self.position.best_score else ""),
+                )
+                if self._due():
+                    self._validate()
+                stop = job.should_stop()
+                if stop or time.monotonic() - saved_at > job.settings.save_seconds:
+                    self._save()
+                    saved_at = time.monotonic()
+                if stop:
+                    raise Interrupted
+        self._take_best()
+        return self.position
+
+    def _epoch(self, epoch: int) -> list[np.ndarray]:
+        """The batches of this process in an epoch; all processes do the same number of steps."""
+        batches = epoch_batches(self.job.train.lengths, self.job.settings.batch, self.job.seed, epoch)
+        world, rank = self.accelerator.num_processes, self.accelerator.process_index
+        whole = max(world, len(batches) // world * world)
+        return [batches[number % len(batches)] for number in range(rank, whole, world)]
+
+    def _rows(self) -> np.ndarray:
+        epoch, place = divmod(self.position.step, self.steps_per_epoch)
+        if getattr(self, "_cached_epoch", None) != epoch:
+            self._cached_epoch, self._cached = epoch, self._epoch(epoch)
+        return self._cached[place]
+
+    def _step(self) -> float:
+        job, step = self.job, self.position.step
+        batch = job.train.batch(self._rows())
+        torch.manual_seed(derive(job.seed, "step", step, self.accelerator.process_index))
+        self.wrapped.train()
+        with autocast(job.precision, self.accelerator.device):
+            outputs = forward(self.wrapped, job.model.anatomy, batch, self.needs)
+            loss = job.task.loss(outputs.logits.float(), batch.targets)
+            for method in job.methods:
+                loss = method.loss(job.model, batch, outputs, loss, job.context)
+        value = float(loss.detach())
+        if not np.isfinite(value):
+            raise NiwakiError(
+                f"stage '{job.name}': the loss is {value} at step {step}; lower train.lr (now {job.settings.lr:g}) or set precision = 'fp32'"
+            )
+        self.accelerator.backward(loss)
+        self.accelerator.clip_grad_norm_(self.modules.parameters(), job.settings.clip)
+        rate = job.settings.lr * schedule(step, self.total, job.settings.warmup)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.position.step += 1
+        for method in job.methods:
+            method.after_step(job.model, self.position.step / self.total)
+        if step % LOG_EVERY_STEPS == 0:
+            self._record(
+                {
+                    "kind": "step",
+                    "step": step,
+                    "epoch": round(step / self.steps_per_epoch, 3),
+                    "loss": round(value, 5),
+                    "lr": rate,
+                }
+            )
+        return value
+
+    def _due(self) -> bool:
+        """After every 1/validations of an epoch, counted from the end so that the last step is always validated."""
+        left = self.total - self.position.step
+        every = max(1, self.steps_per_epoch // self.job.settings.validations)
+        return left % every == 0
+
+    def _validate(self) -> None:
+        job, position = self.job, self.position
+        scores = job.task.scores(logits_of(job.model, job.validation, job.precision), job.validation.features.targets)
+        score = scores[job.task.metric]
+        epoch = round(position.step / self.steps_per_epoch, 3)
+        self._record({"kind": "validation", "step": position.step, "epoch": epoch, "score": score})
+        if position.best_score is None or score > position.best_score:
+            position.best_score, position.best_step, position.validations_without_gain = score, position.step, 0
+            self.best = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
+        else:
+            position.validations_without_gain += 1
+        position.stopped = 0 < job.settings.patience <= position.validations_without_gain
+
+    def _record(self, record: dict) -> None:
+        self.position.history.append(record)
+        append_line(self.log, record)
+
+    def _save(self) -> None:
+        if self.accelerator.is_main_process:
+            self.states.save(self.position, self.modules, self.optimizer.optimizer, self.best)
+
+    def _take_best(self) -> None:
+        if self.best and self.position.best_step != self.position.step:
+            self.network.load_state_dict(self.best)
+        self.network.to("cpu").eval()
+
+
+def make_optimizer(modules: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
+    trained = [parameter for parameter in modules.parameters() if parameter.requires_grad]
+    if not trained:
+        raise NiwakiError("nothing is left to train: every parameter is frozen or packed")
+    groups = [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": settings.weight_decay},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=settings.lr, fused=True)
+
+
+def schedule(step: int, total: int, warmup: float) -> float:
+    """Share of the learning rate at a step: up in a line over the warm-up, then down in a line, never quite 0."""
+    rising = max(1, round(total * warmup))
+    return min((step + 1) / rising, (total - step) / max(1, total - rising)) if warmup else (total - step) / total
+
+
+def set_dropout(network: nn.Module, share: float | None) -> None:
+    if share is not None:
+        for module in network.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = share

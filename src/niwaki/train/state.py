@@ -1,0 +1,81 @@
+"""Training states on disk: everything needed to go on as if nothing had happened, saved whole or not at all."""
+
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from niwaki.core.files import committed, fault_in, newest_first, read_json, sweep, write_json
+from niwaki.core.log import say
+
+KEPT = 2  # the newest and the one before it, should the newest be damaged
+
+
+@dataclass
+class Position:
+    """Where training is. Data order and randomness are computed from it, so it is all that must be remembered."""
+
+    step: int = 0  # steps done
+    best_score: float | None = None
+    best_step: int = 0
+    validations_without_gain: int = 0
+    stopped: bool = False
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+class States:
+    """The states of one stage, in its work folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        sweep(folder)
+
+    def save(
+        self, position: Position, modules: nn.ModuleDict, optimizer: torch.optim.Optimizer, best: dict[str, Tensor]
+    ) -> None:
+        with committed(self.folder / f"state-{position.step:08d}") as target:
+            save_file(
+                {name: value.detach().contiguous() for name, value in modules.state_dict().items()},
+                target / "weights.safetensors",
+            )
+            save_file(flat_optimizer(optimizer), target / "optimizer.safetensors")
+            if best:
+                save_file(best, target / "best.safetensors")
+            write_json(target / "position.json", asdict(position))
+        for old in newest_first(self._all())[KEPT:]:
+            shutil.rmtree(old)
+
+    def load(self, modules: nn.ModuleDict, optimizer: torch.optim.Optimizer) -> tuple[Position, dict[str, Tensor]]:
+        """The newest sound state, put into the modules and the optimizer; a fresh Position where there is none."""
+        for folder in newest_first(self._all()):
+            fault = fault_in(folder)
+            if fault:
+                say(f"{fault}; going back to the state before it")
+                continue
+            modules.load_state_dict(load_file(folder / "weights.safetensors"))
+            fill_optimizer(optimizer, load_file(folder / "optimizer.safetensors"))
+            best = folder / "best.safetensors"
+            return Position(**read_json(folder / "position.json")), load_file(best) if best.exists() else {}
+        return Position(), {}
+
+    def _all(self) -> list[Path]:
+        return list(self.folder.glob("state-*"))
+
+
+def flat_optimizer(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The optimizer's memory as named tensors; its settings are in the recipe."""
+    state = optimizer.state_dict()["state"]
+    return {f"{number}.{name}": value.contiguous() for number, entry in state.items() for name, value in entry.items()}
+
+
+def fill_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        number, name = key.split(".", 1)
+        state.setdefault(int(number), {})[name] = value
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

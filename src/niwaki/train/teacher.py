@@ -1,0 +1,34 @@
+"""A teacher: a frozen model that answers for the rows of a batch, in its own tokens."""
+
+import torch
+
+from niwaki.models.forward import Batch, Outputs, forward
+from niwaki.models.model import Model
+from niwaki.train.feed import Feed
+from niwaki.train.infer import logits_of
+from niwaki.train.precision import autocast
+
+
+class Teacher:
+    """Where only logits are wanted they are computed once for all rows, in an order that does not depend on training:
+    a resumed run sees the same bits. Where layers are wanted, the teacher runs beside the student."""
+
+    def __init__(self, model: Model, feed: Feed, needs: frozenset[str], precision: str) -> None:
+        self.model = model
+        self.feed = feed
+        self.needs = needs
+        self.precision = precision
+        self.anatomy = model.anatomy
+        model.network.to(feed.device).eval().requires_grad_(False)
+        self.table = None if needs else torch.from_numpy(logits_of(model, feed, precision))
+        self._last: tuple[torch.Tensor, Outputs] | None = None
+
+    @torch.no_grad()
+    def __call__(self, batch: Batch) -> Outputs:
+        if self.table is not None:
+            return Outputs(self.table[batch.rows].to(self.feed.device))
+        if self._last is None or self._last[0] is not batch.rows:  # several methods ask about one batch
+            with autocast(self.precision, self.feed.device):
+                own = self.feed.batch(batch.rows.numpy())
+                self._last = (batch.rows, forward(self.model.network, self.anatomy, own, self.needs))
+        return self._last[1]
