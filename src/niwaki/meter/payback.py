@@ -1,6 +1,6 @@
 """When a compression has paid for itself: what it spent ÷ what each inference saves. On one host the watts cancel.
 
-Spent is everything the ledger holds, failed attempts included. Saved is the median difference of interleaved pairs,
+Spent is everything the ledger holds, failed attempts included. Saved is the trimmed mean difference of interleaved pairs,
 with an interval; where that reaches zero nothing is promised.
 """
 

@@ -60,7 +60,16 @@ class Reading:
 
     def scaled(self, factor: float) -> "Reading":
         """The same work, more or less of it: per 1,000 texts, per day."""
-        amounts = ("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "co2e_grams", "usd")
+        amounts = (
+            "seconds",
+            "cpu_seconds",
+            "joules",
+            "joules_low",
+            "joules_high",
+            "marginal_joules",
+            "co2e_grams",
+            "usd",
+        )
         scaled = {name: value * factor for name in amounts if (value := getattr(self, name)) is not None}
         return replace(self, **scaled)
 
