@@ -17,6 +17,7 @@ from typing import Any
 from niwaki.core.errors import NiwakiError, Refused
 
 MANIFEST = "MANIFEST"
+SHIPPED_RECIPES = Path(__file__).parents[1] / "recipes"
 BLOCK = 1 << 20
 
 
@@ -65,7 +66,7 @@ def read_json(path: Path) -> Any:
     """The file's value, or Refused in one line that names the file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise Refused(f"{path}: cannot be read as JSON ({error})") from None
 
 
@@ -89,7 +90,7 @@ def read_lines(path: Path) -> list[Any]:
         return []
     values = []
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        with contextlib.suppress(json.JSONDecodeError):
+        with contextlib.suppress(ValueError, RecursionError):
             values.append(json.loads(line))
     return values
 

@@ -1,5 +1,6 @@
 """A recipe: model, task, stages. Read from TOML, checked strictly, every fault at once and before any work."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.files import SHIPPED_RECIPES
 from niwaki.core.settings import Settings, check, faults_of, setting
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method
@@ -15,9 +17,9 @@ from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
 
-SHIPPED = Path(__file__).parents[1] / "recipes"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 MAX_BYTES = 1 << 20
+RESERVED = ("baseline", "race", "reference")  # the ledger and the race use these names themselves
 
 
 class Stage(Settings):
@@ -43,18 +45,6 @@ class Recipe(Settings):
         return [make_method(values, "") for values in stage.methods]
 
 
-def shipped() -> list[dict[str, str]]:
-    """Name and first remark of every recipe that comes with niwaki."""
-    return [
-        {
-            "name": path.stem,
-            "family": "recipes",
-            "description": path.read_text(encoding="utf-8").splitlines()[0].lstrip("# "),
-        }
-        for path in sorted(SHIPPED.glob("*.toml"))
-    ]
-
-
 def locate(name: str) -> Path:
     """A file that is there, or a shipped recipe of that name."""
     path = Path(name).expanduser()
@@ -62,10 +52,10 @@ def locate(name: str) -> Path:
         if not path.is_file():
             raise Refused(f"recipe '{name}': is not there")
         return path
-    known = [row["name"] for row in shipped()]
+    known = [path.stem for path in SHIPPED_RECIPES.glob("*.toml")]
     if name not in known:
         raise Refused(f"recipe '{name}': is not known{did_you_mean(name, known)}; a file of your own ends in .toml")
-    return SHIPPED / f"{name}.toml"
+    return SHIPPED_RECIPES / f"{name}.toml"
 
 
 def read(path: Path, overrides: list[str] | None = None) -> Recipe:
@@ -111,6 +101,8 @@ def _name_faults(recipe: Recipe) -> list[str]:
             faults.append(
                 f"stages.{number}.name: '{stage.name[:50]}' must be small letters, digits, - or _, at most 41"
             )
+        elif stage.name in RESERVED:
+            faults.append(f"stages.{number}.name: '{stage.name}' is taken by niwaki itself; choose another")
         elif stage.name in seen:
             faults.append(f"stages.{number}.name: '{stage.name}' is used twice; give each stage a name of its own")
         for key in ("start", "teacher"):
@@ -192,3 +184,25 @@ def _number(items: list[Any], part: str, override: str) -> int:
             return number
     names = [str(item.get("name") or item.get("use")) for item in items if isinstance(item, dict)]
     raise Refused(f"--set {override}: there is no '{part}'{did_you_mean(part, names)}")
+
+
+def to_toml(recipe: Recipe) -> str:
+    """The recipe with its overrides and defaults, as TOML that gives the same recipe when read."""
+    top = recipe.model_dump(exclude={"stages"}, exclude_none=True)
+    lines = [f"{key} = {_toml(value)}" for key, value in top.items()]
+    for stage in recipe.stages:
+        lines += ["", "[[stages]]"]
+        lines += [f"{key} = {_toml(value)}" for key, value in stage.model_dump(exclude_none=True).items()]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return (
+            "{ "
+            + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items() if item is not None)
+            + " }"
+        )
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    return json.dumps(value, ensure_ascii=False)  # strings, numbers and booleans are written alike in both

@@ -12,21 +12,21 @@ from niwaki.core.log import say
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
 from niwaki.run.plan import Plan, PlannedStage, make_plan
-from niwaki.run.recipe import Recipe
+from niwaki.run.recipe import Recipe, to_toml
 from niwaki.train.loop import Interrupted
 
 RACE_TEXTS = 256
 Stop = Callable[[], bool]
 
 
-def execute(recipe: Recipe, name: str, folder: Path, text: str = "") -> dict[str, Any]:
-    """Fills `folder` and returns the content of its report.json. `text` is the recipe as the user wrote it."""
+def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
+    """Fills `folder` and returns the content of its report.json."""
     quiet_libraries()
     with locked(folder), stopping() as should_stop:
         plan = make_plan(recipe, name)
         (folder / "stages").mkdir(exist_ok=True)
         sweep(folder / "stages")
-        write_text(folder / "recipe.toml", text)
+        write_text(folder / "recipe.toml", to_toml(recipe))
         write_json(folder / "plan.json", plan.to_json())
         ledger = Ledger(folder / "ledger.jsonl")
         for stage in plan.stages:

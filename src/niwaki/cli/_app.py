@@ -1,0 +1,83 @@
+"""Finds the verb, runs it, and turns what went wrong into one line and an exit code."""
+
+import os
+import sys
+from typing import Any
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from niwaki.core.catalog import Catalog
+from niwaki.core.errors import NiwakiError
+
+VERBS = Catalog("niwaki.cli", what="verb")
+ORDER = ("run", "check", "list", "show", "eval", "predict", "report", "measure", "ledger", "new")
+INTERRUPTED = 130
+
+
+class Verbs(TyperGroup):
+    """The files of this folder are the verbs; one is imported when it is used."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = VERBS.names()
+        return [name for name in ORDER if name in names] + [name for name in names if name not in ORDER]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in VERBS.names():
+            return None
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(cmd_name)(VERBS.module(cmd_name).command)
+        return typer.main.get_command(app)
+
+
+def program() -> Any:
+    app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+    @app.callback(invoke_without_command=True)
+    def niwaki(version: bool = typer.Option(False, "--version", help="print the version and stop")) -> None:
+        """Shapes a pretrained language model down to what a task needs, and says what that cost and saves.
+
+        `niwaki run` alone makes a teacher, a student, a pruned and an int8 model of the embedded example.
+        """
+        if version:
+            from niwaki import __version__
+
+            typer.echo(__version__)
+            raise typer.Exit
+
+    return typer.main.get_command(app)
+
+
+def run(arguments: list[str]) -> int:
+    """Runs the command line and gives its exit code; only a fault of niwaki's own shows a traceback, and only if asked."""
+    try:
+        result = program().main(args=arguments, prog_name="niwaki", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except NiwakiError as error:
+        return _say(str(error), error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _say("interrupted; what was finished is kept, the same command goes on from there", INTERRUPTED)
+    except BrokenPipeError:
+        sys.stdout = None  # type: ignore[assignment]  # the reader left; nothing more can be said to it
+        return 0
+    except OSError as error:
+        return _say(f"{error.filename or 'a file'}: {error.strerror or error}", 1)
+    except Exception as error:
+        if os.environ.get("NIWAKI_DEBUG"):
+            raise
+        return _say(
+            f"a fault of niwaki's own: {type(error).__name__}: {str(error)[:300]} (NIWAKI_DEBUG=1 shows where)", 1
+        )
+
+
+def _say(text: str, code: int) -> int:
+    for line in text.splitlines() or [text]:
+        sys.stderr.write(f"niwaki: {line}\n")
+    return code

@@ -1,0 +1,26 @@
+"""Data on stdout: JSON when asked for, a plain table otherwise."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+
+def give(value: Any, as_json: bool, text: str) -> None:
+    """`value` as JSON, or `text`."""
+    sys.stdout.write((json.dumps(value, indent=2, ensure_ascii=False) if as_json else text) + "\n")
+
+
+def table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+    """Rows as aligned columns, with a header."""
+    cells = [[*columns], *([_cell(row.get(column)) for column in columns] for row in rows)]
+    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
+    )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,26 @@
+"""Checks a recipe, fills in every default, estimates time and disk. Does no work."""
+
+import typer
+
+from niwaki.cli._print import give, table
+
+
+def command(
+    recipe: str = typer.Argument("rotten_tomatoes", help="a shipped recipe or a .toml file"),
+    set_: list[str] = typer.Option([], "--set", help="change a setting: stages.student.train.epochs=1"),
+    data: str = typer.Option("", help="your own rows: csv, tsv, jsonl, parquet, or a folder"),
+    json: bool = typer.Option(False, "--json", help="print the whole plan"),
+) -> None:
+    """Check a recipe, fill in every default, estimate time and disk. Does no work."""
+    from niwaki import api
+
+    plan = api.check(recipe, overrides=set_, data=data)
+    rows = [
+        {**stage, "does": ", ".join(method["use"] for method in stage["methods"]) or "-"}
+        for stage in plan["estimate"]["stages"]
+    ]
+    total = plan["estimate"]
+    text = table(rows, ["name", "does", "steps", "seconds", "megabytes"])
+    give(
+        plan, json, f"{text}\nfine; about {total['seconds']:.0f} s (half to twice that) and {total['megabytes']:.0f} MB"
+    )

@@ -1,0 +1,79 @@
+"""One thing, described: what it is, what can be set, what it is made of."""
+
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.files import folder_bytes, read_json
+from niwaki.core.settings import Settings
+
+Shown = tuple[dict[str, Any], str]  # as data, and as text
+
+
+def show(what: str) -> Shown:
+    from niwaki.listing import CATALOGS, recipes
+
+    path = Path(what).expanduser()
+    if path.is_dir():
+        return show_run(path) if (path / "plan.json").is_file() else show_model(path)
+    names = {kind: CATALOGS[kind].names() for kind in ("methods", "tasks")}
+    for kind, known in names.items():
+        if what in known:
+            return show_settings(kind, what)
+    for recipe in recipes():
+        if recipe["name"] == what:
+            return show_recipe(recipe)
+    known = [*names["methods"], *names["tasks"], *(recipe["name"] for recipe in recipes())]
+    raise Refused(f"'{what}': is neither a folder nor a known name{did_you_mean(what, known)}")
+
+
+def show_settings(kind: str, name: str) -> Shown:
+    from niwaki.listing import CATALOGS
+
+    catalog = CATALOGS[kind]
+    found: type[Settings] = catalog.load(name, Settings)
+    doc = (catalog.module(name).__doc__ or "").strip()
+    fields = [
+        {
+            "name": key,
+            "type": str(field.annotation).removeprefix("<class '").removesuffix("'>"),
+            "default": field.get_default(),
+            "remark": field.description,
+        }
+        for key, field in found.model_fields.items()
+    ]
+    lines = [f"  {field['name']} = {field['default']!r}\n      {field['remark']}" for field in fields]
+    return {"name": name, "kind": kind, "doc": doc, "settings": fields}, "\n".join([doc, "", *lines])
+
+
+def show_recipe(row: dict[str, str]) -> Shown:
+    from niwaki.core.files import SHIPPED_RECIPES
+
+    text = (SHIPPED_RECIPES / f"{row['name']}.toml").read_text(encoding="utf-8")
+    return {**row, "toml": text}, text
+
+
+def show_model(folder: Path) -> Shown:
+    from niwaki.models.model import load_folder
+
+    model = load_folder(folder)
+    layers = model.anatomy.layers
+    value = {
+        "folder": str(folder), "family": model.network.config.model_type, "labels": model.labels,  # type: ignore[union-attr]
+        "layers": len(model.anatomy.order), "width": model.anatomy.width, "heads": [layer.heads for layer in layers],
+        "neurons": [layer.neurons for layer in layers], "vocabulary": model.anatomy.tokens.num_embeddings,
+        "parameters": model.parameters(), "bytes": folder_bytes(folder),
+        "plain_transformers": not model.blueprint.edits, "blueprint": model.blueprint.to_json()["edits"],
+    }  # fmt: skip
+    return value, "\n".join(f"{key:<20} {item}" for key, item in value.items())
+
+
+def show_run(folder: Path) -> Shown:
+    plan = read_json(folder / "plan.json")
+    lines = [f"{folder}: {plan['model']} on {plan['task']['name']}, seed {plan['seed']}"]
+    for stage in plan["stages"]:
+        done = (folder / stage["folder"] / "result.json").is_file()
+        methods = ", ".join(method["use"] for method in stage["methods"]) or "fine-tune"
+        score = f"{read_json(folder / stage['folder'] / 'result.json')['score']['value']:.4f}" if done else "not made"
+        lines.append(f"  {stage['name']:<14} {score:<9} {methods:<36} {stage['folder']}")
+    return plan, "\n".join(lines)
