@@ -13,16 +13,22 @@ RUNS = Path("runs")
 
 
 def run(
-    recipe: str | Path = "rotten_tomatoes", *, out: str | Path | None = None, overrides: list[str] | None = None
+    recipe: str | Path = "rotten_tomatoes",
+    *,
+    out: str | Path | None = None,
+    overrides: Sequence[str] = (),
+    data: str | Path = "",
 ) -> Run:
-    """Runs a recipe (a shipped one by name, or a .toml file) and gives what came of it; finished stages are not made again."""
-    from niwaki.run.recipe import locate, read
+    """Runs a recipe (a shipped one by name, or a .toml file) and gives what came of it. Finished stages are not made again.
+
+    `data` puts your own labelled rows in the place of the recipe's task.
+    """
+    from niwaki.run.recipe import read
     from niwaki.run.runner import execute
 
-    path = locate(str(recipe))
-    folder = Path(out) if out else RUNS / path.stem
-    report = execute(read(path, overrides), path.stem, folder, path.read_text(encoding="utf-8"))
-    return Run(folder, report)
+    path, name, overrides = _resolve(recipe, overrides, data)
+    folder = Path(out) if out else RUNS / name
+    return Run(folder, execute(read(path, overrides), name, folder))
 
 
 def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> Predictor:

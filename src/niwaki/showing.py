@@ -59,7 +59,7 @@ def show_model(folder: Path) -> Shown:
     model = load_folder(folder)
     layers = model.anatomy.layers
     value = {
-        "folder": str(folder), "family": model.network.config.model_type, "labels": model.labels,  # type: ignore[union-attr]
+        "folder": str(folder), "family": model.network.config.model_type, "labels": model.labels,
         "layers": len(model.anatomy.order), "width": model.anatomy.width, "heads": [layer.heads for layer in layers],
         "neurons": [layer.neurons for layer in layers], "vocabulary": model.anatomy.tokens.num_embeddings,
         "parameters": model.parameters(), "bytes": folder_bytes(folder),

@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted; what was finished is kept, the same command goes on from there", INTERRUPTED)
     except BrokenPipeError:
-        sys.stdout = None  # type: ignore[assignment]  # the reader left; nothing more can be said to it
+        sys.stdout = None  # the reader left; nothing more can be said to it
         return 0
     except OSError as error:
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}", 1)

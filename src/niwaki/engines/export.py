@@ -37,7 +37,7 @@ def trace(model: Model) -> bytes:
     ids = torch.ones(2, 5, dtype=torch.long)
     arguments = (ids, ids, torch.zeros_like(ids))
     names = INPUTS if model.anatomy.uses_types else INPUTS[:2]
-    file = io.BytesIO()
+    file: Any = io.BytesIO()
     # the older exporter: the newer one folds weights into forms that no longer lie in the safetensors file (docs/concepts.md)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")

@@ -10,6 +10,8 @@ from niwaki.meter.reader import LOST, Energy, Usage
 from niwaki.meter.readers.vcpu import VCpu
 from niwaki.meter.reading import TIERS, Reading
 
+GPU_FILE = "/dev/nvidia0"
+
 if TYPE_CHECKING:
     from niwaki.meter.window import Look, Window
 
@@ -125,4 +127,4 @@ def _host(before: Host | None, look: "Look") -> dict[str, Any]:
 
 def _not_counted(window: "Window", distrusted: list[str]) -> list[str]:
     counted = {part for reader in window.sources.chosen if reader.name not in distrusted for part in reader.covers}
-    return ["gpu"] if os.path.exists("/dev/nvidia0") and "gpu" not in counted else []  # noqa: PTH110 - cheaper
+    return ["gpu"] if os.path.exists(GPU_FILE) and "gpu" not in counted else []  # noqa: PTH110 - cheaper

@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
-LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT if hasattr(os, "waitid") else 0
+CAN_LOOK = hasattr(os, "waitid")  # not on every macOS; live children are seen on Linux only
+LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT if CAN_LOOK else 0
 
 
 def cpu_seconds() -> float:
@@ -34,6 +35,8 @@ def _seconds(who: int) -> float:
 
 def has_children() -> bool:
     """One system call that reaps nobody: walking /proc in every window would cost more than the window may."""
+    if not CAN_LOOK:
+        return False
     try:
         os.waitid(os.P_ALL, 0, LOOK)
     except ChildProcessError:

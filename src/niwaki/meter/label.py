@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from niwaki.core.errors import UsageError
-from niwaki.meter.reading import significant
+from niwaki.meter.reading import Reading, significant
 
 # the highest joules per 1,000 inferences of each class; G is all above
 THRESHOLDS = {"A": 0.01, "B": 0.1, "C": 1.0, "D": 10.0, "E": 100.0, "F": 1000.0, "G": float("inf")}
@@ -59,6 +59,15 @@ def label(
     best, worst = letter_of(low), letter_of(high)
     letters = best if best == worst else f"{best}–{worst}"
     return Label(letter_of(joules_per_1000), letters, joules_per_1000, low, high, name, task, quality)
+
+
+def per_1000(reading: Reading, inferences: int) -> tuple[float | None, float | None, float | None]:
+    """Joules, low and high per 1,000 inferences: `label(*per_1000(reading, n))`."""
+    if inferences < 1:
+        raise UsageError(f"label: {inferences} inferences have no figure per 1,000; measure 1 or more")
+    figures = (reading.joules, reading.joules_low, reading.joules_high)
+    joules, low, high = (None if figure is None else 1000 * figure / inferences for figure in figures)
+    return joules, low, high
 
 
 def letter_of(joules_per_1000: float) -> str:

@@ -38,18 +38,29 @@ class Total:
 
     charges: int = 0
     unknown: int = 0  # charges whose joules nobody knows
-    reading: Reading = field(default_factory=Reading.nothing)
+    known: Reading = field(default_factory=Reading.nothing)
+    blind: Reading = field(default_factory=Reading.nothing)  # sum of the unknown ones: their seconds are known
     outcomes: dict[str, int] = field(default_factory=dict)
 
     def plus(self, line: dict[str, Any]) -> "Total":
         reading = Reading.from_dict(line["reading"])
-        known = reading.joules is not None
-        return Total(
-            self.charges + 1,
-            self.unknown + (not known),
-            self.reading + reading if known else _longer(self.reading, reading),
-            {**self.outcomes, line["outcome"]: self.outcomes.get(line["outcome"], 0) + 1},
+        outcomes = {**self.outcomes, line["outcome"]: self.outcomes.get(line["outcome"], 0) + 1}
+        if reading.joules is None:
+            return Total(self.charges + 1, self.unknown + 1, self.known, self.blind + reading, outcomes)
+        return Total(self.charges + 1, self.unknown, self.known + reading, self.blind, outcomes)
+
+    @property
+    def reading(self) -> Reading:
+        if not self.unknown:
+            return self.known
+        if self.unknown == self.charges:
+            return self.blind
+        # what is known is a lower bound of the joules; the seconds are whole
+        seconds, cpu_seconds = (
+            getattr(self.known, key) + getattr(self.blind, key) for key in ("seconds", "cpu_seconds")
         )
+        detail = {**self.known.detail, "unknown_charges": self.unknown}
+        return replace(self.known, seconds=seconds, cpu_seconds=cpu_seconds, detail=detail)
 
     def to_dict(self) -> dict[str, Any]:
         figures = {key: getattr(self.reading, key) for key in (*FIGURES, *MONEY)}
@@ -187,11 +198,6 @@ def csv_of(lines: Iterable[dict[str, Any]]) -> str:
         figures = (line["reading"].get(key) for key in (*FIGURES, *MONEY))
         writer.writerow([*(line.get(key) for key in COLUMNS), *figures])
     return text.getvalue()
-
-
-def _longer(total: Reading, unknown: Reading) -> Reading:
-    """Time passed is known even where the joules are not."""
-    return replace(total, seconds=total.seconds + unknown.seconds, cpu_seconds=total.cpu_seconds + unknown.cpu_seconds)
 
 
 def _line(event: str, stage: str, key: str, what: str, extra: dict[str, Any]) -> dict[str, Any]:

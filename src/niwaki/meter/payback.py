@@ -48,12 +48,12 @@ def payback(
     if per_day is not None and not per_day > 0:
         raise UsageError(f"per_day: {per_day} inferences a day is not a volume; give a number above 0")
     saved, times = difference(before, after, seed), ratio(before, after, seed)
-    fault = _fault(amount, saved)
+    fault = _fault(spent, unit, amount, saved)
     if amount is None or fault:
         return Payback(False, f"{NOT_SHOWN}: {fault}", unit, len(before), saved, times)
     inferences = Interval(*(1000 * amount / part for part in (saved.value, saved.high, saved.low)))
     volume = _volume(spent, unit, saved, inferences, per_day) if per_day else {}
-    return Payback(True, _words(inferences, volume), unit, len(before), saved, times, inferences, **volume)
+    return Payback(True, _words(spent, inferences, volume), unit, len(before), saved, times, inferences, **volume)
 
 
 def _amount(spent: Reading, unit: str) -> float | None:
@@ -62,9 +62,11 @@ def _amount(spent: Reading, unit: str) -> float | None:
     return spent.cpu_seconds if unit == "cpu_seconds" else spent.joules
 
 
-def _fault(amount: float | None, saved: Interval) -> str:
+def _fault(spent: Reading, unit: str, amount: float | None, saved: Interval) -> str:
     if amount is None:
         return "what the compression spent is not known"
+    if unit == "cpu_seconds" and "NVML" in spent.source:
+        return "the compression used a GPU, which CPU seconds do not tell; give samples in joules"
     if saved.high <= 0:
         return "the second model does not spend less than the first"
     if saved.low <= 0:
@@ -106,8 +108,9 @@ def _usd(spent: Reading, unit: str, yearly: Interval, usd_per_vcpu_hour: float) 
     return yearly.times(*[seconds / 3600 * usd_per_vcpu_hour] * 3)
 
 
-def _words(inferences: Interval, volume: dict[str, Interval | None]) -> str:
-    text = f"pays back after {_range(inferences)} inferences"
+def _words(spent: Reading, inferences: Interval, volume: dict[str, Interval | None]) -> str:
+    least = "at least " if spent.detail.get("unknown_charges") else ""
+    text = f"pays back after {least}{_range(inferences)} inferences"
     days = volume.get("days")
     return f"{text}, {_range(days)} days" if days else text
 

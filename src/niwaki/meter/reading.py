@@ -99,8 +99,9 @@ class Reading:
     def _energy(self) -> str:
         if self.joules is None:
             return "energy unknown"
+        least = "at least " if self.detail.get("unknown_charges") else ""
         digits = 3 if self.tier == "measured" else 2  # more digits than the tier carries would be a false promise
-        text = f"{significant(self.joules, digits)} J"
+        text = f"{least}{significant(self.joules, digits)} J"
         if self.joules_low is not None and self.joules_high is not None:
             text += f" ({significant(self.joules_low, digits)} to {significant(self.joules_high, digits)})"
         return f"{text} {self.tier}"

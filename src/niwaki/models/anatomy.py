@@ -4,12 +4,14 @@ A family is one file in `families/`, named as transformers names the `model_type
 """
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
+
+Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
 
 FAMILIES = Catalog("niwaki.models.families", what="model family")
 PARTS = ("query", "key", "value", "out", "attention_norm", "ffn_in", "ffn_out", "ffn_norm")
@@ -25,23 +27,23 @@ class Layer:
     def path(self, part: str) -> str:
         return getattr(self.anatomy, part)
 
-    def part(self, name: str) -> nn.Module:
+    def part(self, name: str) -> Any:
         return self.module.get_submodule(self.path(name))
 
     def linear(self, name: str) -> nn.Linear:
         """A part that is a matrix: `nn.Linear`, or a packed stand-in with the same `in_features` and `out_features`."""
-        return self.part(name)  # type: ignore[return-value]
+        return self.part(name)
 
     def replace(self, part: str, new: nn.Module) -> None:
         self.module.set_submodule(self.path(part), new)
 
     @property
-    def attention(self) -> nn.Module:
+    def attention(self) -> Any:
         return self.part("attention_module")
 
     @property
     def head_width(self) -> int:
-        return int(self.attention.attention_head_size)  # type: ignore[arg-type]
+        return int(self.attention.attention_head_size)
 
     @property
     def heads(self) -> int:
@@ -84,11 +86,11 @@ class Anatomy:
     uses_types: ClassVar[bool] = True  # whether the second text of a pair is marked by token types
     max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks
 
-    def __init__(self, network: nn.Module) -> None:
+    def __init__(self, network: Network) -> None:
         self.network = network
 
     @property
-    def trunk(self) -> nn.Module:
+    def trunk(self) -> Any:
         return self.network.get_submodule(self.body)
 
     @property
@@ -106,12 +108,12 @@ class Anatomy:
         return self.layers[0].linear("query").in_features
 
     @property
-    def tokens(self) -> nn.Embedding:
-        return self.trunk.get_submodule(self.token_table)  # type: ignore[return-value]
+    def tokens(self) -> Any:
+        return self.trunk.get_submodule(self.token_table)
 
     @property
     def max_tokens(self) -> int:
-        return int(self.network.config.max_position_embeddings) - self.max_positions_offset  # type: ignore[union-attr, arg-type]
+        return int(self.network.config.max_position_embeddings) - self.max_positions_offset
 
     def tables(self) -> Iterator[str]:
         """Paths, from the network, of all embedding tables."""
@@ -130,7 +132,7 @@ class Anatomy:
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
         """Token ids (batch, tokens) to the first hidden state (batch, tokens, width)."""
         arguments = {"token_type_ids": types} if self.uses_types and types is not None else {}
-        hidden = self.trunk.embeddings(input_ids=ids, **arguments)  # type: ignore[operator]
+        hidden = self.trunk.embeddings(input_ids=ids, **arguments)
         return (
             self.trunk.get_submodule(self.projection)(hidden)
             if self.projection and _has(self.trunk, self.projection)
@@ -143,12 +145,12 @@ class Anatomy:
 
     def classify(self, hidden: Tensor) -> Tensor:
         """The head: hidden states whose first row is the first token's (batch, ≥1, width) to logits (batch, labels)."""
-        return self.network.classifier(hidden)  # type: ignore[operator]
+        return self.network.classifier(hidden)
 
 
-def anatomy_of(network: nn.Module) -> Anatomy:
+def anatomy_of(network: Network) -> Anatomy:
     """The anatomy of the network's family, or Refused with the families there are."""
-    kind = str(network.config.model_type)  # type: ignore[union-attr]
+    kind = str(network.config.model_type)
     if kind not in FAMILIES.names():
         raise Refused(
             f"model family '{kind}' has no anatomy; there is: {', '.join(FAMILIES.names())} (docs/adding.md says how to add one)"

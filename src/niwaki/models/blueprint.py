@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import nn
 
 from niwaki.core.errors import Refused
 from niwaki.core.settings import check
-from niwaki.models.anatomy import anatomy_of
+from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.edit import EDITS, Edit
 from niwaki.models.skeleton import build
 
@@ -42,7 +41,7 @@ class Blueprint:
             raise Refused(f"blueprint.json: more than {MAX_EDITS} edits")
         return cls(value["base"], [_read_edit(number, edit) for number, edit in enumerate(value["edits"])])
 
-    def replay(self) -> nn.Module:
+    def replay(self) -> Network:
         """A skeleton of the final shape; its weights are still to be loaded."""
         network = build(self.base)
         for edit in self.edits:
@@ -58,12 +57,12 @@ def _read_edit(number: int, value: Any) -> Edit:
     return check(kind, {key: item for key, item in value.items() if key != "edit"}, path)
 
 
-def is_stock(network: nn.Module) -> bool:
+def is_stock(network: Network) -> bool:
     """Whether a skeleton made from the network's own config has the same tensors in the same shapes."""
     with torch.device("meta"):
-        skeleton = build(network.config.to_dict())  # type: ignore[union-attr, operator]
+        skeleton = build(network.config.to_dict())
     return _shapes(skeleton) == _shapes(network)
 
 
-def _shapes(network: nn.Module) -> dict[str, tuple[torch.Size, torch.dtype]]:
+def _shapes(network: Network) -> dict[str, tuple[torch.Size, torch.dtype]]:
     return {name: (value.shape, value.dtype) for name, value in network.state_dict().items()}

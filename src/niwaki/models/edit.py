@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from torch import nn
-
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
 from niwaki.core.settings import Settings
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.anatomy import Anatomy, Network
 
 EDITS = Catalog("niwaki.models.edits", what="blueprint edit")
 
@@ -15,7 +13,7 @@ EDITS = Catalog("niwaki.models.edits", what="blueprint edit")
 class Edit(Settings):
     """Base of the files in `edits/`. The fields are what a blueprint keeps; nothing else may decide what is done."""
 
-    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
         """Changes the network in place, and its config where the config can tell the new shape."""
         raise NotImplementedError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.anatomy import Anatomy, Network
 
 HIDDEN, SCORES = "hidden", "scores"
 
@@ -34,20 +34,20 @@ class Outputs:
     scores: tuple[Tensor, ...] = ()  # attention before softmax, each (batch, heads, tokens, tokens)
 
 
-def forward(network: nn.Module, anatomy: Anatomy, batch: Batch, needs: frozenset[str] = frozenset()) -> Outputs:
+def forward(network: Network, anatomy: Anatomy, batch: Batch, needs: frozenset[str] = frozenset()) -> Outputs:
     """`network` may be a wrapped form (for autocast, for several processes) of the one that `anatomy` sees."""
-    with recording(anatomy) if SCORES in needs else contextlib.nullcontext([]) as scores:
+    with recording(anatomy, on=SCORES in needs) as scores:
         result: Any = network(**batch.inputs, output_hidden_states=HIDDEN in needs, return_dict=True)
     return Outputs(result.logits, tuple(result.hidden_states or ()), tuple(scores))
 
 
 @contextlib.contextmanager
-def recording(anatomy: Anatomy) -> Iterator[list[Tensor]]:
+def recording(anatomy: Anatomy, on: bool = True) -> Iterator[list[Tensor]]:
     """Fills a list with the attention scores of each layer as it runs, whatever kernel computes the attention itself."""
     scores: list[Tensor] = []
     queries: list[Tensor] = []
     handles = []
-    for layer in anatomy.layers:
+    for layer in anatomy.layers if on else []:
         width = layer.head_width
 
         def keep_query(module: nn.Module, args: Any, output: Tensor) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 
@@ -69,7 +69,7 @@ def _gate_output(gate: Tensor) -> Callable:
 
 
 @contextlib.contextmanager
-def _frozen(network: nn.Module) -> Iterator[None]:
+def _frozen(network: Network) -> Iterator[None]:
     """Only the gates need gradients here: saves a third of the work."""
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     for parameter in trained:

@@ -7,13 +7,13 @@ states, and in the last layer every row but the first token's, which is all that
 import torch
 from torch import Tensor, nn
 
-from niwaki.models.anatomy import Anatomy, Layer
+from niwaki.models.anatomy import Anatomy, Layer, Network
 
 
 class Lean(nn.Module):
     """Token ids, mask and types (batch, tokens) to logits (batch, labels)."""
 
-    def __init__(self, network: nn.Module, anatomy: Anatomy) -> None:
+    def __init__(self, network: Network, anatomy: Anatomy) -> None:
         super().__init__()
         self.network = network
         self.anatomy = anatomy

@@ -9,7 +9,7 @@ from torch import nn
 
 from niwaki.core.errors import Refused
 from niwaki.core.files import read_json, write_json
-from niwaki.models.anatomy import Anatomy, anatomy_of
+from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.edit import Edit
 from niwaki.models.skeleton import checked_config
@@ -21,7 +21,7 @@ WEIGHTS, CONFIG, BLUEPRINT, TOKENIZER = "model.safetensors", "config.json", "blu
 class Model:
     """`network` is a transformers model, edited only through `operate`."""
 
-    network: nn.Module
+    network: Network
     tokenizer: Any  # a transformers fast tokenizer; `.backend_tokenizer` is what runs
     blueprint: Blueprint = field(default_factory=Blueprint)
 
@@ -31,8 +31,8 @@ class Model:
 
     @property
     def labels(self) -> list[str]:
-        names = self.network.config.id2label  # type: ignore[union-attr]
-        return [str(names[number]) for number in sorted(names)]  # type: ignore[index, arg-type, type-var]
+        names = self.network.config.id2label
+        return [str(names[number]) for number in sorted(names)]
 
     def clone(self) -> "Model":
         return copy.deepcopy(self)
@@ -40,7 +40,7 @@ class Model:
     def operate(self, edit: Edit) -> None:
         """The only door to change structure: does the edit and writes it into the blueprint."""
         if not self.blueprint.edits:
-            self.blueprint.base = self.network.config.to_dict()  # type: ignore[union-attr, operator]
+            self.blueprint.base = self.network.config.to_dict()
         edit.apply(self.network, self.anatomy)
         self.blueprint.edits.append(edit.recorded())
         if is_stock(self.network):
@@ -57,7 +57,7 @@ class Model:
 
         state = {name: value.contiguous() for name, value in self.network.state_dict().items()}
         save_file(state, folder / WEIGHTS, metadata={"format": "pt"})
-        config = {key: value for key, value in self.network.config.to_dict().items() if not key.startswith("_")}  # type: ignore[union-attr, operator]
+        config = {key: value for key, value in self.network.config.to_dict().items() if not key.startswith("_")}
         write_json(folder / CONFIG, config)
         self.tokenizer.save_pretrained(folder)
         if self.blueprint.edits:
@@ -78,7 +78,7 @@ def load_folder(folder: Path, labels: list[str] | None = None) -> Model:
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
     network = blueprint.replay()
     load_weights(network, folder / WEIGHTS)
-    network.config.update({key: value for key, value in config.items() if key in ("id2label", "label2id")})  # type: ignore[union-attr, operator]
+    network.config.update({key: value for key, value in config.items() if key in ("id2label", "label2id")})
     return Model(network.eval(), tokenizer, blueprint)
 
 
@@ -98,7 +98,7 @@ def refuse_unless_model(folder: Path) -> None:
         raise Refused(f"{folder}: has no {WEIGHTS}")
 
 
-def load_weights(network: nn.Module, path: Path) -> None:
+def load_weights(network: Network, path: Path) -> None:
     """Fills the network from a safetensors file; every tensor must be there, in its shape, and no other."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file

@@ -58,5 +58,5 @@ def _indices(keep: Indices | None, size: int) -> Tensor:
     return torch.arange(size) if keep is None else torch.as_tensor(list(keep), dtype=torch.long)
 
 
-def _parameter(value: Tensor, like: nn.Parameter) -> nn.Parameter:
+def _parameter(value: Tensor, like: Tensor) -> nn.Parameter:
     return nn.Parameter(value.detach().clone().contiguous(), requires_grad=like.requires_grad)

@@ -95,7 +95,8 @@ def make_method(values: dict[str, Any], path: str) -> Method:
 
 
 def _name_faults(recipe: Recipe) -> list[str]:
-    faults, seen = [], set()
+    faults: list[str] = []
+    seen: set[str] = set()
     for number, stage in enumerate(recipe.stages):
         if not NAME.fullmatch(stage.name):
             faults.append(

@@ -1,5 +1,6 @@
 """What came of a run, for Python and notebooks."""
 
+import html
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,15 +46,27 @@ class Run:
             raise Refused(f"{self.folder}: its report names no stage to deploy")
         return self.model(stage)
 
+    def _rows(self) -> list[list[str]]:
+        """Stage, score, size and speed of every stage that was made."""
+        metric = (self.report.get("task") or {}).get("metric") or "score"
+        rows = [["stage", metric, "MB", "texts/s"]]
+        for stage in self.stages:
+            size, speed = (stage.get(key) or 0 for key in ("bytes", "throughput"))
+            if stage.get("score") is not None:
+                rows.append(
+                    [stage["name"], f"{stage['score']:.4f}", f"{size / 1e6:.1f}", f"{speed:.0f}" if speed else "-"]
+                )
+        return rows
+
+    @property
+    def sentence(self) -> str:
+        return str((self.report.get("verdict") or {}).get("sentence", ""))
+
     def __repr__(self) -> str:
-        rows = [
-            f"{s['name']:<12} {s['score']:.4f}  {s['bytes'] / 1e6:7.1f} MB  {s['throughput'] or 0:8.0f}/s"
-            for s in self.stages
-            if s.get("score") is not None
-        ]
-        return "\n".join([f"Run({str(self.folder)!r})", *rows, (self.report.get("verdict") or {}).get("sentence", "")])
+        lines = [f"{name:<14}{score:>9}{size:>9}{speed:>10}" for name, score, size, speed in self._rows()]
+        return "\n".join([f"Run({str(self.folder)!r})", *lines, self.sentence])
 
     def _repr_html_(self) -> str:
-        from niwaki.report.page import table
-
-        return table(self.report)
+        head, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self._rows()]
+        rows = "".join(f"<tr>{row}</tr>" for row in body)
+        return f"<p>{html.escape(self.sentence)}</p><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"

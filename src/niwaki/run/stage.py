@@ -80,7 +80,7 @@ class StageMaker:
         early = Context(self.seed, None, teacher_model, self._calibration, self._loss, self._texts)
         for method in self.stage.methods:
             model = method.prepare(model, early)
-        model.network.config.niwaki_max_tokens = min(self.task.max_tokens, model.anatomy.max_tokens)  # type: ignore[union-attr]
+        model.network.config.niwaki_max_tokens = min(self.task.max_tokens, model.anatomy.max_tokens)
         features = self._features(model)
         if teacher_model is None or not self.stage.spec.train:
             return model, early, features

@@ -17,7 +17,7 @@ class Feed:
     def __init__(self, features: Features, model: Model, device: torch.device) -> None:
         self.features = features
         self.device = device
-        self.pad_id = int(model.network.config.pad_token_id or 0)  # type: ignore[union-attr, arg-type]
+        self.pad_id = int(model.network.config.pad_token_id or 0)
         self.uses_types = model.anatomy.uses_types
 
     @property

@@ -73,7 +73,7 @@ class _Fit:
         helpers = {
             str(number): method.helpers for number, method in enumerate(job.methods) if method.helpers is not None
         }
-        self.modules = nn.ModuleDict({"network": self.network, "helpers": nn.ModuleDict(helpers)})  # type: ignore[dict-item]
+        self.modules = nn.ModuleDict({"network": self.network, "helpers": nn.ModuleDict(helpers)})
         self.modules.to(self.accelerator.device)
         optimizer = make_optimizer(self.modules, job.settings)
         self.states = States(job.folder)

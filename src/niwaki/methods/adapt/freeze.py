@@ -21,7 +21,7 @@ class Freeze(Method):
         anatomy = model.anatomy
         if self.layers > len(anatomy.layers):
             raise Refused(f"freeze: layers is {self.layers} and the model has {len(anatomy.layers)}")
-        anatomy.trunk.embeddings.requires_grad_(False)  # type: ignore[union-attr]
+        anatomy.trunk.embeddings.requires_grad_(False)
         for layer in anatomy.layers[: self.layers]:
             layer.module.requires_grad_(False)
         return model

@@ -84,7 +84,7 @@ def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
     """A stock network of the shape, of the same family, tokenizer and labels, initialized from `seed`."""
     anatomy = model.anatomy
     config = {
-        **model.network.config.to_dict(),  # type: ignore[union-attr, operator, dict-item]
+        **model.network.config.to_dict(),
         anatomy.depth_key: shape["layers"],
         anatomy.width_key: shape["hidden"],
         anatomy.heads_key: shape["heads"],

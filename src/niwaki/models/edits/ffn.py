@@ -1,8 +1,6 @@
 """Keeps some neurons of each feed-forward block."""
 
-from torch import nn
-
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen, per_layer
 from niwaki.models.slicing import cut_linear
 
@@ -10,7 +8,7 @@ from niwaki.models.slicing import cut_linear
 class Ffn(Edit):
     keep: list[list[int] | int]  # per distinct layer: the neurons, or how many of the first
 
-    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
         for number, (layer, keep) in enumerate(zip(anatomy.layers, per_layer(self.keep, anatomy, "ffn"), strict=True)):
             neurons = chosen(keep, layer.neurons, f"ffn of layer {number}")
             layer.replace("ffn_in", cut_linear(layer.part("ffn_in"), outputs=neurons))

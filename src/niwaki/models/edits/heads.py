@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from niwaki.models.anatomy import Anatomy, Layer
+from niwaki.models.anatomy import Anatomy, Layer, Network
 from niwaki.models.edit import Edit, chosen, per_layer
 from niwaki.models.slicing import cut_linear
 
@@ -11,7 +11,7 @@ from niwaki.models.slicing import cut_linear
 class Heads(Edit):
     keep: list[list[int] | int]  # per distinct layer: the heads, or how many of the first
 
-    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
         for number, (layer, keep) in enumerate(
             zip(anatomy.layers, per_layer(self.keep, anatomy, "heads"), strict=True)
         ):
@@ -40,7 +40,7 @@ def remember_heads(layer: Layer, heads: list[int]) -> None:
     kept = torch.tensor([before[head] for head in heads] if before is not None else heads)
     if before is None:
         layer.attention.register_forward_pre_hook(_pick_bias, with_kwargs=True)
-    layer.attention.kept_heads = kept  # type: ignore[assignment]
+    layer.attention.kept_heads = kept
 
 
 def _pick_bias(module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
 from niwaki.models.packed import Int8Embedding, Int8Linear
 
@@ -10,7 +10,7 @@ from niwaki.models.packed import Int8Embedding, Int8Linear
 class Int8(Edit):
     embeddings: bool = True  # pack the token table too; the small tables stay as they are
 
-    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
         for path in list(anatomy.matrices()):
             matrix = network.get_submodule(path)
             if isinstance(matrix, nn.Linear):

@@ -3,14 +3,14 @@
 from torch import nn
 
 from niwaki.core.errors import Refused
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen
 
 
 class Layers(Edit):
     keep: list[int] | int  # which layers, in the order they shall run, or how many of the first
 
-    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
         keep = chosen(self.keep, len(anatomy.order), "layers")
         if len(anatomy.layers) == len(anatomy.order):
             self._take_out(anatomy, keep)

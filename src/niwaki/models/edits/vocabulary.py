@@ -1,8 +1,6 @@
 """Keeps some rows of the token table. The tokenizer is trimmed with it (see `niwaki.models.tokens`)."""
 
-from torch import nn
-
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen
 from niwaki.models.slicing import cut_table
 
@@ -10,21 +8,21 @@ from niwaki.models.slicing import cut_table
 class Vocabulary(Edit):
     keep: list[int] | int  # which token ids, or how many of the first; the old id keep[i] becomes i
 
-    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
         path = next(anatomy.tables())
         table = network.get_submodule(path)
-        keep = chosen(self.keep, table.num_embeddings, "vocabulary")  # type: ignore[arg-type]
+        keep = chosen(self.keep, table.num_embeddings, "vocabulary")
         network.set_submodule(path, cut_table(table, rows=keep))
         renumber_pad(network, keep)
-        network.config.vocab_size = len(keep)  # type: ignore[union-attr]
+        network.config.vocab_size = len(keep)
 
     def recorded(self) -> "Vocabulary":
         return Vocabulary(keep=self.keep if isinstance(self.keep, int) else len(self.keep))
 
 
-def renumber_pad(network: nn.Module, keep: list[int]) -> None:
+def renumber_pad(network: Network, keep: list[int]) -> None:
     """Families that count positions from the padding mark need it where it was."""
     config = network.config
-    pad = config.pad_token_id  # type: ignore[union-attr]
+    pad = config.pad_token_id
     if pad is not None and pad in keep:
-        config.pad_token_id = keep.index(int(pad))  # type: ignore[union-attr, arg-type]
+        config.pad_token_id = keep.index(int(pad))

@@ -1,8 +1,6 @@
 """Keeps some columns of the hidden state, everywhere it is read or written."""
 
-from torch import nn
-
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen
 from niwaki.models.slicing import cut_linear, cut_norm, cut_table
 
@@ -10,7 +8,7 @@ from niwaki.models.slicing import cut_linear, cut_norm, cut_table
 class Width(Edit):
     keep: list[int] | int  # which columns, or how many of the first
 
-    def apply(self, network: nn.Module, anatomy: Anatomy) -> None:
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
         keep = chosen(self.keep, anatomy.width, "width")
         cut_embeddings(network, anatomy, keep)
         for layer in anatomy.layers:
@@ -19,7 +17,7 @@ class Width(Edit):
             for part in ("out", "ffn_out"):
                 layer.replace(part, cut_linear(layer.part(part), outputs=keep))
             for part in ("attention_norm", "ffn_norm"):
-                layer.replace(part, cut_norm(layer.part(part), keep))  # type: ignore[arg-type]
+                layer.replace(part, cut_norm(layer.part(part), keep))
         for path in anatomy.head_square:
             network.set_submodule(path, cut_linear(network.get_submodule(path), outputs=keep, inputs=keep))
         network.set_submodule(anatomy.head_final, cut_linear(network.get_submodule(anatomy.head_final), inputs=keep))
@@ -29,7 +27,7 @@ class Width(Edit):
         return Width(keep=self.keep if isinstance(self.keep, int) else len(self.keep))
 
 
-def cut_embeddings(network: nn.Module, anatomy: Anatomy, keep: list[int]) -> None:
+def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
     """A family with a projection keeps its narrow tables whole; elsewhere tables and norm are as wide as the layers."""
     projections = [path for path in anatomy.matrices() if anatomy.projection and path.endswith(anatomy.projection)]
     for path in projections:
@@ -39,6 +37,6 @@ def cut_embeddings(network: nn.Module, anatomy: Anatomy, keep: list[int]) -> Non
     for path in anatomy.tables():
         network.set_submodule(path, cut_table(network.get_submodule(path), columns=keep))
     norm = anatomy.trunk.get_submodule(anatomy.embedding_norm)
-    anatomy.trunk.set_submodule(anatomy.embedding_norm, cut_norm(norm, keep))  # type: ignore[arg-type]
+    anatomy.trunk.set_submodule(anatomy.embedding_norm, cut_norm(norm, keep))
     if hasattr(network.config, "embedding_size"):
-        network.config.embedding_size = len(keep)  # type: ignore[union-attr]
+        network.config.embedding_size = len(keep)

@@ -22,17 +22,17 @@ class Albert(Anatomy):
 
     @property
     def layers(self) -> list[Layer]:
-        groups = self.trunk.encoder.albert_layer_groups  # type: ignore[union-attr]
-        return [Layer(module, self) for group in groups for module in group.albert_layers]  # type: ignore[union-attr]
+        groups = self.trunk.encoder.albert_layer_groups
+        return [Layer(module, self) for group in groups for module in group.albert_layers]
 
     @property
     def order(self) -> list[int]:
         config = self.network.config
-        per_group = config.num_hidden_layers / config.num_hidden_groups  # type: ignore[union-attr, operator]
-        inner = int(config.inner_group_num)  # type: ignore[union-attr, arg-type]
-        depth = int(config.num_hidden_layers)  # type: ignore[union-attr, arg-type]
+        per_group = config.num_hidden_layers / config.num_hidden_groups
+        inner = int(config.inner_group_num)
+        depth = int(config.num_hidden_layers)
         return [int(step / per_group) * inner + k for step in range(depth) for k in range(inner)]
 
     def classify(self, hidden: Tensor) -> Tensor:
         trunk = self.trunk
-        return self.network.classifier(trunk.pooler_activation(trunk.pooler(hidden[:, 0])))  # type: ignore[operator]
+        return self.network.classifier(trunk.pooler_activation(trunk.pooler(hidden[:, 0])))

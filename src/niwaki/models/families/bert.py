@@ -20,4 +20,4 @@ class Bert(Anatomy):
     head_square = ("bert.pooler.dense",)
 
     def classify(self, hidden: Tensor) -> Tensor:
-        return self.network.classifier(self.trunk.pooler(hidden))  # type: ignore[operator]
+        return self.network.classifier(self.trunk.pooler(hidden))

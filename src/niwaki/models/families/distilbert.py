@@ -25,4 +25,4 @@ class DistilBert(Anatomy):
     depth_key, heads_key, neurons_key, width_key = "n_layers", "n_heads", "hidden_dim", "dim"
 
     def classify(self, hidden: Tensor) -> Tensor:
-        return self.network.classifier(torch.relu(self.network.pre_classifier(hidden[:, 0])))  # type: ignore[operator]
+        return self.network.classifier(torch.relu(self.network.pre_classifier(hidden[:, 0])))

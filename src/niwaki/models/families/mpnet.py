@@ -24,4 +24,4 @@ class MPNet(Anatomy):
     max_positions_offset = 2
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:
-        return self.trunk.encoder.compute_position_bias(hidden[:1])  # type: ignore[union-attr, operator]
+        return self.trunk.encoder.compute_position_bias(hidden[:1])
