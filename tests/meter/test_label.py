@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from niwaki.core.errors import UsageError
-from niwaki.meter.label import THRESHOLDS, label, letter_of
+from niwaki.meter import Reading
+from niwaki.meter.label import THRESHOLDS, label, letter_of, per_1000
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,13 @@ def test_a_band_of_three_never_spans_more_than_two(joules: float) -> None:
 @given(st.floats(0, 1e9), st.floats(0, 1e9))
 def test_more_joules_never_earn_a_better_letter(one: float, other: float) -> None:
     assert letter_of(min(one, other)) <= letter_of(max(one, other))
+
+
+def test_from_a_reading() -> None:
+    assert label(*per_1000(Reading(1, 1, 4.0, 4 / 3, 12.0), 500)).letters == "D–E"  # 8 J, 2.7 to 24
+    assert label(*per_1000(Reading(1, 1), 500)).letters == "?"
+    with pytest.raises(UsageError, match="1 or more"):
+        per_1000(Reading(1, 1, 4.0), 0)
 
 
 def test_unknown_energy_has_no_letter() -> None:

@@ -57,6 +57,7 @@ def test_unknown_joules_are_counted_as_unknown_and_not_as_zero(ledger: Ledger) -
     ledger.charge(stage="s", what="train", reading=Reading(2.0, 1.0))
     total = ledger.total()["all"]
     assert (total.charges, total.unknown, total.reading.joules, total.reading.seconds) == (2, 1, 1.0, 3.0)
+    assert total.reading.detail["unknown_charges"] == 1
 
 
 def test_an_empty_ledger_and_wrong_words(ledger: Ledger) -> None:
@@ -140,6 +141,7 @@ def test_a_process_killed_before_any_beat_is_charged_as_unknown(ledger: Ledger) 
     kill(started(ledger, "no"))
     total = ledger.total()["all"]
     assert (total.charges, total.unknown, total.outcomes) == (1, 1, {"killed": 1})
+    assert total.reading.joules is None  # not 0
 
 
 def test_the_next_attempt_recovers_and_two_recoveries_count_once(ledger: Ledger) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from niwaki.core.errors import UsageError
 from niwaki.meter import Reading
-from niwaki.meter.compare import LEVEL, difference, interleave, interval, ratio, tail_of, trimmed_mean
+from niwaki.meter.compare import LEAST_SECONDS, LEVEL, difference, interleave, interval, ratio, tail_of, trimmed_mean
 from niwaki.meter.payback import NOT_SHOWN, payback
 
 from .work import busy_neighbour
@@ -57,6 +57,18 @@ def test_unknown_joules_leave_payback_in_cpu_seconds_but_no_kilowatt_hours() -> 
     found = payback(Reading(200.0, 100.0), [4.0] * 8, [1.5] * 8, per_day=1000)
     assert found.shown and found.kwh_a_year is None
     assert not payback(Reading(200.0, 100.0), [4.0] * 8, [1.5] * 8, unit="joules").shown
+
+
+def test_a_gpus_work_is_not_told_by_cpu_seconds() -> None:
+    spent = Reading(200.0, 100.0, 9000.0, 8000.0, 9900.0, None, "estimated", "NVML + CPU seconds")
+    assert "used a GPU" in payback(spent, [4.0] * 8, [1.5] * 8).words
+    assert payback(spent, [4.0] * 8, [1.5] * 8, unit="joules").shown
+
+
+def test_unknown_charges_make_it_at_least() -> None:
+    spent = Reading(200.0, 100.0, 228.0, 76.0, 684.0, detail={"unknown_charges": 1})
+    assert "after at least 40,000" in payback(spent, [4.0] * 8, [1.5] * 8).words
+    assert str(spent).startswith("at least 230 J")
 
 
 def test_no_payback_is_shown_when_the_saving_may_be_nothing() -> None:
@@ -124,17 +136,19 @@ def twice() -> int:
     return once() + once()
 
 
-def trials(count: int, pairs: int = 20, margin: float = 0.0) -> int:
+def trials(count: int, pairs: int = 20, least_seconds: float = LEAST_SECONDS, margin: float = 0.0) -> int:
     held = 0
     for trial in range(count):
-        found = ratio(*interleave(twice, once, pairs=pairs), seed=trial)
+        found = ratio(*interleave(twice, once, pairs, least_seconds), seed=trial)
         held += found.low * (1 - margin) <= 2 <= found.high * (1 + margin)
     return held
 
 
 def test_work_of_ratio_two_is_found_as_two_on_a_loaded_machine() -> None:
     with busy_neighbour(30):
-        assert trials(3, pairs=8, margin=0.02) == 3  # a grace, so that chance alone does not fail the suite
+        assert (
+            trials(3, pairs=8, least_seconds=0.02, margin=0.02) == 3
+        )  # a grace, so that chance alone does not fail the suite
 
 
 @pytest.mark.slow

@@ -304,6 +304,13 @@ def test_no_source_at_all_is_unknown_and_not_zero() -> None:
     assert "energy unknown" in str(reading) and reading.cpu_seconds >= 0.01
 
 
+def test_a_gpu_that_nobody_reads_is_said_to_be_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("niwaki.meter.account.GPU_FILE", __file__)  # as if this machine had one
+    with meter(readers=Sources([VCpu()])) as m:
+        burn(0.01)
+    assert m.reading.detail["not_counted"] == ["gpu"] and "not counted: gpu" in str(m.reading)
+
+
 def test_python_of_the_tests_starts_quickly() -> None:
     """The children above are sized on this."""
     with meter() as m:
