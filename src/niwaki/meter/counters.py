@@ -9,7 +9,6 @@ import contextlib
 import os
 import resource
 import time
-from pathlib import Path
 
 TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 CAN_LOOK = hasattr(os, "waitid")  # not on every macOS; live children are seen on Linux only
@@ -61,7 +60,7 @@ def process_seconds(pid: int) -> float:
 
 
 def _reaped_by(pid: int) -> float:
-    after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    after_name = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return (int(after_name[13]) + int(after_name[14])) * TICK_SECONDS  # cutime, cstime
 
 
@@ -69,7 +68,16 @@ def children_of(pid: int) -> list[int]:
     """Direct children, whichever thread started them."""
     found: list[int] = []
     with contextlib.suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - a third of pathlib's time
             with contextlib.suppress(OSError):
-                found += map(int, (thread / "children").read_text().split())
+                found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
     return found
+
+
+def _read(path: str) -> bytes:
+    """A small file of /proc in three system calls: these reads are most of what a window with live children costs."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(handle, 65536)
+    finally:
+        os.close(handle)
