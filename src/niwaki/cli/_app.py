@@ -4,16 +4,17 @@ import os
 import sys
 from typing import Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
 from niwaki.core.catalog import Catalog
-from niwaki.core.errors import NiwakiError
+from niwaki.core.errors import NiwakiError, UsageError, did_you_mean
 
 VERBS = Catalog("niwaki.cli", what="verb")
 ORDER = ("run", "check", "list", "show", "eval", "predict", "report", "measure", "ledger", "new")
 INTERRUPTED = 130
+# typer carries a click of its own, whose errors are not those of the package `click`: the base is asked of typer
+ClickException: Any = typer.BadParameter.__mro__[2]
 
 
 class Verbs(TyperGroup):
@@ -25,17 +26,19 @@ class Verbs(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in VERBS.names():
-            return None
+            raise UsageError(f"'{cmd_name}' is not a verb{did_you_mean(cmd_name, VERBS.names())}")
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(cmd_name)(VERBS.module(cmd_name).command)
         return typer.main.get_command(app)
 
 
 def program() -> Any:
-    app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None)
 
     @app.callback(invoke_without_command=True)
-    def niwaki(version: bool = typer.Option(False, "--version", help="print the version and stop")) -> None:
+    def niwaki(
+        context: typer.Context, version: bool = typer.Option(False, "--version", help="print the version and stop")
+    ) -> None:
         """Shapes a pretrained language model down to what a task needs, and says what that cost and saves.
 
         `niwaki run` alone makes a teacher, a student, a pruned and an int8 model of the embedded example.
@@ -45,6 +48,8 @@ def program() -> Any:
 
             typer.echo(__version__)
             raise typer.Exit
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
 
     return typer.main.get_command(app)
 
@@ -56,13 +61,10 @@ def run(arguments: list[str]) -> int:
         return result if isinstance(result, int) else 0
     except NiwakiError as error:
         return _say(str(error), error.exit_code)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return 0
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except ClickException as error:
+        about = error.ctx.command_path if getattr(error, "ctx", None) else "niwaki"
+        return _say(f"{' '.join(error.format_message().split()).rstrip('.')}; `{about} --help` says what there is", 2)
+    except (typer.Abort, KeyboardInterrupt):
         return _say("interrupted; what was finished is kept, the same command goes on from there", INTERRUPTED)
     except BrokenPipeError:
         sys.stdout = None  # the reader left; nothing more can be said to it

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from torch import nn
-
 from niwaki.core.errors import Refused
 from niwaki.core.files import read_json, write_json
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
@@ -129,12 +127,12 @@ def load_tokenizer(folder: Path) -> Any:
         raise Refused(f"{folder / TOKENIZER}: cannot be read ({_first_line(error)})") from None
 
 
-def _load_stock(folder: Path, config: dict[str, Any], labels: list[str] | None) -> nn.Module:
+def _load_stock(folder: Path, config: dict[str, Any], labels: list[str] | None) -> Network:
     """Through transformers, which maps the names of a bare encoder to those of one with a head."""
     import transformers
     from safetensors import SafetensorError
 
-    from niwaki.models.skeleton import HEADS, head_of
+    from niwaki.models.skeleton import HEADS, attention, head_of
 
     head = "SequenceClassification" if labels else head_of(config)
     arguments: dict[str, Any] = {}
@@ -147,7 +145,7 @@ def _load_stock(folder: Path, config: dict[str, Any], labels: list[str] | None) 
     try:
         network = getattr(transformers, HEADS[head]).from_pretrained(
             folder, config=transformers.AutoConfig.for_model(**{**config, **arguments}),
-            trust_remote_code=False, use_safetensors=True, local_files_only=True, dtype="float32", ignore_mismatched_sizes=bool(labels),
+            attn_implementation=attention(), trust_remote_code=False, use_safetensors=True, local_files_only=True, dtype="float32", ignore_mismatched_sizes=bool(labels),
         )  # fmt: skip
     except (SafetensorError, OSError, ValueError, RuntimeError) as error:
         raise Refused(

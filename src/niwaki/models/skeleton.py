@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from torch import nn
-
 from niwaki.core.errors import Refused
-from niwaki.models.anatomy import FAMILIES
+from niwaki.models.anatomy import FAMILIES, Network
 
 HEADS = {"SequenceClassification": "AutoModelForSequenceClassification"}  # architecture suffix → transformers' class
 FORBIDDEN = ("auto_map", "trust_remote_code", "custom_generate", "custom_pipelines", "quantization_config")
@@ -22,13 +20,21 @@ def checked_config(values: dict[str, Any], where: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if not key.startswith("_")}
 
 
-def build(values: dict[str, Any]) -> nn.Module:
+def build(values: dict[str, Any]) -> Network:
     """A stock network with random weights."""
     import transformers
 
     values = checked_config(values, "config")
     config = transformers.AutoConfig.for_model(**values)
-    return getattr(transformers, HEADS[head_of(values)]).from_config(config)
+    return getattr(transformers, HEADS[head_of(values)]).from_config(config, attn_implementation=attention())
+
+
+def attention() -> str:
+    """How attention is computed while training. On CPUs the fused kernel's backward pass takes twice as long as plain
+    products on texts of this length (docs/diary.md); on GPUs it is the faster one."""
+    import torch
+
+    return "sdpa" if torch.cuda.is_available() else "eager"
 
 
 def head_of(values: dict[str, Any]) -> str:

@@ -1,0 +1,46 @@
+"""Sums what runs spent, failed, repeated and killed work included."""
+
+from pathlib import Path
+
+import typer
+
+from niwaki.cli._print import give, table
+
+
+def command(
+    runs: list[Path] = typer.Argument(None, help="folders of runs, or ledger files; none takes all below runs/"),
+    by: str = typer.Option("stage", help="stage, run, month, what, outcome or key"),
+    csv: bool = typer.Option(False, "--csv", help="one row per charge, as csv"),
+    json: bool = typer.Option(False, "--json", help="the sums as JSON"),
+) -> None:
+    """Sum what runs spent, failed, repeated and killed work included."""
+    from niwaki.core.errors import UsageError
+    from niwaki.meter.ledger import Ledger, csv_of, total_of
+
+    if csv and json:
+        raise UsageError("ledger: give --csv or --json, not both")
+    lines = [line for path in ledgers(runs) for line in Ledger(path).lines()]
+    if csv:
+        give(None, False, csv_of(lines).rstrip("\n"))
+        return
+    rows = [{by: name, **total.to_dict()} for name, total in total_of(lines, by).items()]
+    whole = {by: "all", **total_of(lines)["all"].to_dict()}
+    columns = [by, "charges", "unknown", "seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "tier"]
+    give({"by": by, "rows": rows, "all": whole}, json, table([*rows, whole], columns))
+
+
+def ledgers(runs: list[Path] | None) -> list[Path]:
+    """The ledger files of the runs that were named, or of every run here."""
+    from niwaki.api import RUNS
+    from niwaki.core.errors import Refused
+
+    if not runs:
+        found = sorted(RUNS.glob("*/ledger.jsonl"))
+        if not found:
+            raise Refused(f"{RUNS}: holds no run with a ledger; name a run's folder, or make one with `niwaki run`")
+        return found
+    files = [path / "ledger.jsonl" if path.is_dir() else path for path in runs]
+    missing = [f"{path}: is not there, so it is no ledger; name a run's folder" for path in files if not path.is_file()]
+    if missing:
+        raise Refused(missing)
+    return files
