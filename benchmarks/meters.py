@@ -274,7 +274,12 @@ def cell(lines: list[dict[str, Any]], job: str) -> str:
     if job == "nested":
         outer, *inner = answers[0]
         return f"{digits(outer)} / {digits(sum(inner))}"
-    return " and ".join(digits(answer[0]) for answer in answers)
+    return " and ".join(digits(answer[0]) for answer in answers) + processor_part(lines[0]["answers"][0])
+
+
+def processor_part(answer: dict[str, Any]) -> str:
+    """CodeCarbon adds a constant for memory; what it counts for the processor is told apart."""
+    return f" (CPU {digits(answer['cpu_part'])})" if "cpu_part" in answer else ""
 
 
 def table(found: list[dict[str, Any]]) -> str:
@@ -292,6 +297,11 @@ def table(found: list[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
+def wall(found: list[dict[str, Any]], meter: str) -> str:
+    times = [line["seconds"] for line in found if line.get("meter") == meter and line.get("job") == "busy"]
+    return " and ".join(digits(seconds) for seconds in times) or "–"
+
+
 def overhead(found: list[dict[str, Any]], meter: str) -> str:
     from statistics import median
 
@@ -299,16 +309,20 @@ def overhead(found: list[dict[str, Any]], meter: str) -> str:
     return digits(median(times)) if times else "–"
 
 
-def render() -> None:
+def rendered() -> str:
+    """The table and its note, from the results there are."""
     found = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
     here, versions = found[0]["machine"], dict.fromkeys(line["version"] for line in found if "version" in line)
     note = (
         f"{found[0]['date']}, {here['vcpus']} vCPUs of {here['cpu']} (family {here['family']}, model {here['model']}"
         f"{', virtual' if here['virtualised'] else ''}), load {here['load']:.1f} at the start. {', '.join(versions)}."
     )
+    return f"{BEGIN}\n{table(found)}\n\n{note}\n{END}"
+
+
+def render() -> None:
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    tail = rest.partition(END)[2]
-    PAGE.write_text(f"{head}{BEGIN}\n{table(found)}\n\n{note}\n{END}{tail}", encoding="utf-8")
+    PAGE.write_text(head + rendered() + rest.partition(END)[2], encoding="utf-8")
 
 
 def main() -> None:
