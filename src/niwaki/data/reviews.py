@@ -43,17 +43,17 @@ def _from_hub(source: str) -> pa.Table:
         ) from None
 
 
-def sentences(rows: int, seed: int, min_words: int = 5, max_words: int = 60) -> list[str]:
+def sentences(rows: int, seed: int) -> list[str]:
     """`rows` different sentences of the IMDb reviews, drawn by `seed`; fewer where there are fewer."""
-    found = sorted(
-        {
-            sentence
-            for review in read("imdb").column("text").to_pylist()
-            for sentence in cut(review, min_words, max_words)
-        }
-    )
+    found = all_sentences()
     order = numpy_generator(seed, "sentences").permutation(len(found))
     return [found[number] for number in order[:rows]]
+
+
+@cache
+def all_sentences(min_words: int = 5, max_words: int = 60) -> list[str]:
+    reviews = read("imdb").column("text").to_pylist()
+    return sorted({sentence for review in reviews for sentence in cut(review, min_words, max_words)})
 
 
 def cut(review: str, min_words: int, max_words: int) -> Iterator[str]:

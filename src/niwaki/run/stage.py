@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from niwaki.core.files import committed, require_space, write_json
+from niwaki.core.files import committed, fingerprint, require_space, write_json
 from niwaki.core.log import say
 from niwaki.core.seeds import derive
 from niwaki.data.batching import epoch_batches
@@ -85,10 +85,16 @@ class StageMaker:
         if teacher_model is None or not self.stage.spec.train:
             return model, early, features
         needs = frozenset().union(*(method.needs for method in self.stage.methods))
-        say(f"{self.stage.spec.name}: the teacher reads {len(features)} texts") if not needs else None
         feed = Feed(self._features(teacher_model), teacher_model, self.device)
-        teacher = Teacher(teacher_model, feed, needs, self.stage.precision)
+        if not needs:
+            say(f"{self.stage.spec.name}: the teacher reads {len(features)} texts, unless it has before")
+        teacher = Teacher(teacher_model, feed, needs, self.stage.precision, self._teacher_cache(feed))
         return model, Context(self.seed, teacher, teacher_model, self._calibration, self._loss, self._texts), features
+
+    def _teacher_cache(self, feed: Feed) -> Path:
+        """Named by what decides the answers: the teacher, the texts in its tokens, the precision."""
+        key = fingerprint([self.plan.stage(self.stage.spec.teacher).key, self.stage.precision, feed.features.ids])
+        return self.run_folder / "cache" / f"logits-{key[:16]}"
 
     def _features(self, model: Model) -> Features:
         """Training rows in the model's tokens, with the unlabelled ones behind."""

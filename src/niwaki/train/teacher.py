@@ -1,7 +1,11 @@
 """A teacher: a frozen model that answers for the rows of a batch, in its own tokens."""
 
-import torch
+from pathlib import Path
 
+import torch
+from safetensors.torch import load_file, save_file
+
+from niwaki.core.files import committed, fault_in
 from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.model import Model
 from niwaki.train.feed import Feed
@@ -10,17 +14,17 @@ from niwaki.train.precision import autocast
 
 
 class Teacher:
-    """Where only logits are wanted they are computed once for all rows, in an order that does not depend on training:
-    a resumed run sees the same bits. Where layers are wanted, the teacher runs beside the student."""
+    """Where only logits are wanted they are computed once for all rows, in an order that does not depend on training, and
+    kept in `cache` for resumed runs and later stages. Where layers are wanted, the teacher runs beside the student."""
 
-    def __init__(self, model: Model, feed: Feed, needs: frozenset[str], precision: str) -> None:
+    def __init__(self, model: Model, feed: Feed, needs: frozenset[str], precision: str, cache: Path) -> None:
         self.model = model
         self.feed = feed
         self.needs = needs
         self.precision = precision
         self.anatomy = model.anatomy
         model.network.to(feed.device).eval().requires_grad_(False)
-        self.table = None if needs else torch.from_numpy(logits_of(model, feed, precision))
+        self.table = None if needs else logits_table(model, feed, precision, cache)
         self._last: tuple[torch.Tensor, Outputs] | None = None
 
     @torch.no_grad()
@@ -32,3 +36,12 @@ class Teacher:
                 own = self.feed.batch(batch.rows.numpy())
                 self._last = (batch.rows, forward(self.model.network, self.anatomy, own, self.needs))
         return self._last[1]
+
+
+def logits_table(model: Model, feed: Feed, precision: str, cache: Path) -> torch.Tensor:
+    """(rows, …): read from the cache where it is sound, else computed and put there."""
+    if fault_in(cache) is not None:
+        table = torch.from_numpy(logits_of(model, feed, precision))
+        with committed(cache) as folder:
+            save_file({"logits": table}, folder / "logits.safetensors")
+    return load_file(cache / "logits.safetensors")["logits"]
