@@ -53,7 +53,7 @@ def new(kind: str, name: str, family: str = "", into: Path | None = None) -> lis
         if path.exists():
             raise Refused(f"{path}: is there already; choose another name, or remove it first")
     words = {"name": name, "module": module, "cls": class_name(kind, name), "own": into is not None}
-    write_both({plugin: render(f"{kind}.j2", words), test: render(f"test_{kind}.j2", words)})
+    write_both({plugin: render(f"{kind}.j2", words), test: render(f"test_{kind}.j2", words)}, into is None)
     return [plugin, test]
 
 
@@ -61,7 +61,7 @@ def refuse_name(kind: str, name: str) -> None:
     """Names are file names, module names and words of a recipe: small letters, digits and _, new to their catalogue."""
     if kind == "recipe":
         known = [path.stem for path in SHIPPED_RECIPES.glob("*.toml")]
-        fits, rule = RECIPE_NAME.fullmatch(name), "small letters, digits, - and _"
+        fits, rule = bool(RECIPE_NAME.fullmatch(name)), "small letters, digits, - and _"
     else:
         known = Catalog(f"niwaki.{KINDS[kind].folder.replace('/', '.')}", kind).names()
         fits = name.isascii() and name.isidentifier() and name.islower() and not name.startswith(("_", "test_"))
@@ -111,28 +111,20 @@ def render(template: str, words: dict[str, object]) -> str:
     return environment.get_template(template).render(words)
 
 
-def write_both(texts: dict[Path, str]) -> None:
+def write_both(texts: dict[Path, str], as_packages: bool) -> None:
     """All files, or, when one cannot be written, none, and no folder that was made for them."""
     made: list[Path] = []
     try:
         for path, text in texts.items():
-            made += make_folders(path.parent)
+            for folder in [folder for folder in path.parents if not folder.exists()][::-1]:
+                folder.mkdir()
+                made.append(folder)
+                if as_packages:  # so that two tests of one name do not clash
+                    (folder / "__init__.py").touch()
+                    made.append(folder / "__init__.py")
             made.append(path)
             write_text(path, text)
     except BaseException:
         for path in reversed(made):
             path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
         raise
-
-
-def make_folders(folder: Path) -> list[Path]:
-    """Makes what is missing; folders of tests are packages, so that two tests of one name do not clash."""
-    missing = [path for path in [folder, *folder.parents] if not path.exists()][::-1]
-    made = []
-    for path in missing:
-        path.mkdir()
-        made.append(path)
-        if "tests" in path.parts and (path.parent / "__init__.py").exists() or path.parent.name == "tests":
-            (path / "__init__.py").touch()
-            made.append(path / "__init__.py")
-    return made
