@@ -26,7 +26,18 @@ def run(seed: int) -> dict:
 
 
 def summary(report: dict) -> dict:
-    figures = ("name", "score", "score_low", "score_high", "bytes", "parameters", "flops", "throughput", "latency_ms", "ratios")
+    figures = (
+        "name",
+        "score",
+        "score_low",
+        "score_high",
+        "bytes",
+        "parameters",
+        "flops",
+        "throughput",
+        "latency_ms",
+        "ratios",
+    )
     pick = lambda stage: {key: stage.get(key) for key in figures}  # noqa: E731
     baseline = report.get("baseline") or {}
     return {

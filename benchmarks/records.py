@@ -24,5 +24,12 @@ def read(name: str) -> list[dict[str, Any]]:
 
 
 def circumstances() -> dict[str, Any]:
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
-    return {"commit": commit, "time": datetime.now(UTC).isoformat(timespec="seconds"), "versions": versions(), "machine": machine()}
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return {
+        "commit": commit,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "machine": machine(),
+    }

@@ -162,6 +162,13 @@ def test_a_line_torn_by_a_crash_hides_nothing_else(ledger: Ledger) -> None:
     assert ledger.total()["all"].charges == 2
 
 
+def test_lines_of_other_kinds_are_passed_over(ledger: Ledger) -> None:
+    ledger.charge(stage="s", what="train", reading=JOULE)
+    for stray in (7, None, [], {}, {"event": "begin", "id": "x"}, {"event": "charge", "id": "y"}, {"event": "other"}):
+        append_line(ledger.path, stray)
+    assert ledger.total()["all"].charges == 1 and ledger.recover() == []
+
+
 def test_a_number_used_again_by_another_process_does_not_keep_a_dead_one_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     told = owners.owner()
     now = "2026-11-15T12:00:00.000+00:00"

@@ -194,6 +194,7 @@ with meter(place="FRA", price="aws-m7i") as m:
 str(m.reading); m.reading.to_dict()
 with meter() as m: pass
 assert threading.active_count() == 1
+assert not {"torch", "numpy", "pydantic"} & set(sys.modules)  # a light part stays light
 clean = list(seen)
 subprocess.run(["true"])  # the hook does see what it should
 print(clean, "subprocess.Popen" in seen)

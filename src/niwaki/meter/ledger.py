@@ -30,6 +30,11 @@ GROUPS = ("stage", "month", "what", "outcome", "key", "run")
 COLUMNS = ("time", "run", "stage", "key", "what", "outcome")
 FIGURES = ("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "tier", "source")
 MONEY = ("co2e_grams", "usd")
+NEEDED = {  # what a line of each kind must have
+    "begin": {"id", "time", "owner"},
+    "beat": {"id", "time", "reading"},
+    "charge": {"id", "time", "reading", "outcome"},
+}
 
 
 @dataclass(frozen=True)
@@ -206,7 +211,9 @@ def _line(event: str, stage: str, key: str, what: str, extra: dict[str, Any]) ->
 
 
 def _events(path: Path) -> list[dict[str, Any]]:
-    return [line for line in read_lines(path) if isinstance(line, dict) and "id" in line]
+    """The lines that are whole; one that is not an event of a ledger (edited by hand, another tool's) is passed over."""
+    lines = [line for line in read_lines(path) if isinstance(line, dict)]
+    return [line for line in lines if NEEDED.get(line.get("event", ""), {"never"}) <= line.keys()]
 
 
 def _now() -> str:

@@ -1,0 +1,122 @@
+"""Writes docs/results.md and the table in README.md from the records in results/*.jsonl: `make results`. No figure is typed in."""
+
+import re
+import statistics
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import records
+
+ROOT = Path(__file__).parent.parent
+HEAD = """# Results
+
+Every figure here is rendered by `make results` from the records in `benchmarks/results/`, which the commands named below append.
+Speed is only compared within one run, interleaved; absolute figures drift with the machine.
+"""
+Records = list[dict[str, Any]]
+
+
+def main() -> None:
+    sections = [section(name, title, make) for name, title, make in SECTIONS if records.read(name)]
+    (ROOT / "docs" / "results.md").write_text("\n".join([HEAD, *sections]), encoding="utf-8")
+    fill(ROOT / "README.md", demo_table(latest(records.read("demo"))))
+
+
+def section(name: str, title: str, make: Callable[[Records], str]) -> str:
+    rows = records.read(name)
+    return f"## {title}\n\n{make(rows)}\n\n{circumstances(rows[-1])}\n"
+
+
+def demo(rows: Records) -> str:
+    rows = latest(rows)
+    goals = "\n".join(f"- {line}" for line in demo_goals(rows))
+    return f"Command: `python benchmarks/demo.py {len(rows)}` (what `make demo` runs, from nothing, seeds 0 to {len(rows) - 1}).\n\n{demo_table(rows)}\n\n{goals}"
+
+
+def demo_table(rows: Records) -> str:
+    """One line per stage: mean over the seeds ± standard deviation."""
+    if not rows:
+        return "No record yet: `python benchmarks/demo.py` makes them."
+    count = len(rows[0]["stages"])
+    lines = [stage_line([row["stages"][place] for row in rows], rows) for place in range(count)]
+    base = spread([row["baseline"]["score"] for row in rows], "{:.1%}")
+    reference = [row["reference"] for row in rows]
+    head = [
+        "| model | accuracy | kept | MB | smaller | texts/s | faster | p50 ms |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    plain = f"| teacher in transformers, eager, fp32 | | | | 1× | {spread([r['throughput'] for r in reference], '{:.0f}')} | 1× | {spread([r['latency_ms']['p50'] for r in reference], '{:.1f}')} |"
+    return "\n".join(
+        [
+            *head,
+            f"| {rows[0]['baseline']['name']} | {base} | | | | | | |",
+            plain,
+            *lines,
+            "",
+            f"Test split, mean ± standard deviation over {len(rows)} seeds.",
+        ]
+    )
+
+
+def stage_line(stages: Records, rows: Records) -> str:
+    kept = [stage["score"] / row["stages"][0]["score"] for stage, row in zip(stages, rows, strict=True)]
+    smaller = [row["stages"][0]["bytes"] / stage["bytes"] for stage, row in zip(stages, rows, strict=True)]
+    faster = [stage["throughput"] / row["reference"]["throughput"] for stage, row in zip(stages, rows, strict=True)]
+    cells = [
+        stages[0]["name"], spread([s["score"] for s in stages], "{:.1%}"), spread(kept, "{:.1%}"),
+        spread([s["bytes"] / 1e6 for s in stages], "{:.1f}"), spread(smaller, "{:.1f}×"), spread([s["throughput"] for s in stages], "{:.0f}"),
+        spread(faster, "{:.1f}×"), spread([s["latency_ms"]["p50"] for s in stages], "{:.1f}"),
+    ]  # fmt: skip
+    return "| " + " | ".join(cells) + " |"
+
+
+def demo_goals(rows: Records) -> list[str]:
+    """What issue 2 asks for, each beside what came out."""
+    teacher = [row["stages"][0]["score"] for row in rows]
+    last = [row["stages"][-1] for row in rows]
+    over = [score - row["baseline"]["score"] for score, row in zip(teacher, rows, strict=True)]
+    kept = [stage["score"] / score for stage, score in zip(last, teacher, strict=True)]
+    smaller = [row["stages"][0]["bytes"] / stage["bytes"] for stage, row in zip(last, rows, strict=True)]
+    faster = [stage["throughput"] / row["reference"]["throughput"] for stage, row in zip(last, rows, strict=True)]
+    return [
+        f"Wall time, set-up done: {spread([row['seconds'] for row in rows], '{:.0f} s')} (asked: at most 480 s; goal 240 s).",
+        f"Teacher over {rows[0]['baseline']['name']}: {spread([100 * value for value in over], '{:.1f}')} points.",
+        f"The last stage keeps {spread(kept, '{:.1%}')} of the teacher's accuracy (asked: 97 %), worst seed {min(kept):.1%}.",
+        f"It is {spread(smaller, '{:.1f}×')} smaller on disk (asked: 6×).",
+        f"It runs at {spread(faster, '{:.1f}×')} the teacher's throughput in transformers, eager, fp32, batches of 32 in arrival order, text in to label out (asked: 12×).",
+    ]
+
+
+def latest(rows: Records) -> Records:
+    """The newest record of each seed, those of the newest commit's family only: a table never mixes two versions of the code."""
+    newest: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        newest[row["seed"]] = row
+    return [newest[seed] for seed in sorted(newest)]
+
+
+def spread(values: Sequence[float], form: str) -> str:
+    mean = form.format(statistics.mean(values))
+    return mean if len(values) < 2 else f"{mean} ± {form.format(statistics.stdev(values))}"
+
+
+def circumstances(row: dict[str, Any]) -> str:
+    machine, versions = row["machine"], row["versions"]
+    packages = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return f"Machine: {machine['cpu']} (family {machine['family']}, model {machine['model']}), {machine['vcpus']} vCPUs, {machine['memory_bytes'] / 2**30:.0f} GiB. {packages}. Commit {row['commit']}, {row['time']}."
+
+
+def fill(path: Path, text: str) -> None:
+    """Puts `text` between the marks that a document keeps for it."""
+    old = path.read_text(encoding="utf-8")
+    new = re.sub(
+        r"(<!-- results:begin -->\n).*?(<!-- results:end -->)", lambda m: f"{m[1]}{text}\n{m[2]}", old, flags=re.S
+    )
+    path.write_text(new, encoding="utf-8")
+
+
+SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (("demo", "The main job", demo),)
+
+if __name__ == "__main__":
+    main()
