@@ -1,0 +1,57 @@
+"""For all tests: one thread, no hub, no progress; and the tiny models and rows of `tiny.py` as fixtures."""
+
+import os
+
+os.environ.update(
+    OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false"
+)  # before torch and transformers are imported
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("niwaki", deadline=None, max_examples=25, derandomize=True)
+settings.load_profile("niwaki")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _alone() -> None:
+    """The machine is shared, and the order of sums must not change from test to test."""
+    import sys
+
+    from niwaki.core import log
+
+    log.quiet()
+    if "torch" in sys.modules:
+        import torch
+
+        torch.set_num_threads(1)
+    if "transformers" in sys.modules:
+        import transformers
+
+        transformers.logging.set_verbosity_error()
+        transformers.utils.logging.disable_progress_bar()
+
+
+@pytest.fixture
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No flushes: that files reach the disk is tested where files are written."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+@pytest.fixture(scope="session")
+def bert_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stock BERT checkpoint of 3 layers as a folder."""
+    import tiny
+
+    folder = tmp_path_factory.mktemp("bert")
+    tiny.model("bert", ffn=256).save(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def rows_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import tiny
+
+    return tiny.write_csv(tmp_path_factory.mktemp("rows") / "rows.csv")

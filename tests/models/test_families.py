@@ -1,0 +1,110 @@
+"""Every family: the lean pass is transformers' own, attention scores are the real ones, the anatomy agrees with the config."""
+
+import copy
+
+import pytest
+import tiny
+import torch
+
+from niwaki.models.anatomy import FAMILIES, PARTS, anatomy_of
+from niwaki.models.forward import HIDDEN, SCORES, forward
+from niwaki.models.lean import Lean
+
+
+def test_every_family_is_tested():
+    assert tuple(FAMILIES.names()) == tiny.FAMILIES
+
+
+@pytest.fixture(scope="module", params=tiny.FAMILIES)
+def model(request):
+    return tiny.model(request.param)
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+@torch.no_grad()
+def test_lean_equals_transformers(model, pairs):
+    batch = tiny.batch(model, pairs=pairs)
+    types = batch.inputs.get("token_type_ids")
+    lean = Lean(model.network, model.anatomy)(batch.inputs["input_ids"], batch.mask, types)
+    torch.testing.assert_close(lean, tiny.logits(model, batch), atol=1e-5, rtol=0)
+    assert lean.std() > 0.05  # random weights that say something
+
+
+@torch.no_grad()
+def test_token_types_are_read_where_the_family_has_them(model):
+    batch = tiny.batch(model, pairs=True)
+    assert ("token_type_ids" in batch.inputs) == model.anatomy.uses_types
+    if model.anatomy.uses_types:
+        lean = Lean(model.network, model.anatomy)
+        ids, types = batch.inputs["input_ids"], batch.inputs["token_type_ids"]
+        assert types.max() == 1
+        assert not torch.allclose(lean(ids, batch.mask, types), lean(ids, batch.mask, torch.zeros_like(types)))
+
+
+@torch.no_grad()
+def test_recorded_scores_are_those_that_transformers_softmaxes(model):
+    """Would not hold if a family computed keys before queries, or if the scores were not scaled."""
+    batch = tiny.batch(model)
+    outputs = forward(model.network, model.anatomy, batch, frozenset({SCORES, HIDDEN}))
+    eager = copy.deepcopy(model.network)
+    eager.set_attn_implementation("eager")
+    wanted = eager(**batch.inputs, output_attentions=True, output_hidden_states=True)
+    assert len(outputs.scores) == len(wanted.attentions) == len(model.anatomy.order) == 3
+    bias = model.anatomy.position_bias(outputs.hidden[0])
+    for scores, attention in zip(outputs.scores, wanted.attentions, strict=True):
+        masked = scores + (0 if bias is None else bias) - 1e9 * (1 - batch.mask[:, None, None, :].float())
+        torch.testing.assert_close(masked.softmax(-1), attention, atol=1e-5, rtol=0)
+    for own, theirs in zip(outputs.hidden, wanted.hidden_states, strict=True):
+        torch.testing.assert_close(own, theirs, atol=1e-5, rtol=0)
+
+
+def test_nothing_is_recorded_that_was_not_asked_for_and_hooks_are_gone(model):
+    outputs = forward(model.network, model.anatomy, tiny.batch(model))
+    assert outputs.hidden == () and outputs.scores == ()
+    forward(model.network, model.anatomy, tiny.batch(model), frozenset({SCORES}))
+    parts = [layer.part(part) for layer in model.anatomy.layers for part in ("query", "key")]
+    assert not any(part._forward_hooks for part in parts)
+
+
+def test_anatomy_agrees_with_the_config(model):
+    anatomy, config = model.anatomy, model.network.config
+    assert anatomy.width == getattr(config, anatomy.width_key) == 32
+    assert len(anatomy.order) == getattr(config, anatomy.depth_key) == 3
+    assert {layer.heads for layer in anatomy.layers} == {getattr(config, anatomy.heads_key)} == {4}
+    assert {layer.neurons for layer in anatomy.layers} == {getattr(config, anatomy.neurons_key)} == {64}
+    assert {layer.head_width for layer in anatomy.layers} == {8}
+    assert anatomy.tokens.num_embeddings == config.vocab_size == len(model.tokenizer)
+    assert all(0 <= number < len(anatomy.layers) for number in anatomy.order)
+
+
+def test_anatomy_finds_every_matrix_once(model):
+    """All matrices of the network are the anatomy's, its head's, or the small ones that are not cut."""
+    anatomy = model.anatomy
+    named = {name for name, module in model.network.named_modules() if isinstance(module, torch.nn.Linear)}
+    found = list(anatomy.matrices())
+    head = {*anatomy.head_square, anatomy.head_final}
+    assert len(found) == len(set(found))
+    assert set(found) | head == named and not set(found) & head
+    tables = {name for name, module in model.network.named_modules() if isinstance(module, torch.nn.Embedding)}
+    assert set(anatomy.tables()) <= tables
+    assert tables - set(anatomy.tables()) <= {"mpnet.encoder.relative_attention_bias", "roberta.embeddings.token_type_embeddings"}  # fmt: skip
+    for layer in anatomy.layers:
+        assert all(isinstance(layer.part(part), torch.nn.Module) for part in PARTS)
+
+
+def test_max_tokens_is_what_the_positions_allow(model):
+    longest = model.anatomy.max_tokens
+    ids = torch.full((1, longest), model.tokenizer.convert_tokens_to_ids("film"))
+    model.network(input_ids=ids, attention_mask=torch.ones_like(ids))
+    too_long = torch.full((1, longest + 1), ids[0, 0].item())
+    with pytest.raises((IndexError, RuntimeError)):
+        model.network(input_ids=too_long, attention_mask=torch.ones_like(too_long))
+
+
+def test_an_unknown_family_is_refused_with_those_there_are():
+    from types import SimpleNamespace
+
+    from niwaki.core.errors import Refused
+
+    with pytest.raises(Refused, match="'gpt9' has no anatomy; there is: albert, bert"):
+        anatomy_of(SimpleNamespace(config=SimpleNamespace(model_type="gpt9")))

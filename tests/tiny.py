@@ -1,0 +1,119 @@
+"""Tiny random models of every family with a tokenizer of their own, and rows that a tiny model can learn. No network."""
+
+import random
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, normalizers, pre_tokenizers
+from tokenizers.models import WordPiece
+from tokenizers.processors import TemplateProcessing
+from transformers import PreTrainedTokenizerFast
+
+from niwaki.models.forward import Batch
+from niwaki.models.model import Model
+from niwaki.models.skeleton import build
+from niwaki.tasks._task import encode
+from niwaki.train.feed import Feed
+
+FAMILIES = ("albert", "bert", "distilbert", "electra", "mpnet", "roberta")
+PAD_IS_ONE = ("mpnet", "roberta")  # these count positions from after the padding mark
+LABELS = ["bad", "good"]
+GOOD = "good fine lovely superb bright warm clever moving fresh tender".split()
+BAD = "bad dull awful weak bleak cold stupid boring stale clumsy".split()
+PLAIN = "the a film movie plot actor scene story was is and very it with of an end start sound light".split()
+PIECES = "##ly ##ing ##ed ##s ##er un re in".split()
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def tokenizer(pad_is_one: bool = False) -> PreTrainedTokenizerFast:
+    marks = (
+        ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"]
+        if pad_is_one
+        else ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    )
+    pieces = [*marks, *GOOD, *LETTERS, *(f"##{letter}" for letter in LETTERS), *BAD, *PLAIN, *PIECES, ".", ","]
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    inner = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+    inner.normalizer = normalizers.BertNormalizer(lowercase=True)
+    inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    inner.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(mark, vocabulary[mark]) for mark in ("[CLS]", "[SEP]")],
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=inner, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]",
+        mask_token="[MASK]", model_max_length=64,
+    )  # fmt: skip
+
+
+def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: list[str]) -> dict:
+    own = tokenizer(family in PAD_IS_ONE)
+    shape = {
+        "num_hidden_layers": layers, "hidden_size": width, "num_attention_heads": heads, "intermediate_size": ffn,
+        "max_position_embeddings": 66, "type_vocab_size": 2,
+    }  # fmt: skip
+    if family == "distilbert":
+        shape = {"n_layers": layers, "dim": width, "n_heads": heads, "hidden_dim": ffn, "max_position_embeddings": 66}
+    if family in PAD_IS_ONE:
+        shape.pop("type_vocab_size", None)
+    if family in ("albert", "electra"):
+        shape["embedding_size"] = width // 2
+    marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
+    names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
+    return {"model_type": family, "architectures": ["TinyForSequenceClassification"], "vocab_size": len(own), **shape, **marks, **names}  # fmt: skip
+
+
+def model(
+    family: str = "bert",
+    layers: int = 3,
+    width: int = 32,
+    heads: int = 4,
+    ffn: int = 64,
+    seed: int = 0,
+    labels: list[str] = LABELS,
+) -> Model:
+    """Every weight is random, biases and norms too, so that nothing can be left out unseen."""
+    network = build(config(family, layers, width, heads, ffn, labels)).eval()
+    network.config.architectures = [type(network).__name__]
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            noise = torch.randn(parameter.shape, generator=generator)
+            parameter.copy_(0.2 * noise if parameter.ndim > 1 else parameter + 0.1 * noise)
+    return Model(network, tokenizer(family in PAD_IS_ONE))
+
+
+def sentences(count: int, seed: int = 0) -> list[tuple[str, str]]:
+    """(text, label): a sentence is good when it holds more good words than bad ones."""
+    draw = random.Random(seed)
+    rows: dict[str, str] = {}
+    while len(rows) < count:
+        label = LABELS[len(rows) % 2]
+        words = draw.choices(GOOD if label == "good" else BAD, k=draw.randint(1, 2)) + draw.choices(PLAIN, k=draw.randint(1, 9))  # fmt: skip
+        draw.shuffle(words)
+        rows.setdefault(" ".join(words) + ".", label)
+    return list(rows.items())
+
+
+def write_csv(path: Path, count: int = 160, seed: int = 0) -> Path:
+    lines = ["text,label", *(f"{text},{label}" for text, label in sentences(count, seed))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def batch(of: Model, count: int = 6, seed: int = 0, pairs: bool = False) -> Batch:
+    """Texts of different lengths, so that there is padding."""
+    rows = sentences(count, seed)
+    texts = [(text, rows[number - 1][0]) if pairs else (text,) for number, (text, _) in enumerate(rows)]
+    targets = torch.tensor([LABELS.index(label) for _, label in rows]).numpy()
+    feed = Feed(encode(texts, targets, of.tokenizer.backend_tokenizer, 60), of, torch.device("cpu"))
+    made = feed.batch(range(count))
+    assert (made.mask == 0).any()
+    return made
+
+
+@torch.no_grad()
+def logits(of: Model, given: Batch) -> torch.Tensor:
+    """What transformers' own forward pass gives."""
+    return of.network.eval()(**given.inputs).logits
