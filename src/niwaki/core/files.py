@@ -113,13 +113,11 @@ def committed(target: Path) -> Iterator[Path]:
         yield temporary
         _seal(temporary)
         _swap(temporary, target)
-    except OSError as error:
+    except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        raise NiwakiError(
-            f"{target}: could not be saved ({error.strerror or error}); what was there before is intact"
-        ) from error
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError) or "(os error " in str(error):  # safetensors wraps the system's errors in its own
+            reason = getattr(error, "strerror", None) or error
+            raise NiwakiError(f"{target}: could not be saved ({reason}); what was there before is intact") from error
         raise
 
 

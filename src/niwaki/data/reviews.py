@@ -1,7 +1,7 @@
 """The movie reviews of the embedded package: sentences of Rotten Tomatoes, whole reviews of IMDb, and those cut into sentences."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 import pyarrow as pa
@@ -43,20 +43,14 @@ def _from_hub(source: str) -> pa.Table:
         ) from None
 
 
-def sentences(rows: int, seed: int) -> list[str]:
-    """`rows` different sentences of the IMDb reviews, drawn by `seed`; fewer where there are fewer."""
-    found = all_sentences()
+def sentences(reviews: Iterable[str], rows: int, seed: int) -> list[str]:
+    """`rows` different sentences of the reviews, drawn by `seed`; fewer where there are fewer."""
+    found = sorted({sentence for review in reviews for sentence in cut(review)})
     order = numpy_generator(seed, "sentences").permutation(len(found))
     return [found[number] for number in order[:rows]]
 
 
-@cache
-def all_sentences(min_words: int = 5, max_words: int = 60) -> list[str]:
-    reviews = read("imdb").column("text").to_pylist()
-    return sorted({sentence for review in reviews for sentence in cut(review, min_words, max_words)})
-
-
-def cut(review: str, min_words: int, max_words: int) -> Iterator[str]:
+def cut(review: str, min_words: int = 5, max_words: int = 60) -> Iterator[str]:
     for piece in BREAK.split(review):
         for sentence in SENTENCE_END.split(piece):
             sentence = sentence.strip()

@@ -62,7 +62,7 @@ class Plan:
         return {
             "version": 1, "name": self.name, "seed": self.recipe.seed, "niwaki": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"), "versions": versions(), "hardware": machine(),
-            "model": self.recipe.model, "place": self.recipe.place or None,
+            "model": self.recipe.model, "meter": self.recipe.meter.model_dump(),
             "task": {"name": self.recipe.task, "metric": task.metric, "description": task.description, "rows": rows, "labels": task.labels},
             "stages": [stage.to_json() for stage in self.stages],
         }  # fmt: skip

@@ -8,9 +8,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.errors import NiwakiError, Refused, did_you_mean
 from niwaki.core.files import SHIPPED_RECIPES
 from niwaki.core.settings import Settings, check, faults_of, setting
+from niwaki.meter import Window, meter
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method
 from niwaki.tasks import TASKS
@@ -30,12 +31,20 @@ class Stage(Settings):
     train: TrainSettings | None = setting(None, "how it is trained; none trains nothing")
 
 
+class MeterSettings(Settings):
+    pue: str = setting("", "overhead of the data centre: a number, or a name in the meter's table")
+    price: str = setting("", "dollars per vCPU-hour, or a name in the meter's table; none leaves money unknown")
+
+    def window(self) -> Window:
+        return meter(place=self.place or None, pue=self.pue or None, price=self.price or None)
+
+
 class Recipe(Settings):
     model: str = setting("minilm", "embedded name, folder, or Hugging Face id")
     task: str = setting("rotten_tomatoes", "name of a task")
     data: dict[str, Any] = setting({}, "settings of the task")
     seed: int = setting(0, "everything random follows from it", ge=0, lt=2**31)
-    place: str = setting("", "country (ISO 3166 alpha-3) or grid zone of the electricity, for CO2e")
+    meter: MeterSettings = setting(MeterSettings(), "where the electricity comes from and what it costs")
     stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
 
     def make_task(self) -> Task:
@@ -76,7 +85,7 @@ def parse(values: dict[str, Any]) -> Recipe:
         recipe = Recipe.model_validate(values)
     except ValidationError as error:
         raise Refused(faults_of(error, Recipe, "")) from None
-    faults = [*_name_faults(recipe), *_task_faults(recipe), *_stage_faults(recipe)]
+    faults = [*_name_faults(recipe), *_task_faults(recipe), *_meter_faults(recipe), *_stage_faults(recipe)]
     if faults:
         raise Refused(faults)
     return recipe
@@ -121,6 +130,14 @@ def _task_faults(recipe: Recipe) -> list[str]:
         recipe.make_task()
     except Refused as error:
         return [f"task: {fault}" if "is not known" in fault else fault for fault in error.faults]
+    return []
+
+
+def _meter_faults(recipe: Recipe) -> list[str]:
+    try:
+        recipe.meter.window()
+    except NiwakiError as error:
+        return [f"meter.{error}"]
     return []
 
 

@@ -50,7 +50,12 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
             return
         say(f"{fault}; the stage is made again")
         shutil.rmtree(target)
-    with ledger.begin(stage=stage.spec.name, key=stage.key, what="train" if stage.spec.train else "make") as attempt:
+    with ledger.begin(
+        stage=stage.spec.name,
+        key=stage.key,
+        what="train" if stage.spec.train else "make",
+        window=plan.recipe.meter.window(),
+    ) as attempt:
         StageMaker(plan, stage, folder, attempt, should_stop).make()
 
 
@@ -64,7 +69,7 @@ def once(path: Path, inputs: Any, make: Callable[[], dict[str, Any]]) -> None:
 def run_baseline(plan: Plan, ledger: Ledger) -> dict[str, Any]:
     from niwaki.evaluate.baseline import baseline
 
-    with ledger.begin(stage="baseline", what="evaluate"):
+    with ledger.begin(stage="baseline", what="evaluate", window=plan.recipe.meter.window()):
         return baseline(plan.task)
 
 
@@ -80,8 +85,11 @@ def run_race(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
     contenders: dict[str, Any] = {"reference": reference.logits}
     for stage in plan.stages:
         contenders[stage.spec.name] = Predictor(folder / stage.folder / "model").logits
-    with ledger.begin(stage="race", what="speed"):
-        return race(contenders, texts, reference="reference") | {"batch": BATCH, "description": DESCRIPTION}
+    with ledger.begin(stage="race", what="speed", window=plan.recipe.meter.window()):
+        return race(contenders, texts, reference="reference", window=plan.recipe.meter.window) | {
+            "batch": BATCH,
+            "description": DESCRIPTION,
+        }
 
 
 def quiet_libraries() -> None:

@@ -109,10 +109,17 @@ class Classification(Task):
         return summed / torch.clamp((targets != NO_LABEL).sum(), min=1)
 
     def scores(self, logits: np.ndarray, targets: np.ndarray) -> dict[str, float]:
-        from sklearn.metrics import f1_score
-
         predicted = logits.argmax(axis=1)
         return {
             "accuracy": float((predicted == targets).mean()),
-            "f1_macro": float(f1_score(targets, predicted, average="macro", zero_division=0)),
+            "f1_macro": f1_macro(predicted, targets, logits.shape[1]),
         }
+
+
+def f1_macro(predicted: np.ndarray, targets: np.ndarray, labels: int) -> float:
+    """Mean F1 over the labels that occur in either; a label never hit counts 0. Equal to scikit-learn's, which takes
+    milliseconds where this takes microseconds, and an interval asks a thousand times."""
+    hits = np.bincount(targets[predicted == targets], minlength=labels)
+    either = np.bincount(targets, minlength=labels) + np.bincount(predicted, minlength=labels)
+    occurs = either > 0
+    return float((2 * hits[occurs] / either[occurs]).mean())

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from niwaki.core.settings import setting
+from niwaki.data import reviews
 from niwaki.tasks.rotten_tomatoes import RottenTomatoes
 
 
@@ -11,3 +12,7 @@ class Imdb(RottenTomatoes):
 
     description: ClassVar[str] = "sentiment of whole film reviews"
     source: ClassVar[str] = "imdb"
+
+    def transfer_texts(self, rows: int, seed: int) -> list[str]:
+        """Sentences of the train reviews only."""
+        return reviews.sentences(self.splits()["train"].column(self.text).to_pylist(), rows, seed)

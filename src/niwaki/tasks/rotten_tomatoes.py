@@ -1,5 +1,6 @@
 """Rotten Tomatoes (Pang and Lee 2005): is a sentence of a film review positive? 8,530 sentences, embedded."""
 
+from functools import cache
 from typing import ClassVar
 
 import pyarrow as pa
@@ -20,4 +21,10 @@ class RottenTomatoes(Classification):
         return {"all": pa.table({self.text: table.column("text"), self.label: names})}
 
     def transfer_texts(self, rows: int, seed: int) -> list[str]:
-        return reviews.sentences(rows, seed)
+        return imdb_sentences(rows, seed)
+
+
+@cache
+def imdb_sentences(rows: int, seed: int) -> list[str]:
+    """Of the other site's reviews, so that no sentence of this task's test rows is among them."""
+    return reviews.sentences(reviews.read("imdb").column("text").to_pylist(), rows, seed)
