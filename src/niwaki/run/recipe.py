@@ -32,6 +32,7 @@ class Stage(Settings):
 
 
 class MeterSettings(Settings):
+    place: str = setting("", "country (ISO 3166 code or name) or g CO2e/kWh; none leaves CO2e unknown")
     pue: str = setting("", "overhead of the data centre: a number, or a name in the meter's table")
     price: str = setting("", "dollars per vCPU-hour, or a name in the meter's table; none leaves money unknown")
 
