@@ -10,12 +10,21 @@ from typing import Any
 from niwaki import __version__
 from niwaki.core.files import fingerprint, sha256
 from niwaki.methods._method import Method
+from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, refuse_unless_model
 from niwaki.models.sources import locate
 from niwaki.run.recipe import Recipe, Stage
 from niwaki.tasks._task import Task
 from niwaki.train.precision import resolve
 
 FORMAT = 1  # raised when the code makes other results of the same plan
+ORIGIN = (
+    WEIGHTS,
+    CONFIG,
+    BLUEPRINT,
+    TOKENIZER,
+    "tokenizer_config.json",
+    "vocab.txt",
+)  # what decides what a model answers
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", "onnxruntime", "numpy", "scikit-learn")
 
 
@@ -72,11 +81,8 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     """Resolves names, reads the data, computes the keys. Refused where something is not there; no work is done."""
     task = recipe.make_task()
     folder = locate(recipe.model)
-    origin = (
-        fingerprint([sha256(folder / "model.safetensors"), sha256(folder / "config.json")])
-        if (folder / "model.safetensors").exists()
-        else str(folder)
-    )
+    refuse_unless_model(folder)
+    origin = fingerprint({name: sha256(folder / name) for name in ORIGIN if (folder / name).is_file()})
     data = task.fingerprint()
     keys: dict[str, str] = {}
     stages: list[PlannedStage] = []

@@ -218,10 +218,9 @@ def to_toml(recipe: Recipe) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
         return (
-            "{ "
-            + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items() if item is not None)
-            + " }"
+            "{ " + ", ".join(f"{_toml(key)} = {_toml(item)}" for key, item in value.items() if item is not None) + " }"
         )
     if isinstance(value, list):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
-    return json.dumps(value, ensure_ascii=False)  # strings, numbers and booleans are written alike in both
+    # strings, numbers and booleans are written alike in both, but for one character that TOML wants escaped
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

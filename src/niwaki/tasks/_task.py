@@ -79,7 +79,8 @@ class Task(Settings):
         """Changes when the rows, their order, or what is made of them changes."""
         splits = self.splits()
         rows = {part: [self.texts(table), self.targets(table).tolist()] for part, table in splits.items()}
-        return fingerprint([type(self).__name__, self.model_dump(), self.labels, rows])
+        settings = self.model_dump(exclude={"path"})  # the rows count, not where they lie
+        return fingerprint([type(self).__name__, settings, self.labels, rows])
 
 
 def encode(texts: Sequence[tuple[str, ...]], targets: np.ndarray, tokenizer: Tokenizer, max_tokens: int) -> Features:

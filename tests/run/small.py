@@ -1,0 +1,73 @@
+"""A whole recipe that takes seconds: teacher, student, pruned with vocabulary, int8, on a tiny model and rows made here."""
+
+import hashlib
+import json
+import multiprocessing.process
+import os
+import sys
+from pathlib import Path
+
+RECIPE = """\
+model = {model}
+task = "classification"
+data = {{ path = {rows}, max_tokens = 24 }}
+
+[[stages]]
+name = "teacher"
+train = {{ epochs = {epochs}, lr = 2e-3, batch = 16, save_seconds = {save} }}
+
+[[stages]]
+name = "student"
+teacher = "teacher"
+methods = [{{ use = "student", layers = 2 }}, {{ use = "logits" }}]
+train = {{ epochs = {epochs}, lr = 2e-3, batch = 16, validations = 2, save_seconds = {save} }}
+
+[[stages]]
+name = "pruned"
+teacher = "teacher"
+methods = [{{ use = "vocabulary" }}, {{ use = "heads", keep = 0.5 }}, {{ use = "ffn", keep = 0.5, multiple = 8 }}, {{ use = "logits" }}]
+train = {{ epochs = {epochs}, lr = 1e-3, batch = 16, save_seconds = {save} }}
+
+[[stages]]
+name = "int8"
+methods = [{{ use = "int8" }}]
+"""
+
+
+def write_recipe(folder: Path, model: Path, rows: Path, epochs: float = 6, save: float = 60.0) -> Path:
+    path = folder / "small.toml"
+    path.write_text(RECIPE.format(model=json.dumps(str(model)), rows=json.dumps(str(rows)), epochs=epochs, save=save))
+    return path
+
+
+def begin(arguments: list[str], log: Path) -> multiprocessing.process.BaseProcess:
+    """`niwaki …` in a process of its own, forked from one that has everything imported: a kill test makes many."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["niwaki.api", "niwaki.run.stage", "niwaki.report", "sklearn.svm", "onnx"])
+    process = context.Process(target=_child, args=(arguments, str(log)))
+    process.start()
+    return process
+
+
+def _child(arguments: list[str], log: str) -> None:
+    import torch
+
+    from niwaki.cli._app import run
+
+    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    torch.set_num_threads(1)
+    sys.exit(run(arguments))
+
+
+def weights(run: Path) -> dict[str, str]:
+    """Stage folder → sha256 of its weights: equal where the bits are."""
+    found = sorted(run.glob("stages/*/model/model.safetensors"))
+    return {path.parts[-3]: hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+def histories(run: Path) -> dict[str, list]:
+    """Stage folder → the lines of its training, which hold no time."""
+    found = sorted(run.glob("stages/*/train.jsonl"))
+    return {path.parts[-2]: [json.loads(line) for line in path.read_text().splitlines()] for path in found}

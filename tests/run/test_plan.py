@@ -1,0 +1,135 @@
+"""Plans: the same ingredients give the same key, every ingredient counts, and how often to save is none."""
+
+import shutil
+
+import pytest
+
+from niwaki.core.errors import Refused
+from niwaki.methods.prune.ffn import Ffn
+from niwaki.run.plan import make_plan
+from niwaki.run.recipe import parse
+
+STAGES = [
+    {"name": "teacher", "train": {"epochs": 2, "precision": "fp32"}},
+    {"name": "pruned", "teacher": "teacher", "methods": [{"use": "ffn"}, {"use": "logits"}], "train": {"precision": "fp32"}},
+    {"name": "int8", "methods": [{"use": "int8"}]},
+]  # fmt: skip
+
+
+@pytest.fixture
+def values(bert_folder, rows_csv):
+    return {
+        "model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)},
+        "stages": [{**stage} for stage in STAGES],
+    }  # fmt: skip
+
+
+def keys(values, name="a"):
+    return {stage.spec.name: stage.key for stage in make_plan(parse(values), name).stages}
+
+
+def changed(values, **top):
+    return {**values, **top}
+
+
+def with_stage(values, number, **part):
+    stages = [dict(stage) for stage in values["stages"]]
+    stages[number] = {**stages[number], **part}
+    return {**values, "stages": stages}
+
+
+def differing(before, after):
+    return [name for name in before if before[name] != after[name]]
+
+
+def test_same_ingredients_same_keys_whatever_the_run_is_called(values):
+    assert keys(values, "a") == keys(values, "b")
+
+
+def test_a_default_written_out_changes_nothing(values):
+    assert keys(with_stage(values, 1, methods=[{"use": "ffn", "keep": 0.5}, {"use": "logits"}])) == keys(values)
+
+
+@pytest.mark.parametrize("field", ["save_seconds"])
+def test_how_often_to_save_does_not_count(values, field):
+    assert keys(with_stage(values, 0, train={**STAGES[0]["train"], field: 1.0})) == keys(values)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("epochs", 3), ("lr", 1e-3), ("batch", 8), ("warmup", 0.2), ("weight_decay", 0.0), ("clip", 2.0), ("dropout", 0.1),
+        ("patience", 2), ("validations", 2), ("precision", "bf16"),
+    ],
+)  # fmt: skip
+def test_every_other_setting_of_training_counts_for_the_stage_and_those_behind_it(values, field, value):
+    after = keys(with_stage(values, 0, train={**STAGES[0]["train"], field: value}))
+    assert differing(keys(values), after) == ["teacher", "pruned", "int8"]
+
+
+def test_a_later_stage_leaves_the_earlier_keys_alone(values):
+    assert differing(keys(values), keys(with_stage(values, 2, methods=[{"use": "int8", "embeddings": False}]))) == [
+        "int8"
+    ]
+    assert differing(keys(values), keys(with_stage(values, 1, methods=[{"use": "ffn", "keep": 0.25}]))) == [
+        "pruned",
+        "int8",
+    ]
+
+
+def test_the_order_of_methods_counts(values):
+    turned = with_stage(values, 1, methods=STAGES[1]["methods"][::-1])
+    assert differing(keys(values), keys(turned)) == ["pruned", "int8"]
+
+
+def test_the_start_and_the_teacher_count(values):
+    assert differing(keys(values), keys(with_stage(values, 2, start="teacher"))) == ["int8"]
+    assert "int8" in differing(keys(values), keys(with_stage(values, 2, teacher="teacher")))
+
+
+def test_seed_and_task_settings_count_for_all(values):
+    assert len(differing(keys(values), keys(changed(values, seed=1)))) == 3
+    cut = changed(values, data={**values["data"], "max_tokens": 16})
+    assert len(differing(keys(values), keys(cut))) == 3
+
+
+def test_the_rows_count_not_the_place_they_lie_in(values, rows_csv, tmp_path):
+    shutil.copy(rows_csv, tmp_path / "other.csv")
+    moved = changed(values, data={"path": str(tmp_path / "other.csv")})
+    assert keys(moved) == keys(values)
+    with (tmp_path / "other.csv").open("a") as file:
+        file.write("a fresh superb film.,good\n")
+    assert len(differing(keys(values), keys(moved))) == 3
+
+
+def test_the_weights_count_not_the_place_they_lie_in(values, bert_folder, tmp_path):
+    shutil.copytree(bert_folder, tmp_path / "model")
+    moved = changed(values, model=str(tmp_path / "model"))
+    assert keys(moved) == keys(values)
+    last = keys(values)
+    for name in ("model.safetensors", "tokenizer.json", "config.json"):
+        with (tmp_path / "model" / name).open("ab") as file:
+            file.write(b" ")
+        assert len(differing(last, keys(moved))) == 3
+        last = keys(moved)
+
+
+def test_the_version_of_a_method_counts(values, monkeypatch):
+    before = keys(values)
+    monkeypatch.setattr(Ffn, "version", 2)
+    assert differing(before, keys(values)) == ["pruned", "int8"]
+
+
+def test_the_plan_says_everything_that_was_filled_in(values):
+    plan = make_plan(parse(values), "a").to_json()
+    first, pruned, last = plan["stages"]
+    assert first["parent"] is None and pruned["parent"] == "teacher" and last["parent"] == "pruned"
+    assert pruned["methods"][0]["keep"] == 0.5 and pruned["train"]["lr"] == 5e-5
+    assert plan["task"]["rows"] == {"train": 120, "validation": 16, "test": 24}
+    assert plan["versions"]["torch"] and plan["hardware"]
+
+
+@pytest.mark.parametrize("model", ["minilmm", "./nowhere", "a/b/c", "", "../x"])
+def test_a_model_that_is_not_there(values, model):
+    with pytest.raises(Refused, match="model"):
+        keys(changed(values, model=model))

@@ -1,0 +1,210 @@
+"""Recipes: strict, every fault at once and with its mending; written out, they read back the same."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from niwaki.core.errors import Refused
+from niwaki.run.recipe import apply_override, locate, parse, read, to_toml
+
+STAGE = {"name": "teacher", "train": {"epochs": 1}}
+
+
+def faults(values: dict) -> list[str]:
+    with pytest.raises(Refused) as caught:
+        parse(values)
+    return caught.value.faults
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "recipe.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_shipped_recipe_is_sound():
+    found = list(locate("rotten_tomatoes").parent.glob("*.toml"))
+    assert found
+    for path in found:
+        assert read(path).stages
+
+
+def test_all_faults_are_told_at_once_with_their_places():
+    told = faults(
+        {
+            "modle": "minilm",
+            "seed": "many",
+            "stages": [{"name": "a", "train": {"epoch": 1, "lr": 2}}, {"nam": "b"}],
+        }
+    )
+    assert any("modle: unknown key, did you mean 'model'?" in fault for fault in told)
+    assert any(fault.startswith("seed: ") and "'many'" in fault for fault in told)
+    assert any("stages.0.train.epoch: unknown key, did you mean 'epochs'?" in fault for fault in told)
+    assert any(fault.startswith("stages.0.train.lr: ") for fault in told)
+    assert any("stages.1.name: needed" in fault for fault in told)
+    assert all("\n" not in fault for fault in told)
+
+
+def test_faults_of_names_tasks_and_methods_come_together():
+    told = faults(
+        {
+            "task": "rotten_tomatos",
+            "stages": [
+                STAGE,
+                {"name": "teacher"},
+                {"name": "Big Name"},
+                {"name": "race"},
+                {
+                    "name": "x",
+                    "teacher": "nobody",
+                    "methods": [{"use": "head"}, {"use": "ffn", "keap": 1}, {"keep": 1}],
+                },
+            ],
+        }
+    )
+    wanted = [
+        "task: task 'rotten_tomatos' is not known, did you mean 'rotten_tomatoes'?",
+        "stages.1.name: 'teacher' is used twice",
+        "stages.2.name: 'Big Name' must be small letters",
+        "stages.3.name: 'race' is taken",
+        "stages.4.teacher: 'nobody' is not an earlier stage",
+        "stages.4.methods.0.use: method 'head' is not known, did you mean 'heads'?",
+        "stages.4.methods.1.keap: unknown key, did you mean 'keep'?",
+        "stages.4.methods.2: needs the key 'use'",
+    ]
+    for start in wanted:
+        assert any(fault.startswith(start) for fault in told), (start, told)
+    assert len(told) == len(wanted)
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ({"name": "x", "methods": [{"use": "logits"}], "train": {}}, "needs a teacher"),
+        ({"name": "x", "teacher": "teacher", "methods": [{"use": "logits"}]}, "give the stage a train block"),
+        ({"name": "x", "train": {"transfer": 10}}, "unlabelled texts need a teacher"),
+        ({"name": "x", "start": "x"}, "is not an earlier stage"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_work(stage, words):
+    assert any(words in fault for fault in faults({"stages": [STAGE, stage]}))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, 0.0])
+def test_numbers_are_finite_and_in_their_range(value):
+    assert faults({"stages": [{"name": "a", "train": {"epochs": value}}]})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("model = ", "is not TOML"),
+        ("a" * 2_000_000, "larger than"),
+        ("[" * 100_000, "is not TOML"),
+        ("stages = []", "stages"),
+        ("stages = 3", "stages"),
+        ("", "stages: needed"),
+    ],
+)
+def test_files_that_are_no_recipes(tmp_path, text, words):
+    with pytest.raises(Refused, match=words):
+        read(write(tmp_path, text))
+
+
+def test_a_recipe_in_another_encoding_is_one_line(tmp_path):
+    (tmp_path / "r.toml").write_bytes("# caf\xe9".encode("latin-1"))
+    with pytest.raises(Refused, match="is not TOML") as caught:
+        read(tmp_path / "r.toml")
+    assert len(caught.value.faults) == 1
+
+
+def test_locating_suggests_and_tells_a_missing_file():
+    with pytest.raises(Refused, match="did you mean 'rotten_tomatoes'"):
+        locate("rotten_tomato")
+    with pytest.raises(Refused, match="is not there"):
+        locate("nowhere/x.toml")
+
+
+def test_overrides_reach_stages_by_name_and_methods_by_what_they_use():
+    values = {"stages": [{"name": "a", "methods": [{"use": "heads"}, {"use": "ffn"}]}]}
+    for override in (
+        "seed=3",
+        "stages.a.train.epochs=0.5",
+        "stages.0.methods.ffn.keep=0.25",
+        "stages.a.methods.0.keep=1",
+        "data.path=my file.csv",
+    ):
+        apply_override(values, override)
+    assert values == {
+        "seed": 3,
+        "data": {"path": "my file.csv"},
+        "stages": [
+            {"name": "a", "train": {"epochs": 0.5}, "methods": [{"use": "heads", "keep": 1}, {"use": "ffn", "keep": 0.25}]}
+        ],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("seed", "must be key.path=value"),
+        ("=3", "must be key.path=value"),
+        ("stages.teachr.train.epochs=1", "did you mean 'teacher'"),
+        ("stages.9.name=x", "there is no '9'"),
+        ("model.x=1", "lies below a plain value"),
+        ("stages.teacher.name.x.y=1", "lies below a plain value"),
+        ("stages..name=1", "there is no ''"),
+    ],
+)
+def test_overrides_that_cannot_be(tmp_path, override, words):
+    path = write(tmp_path, 'model = "minilm"\n[[stages]]\nname = "teacher"\n')
+    with pytest.raises(Refused, match=words) as caught:
+        read(path, [override])
+    assert override in str(caught.value)
+
+
+@pytest.mark.parametrize("override", ["sead=1", "stages.teacher.trian.epochs=1", "stages.teacher.train.epochs=abc"])
+def test_an_override_is_as_strict_as_the_file(tmp_path, override):
+    path = write(tmp_path, '[[stages]]\nname = "teacher"\ntrain = {}\n')
+    with pytest.raises(Refused, match="did you mean|number"):
+        read(path, [override])
+
+
+words = st.text(st.characters(codec="utf-8"), max_size=12)
+trains = st.none() | st.fixed_dictionaries(
+    {},
+    optional={
+        "epochs": st.floats(0.01, 100),
+        "lr": st.floats(1e-9, 0.5),
+        "batch": st.integers(1, 10_000),
+        "dropout": st.none() | st.floats(0, 0.9),
+        "precision": st.sampled_from(["auto", "bf16", "fp32"]),
+    },
+)
+methods = st.lists(
+    st.one_of(
+        st.fixed_dictionaries({"use": st.just("heads"), "keep": st.floats(0.01, 1)}),
+        st.fixed_dictionaries({"use": st.just("ffn"), "multiple": st.integers(1, 512)}),
+        st.fixed_dictionaries({"use": st.just("int8"), "embeddings": st.booleans()}),
+        st.fixed_dictionaries({"use": st.just("student"), "layers": st.integers(1, 9), "start": st.just("fresh")}),
+    ),
+    max_size=3,
+)
+
+
+@example("\x7f\u2028", '"\\\n', 0, [([], None)])
+@given(words, words, st.integers(0, 2**31 - 1), st.lists(st.tuples(methods, trains), min_size=1, max_size=3))
+def test_written_out_a_recipe_reads_back_the_same(model, path, seed, stages):
+    made = [
+        {"name": f"s{number}", "methods": given_methods, **({"train": train} if train is not None else {})}
+        for number, (given_methods, train) in enumerate(stages)
+    ]
+    recipe = parse(
+        {"model": model, "task": "classification", "data": {"path": path}, "seed": seed, "stages": made}
+    )  # fmt: skip
+    again = parse(tomllib.loads(to_toml(recipe)))
+    assert again == recipe
+    assert to_toml(again) == to_toml(recipe)
