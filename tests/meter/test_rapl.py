@@ -127,6 +127,18 @@ def test_a_dead_counter_is_passed_over_for_the_next_tier(tree: Tree) -> None:
     assert "did not move plausibly" in passed["rapl"]
 
 
+def test_a_counter_that_stalls_half_the_time_is_not_believed(tree: Tree) -> None:
+    tree.add("intel-rapl:0", "package-0", 50)
+    spins = []
+
+    def spin(seconds: float) -> None:
+        spins.append(seconds)
+        if len(spins) == 1:
+            tree.run(seconds)
+
+    assert "plausibly" in str(Rapl(tree.root, spin=spin).fault()) and len(spins) == 2
+
+
 @pytest.mark.parametrize("watts", [0.1, 5000])
 def test_implausible_watts_are_not_believed(tree: Tree, watts: float) -> None:
     tree.add("intel-rapl:0", "package-0", watts)
@@ -134,7 +146,7 @@ def test_implausible_watts_are_not_believed(tree: Tree, watts: float) -> None:
 
 
 def test_more_than_twice_the_stated_limit_is_not_believed(tree: Tree) -> None:
-    tree.add("intel-rapl:0", "package-0", 150, limit=65)
+    tree.add("intel-rapl:0", "package-0", 500, limit=65)
     assert "plausibly" in str(tree.reader().fault())
 
 

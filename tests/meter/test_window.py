@@ -117,6 +117,21 @@ def test_windows_in_two_threads_at_once_are_flagged() -> None:
     assert "overlaps" in str(windows[0].reading)
 
 
+def test_a_thread_whose_window_lies_within_another_threads_is_flagged() -> None:
+    inner = []
+
+    def work() -> None:
+        with meter() as m:
+            burn(0.01)
+        inner.append(m)
+
+    with meter() as outer:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert inner[0].reading.detail["overlaps"] and outer.reading.detail["overlaps"]
+
+
 def test_windows_that_cross_are_flagged_and_ones_in_turn_are_not() -> None:
     one, other, later = meter(), meter(), meter()
     one.__enter__()
@@ -265,8 +280,9 @@ def test_a_window_carried_through_fork_ends_well_in_the_child() -> None:
         burn(0.05)
         pid = os.fork()
         if pid == 0:
+            burn(0.02)
             m.__exit__(None, None, None)
-            os._exit(0 if 0 <= m.reading.cpu_seconds < 0.05 else 1)  # its own work only
+            os._exit(0 if 0.02 <= m.reading.cpu_seconds < 0.05 else 1)  # its own work only
         assert os.waitpid(pid, 0)[1] == 0
     assert m.reading.cpu_seconds >= 0.05
 
