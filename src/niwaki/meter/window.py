@@ -62,6 +62,7 @@ class Sources:
         self._given = readers
         self._chosen: list[sources.Reader] | None = None
         self.passed: dict[str, str] = {}
+        self._look_at_host = Host.recent
         self._lock = threading.Lock()
 
     @property
@@ -70,13 +71,14 @@ class Sources:
             with self._lock:
                 if self._chosen is None:
                     candidates = sources.all_readers() if self._given is None else self._given
-                    self._chosen, self.passed = sources.choose(candidates)
-                    self.look_at_host = Host.now if any(r.needs_host for r in self._chosen) else Host.recent
+                    chosen, self.passed = sources.choose(candidates)
+                    self._look_at_host = Host.now if any(r.needs_host for r in chosen) else Host.recent
+                    self._chosen = chosen  # last: another thread that sees it needs the rest as well
         return self._chosen
 
     def look(self) -> Look:
         counters = tuple([_snapshot(reader) for reader in self.chosen])
-        return Look(os.getpid(), time.perf_counter(), cpu_seconds(), os.getloadavg()[0], self.look_at_host(), counters)
+        return Look(os.getpid(), time.perf_counter(), cpu_seconds(), os.getloadavg()[0], self._look_at_host(), counters)
 
 
 def _snapshot(reader: sources.Reader) -> Any:
