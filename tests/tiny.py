@@ -18,18 +18,37 @@ from niwaki.train.feed import Feed
 FAMILIES = ("albert", "bert", "distilbert", "electra", "mpnet", "roberta")
 PAD_IS_ONE = ("mpnet", "roberta")  # these count positions from after the padding mark
 LABELS = ["bad", "good"]
-GOOD = "good fine lovely superb bright warm clever moving fresh tender".split()
-BAD = "bad dull awful weak bleak cold stupid boring stale clumsy".split()
-PLAIN = "the a film movie plot actor scene story was is and very it with of an end start sound light".split()
-PIECES = "##ly ##ing ##ed ##s ##er un re in".split()
+GOOD = ["good", "fine", "lovely", "superb", "bright", "warm", "clever", "moving", "fresh", "tender"]
+BAD = ["bad", "dull", "awful", "weak", "bleak", "cold", "stupid", "boring", "stale", "clumsy"]
+PLAIN = [
+    "the",
+    "a",
+    "film",
+    "movie",
+    "plot",
+    "actor",
+    "scene",
+    "story",
+    "was",
+    "is",
+    "and",
+    "very",
+    "it",
+    "with",
+    "of",
+    "an",
+    "end",
+    "start",
+    "sound",
+    "light",
+]
+PIECES = ["##ly", "##ing", "##ed", "##s", "##er", "un", "re", "in"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def tokenizer(pad_is_one: bool = False) -> PreTrainedTokenizerFast:
     marks = (
-        ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"]
-        if pad_is_one
-        else ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+        ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"] if pad_is_one else ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     )
     pieces = [*marks, *GOOD, *LETTERS, *(f"##{letter}" for letter in LETTERS), *BAD, *PLAIN, *PIECES, ".", ","]
     vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
@@ -58,7 +77,7 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
     if family in PAD_IS_ONE:
         shape.pop("type_vocab_size", None)
     if family in ("albert", "electra"):
-        shape["embedding_size"] = width // 2
+        shape["embedding_size"] = width // 2 + 4
     marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
     return {"model_type": family, "architectures": ["TinyForSequenceClassification"], "vocab_size": len(own), **shape, **marks, **names}  # fmt: skip

@@ -3,9 +3,9 @@
 import copy
 
 import pytest
-import tiny
 import torch
 
+import tiny
 from niwaki.models.anatomy import FAMILIES, PARTS, anatomy_of
 from niwaki.models.forward import HIDDEN, SCORES, forward
 from niwaki.models.lean import Lean

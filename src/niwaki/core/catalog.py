@@ -40,20 +40,24 @@ class Catalog:
         return sorted(self._walk(), key=lambda entry: (entry.family, entry.name))
 
     def _walk(self) -> Iterator[Entry]:
-        for path in sorted(self.folder.rglob("*.py")):
-            if path.name.startswith("_"):
-                continue
-            parts = path.relative_to(self.folder).with_suffix("").parts
-            family = parts[0] if len(parts) > 1 else self.folder.name
-            yield Entry(parts[-1], family, first_doc_line(path), ".".join([self.package, *parts]))
+        for path in self._paths():
+            yield self._describe(path)
+
+    def _paths(self) -> list[Path]:
+        return sorted(path for path in self.folder.rglob("*.py") if not path.name.startswith("_"))
+
+    def _describe(self, path: Path) -> Entry:
+        parts = path.relative_to(self.folder).with_suffix("").parts
+        family = parts[0] if len(parts) > 1 else self.folder.name
+        return Entry(parts[-1], family, first_doc_line(path), ".".join([self.package, *parts]))
 
     def names(self) -> list[str]:
-        return [entry.name for entry in self.entries()]
+        return [path.stem for path in sorted(self._paths(), key=lambda path: (path.parent.name, path.stem))]
 
     def entry(self, name: str) -> Entry:
-        for entry in self._walk():
-            if entry.name == name:
-                return entry
+        for path in self._paths():
+            if path.stem == name:
+                return self._describe(path)
         raise Refused(f"{self.what} '{name}' is not known{did_you_mean(name, self.names())}")
 
     def module(self, name: str) -> ModuleType:

@@ -42,8 +42,11 @@ class Blueprint:
         return cls(value["base"], [_read_edit(number, edit) for number, edit in enumerate(value["edits"])])
 
     def replay(self) -> Network:
-        """A skeleton of the final shape; its weights are still to be loaded."""
-        network = build(self.base)
+        """A skeleton of the final shape; its weights are still to be loaded, no memory is taken for them before."""
+        from accelerate import init_empty_weights
+
+        with init_empty_weights():
+            network = build(self.base)
         for edit in self.edits:
             edit.apply(network, anatomy_of(network))
         return network
@@ -58,10 +61,17 @@ def _read_edit(number: int, value: Any) -> Edit:
 
 
 def is_stock(network: Network) -> bool:
-    """Whether a skeleton made from the network's own config has the same tensors in the same shapes."""
-    with torch.device("meta"):
-        skeleton = build(network.config.to_dict())
-    return _shapes(skeleton) == _shapes(network)
+    """Whether a skeleton made from the network's own config has the same tensors, in the same shapes, for the same heads."""
+    try:
+        with torch.device("meta"):
+            skeleton = build(network.config.to_dict())
+    except Refused:  # a shape that no stock network can have, such as a width that its heads do not divide
+        return False
+    return _shapes(skeleton) == _shapes(network) and _heads(skeleton) == _heads(network)
+
+
+def _heads(network: Network) -> list[tuple[int, int]]:
+    return [(layer.heads, layer.head_width) for layer in anatomy_of(network).layers]
 
 
 def _shapes(network: Network) -> dict[str, tuple[torch.Size, torch.dtype]]:

@@ -28,6 +28,8 @@ class Edit(Settings):
 
 def chosen(keep: Sequence[int] | int, size: int, what: str) -> list[int]:
     """The indices that `keep` names (an int n stands for the first n), checked against what there is."""
+    if isinstance(keep, int) and keep > size:  # before a list of it is made: a file may name any number
+        raise Refused(f"{what}: must be different numbers below {size} (given: the first {keep})")
     indices = list(range(keep)) if isinstance(keep, int) else list(keep)
     if not indices:
         raise Refused(f"{what}: at least one must be kept")
@@ -36,10 +38,14 @@ def chosen(keep: Sequence[int] | int, size: int, what: str) -> list[int]:
     return indices
 
 
-def per_layer(keep: Sequence[Sequence[int] | int], anatomy: Anatomy, what: str) -> Sequence[Sequence[int] | int]:
-    if len(keep) != len(anatomy.layers):
-        raise Refused(f"{what}: {len(keep)} layers are named and the model has {len(anatomy.layers)}")
-    return keep
+def per_layer(keep: Sequence[Sequence[int] | int], sizes: Sequence[int], what: str) -> list[list[int]]:
+    """`chosen` for every distinct layer, all checked before the first is cut."""
+    if len(keep) != len(sizes):
+        raise Refused(f"{what}: {len(keep)} layers are named and the model has {len(sizes)}")
+    return [
+        chosen(one, size, f"{what} of layer {number}")
+        for number, (one, size) in enumerate(zip(keep, sizes, strict=True))
+    ]
 
 
 def _short(indices: list[int]) -> str:

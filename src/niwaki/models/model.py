@@ -5,14 +5,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from niwaki.core.errors import Refused
 from niwaki.core.files import read_json, write_json
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.edit import Edit
-from niwaki.models.skeleton import checked_config
+from niwaki.models.skeleton import HEADS, attention, build, checked_config, first_line, head_of
 
 WEIGHTS, CONFIG, BLUEPRINT, TOKENIZER = "model.safetensors", "config.json", "blueprint.json", "tokenizer.json"
+HEAD_NUMBERS = 20_000_000  # more than any head's
+BESIDE_SHAPE = ("pad_token_id", "niwaki_max_tokens")  # what config.json adds to the shape that a blueprint gives
 
 
 @dataclass
@@ -76,8 +80,28 @@ def load_folder(folder: Path, labels: list[str] | None = None) -> Model:
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
     network = blueprint.replay()
     load_weights(network, folder / WEIGHTS)
-    network.config.update({key: value for key, value in config.items() if key in ("id2label", "label2id")})
+    network.config.update({key: value for key, value in config.items() if key in BESIDE_SHAPE})
+    name_labels(network, labels or labels_in(config), str(folder))
     return Model(network.eval(), tokenizer, blueprint)
+
+
+def labels_in(config: dict[str, Any]) -> list[str]:
+    """The labels of a config.json, by their numbers: JSON has only text for keys, and "10" sorts before "2"."""
+    names = config.get("id2label")
+    if not isinstance(names, dict) or not all(str(number).isdigit() for number in names):
+        raise Refused(f"{CONFIG}: id2label must be a table from numbers to labels")
+    return [str(name) for _, name in sorted((int(number), name) for number, name in names.items())]
+
+
+def name_labels(network: Network, labels: list[str], where: str) -> None:
+    """Gives the outputs of the head their names; there must be as many."""
+    have = len(network.config.id2label)
+    if len(labels) != have:
+        raise Refused(
+            f"{where}: an edited model keeps its head, which has {have} labels, and {len(labels)} are asked for"
+        )
+    network.config.id2label = dict(enumerate(labels))
+    network.config.label2id = {name: number for number, name in enumerate(labels)}
 
 
 def refuse_unless_model(folder: Path) -> None:
@@ -113,7 +137,7 @@ def load_weights(network: Network, path: Path) -> None:
             raise Refused(
                 f"{path}: tensor '{name}' is {tuple(value.shape)} {value.dtype}, the model needs {tuple(own[name].shape)} {own[name].dtype}"
             )
-    network.load_state_dict(state, strict=True)
+    network.load_state_dict(state, strict=True, assign=True)
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -124,36 +148,47 @@ def load_tokenizer(folder: Path) -> Any:
     try:
         return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # noqa: BLE001 - the tokenizer readers raise bare Exception on damaged files
-        raise Refused(f"{folder / TOKENIZER}: cannot be read ({_first_line(error)})") from None
+        raise Refused(f"{folder / TOKENIZER}: cannot be read ({first_line(error)})") from None
 
 
 def _load_stock(folder: Path, config: dict[str, Any], labels: list[str] | None) -> Network:
     """Through transformers, which maps the names of a bare encoder to those of one with a head."""
     import transformers
-    from safetensors import SafetensorError
 
-    from niwaki.models.skeleton import HEADS, attention, head_of
-
-    head = "SequenceClassification" if labels else head_of(config)
-    arguments: dict[str, Any] = {}
     if labels:
-        arguments = {
-            "id2label": dict(enumerate(labels)),
-            "label2id": {name: k for k, name in enumerate(labels)},
-            "num_labels": len(labels),
-        }
+        named = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
+        config = {**config, **named, "num_labels": len(labels), "architectures": ["AnyForSequenceClassification"]}
+    kind = getattr(transformers, HEADS[head_of(config)])
+    _refuse_larger_than_file(config, folder)
     try:
-        network = getattr(transformers, HEADS[head]).from_pretrained(
-            folder, config=transformers.AutoConfig.for_model(**{**config, **arguments}),
-            attn_implementation=attention(), trust_remote_code=False, use_safetensors=True, local_files_only=True, dtype="float32", ignore_mismatched_sizes=bool(labels),
+        network, found = kind.from_pretrained(
+            folder, config=transformers.AutoConfig.for_model(**config), attn_implementation=attention(),
+            trust_remote_code=False, use_safetensors=True, local_files_only=True, dtype="float32",
+            ignore_mismatched_sizes=bool(labels), output_loading_info=True,
         )  # fmt: skip
-    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # noqa: BLE001 - damaged files break transformers in many places
         raise Refused(
-            f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({_first_line(error)})"
+            f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({first_line(error)})"
         ) from None
+    _refuse_holes(network, found, folder, may_lack_head=bool(labels))
     network.config.architectures = [type(network).__name__]
     return network.eval()
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+def _refuse_larger_than_file(config: dict[str, Any], folder: Path) -> None:
+    """Before memory is taken for it: a number stored takes at least a byte; a new head is small."""
+    with torch.device("meta"):
+        numbers = sum(value.numel() for value in build(config).state_dict().values())
+    if numbers > (folder / WEIGHTS).stat().st_size + HEAD_NUMBERS:
+        raise Refused(
+            f"{folder / CONFIG}: describes {numbers} numbers, more than {WEIGHTS} holds; it is not its config"
+        )
+
+
+def _refuse_holes(network: Network, found: dict[str, Any], folder: Path, may_lack_head: bool) -> None:
+    """transformers fills what the file lacks with random numbers; only a head that is asked for anew may be so filled."""
+    body = anatomy_of(network).body
+    for name in sorted([*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])]):
+        of_head = not name.startswith(f"{body}.") or ".pooler." in name
+        if not (may_lack_head and of_head):
+            raise Refused(f"{folder / WEIGHTS}: tensor '{name}' is missing or of another shape than {CONFIG} says")

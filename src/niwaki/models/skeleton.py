@@ -9,14 +9,23 @@ HEADS = {"SequenceClassification": "AutoModelForSequenceClassification"}  # arch
 FORBIDDEN = ("auto_map", "trust_remote_code", "custom_generate", "custom_pipelines", "quantization_config")
 
 
-def checked_config(values: dict[str, Any], where: str) -> dict[str, Any]:
+LARGEST, MOST_LAYERS = 10_000_000, 1000  # no model of these families comes near; more is a fault, or aimed at memory
+
+
+def checked_config(values: Any, where: str) -> dict[str, Any]:
     """The config without what must never steer code: refused where it asks for code, trimmed of private keys."""
+    if not isinstance(values, dict):
+        raise Refused(f"{where}: must be a table, not {type(values).__name__}")
     kind = values.get("model_type")
     if kind not in FAMILIES.names():
         raise Refused(f"{where}: model_type {kind!r} is not supported; there is: {', '.join(FAMILIES.names())}")
     asked = [key for key in FORBIDDEN if values.get(key)]
     if asked:
         raise Refused(f"{where}: '{asked[0]}' asks for code or formats that niwaki never loads; remove the key")
+    for key, value in values.items():
+        most = MOST_LAYERS if "layers" in key or "group" in key else LARGEST
+        if isinstance(value, int) and value > most and key != "model_max_length":
+            raise Refused(f"{where}: '{key}' is {value}, more than any model has ({most})")
     return {key: value for key, value in values.items() if not key.startswith("_")}
 
 
@@ -25,8 +34,15 @@ def build(values: dict[str, Any]) -> Network:
     import transformers
 
     values = checked_config(values, "config")
-    config = transformers.AutoConfig.for_model(**values)
-    return getattr(transformers, HEADS[head_of(values)]).from_config(config, attn_implementation=attention())
+    kind = getattr(transformers, HEADS[head_of(values)])
+    try:
+        return kind.from_config(transformers.AutoConfig.for_model(**values), attn_implementation=attention())
+    except Exception as error:  # noqa: BLE001 - a wrong number in a config can break transformers anywhere
+        raise Refused(f"config: describes no network that can be made ({first_line(error)})") from None
+
+
+def first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 def attention() -> str:

@@ -1,7 +1,7 @@
 """Keeps some neurons of each feed-forward block."""
 
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, chosen, per_layer
+from niwaki.models.edit import Edit, per_layer
 from niwaki.models.slicing import cut_linear
 
 
@@ -9,8 +9,8 @@ class Ffn(Edit):
     keep: list[list[int] | int]  # per distinct layer: the neurons, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        for number, (layer, keep) in enumerate(zip(anatomy.layers, per_layer(self.keep, anatomy, "ffn"), strict=True)):
-            neurons = chosen(keep, layer.neurons, f"ffn of layer {number}")
+        kept = per_layer(self.keep, [layer.neurons for layer in anatomy.layers], "ffn")
+        for layer, neurons in zip(anatomy.layers, kept, strict=True):
             layer.replace("ffn_in", cut_linear(layer.part("ffn_in"), outputs=neurons))
             layer.replace("ffn_out", cut_linear(layer.part("ffn_out"), inputs=neurons))
         widths = {layer.neurons for layer in anatomy.layers}

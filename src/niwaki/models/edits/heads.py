@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from niwaki.models.anatomy import Anatomy, Layer, Network
-from niwaki.models.edit import Edit, chosen, per_layer
+from niwaki.models.edit import Edit, per_layer
 from niwaki.models.slicing import cut_linear
 
 
@@ -12,15 +12,18 @@ class Heads(Edit):
     keep: list[list[int] | int]  # per distinct layer: the heads, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        for number, (layer, keep) in enumerate(
-            zip(anatomy.layers, per_layer(self.keep, anatomy, "heads"), strict=True)
-        ):
-            heads = chosen(keep, layer.heads, f"heads of layer {number}")
+        kept = per_layer(self.keep, [layer.heads for layer in anatomy.layers], "heads")
+        for layer, heads in zip(anatomy.layers, kept, strict=True):
             remember_heads(layer, heads)
             cut_heads(layer, heads)
-        counts = {layer.heads for layer in anatomy.layers}
-        if len(counts) == 1 and anatomy.layers[0].head_width * max(counts) == anatomy.width:
-            setattr(network.config, anatomy.heads_key, counts.pop())
+        tell_heads(network, anatomy)
+
+
+def tell_heads(network: Network, anatomy: Anatomy) -> None:
+    """Writes the number of heads into the config where a config can say it: all layers alike, heads as wide as it reckons."""
+    counts = {layer.heads for layer in anatomy.layers}
+    if len(counts) == 1 and anatomy.layers[0].head_width * max(counts) == anatomy.width:
+        setattr(network.config, anatomy.heads_key, counts.pop())
 
 
 def cut_heads(layer: Layer, heads: list[int]) -> None:

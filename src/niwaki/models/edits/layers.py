@@ -8,6 +8,8 @@ from niwaki.models.edit import Edit, chosen
 
 
 class Layers(Edit):
+    """Recorded with its numbers: layers that were cut before may differ in shape."""
+
     keep: list[int] | int  # which layers, in the order they shall run, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
@@ -23,6 +25,3 @@ class Layers(Edit):
     def _take_out(self, anatomy: Anatomy, keep: list[int]) -> None:
         modules = [layer.module for layer in anatomy.layers]
         anatomy.trunk.set_submodule(anatomy.layer_list, nn.ModuleList([modules[number] for number in keep]))
-
-    def recorded(self) -> "Layers":
-        return Layers(keep=self.keep if isinstance(self.keep, int) else len(self.keep))

@@ -2,6 +2,7 @@
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen
+from niwaki.models.edits.heads import tell_heads
 from niwaki.models.slicing import cut_linear, cut_norm, cut_table
 
 
@@ -22,6 +23,7 @@ class Width(Edit):
             network.set_submodule(path, cut_linear(network.get_submodule(path), outputs=keep, inputs=keep))
         network.set_submodule(anatomy.head_final, cut_linear(network.get_submodule(anatomy.head_final), inputs=keep))
         setattr(network.config, anatomy.width_key, len(keep))
+        tell_heads(network, anatomy)
 
     def recorded(self) -> "Width":
         return Width(keep=self.keep if isinstance(self.keep, int) else len(self.keep))

@@ -1,0 +1,107 @@
+"""What an edit must give, worked out without cutting: the whole network with the removed parts switched off by hooks."""
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.models.edits.ffn import Ffn
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.layers import Layers
+from niwaki.models.edits.vocabulary import Vocabulary
+from niwaki.models.edits.width import Width
+from niwaki.models.forward import Batch
+from niwaki.models.model import Model
+
+
+@torch.no_grad()
+def expected(model: Model, edit: object, batch: Batch) -> Tensor:
+    """Logits of the uncut model with what `edit` takes away switched off. Token ids of the batch are the uncut model's."""
+    whole = copy.deepcopy(model)
+    SWITCH_OFF[type(edit)](whole, edit)
+    return whole.network.eval()(**batch.inputs).logits
+
+
+def without_heads(whole: Model, edit: Heads) -> None:
+    for layer, keep in zip(whole.anatomy.layers, edit.keep, strict=True):
+        columns = [head * layer.head_width + k for head in keep for k in range(layer.head_width)]
+        layer.part("out").register_forward_pre_hook(only(columns, layer.linear("out").in_features))
+
+
+def without_neurons(whole: Model, edit: Ffn) -> None:
+    for layer, keep in zip(whole.anatomy.layers, edit.keep, strict=True):
+        layer.part("ffn_out").register_forward_pre_hook(only(keep, layer.neurons))
+
+
+def without_layers(whole: Model, edit: Layers) -> None:
+    anatomy = whole.anatomy
+    if len(anatomy.layers) < len(anatomy.order):  # one layer, run less often
+        whole.network.config.num_hidden_layers = len(edit.keep)
+        return
+    assert edit.keep == sorted(edit.keep)
+    for number, layer in enumerate(anatomy.layers):
+        if number not in edit.keep:
+            layer.module.register_forward_hook(pass_through)
+
+
+def pass_through(module: nn.Module, args: tuple, output: object) -> object:
+    return (args[0], *output[1:]) if isinstance(output, tuple) else args[0]
+
+
+def without_columns(whole: Model, edit: Width) -> None:
+    """A norm over some columns sees only those; what is in the others never reaches a product."""
+    anatomy, network = whole.anatomy, whole.network
+    projected = anatomy.projection and anatomy.projection in dict(anatomy.trunk.named_modules())
+    if projected:
+        anatomy.trunk.get_submodule(anatomy.projection).register_forward_hook(
+            lambda module, args, output: output * mask(edit.keep, anatomy.width)
+        )
+    else:
+        anatomy.trunk.set_submodule(
+            anatomy.embedding_norm, NormOfSome(anatomy.trunk.get_submodule(anatomy.embedding_norm), edit.keep)
+        )
+    for layer in anatomy.layers:
+        for part in ("attention_norm", "ffn_norm"):
+            layer.replace(part, NormOfSome(layer.part(part), edit.keep))
+    network.get_submodule(anatomy.head_final).register_forward_pre_hook(only(edit.keep, anatomy.width))
+
+
+class NormOfSome(nn.Module):
+    def __init__(self, norm: nn.LayerNorm, keep: list[int]) -> None:
+        super().__init__()
+        self.norm, self.keep = norm, keep
+
+    def forward(self, x: Tensor) -> Tensor:
+        some = x[..., self.keep]
+        mean, variance = some.mean(-1, keepdim=True), some.var(-1, unbiased=False, keepdim=True)
+        whole = (x - mean) / (variance + self.norm.eps).sqrt() * self.norm.weight + self.norm.bias
+        return whole * mask(self.keep, x.shape[-1])
+
+
+def rounded(whole: Model, edit: Int8) -> None:
+    paths = list(whole.anatomy.matrices()) + ([next(whole.anatomy.tables())] if edit.embeddings else [])
+    for path in paths:
+        weight = whole.network.get_submodule(path).weight
+        step = weight.abs().max(dim=1, keepdim=True).values / 127
+        weight.copy_(torch.round(weight / step) * step)
+
+
+def only(keep: list[int], size: int):
+    return lambda module, args: (args[0] * mask(keep, size), *args[1:])
+
+
+def mask(keep: list[int], size: int) -> Tensor:
+    ones = torch.zeros(size)
+    ones[list(keep)] = 1
+    return ones
+
+
+SWITCH_OFF = {
+    Heads: without_heads,
+    Ffn: without_neurons,
+    Layers: without_layers,
+    Width: without_columns,
+    Int8: rounded,
+    Vocabulary: lambda whole, edit: None,
+}
