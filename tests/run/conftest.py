@@ -1,12 +1,14 @@
 """One finished run for all tests of this folder; a copy of it for those that change it."""
 
+import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
-from run import small
 
 from niwaki import api
+from run import small
 
 
 @pytest.fixture(scope="session")
@@ -15,9 +17,19 @@ def recipe_file(tmp_path_factory: pytest.TempPathFactory, bert_folder: Path, row
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory, recipe_file: Path) -> Path:
-    """Made without interruption."""
-    return api.run(recipe_file, out=tmp_path_factory.mktemp("finished") / "run").folder
+def timed(tmp_path_factory: pytest.TempPathFactory, recipe_file: Path) -> tuple[Path, float]:
+    """A run made without interruption, without saving between, and without flushing; and the seconds it took."""
+    began = time.monotonic()
+    rarely = [f"stages.{number}.train.save_seconds=60" for number in range(3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        run = api.run(recipe_file, out=tmp_path_factory.mktemp("finished") / "run", overrides=rarely)
+    return run.folder, time.monotonic() - began
+
+
+@pytest.fixture
+def finished(timed: tuple[Path, float]) -> Path:
+    return timed[0]
 
 
 @pytest.fixture

@@ -58,6 +58,7 @@ def _child(arguments: list[str], log: str) -> None:
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     torch.set_num_threads(1)
+    os.fsync = lambda handle: None  # a killed process loses nothing that it wrote; only a fallen machine does
     sys.exit(run(arguments))
 
 

@@ -169,7 +169,7 @@ def test_overrides_that_cannot_be(tmp_path, override, words):
 @pytest.mark.parametrize("override", ["sead=1", "stages.teacher.trian.epochs=1", "stages.teacher.train.epochs=abc"])
 def test_an_override_is_as_strict_as_the_file(tmp_path, override):
     path = write(tmp_path, '[[stages]]\nname = "teacher"\ntrain = {}\n')
-    with pytest.raises(Refused, match="did you mean|number"):
+    with pytest.raises(Refused, match=r"did you mean|number"):
         read(path, [override])
 
 

@@ -12,13 +12,25 @@ from niwaki.core.errors import NiwakiError, UsageError, did_you_mean
 
 VERBS = Catalog("niwaki.cli", what="verb")
 ORDER = ("run", "check", "list", "show", "eval", "predict", "report", "measure", "ledger", "new")
-INTERRUPTED = 130
+INTERRUPTED = "interrupted; what was finished is kept, the same command goes on from there"
 # typer carries a click of its own, whose errors are not those of the package `click`: the base is asked of typer
 ClickException: Any = typer.BadParameter.__mro__[2]
 
 
+class Interruption(NiwakiError):
+    """Ctrl-C, in a form that typer does not swallow."""
+
+    exit_code = 130
+
+
 class Verbs(TyperGroup):
     """The files of this folder are the verbs; one is imported when it is used."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interruption(INTERRUPTED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
         names = VERBS.names()
@@ -65,7 +77,7 @@ def run(arguments: list[str]) -> int:
         about = error.ctx.command_path if getattr(error, "ctx", None) else "niwaki"
         return _say(f"{' '.join(error.format_message().split()).rstrip('.')}; `{about} --help` says what there is", 2)
     except (typer.Abort, KeyboardInterrupt):
-        return _say("interrupted; what was finished is kept, the same command goes on from there", INTERRUPTED)
+        return _say(INTERRUPTED, Interruption.exit_code)
     except BrokenPipeError:
         sys.stdout = None  # the reader left; nothing more can be said to it
         return 0

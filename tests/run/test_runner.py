@@ -1,0 +1,145 @@
+"""A whole recipe: what it leaves, that it is never made twice, and that damage is found and mended."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import niwaki
+from niwaki import api
+from niwaki.core.errors import Refused
+from niwaki.core.files import fault_in
+from niwaki.core.lock import locked
+from niwaki.run.result import Run
+from run import small
+
+NAMES = ["teacher", "student", "pruned", "int8"]
+
+
+def charges(run: Path) -> list[dict]:
+    lines = [json.loads(line) for line in (run / "ledger.jsonl").read_text().splitlines()]
+    return [line for line in lines if line["event"] == "charge"]
+
+
+def times(run: Path) -> dict[str, int]:
+    return {
+        str(path): path.stat().st_mtime_ns
+        for path in sorted(run.rglob("*"))
+        if path.is_file() and "stages" in str(path)
+    }
+
+
+def stage_folder(run: Path, name: str) -> Path:
+    return next(run.glob(f"stages/{name}-*"))
+
+
+def test_the_folder_holds_what_the_docs_say(finished):
+    for name in ("recipe.toml", "plan.json", "ledger.jsonl", "report.html", "report.md", "report.json"):
+        assert (finished / name).stat().st_size > 0
+    for name in NAMES:
+        folder = stage_folder(finished, name)
+        assert fault_in(folder) is None
+        for file in ("config.json", "model.safetensors", "tokenizer.json", "model.onnx"):
+            assert (folder / "model" / file).is_file()
+        assert (folder / "train.jsonl").is_file() == (name != "int8")
+    assert not [path for path in finished.rglob(".*") if path.name != ".lock"]  # nothing half-written
+
+
+def test_the_stages_are_in_order_measured_and_ever_smaller(finished):
+    report = json.loads((finished / "report.json").read_text())
+    assert [stage["name"] for stage in report["stages"]] == NAMES
+    for stage in (*report["stages"], report["reference"]):
+        assert 0 <= stage["score_low"] <= stage["score"] <= stage["score_high"] <= 1
+        assert min(stage["bytes"], stage["parameters"], stage["flops"], stage["throughput"]) > 0
+        assert stage["latency_ms"]["p50"] <= stage["latency_ms"]["p95"] <= stage["latency_ms"]["p99"]
+        assert stage["energy"]
+    sizes = [stage["bytes"] for stage in report["stages"]]
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
+
+
+def test_a_second_run_makes_nothing_again(copy, recipe_file):
+    before, spent = times(copy), charges(copy)
+    api.run(recipe_file, out=copy)
+    assert times(copy) == before
+    assert charges(copy) == spent
+
+
+def test_another_setting_of_the_last_stage_makes_only_that_stage(copy, recipe_file):
+    before = times(copy)
+    api.run(recipe_file, out=copy, overrides=["stages.int8.methods.int8.embeddings=false"])
+    after = times(copy)
+    assert {name: after[name] for name in before} == before
+    assert len(list(copy.glob("stages/int8-*"))) == 2
+    assert [line["stage"] for line in charges(copy)[len(charges(copy)) - 2 :]] == ["int8", "race"]
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "missing", "manifest"])
+def test_a_damaged_stage_is_made_again_to_the_same_bits(copy, recipe_file, damage):
+    whole = small.weights(copy)
+    target = stage_folder(copy, "int8")
+    weights = target / "model" / "model.safetensors"
+    content = weights.read_bytes()
+    if damage == "flip":
+        weights.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    elif damage == "cut":
+        weights.write_bytes(content[:-100])
+    elif damage == "missing":
+        (target / "result.json").unlink()
+    else:
+        (target / "MANIFEST").unlink()
+    others = {path: time for path, time in times(copy).items() if "/int8-" not in path}
+    api.run(recipe_file, out=copy)
+    assert small.weights(copy) == whole
+    assert {path: times(copy)[path] for path in others} == others
+
+
+def test_what_a_crash_left_beside_the_stages_is_swept_away(copy, recipe_file):
+    left = copy / "stages" / ".teacher-abc.tmp-12345678"
+    left.mkdir()
+    (left / "part").write_text("half")
+    api.run(recipe_file, out=copy)
+    assert not left.exists()
+
+
+def test_a_folder_in_use_is_refused_with_the_process(copy, recipe_file):
+    with locked(copy), pytest.raises(Refused, match=f"in use by process {os.getpid()}"):
+        api.run(recipe_file, out=copy)
+
+
+def test_no_room_is_told_before_work(tmp_path, recipe_file, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    with pytest.raises(Refused, match=r"stage 'teacher' needs about .* MB and 0 MB are free"):
+        api.run(recipe_file, out=tmp_path / "run")
+    assert not list((tmp_path / "run").glob("stages/*"))
+    assert charges(tmp_path / "run")[-1]["outcome"] == "failed"
+
+
+def test_run_and_load_from_python(finished, recipe_file):
+    run = Run.read(finished)
+    assert repr(run).count("\n") >= len(NAMES)
+    assert "<table" in run._repr_html_()
+    assert run.model("student").is_dir()
+    with pytest.raises(Refused, match="has no stage 'nobody'"):
+        run.model("nobody")
+    model = niwaki.load(finished)
+    assert model.folder == run.deploy
+    answers = model.predict(["a good film.", "a dull film."])
+    assert [set(answer.probabilities) for answer in answers] == [{"bad", "good"}] * 2
+    assert all(abs(sum(answer.probabilities.values()) - 1) < 1e-6 for answer in answers)
+
+
+def test_the_recipe_in_the_folder_gives_the_same_plan(finished):
+    said = json.loads((finished / "plan.json").read_text())["stages"]
+    again = api.check(finished / "recipe.toml")["stages"]
+    assert [stage["key"] for stage in again] == [stage["key"] for stage in said]
+
+
+def test_checking_does_no_work(recipe_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = api.check(recipe_file)
+    assert [stage["name"] for stage in plan["estimate"]["stages"]] == NAMES
+    assert plan["estimate"]["seconds"] > 0 and plan["estimate"]["megabytes"] > 0
+    assert list(tmp_path.iterdir()) == []
