@@ -29,7 +29,7 @@ class Edit(Settings):
 def chosen(keep: Sequence[int] | int, size: int, what: str) -> list[int]:
     """The indices that `keep` names (an int n stands for the first n), checked against what there is."""
     if isinstance(keep, int) and keep > size:  # before a list of it is made: a file may name any number
-        raise Refused(f"{what}: must be different numbers below {size} (given: the first {keep})")
+        raise Refused(f"{what}: must be different numbers below {size} (given: the first {str(keep)[:20]})")
     indices = list(range(keep)) if isinstance(keep, int) else list(keep)
     if not indices:
         raise Refused(f"{what}: at least one must be kept")

@@ -42,7 +42,7 @@ class Model:
     def operate(self, edit: Edit) -> None:
         """The only door to change structure: does the edit and writes it into the blueprint."""
         if not self.blueprint.edits:
-            self.blueprint.base = self.network.config.to_dict()
+            self.blueprint.base = config_of(self.network)
         edit.apply(self.network, self.anatomy)
         self.blueprint.edits.append(edit.recorded())
         if is_stock(self.network):
@@ -59,11 +59,15 @@ class Model:
 
         state = {name: value.contiguous() for name, value in self.network.state_dict().items()}
         save_file(state, folder / WEIGHTS, metadata={"format": "pt"})
-        config = {key: value for key, value in self.network.config.to_dict().items() if not key.startswith("_")}
-        write_json(folder / CONFIG, config)
+        write_json(folder / CONFIG, config_of(self.network))
         self.tokenizer.save_pretrained(folder)
         if self.blueprint.edits:
             write_json(folder / BLUEPRINT, self.blueprint.to_json())
+
+
+def config_of(network: Network) -> dict[str, Any]:
+    """The config as it is saved: without private keys, which name the folder it came from."""
+    return {key: value for key, value in network.config.to_dict().items() if not key.startswith("_")}
 
 
 def load_folder(folder: Path, labels: list[str] | None = None) -> Model:

@@ -1,0 +1,244 @@
+"""Models from folders that are damaged, hostile or not models: one line that names the thing, the rule and the mending."""
+
+import json
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import tiny
+from niwaki.core.errors import Refused
+from niwaki.core.files import read_json, write_json
+from niwaki.models import sources
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.vocabulary import Vocabulary
+from niwaki.models.model import load_folder
+
+
+@pytest.fixture
+def folder(bert_folder, tmp_path):
+    """A copy to damage."""
+    return shutil.copytree(bert_folder, tmp_path / "model")
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """A model with a blueprint, to damage."""
+    model = tiny.model("bert")
+    model.operate(Heads(keep=[[0, 2], [1], [3]]))
+    (tmp_path / "edited").mkdir()
+    model.save(tmp_path / "edited")
+    return tmp_path / "edited"
+
+
+def refused(folder, *words, labels=None):
+    with pytest.raises(Refused) as caught:
+        load_folder(folder, labels)
+    text = str(caught.value)
+    assert "\n" not in text and len(text) < 600
+    for word in words:
+        assert word in text, text
+
+
+def change(path, **values):
+    write_json(path, {**read_json(path), **values})
+
+
+def test_a_sound_folder_loads(folder, edited):
+    assert load_folder(folder).labels == tiny.LABELS
+    assert load_folder(edited).labels == tiny.LABELS
+
+
+def test_not_a_folder(tmp_path):
+    refused(tmp_path / "nothing", "nothing: is not a folder")
+    (tmp_path / "file").write_text("x")
+    refused(tmp_path / "file", "is not a folder")
+
+
+def test_a_folder_that_is_not_a_model(tmp_path):
+    refused(tmp_path, "is not a model, it has no config.json")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.99])
+def test_truncated_weights(folder, edited, share):
+    for path in (folder, edited):
+        whole = (path / "model.safetensors").read_bytes()
+        (path / "model.safetensors").write_bytes(whole[: int(len(whole) * share)])
+        refused(path, "model.safetensors", "damaged")
+
+
+def test_no_tokenizer(folder):
+    (folder / "tokenizer.json").unlink()
+    refused(folder, "has no tokenizer.json")
+
+
+def test_a_damaged_tokenizer(folder):
+    (folder / "tokenizer.json").write_text('{"model": ')
+    refused(folder, "tokenizer.json: cannot be read")
+
+
+def test_a_pickle_is_refused_with_the_way_to_convert_it(folder):
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    refused(folder, "pytorch_model.bin", "is a pickle", "convert it once", "save_file(torch.load(", "weights_only=True")
+
+
+def test_a_pickle_beside_safetensors_is_never_read(folder):
+    (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
+    load_folder(folder)
+
+
+def test_no_weights_at_all(folder):
+    (folder / "model.safetensors").unlink()
+    refused(folder, "has no model.safetensors")
+
+
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({"auto_map": {"AutoModel": "evil.Model"}}, ["'auto_map' asks for code"]),
+        ({"quantization_config": {"quant_method": "gptq"}}, ["'quantization_config'"]),
+        ({"model_type": "gpt9"}, ["model_type 'gpt9' is not supported; there is: albert, bert"]),
+        ({"model_type": ["bert"]}, ["is not supported"]),
+        ({"model_type": None}, ["is not supported"]),
+        ({"architectures": ["BertForMaskedLM"]}, ["fine-tune it first"]),
+        ({"hidden_size": 33}, ["config"]),
+        ({"hidden_size": 64}, ["of another shape"]),
+        ({"hidden_size": "wide"}, ["config"]),
+        ({"hidden_size": 10**12}, ["more than any model has"]),
+        ({"hidden_size": 9_000_000}, ["more than model.safetensors holds"]),
+        ({"num_hidden_layers": 10**9}, ["more than any model has"]),
+        ({"num_attention_heads": 0}, ["config"]),
+        ({"num_hidden_layers": 5}, ["encoder.layer.3.", "is missing"]),
+        ({"vocab_size": 7}, ["of another shape"]),
+    ],
+)
+@pytest.mark.parametrize("labels", [None, ["a", "b", "c"]])
+def test_a_config_that_asks_for_code_or_does_not_fit(folder, values, words, labels):
+    if "architectures" in values and labels:
+        pytest.skip("a new head may be put on any encoder")
+    change(folder / "config.json", **values)
+    refused(folder, *words, labels=labels)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "null", "{", "", '{"model_type": "bert"}', "[" * 50_000])
+def test_a_config_that_is_no_config(folder, text):
+    (folder / "config.json").write_text(text)
+    refused(folder, "config")
+
+
+def test_a_hole_in_the_weights_is_never_filled_with_random_numbers(folder, edited):
+    for path in (folder, edited):
+        state = load_file(path / "model.safetensors")
+        state.pop("bert.encoder.layer.1.output.dense.weight")
+        save_file(state, path / "model.safetensors", metadata={"format": "pt"})
+        refused(path, "bert.encoder.layer.1.output.dense.weight", "missing", labels=tiny.LABELS)
+
+
+def test_a_missing_head_is_made_only_when_it_is_asked_for(folder):
+    state = {name: value for name, value in load_file(folder / "model.safetensors").items() if "classifier" not in name}
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    refused(folder, "classifier", "missing")
+    assert load_folder(folder, ["a", "b", "c"]).labels == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({"edits": [{"edit": "melt"}]}, ["blueprint edit 'melt' is not known; there is: ffn, heads"]),
+        ({"edits": [{"edit": "heads", "keep": [1, 1, 9]}]}, ["heads of layer 2", "below 4"]),
+        ({"edits": [{"edit": "heads", "keep": [1, 1]}]}, ["2 layers are named and the model has 3"]),
+        ({"edits": [{"edit": "heads", "keep": [10**14, 1, 1]}]}, ["heads of layer 0"]),
+        ({"edits": [{"edit": "heads", "keep": [10**400, 1, 1]}]}, ["heads of layer 0"]),
+        ({"edits": [{"edit": "heads", "kepp": [1]}]}, ["edits.0.kepp: unknown key, did you mean 'keep'?"]),
+        ({"edits": [{"edit": "heads", "keep": "all"}]}, ["edits.0.keep"]),
+        ({"edits": [{"edit": "../../heads"}]}, ["is not known"]),
+        ({"edits": [{"edit": "os"}]}, ["is not known"]),
+        ({"edits": ["heads"]}, ["edits.0: must be a table"]),
+        ({"edits": {}}, ["must hold"]),
+        ({"edits": [{"edit": "int8"}] * 1001}, ["more than 1000 edits"]),
+        ({"edits": [{"edit": "int8"}]}, ["model.safetensors: tensor"]),
+        ({"version": 2}, ["version 2 is not known"]),
+        ({"base": []}, ["must hold"]),
+        ({"base": {}}, ["model_type None"]),
+        ({"base": {"model_type": "bert", "auto_map": {"x": "y"}}}, ["auto_map"]),
+        ({"base": {"model_type": "bert", "architectures": ["BertForSequenceClassification"], "hidden_size": 9_000_000, "num_attention_heads": 1}}, [""]),
+    ],
+)  # fmt: skip
+def test_a_blueprint_that_is_wrong(edited, values, words):
+    change(edited / "blueprint.json", **values)
+    with pytest.raises(Refused) as caught:
+        load_folder(edited)
+    for word in words:
+        assert word in str(caught.value)
+    assert all("\n" not in fault and len(fault) < 300 for fault in caught.value.faults)
+
+
+def test_more_than_ten_labels_keep_their_order(tmp_path):
+    names = [f"label {number}" for number in range(12)]
+    for number, edit in enumerate((None, Heads(keep=[1, 2, 3]))):
+        model = tiny.model("bert", labels=names)
+        if edit:
+            model.operate(edit)
+        (tmp_path / str(number)).mkdir()
+        model.save(tmp_path / str(number))
+        again = load_folder(tmp_path / str(number))
+        assert again.labels == names
+        assert again.network.config.label2id["label 10"] == 10
+
+
+def test_an_edited_model_takes_new_names_but_not_more_labels(edited):
+    assert load_folder(edited, ["no", "yes"]).labels == ["no", "yes"]
+    refused(edited, "2 labels", "3 are asked for", labels=["a", "b", "c"])
+
+
+def test_what_config_says_beside_the_shape_survives(tmp_path):
+    model = tiny.model("bert")
+    model.operate(Heads(keep=[1, 2, 3]))
+    model.operate(Vocabulary(keep=[5, *range(5), *range(6, 70)]))
+    model.network.config.niwaki_max_tokens = 17
+    model.save(tmp_path)
+    again = load_folder(tmp_path).network.config
+    assert (again.pad_token_id, again.niwaki_max_tokens, again.vocab_size) == (1, 17, 70)
+
+
+def test_saving_again_gives_the_same_bytes_and_names_no_folder(folder, edited, tmp_path):
+    for number, path in enumerate((folder, edited)):
+        (tmp_path / str(number)).mkdir()
+        model = load_folder(path)
+        if number == 0:
+            model.operate(Heads(keep=[1, 1, 1]))
+        model.save(tmp_path / str(number))
+        for name in [path.name for path in edited.iterdir()]:
+            again = (tmp_path / str(number) / name).read_bytes()
+            assert str(tmp_path).encode() not in again
+            assert number == 0 or name == "tokenizer_config.json" or again == (edited / name).read_bytes(), name
+
+
+def test_parameters_counts_what_is_stored(folder):
+    model = load_folder(folder)
+    assert model.parameters() == sum(value.numel() for value in load_file(folder / "model.safetensors").values())
+
+
+def test_a_clone_is_independent():
+    model = tiny.model("bert")
+    other = model.clone()
+    other.operate(Heads(keep=[1, 1, 1]))
+    with torch.no_grad():
+        other.network.classifier.bias += 1
+    assert model.anatomy.layers[0].heads == 4 and model.blueprint.edits == []
+    assert not torch.equal(model.network.classifier.bias, other.network.classifier.bias)
+
+
+def test_sources(folder, monkeypatch):
+    assert sources.locate(str(folder)) == folder
+    for name in ("no-such", "./no/such", "/no/such", "a/b/c"):
+        with pytest.raises(Refused, match="is neither an embedded model"):
+            sources.locate(name)
+    with pytest.raises(Refused, match="could not be fetched.*give a folder instead"):
+        sources.locate("nobody/nothing")
+
+
+def test_the_embedded_model_is_checked_and_found():
+    folder = sources.locate("minilm")
+    assert json.loads((folder / "config.json").read_text())["num_hidden_layers"] == 6
