@@ -14,7 +14,7 @@ from niwaki.core.errors import UsageError
 from niwaki.core.seeds import derive
 from niwaki.meter.window import meter
 
-LEVEL = 0.98  # nominal. Measured on a loaded machine a nominal 95 % held the truth in some 88 % of trials
+LEVEL = 0.98  # nominal. On a loaded machine a nominal 95 % held the truth in 83 to 95 % of trials
 RESAMPLES = 2000
 TRIM = 0.2  # of the pairs, at either end: one mad pair in five does no harm
 MIN_PAIRS = 6
