@@ -36,7 +36,7 @@ def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> 
     if not isinstance(path, str | Path):
         raise UsageError(f"load: the path must be text or a Path (given: {type(path).__name__})")
     folder = Path(path).expanduser()
-    if (folder / "report.json").is_file():
+    if any((folder / name).is_file() for name in ("plan.json", "report.json")):
         folder = Run.read(folder).deploy
     return Predictor(folder, engine, threads)
 

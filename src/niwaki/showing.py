@@ -70,10 +70,19 @@ def show_model(folder: Path) -> Shown:
 
 def show_run(folder: Path) -> Shown:
     plan = read_json(folder / "plan.json")
+    try:
+        return plan, _stages_of(plan, folder)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Refused(
+            f"{folder / 'plan.json'}: is not a plan ({type(error).__name__}: {error}); `niwaki run` writes it again"
+        ) from None
+
+
+def _stages_of(plan: dict[str, Any], folder: Path) -> str:
     lines = [f"{folder}: {plan['model']} on {plan['task']['name']}, seed {plan['seed']}"]
     for stage in plan["stages"]:
         done = (folder / stage["folder"] / "result.json").is_file()
         methods = ", ".join(method["use"] for method in stage["methods"]) or "fine-tune"
         score = f"{read_json(folder / stage['folder'] / 'result.json')['score']['value']:.4f}" if done else "not made"
         lines.append(f"  {stage['name']:<14} {score:<9} {methods:<36} {stage['folder']}")
-    return plan, "\n".join(lines)
+    return "\n".join(lines)

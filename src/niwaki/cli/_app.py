@@ -87,7 +87,8 @@ def run(arguments: list[str]) -> int:
         if os.environ.get("NIWAKI_DEBUG"):
             raise
         return _say(
-            f"a fault of niwaki's own: {type(error).__name__}: {str(error)[:300]} (NIWAKI_DEBUG=1 shows where)", 1
+            f"a fault of niwaki's own: {type(error).__name__}: {' '.join(str(error).split())[:300]} (NIWAKI_DEBUG=1 shows where)",
+            1,
         )
 
 

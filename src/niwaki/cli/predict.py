@@ -23,7 +23,12 @@ def command(
 
     if in_ is not None and not in_.is_file():
         raise Refused(f"{in_}: is not there")
-    rows = texts or (in_.read_text(encoding="utf-8") if in_ else sys.stdin.read()).splitlines()
+    try:
+        rows = texts or (in_.read_text(encoding="utf-8") if in_ else sys.stdin.read()).splitlines()
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"{in_ or 'stdin'}: is not UTF-8 ({error.reason} at byte {error.start}); convert it first"
+        ) from None
     if not rows:
         raise Refused("predict: no text was given; pass texts, --in FILE, or lines on stdin")
     answers = api.load(model, engine).predict(rows)

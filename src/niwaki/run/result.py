@@ -22,7 +22,10 @@ class Run:
             raise Refused(
                 f"{folder}: is not a finished run, it has no report.json; `niwaki run` finishes it, `niwaki report` writes it"
             )
-        return cls(folder, read_json(folder / "report.json"))
+        report = read_json(folder / "report.json")
+        if not isinstance(report, dict) or not isinstance(report.get("stages"), list):
+            raise Refused(f"{folder / 'report.json'}: is not a report; `niwaki report` writes it again")
+        return cls(folder, report)
 
     @property
     def stages(self) -> list[dict[str, Any]]:

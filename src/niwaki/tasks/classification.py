@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 import torch
+from pyarrow import compute
 from pydantic import ConfigDict
 from torch import Tensor
 from torch.nn import functional
@@ -45,17 +46,15 @@ class Classification(Task):
     @cached_property
     def _splits(self) -> dict[str, pa.Table]:
         parts = {name: self._checked(name, table) for name, table in self.rows().items()}
-        if "all" in parts:
-            return split_by_hash(parts["all"], self.text, self.label, self.validation, self.test)
-        made = split_by_hash(
-            parts["train"], self.text, self.label, self.validation, self.test if "test" not in parts else 0.0
-        )
-        if "validation" not in parts:  # never out of the test rows
-            parts = {**parts, "train": made["train"], "validation": made["validation"]}
-        if "test" not in parts:
-            parts["test"] = made["test"]
-            parts["train"] = made["train"]
-        return parts
+        rows = parts.pop("all") if "all" in parts else parts.pop("train")
+        shares = [0.0 if part in parts else getattr(self, part) for part in ("validation", "test")]
+        splits = {**split_by_hash(rows, self.text, self.label, *shares), **parts}  # what a file gives is taken as it is
+        empty = [part for part in ("train", "validation", "test") if splits[part].num_rows == 0]
+        if empty:
+            raise Refused(
+                f"{self.path}: {rows.num_rows} rows leave none for {empty[0]}; give more rows, or a file for it"
+            )
+        return splits
 
     def _checked(self, name: str, table: pa.Table) -> pa.Table:
         """Only the columns of the task, as text, with no empty cell."""
@@ -67,14 +66,21 @@ class Classification(Task):
         if faults:
             raise Refused(faults)
         columns = [column for column in (self.text, self.second, self.label) if column]
-        table = table.select(columns)
-        arrays = [table.column(column).cast(pa.string()) for column in columns]
-        empty = sum(array.null_count for array in arrays)
+        arrays = [self._as_text(table, column) for column in columns]
+        empty = sum(count_empty(array) for array in arrays)
         if empty:
             raise Refused(
                 f"{self.path or name}: {empty} empty cells in {', '.join(columns)} ({name} rows); fill or drop them"
             )
         return pa.table(dict(zip(columns, arrays, strict=True)))
+
+    def _as_text(self, table: pa.Table, column: str) -> pa.ChunkedArray:
+        try:
+            return table.column(column).cast(pa.string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise Refused(
+                f"{self.path}: column '{column}' is not text in UTF-8 ({str(error).splitlines()[0][:100]}); convert it first"
+            ) from None
 
     @cached_property
     def _labels(self) -> list[str]:
@@ -114,6 +120,12 @@ class Classification(Task):
             "accuracy": float((predicted == targets).mean()),
             "f1_macro": f1_macro(predicted, targets, logits.shape[1]),
         }
+
+
+def count_empty(array: pa.ChunkedArray) -> int:
+    """Cells with nothing in them but space."""
+    blank = compute.equal(compute.utf8_trim_whitespace(array), "")
+    return array.null_count + (compute.sum(blank).as_py() or 0)
 
 
 def f1_macro(predicted: np.ndarray, targets: np.ndarray, labels: int) -> float:

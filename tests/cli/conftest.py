@@ -1,0 +1,88 @@
+"""The command line called in this process: exit code, stdout and stderr; and one finished run to ask about."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from niwaki.cli._app import run
+from niwaki.core import log
+
+RECIPE = """\
+model = "{model}"
+task = "classification"
+data = {{ path = "{rows}", max_tokens = 24 }}
+
+[[stages]]
+name = "teacher"
+train = {{ epochs = 0.5, lr = 1e-3, batch = 16 }}
+
+[[stages]]
+name = "int8"
+methods = [{{ use = "int8" }}]
+"""
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def faults(self) -> list[str]:
+        """The lines that tell what was wrong; progress is none of them."""
+        return [line for line in self.err.splitlines() if line.startswith("niwaki: ")]
+
+
+Command = Callable[..., Said]
+
+
+@pytest.fixture
+def niwaki(capfd: pytest.CaptureFixture[str]) -> Command:
+    def call(*arguments: str) -> Said:
+        capfd.readouterr()
+        code = run([str(argument) for argument in arguments])
+        log.quiet()
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return Said(code, out, err)
+
+    return call
+
+
+@pytest.fixture
+def refused(niwaki: Command) -> Callable[..., str]:
+    """Calls what must be refused with exit code 3 and exactly one line; gives the line."""
+
+    def call(*arguments: str, code: int = 3) -> str:
+        said = niwaki(*arguments)
+        assert said.code == code, said
+        assert said.out == ""
+        assert len(said.faults) == 1, said.err
+        return said.faults[0]
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def recipe_file(tmp_path_factory: pytest.TempPathFactory, bert_folder: Path, rows_csv: Path) -> Path:
+    path = tmp_path_factory.mktemp("recipe") / "two.toml"
+    path.write_text(RECIPE.format(model=bert_folder, rows=rows_csv))
+    return path
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory, recipe_file: Path) -> Path:
+    from niwaki import api
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        return api.run(recipe_file, out=tmp_path_factory.mktemp("cli") / "run").folder
+
+
+@pytest.fixture
+def model(finished: Path) -> Path:
+    """The folder of the int8 model."""
+    return next(finished.glob("stages/int8-*/model"))
