@@ -235,7 +235,7 @@ def test_sources(folder, monkeypatch):
     for name in ("no-such", "./no/such", "/no/such", "a/b/c"):
         with pytest.raises(Refused, match="is neither an embedded model"):
             sources.locate(name)
-    with pytest.raises(Refused, match="could not be fetched.*give a folder instead"):
+    with pytest.raises(Refused, match=r"could not be fetched.*give a folder instead"):
         sources.locate("nobody/nothing")
 
 

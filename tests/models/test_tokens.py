@@ -56,13 +56,16 @@ def test_min_count():
     assert "film" in count[2] and "film" not in count[4]
 
 
-def test_the_transformers_form_keeps_marks_and_inputs():
+@pytest.mark.parametrize(
+    "names", [["input_ids", "attention_mask"], ["input_ids", "token_type_ids", "attention_mask"]], ids=len
+)
+def test_the_transformers_form_keeps_marks_and_inputs(names):
     whole = tiny.tokenizer()
-    whole.model_input_names = ["input_ids", "attention_mask"]
+    whole.model_input_names = names
     small = trimmed(whole, used_pieces(whole.backend_tokenizer, TEXTS, 1))
     assert small.pad_token == "[PAD]" and small.convert_ids_to_tokens(small.pad_token_id) == "[PAD]"
     assert small.model_max_length == whole.model_max_length
-    assert list(small(TEXTS[0])) == ["input_ids", "attention_mask"]
+    assert list(small(TEXTS[0])) == names
 
 
 def test_plain_neither_pads_nor_cuts():
@@ -77,5 +80,5 @@ def test_other_kinds_are_refused():
     from tokenizers import Tokenizer
     from tokenizers.models import BPE
 
-    with pytest.raises(Refused, match="only WordPiece.*BPE"):
+    with pytest.raises(Refused, match=r"only WordPiece.*BPE"):
         trim(Tokenizer(BPE()), [0])

@@ -137,7 +137,12 @@ def _swap(temporary: Path, target: Path) -> None:
     old = target.with_name(f".{target.name}.old-{uuid.uuid4().hex[:8]}")
     if target.exists():
         target.rename(old)
-    temporary.rename(target)
+    try:
+        temporary.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
     fsync(target.parent)
     shutil.rmtree(old, ignore_errors=True)
 
@@ -155,14 +160,16 @@ def fault_in(folder: Path) -> str | None:
     if not (folder / MANIFEST).is_file():
         return f"{folder}: has no {MANIFEST}, so it was never finished"
     try:
-        entries = read_json(folder / MANIFEST)["files"]
-    except (Refused, KeyError, TypeError):
+        entries = [
+            (name, said["bytes"], said["sha256"]) for name, said in read_json(folder / MANIFEST)["files"].items()
+        ]
+    except (Refused, KeyError, TypeError, AttributeError):
         return f"{folder}/{MANIFEST}: is damaged"
-    for name, said in entries.items():
+    for name, size, digest in entries:
         path = folder / name
         if not path.is_file():
             return f"{path}: is missing"
-        if path.stat().st_size != said["bytes"] or sha256(path) != said["sha256"]:
+        if path.stat().st_size != size or sha256(path) != digest:
             return f"{path}: is not what was saved (damaged or changed since)"
     return None
 

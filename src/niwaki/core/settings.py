@@ -40,8 +40,12 @@ def _line(fault: Any, kind: type[BaseModel], path: str) -> str:
     if fault["type"] == "missing":
         return f"{where}: needed, but not given"
     message = fault["msg"].removeprefix("Value error, ")
-    given = f" (given: {fault['input']!r})" if not isinstance(fault["input"], dict | list) else ""
+    given = f" (given: {_shortened(repr(fault['input']))})" if not isinstance(fault["input"], dict | list) else ""
     return f"{where}: {message[0].lower()}{message[1:]}{given}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}…"
 
 
 def _fields_at(kind: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:

@@ -45,4 +45,7 @@ def _read(path: Path) -> pa.Table:
     if path.suffix == ".jsonl":
         return json.read_json(path)
     parse: Any = csv.ParseOptions(delimiter="\t" if path.suffix == ".tsv" else ",", newlines_in_values=True)
-    return csv.read_csv(path, parse_options=parse)
+    # all as text: a guess from the first rows would make 7 of 007, and stop at the first word in a column of numbers
+    names = csv.open_csv(path, parse_options=parse).schema.names
+    text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
+    return csv.read_csv(path, parse_options=parse, convert_options=text)

@@ -52,7 +52,8 @@ def trimmed(tokenizer: Any, keep: list[int]) -> Any:
 
     marks = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
     inner = trim(tokenizer.backend_tokenizer, keep)
-    return PreTrainedTokenizerFast(tokenizer_object=inner, model_max_length=tokenizer.model_max_length, **marks)
+    kept = {name: getattr(tokenizer, name) for name in ("model_max_length", "model_input_names", "padding_side")}
+    return PreTrainedTokenizerFast(tokenizer_object=inner, **kept, **marks)
 
 
 def _renumber_marks(value: Any, new_number: dict[int, int]) -> None:

@@ -1,0 +1,200 @@
+"""Files that are whole or not there: whatever fails on the way, what was there before stays."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from niwaki.core import files
+from niwaki.core.errors import NiwakiError, Refused
+
+
+def commit(target: Path, **content: str) -> None:
+    with files.committed(target) as folder:
+        for name, text in content.items():
+            (folder / name).write_text(text)
+        (folder / "below").mkdir()
+        (folder / "below" / "deep.txt").write_text("deep")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_committed_folder_is_sound_and_leaves_nothing_beside(tmp_path):
+    commit(tmp_path / "a", x="1", y="")
+    assert files.fault_in(tmp_path / "a") is None
+    assert names(tmp_path) == ["a"]
+    manifest = json.loads((tmp_path / "a" / "MANIFEST").read_text())
+    assert set(manifest["files"]) == {"x", "y", "below/deep.txt"}
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])  # fmt: skip
+def test_an_exception_inside_leaves_the_old_one(tmp_path, error):
+    commit(tmp_path / "a", x="old")
+    wanted = NiwakiError if isinstance(error, OSError) else type(error)
+    with pytest.raises(wanted) as caught, files.committed(tmp_path / "a") as folder:
+        (folder / "x").write_text("new")
+        raise error
+    if isinstance(error, OSError):
+        assert "could not be saved (No space left on device); what was there before is intact" in str(caught.value)
+    assert (tmp_path / "a" / "x").read_text() == "old" and files.fault_in(tmp_path / "a") is None
+    assert names(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("call", range(8))
+def test_a_disk_that_fails_at_any_flush_leaves_old_or_new(tmp_path, monkeypatch, call):
+    commit(tmp_path / "a", x="old")
+    real, count = os.fsync, iter(range(1000))
+
+    def flush(handle):
+        if next(count) == call:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    try:
+        commit(tmp_path / "a", x="new")
+    except NiwakiError:
+        failed = True
+    else:
+        failed = False
+    monkeypatch.undo()
+    files.sweep(tmp_path)
+    assert names(tmp_path) == ["a"] and files.fault_in(tmp_path / "a") is None
+    assert (tmp_path / "a" / "x").read_text() in (("old", "new") if failed else ("new",))
+    assert failed == (next(count) > call)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_rename_that_fails_leaves_the_old_one_in_its_place(tmp_path, monkeypatch, place):
+    commit(tmp_path / "a", x="old")
+    real, count = Path.rename, iter(range(100))
+
+    def rename(self, target):
+        if next(count) == place:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(NiwakiError, match="intact"):
+        commit(tmp_path / "a", x="new")
+    monkeypatch.undo()
+    assert (tmp_path / "a" / "x").read_text() == "old" and names(tmp_path) == ["a"]
+
+
+FULL = """
+import resource, sys, torch
+from pathlib import Path
+from safetensors.torch import save_file
+from niwaki.core.files import committed
+from niwaki.core.errors import NiwakiError
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+try:
+    with committed(Path(sys.argv[1])) as folder:
+        save_file({"x": torch.zeros(1_000_000)}, folder / "x.safetensors")
+except NiwakiError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_weights_that_do_not_fit_are_one_line(tmp_path):
+    commit(tmp_path / "a", x="old")
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path / "a")], capture_output=True, text=True)
+    assert done.stderr.count("\n") == 1 and "could not be saved" in done.stderr and "intact" in done.stderr
+    assert (tmp_path / "a" / "x").read_text() == "old" and names(tmp_path) == ["a"]
+
+
+@given(data=some.data())
+def test_every_damage_is_seen(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("damage") / "a"
+    commit(folder, x="some text", y="more")
+    path = folder / data.draw(some.sampled_from(["x", "y", "below/deep.txt"]))
+    content = bytearray(path.read_bytes())
+    kind = data.draw(some.sampled_from(["flip", "cut", "append", "remove"]))
+    if kind == "flip":
+        content[data.draw(some.integers(0, len(content) - 1))] ^= 1 << data.draw(some.integers(0, 7))
+    path.unlink() if kind == "remove" else path.write_bytes(
+        content[:-1] if kind == "cut" else content + b"!" if kind == "append" else content
+    )
+    assert files.fault_in(folder).startswith(str(path))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", '{"files": []}', '{"files": {"x": 3}}', '{"files": {"x": {}}}', '{"files": null}'])  # fmt: skip
+def test_a_damaged_manifest_is_a_fault(tmp_path, text):
+    commit(tmp_path / "a", x="1")
+    (tmp_path / "a" / "MANIFEST").write_text(text)
+    assert "is damaged" in files.fault_in(tmp_path / "a")
+
+
+def test_an_unfinished_folder_is_a_fault(tmp_path):
+    assert "is not a folder" in files.fault_in(tmp_path / "no")
+    assert "never finished" in files.fault_in(tmp_path)
+
+
+def test_sweep_removes_halves_and_puts_back_what_was_being_replaced(tmp_path):
+    commit(tmp_path / "kept", x="1")
+    commit(tmp_path / "lost", x="2")
+    (tmp_path / "lost").rename(tmp_path / ".lost.old-12345678")
+    (tmp_path / ".kept.old-12345678").mkdir()
+    (tmp_path / ".new.tmp-12345678").mkdir()
+    (tmp_path / ".text.tmp-12345678").write_text("half")
+    (tmp_path / ".work-stage").mkdir()
+    (tmp_path / "plain.tmp-1").write_text("a user's own")
+    files.sweep(tmp_path)
+    assert names(tmp_path) == [".work-stage", "kept", "lost", "plain.tmp-1"]
+    assert files.fault_in(tmp_path / "lost") is None
+    files.sweep(tmp_path / "nothing")
+
+
+def test_write_text_replaces_in_one_step(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    files.write_text(path, "old")
+    monkeypatch.setattr(os, "fsync", lambda handle: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+    with pytest.raises(OSError):
+        files.write_text(path, "new and longer")
+    assert path.read_text() == "old" and names(tmp_path) == ["a.txt"]
+
+
+def test_append_line_closes_off_a_torn_line(tmp_path):
+    path = tmp_path / "a.jsonl"
+    files.append_line(path, {"n": 1})
+    with path.open("a") as file:
+        file.write('{"n": 2, "torn')
+    files.append_line(path, {"n": 3, "text": "é\n"})
+    assert files.read_lines(path) == [{"n": 1}, {"n": 3, "text": "é\n"}]
+    assert path.read_text().endswith("\n")
+    assert files.read_lines(tmp_path / "none") == []
+
+
+def test_read_json_refuses_in_one_line(tmp_path):
+    for text in ("{", "\xff", "[" * 100_000):
+        (tmp_path / "x").write_bytes(text.encode("latin-1"))
+        with pytest.raises(Refused) as caught:
+            files.read_json(tmp_path / "x")
+        assert "\n" not in str(caught.value)
+
+
+def test_require_space(tmp_path):
+    files.require_space(tmp_path / "not" / "there", 1, "it")
+    with pytest.raises(Refused, match="stage 'x' needs about .* MB .* free some space"):
+        files.require_space(tmp_path / "not" / "there", 10**18, "stage 'x'")
+
+
+def test_fingerprint_knows_content_not_order():
+    assert files.fingerprint({"a": 1, "b": [1, 2]}) == files.fingerprint({"b": [1, 2], "a": 1})
+    assert files.fingerprint({"a": 1}) != files.fingerprint({"a": 2}) != files.fingerprint({"a": "2"})
+
+
+def test_saved_files_can_be_read_by_others(tmp_path):
+    with files.committed(tmp_path / "a") as folder:
+        (folder / "x").touch(mode=0o600)
+    mask = os.umask(0)
+    os.umask(mask)
+    assert (tmp_path / "a" / "x").stat().st_mode & 0o777 == 0o666 & ~mask

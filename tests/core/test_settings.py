@@ -1,0 +1,59 @@
+"""All faults at once, each with its path and its mending."""
+
+import pytest
+
+from niwaki.core.errors import GateMissed, NiwakiError, Refused, UsageError, did_you_mean
+from niwaki.core.settings import Settings, check, setting
+
+
+class Inner(Settings):
+    epochs: float = setting(1.0, "passes", gt=0)
+
+
+class Outer(Settings):
+    name: str = setting(..., "name")
+    train: Inner | None = setting(None, "training")
+    many: list[Inner] = setting([], "several")
+
+
+def faults(values, path=""):
+    with pytest.raises(Refused) as caught:
+        check(Outer, values, path)
+    return caught.value.faults
+
+
+def test_all_faults_at_once_with_paths_and_suggestions():
+    found = faults(
+        {"nmae": 1, "train": {"epoch": 2, "epochs": -1}, "many": [{}, {"epochs": "x"}, {"zzz": 1}]}, "stages.0"
+    )
+    assert sorted(found) == sorted([
+        "stages.0.name: needed, but not given",
+        "stages.0.nmae: unknown key, did you mean 'name'?",
+        "stages.0.train.epoch: unknown key, did you mean 'epochs'?",
+        "stages.0.train.epochs: input should be greater than 0 (given: -1)",
+        "stages.0.many.1.epochs: input should be a valid number, unable to parse string as a number (given: 'x')",
+        "stages.0.many.2.zzz: unknown key; there is: epochs",
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_are_finite(value):
+    assert "finite" in faults({"name": "a", "train": {"epochs": value}})[0]
+
+
+def test_good_values_pass_and_defaults_fill():
+    made = check(Outer, {"name": "a", "train": {}})
+    assert made.train.epochs == 1.0 and made.many == []
+
+
+def test_exit_codes():
+    assert [kind.exit_code for kind in (NiwakiError, UsageError, Refused, GateMissed)] == [1, 2, 3, 4]
+
+
+def test_did_you_mean():
+    assert did_you_mean("sparcity", ["sparsity", "size"]) == ", did you mean 'sparsity'?"
+    assert did_you_mean("zzz", ["b", "a"]) == "; there is: a, b"
+
+
+def test_a_huge_value_is_cut_in_the_message():
+    assert len(faults({"name": "a", "train": {"epochs": "9" * 5000 + "x"}})[0]) < 400
