@@ -14,12 +14,12 @@ from niwaki.core.errors import UsageError
 from niwaki.core.seeds import derive
 from niwaki.meter.window import meter
 
-LEVEL = 0.98  # nominal. On a loaded machine a nominal 95 % held the truth in 83 to 95 % of trials
+LEVEL = 0.98  # nominal. A nominal 95 % held the truth less often on a loaded machine: docs/measuring.md
 RESAMPLES = 2000
 TRIM = 0.2  # of the pairs, at either end: one mad pair in five does no harm
 MIN_PAIRS = 6
 LEAST_SECONDS = (
-    0.05  # of a sample: on a loaded machine some 0.2 ms are lost at each start, which bends ratios of short jobs
+    0.05  # of a sample: on a loaded machine the ratio of 3 ms jobs came out 4 % low
 )
 
 
