@@ -18,9 +18,7 @@ LEVEL = 0.98  # nominal. A nominal 95 % held the truth less often on a loaded ma
 RESAMPLES = 2000
 TRIM = 0.2  # of the pairs, at either end: one mad pair in five does no harm
 MIN_PAIRS = 6
-LEAST_SECONDS = (
-    0.05  # of a sample: on a loaded machine the ratio of 3 ms jobs came out 4 % low
-)
+LEAST_SECONDS = 0.05  # of a sample: on a loaded machine the ratio of 3 ms jobs came out 4 % low
 
 
 @dataclass(frozen=True)
