@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from niwaki.core.log import progress
 from niwaki.core.seeds import numpy_generator
 from niwaki.meter import Reading, Window, meter
+from niwaki.meter.compare import interval, ratio
 
 Runner = Callable[[Sequence[Any]], Any]  # texts in, answers out
 ROUNDS, SINGLES = 6, 20  # six pairs are the fewest that payback takes; single requests are timed in every round
@@ -62,27 +63,18 @@ def _lap(runner: Runner, texts: Sequence[Any], singles: int, laps: Laps, number:
         laps.latency_ms.append((time.perf_counter() - start) * 1e3)
 
 
+def seconds(laps: Laps) -> list[float]:
+    return [reading.seconds for reading in laps.readings]
+
+
 def _summary(laps: Laps, reference: Laps, texts: int) -> dict[str, Any]:
     p50, p95, p99 = (float(value) for value in np.percentile(laps.latency_ms, [50, 95, 99]))
-    ratios = np.asarray(laps.per_second) / np.asarray(reference.per_second)
     total = sum(laps.readings[1:], laps.readings[0])
     return {
-        "throughput": _interval(laps.per_second),
+        "throughput": asdict(interval(laps.per_second)),
         "latency_ms": {"p50": p50, "p95": p95, "p99": p99},
-        "ratio": _interval(ratios),
+        "ratio": asdict(ratio(seconds(reference), seconds(laps))),
         "energy_per_1000": total.scaled(1000 / (texts * len(laps.readings))).to_dict(),
         "per_second": laps.per_second,
         "cpu_seconds_per_1000": [reading.cpu_seconds * 1000 / texts for reading in laps.readings],
-    }
-
-
-def _interval(values: Sequence[float] | np.ndarray) -> dict[str, float]:
-    """Median over the rounds, with the range a bootstrap of the rounds gives the median."""
-    array = np.asarray(values)
-    generator = numpy_generator(0, "rounds", len(array))
-    medians = np.median(array[generator.integers(0, len(array), (1000, len(array)))], axis=1)
-    return {
-        "value": float(np.median(array)),
-        "low": float(np.quantile(medians, 0.025)),
-        "high": float(np.quantile(medians, 0.975)),
     }

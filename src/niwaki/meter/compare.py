@@ -23,7 +23,7 @@ LEAST_SECONDS = 0.05  # of a sample: on a loaded machine the ratio of 3 ms jobs 
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure and the range it lies in, in 95 of 100 cases."""
+    """A figure and its range: at least 95 of 100 such ranges hold the truth (the nominal level is LEVEL)."""
 
     value: float
     low: float
