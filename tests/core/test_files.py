@@ -183,7 +183,7 @@ def test_read_json_refuses_in_one_line(tmp_path):
 
 def test_require_space(tmp_path):
     files.require_space(tmp_path / "not" / "there", 1, "it")
-    with pytest.raises(Refused, match="stage 'x' needs about .* MB .* free some space"):
+    with pytest.raises(Refused, match=r"stage 'x' needs about .* MB .* free some space"):
         files.require_space(tmp_path / "not" / "there", 10**18, "stage 'x'")
 
 

@@ -80,7 +80,7 @@ def test_a_label_that_was_not_in_training_is_refused(tmp_path):
 
 
 def test_no_path():
-    with pytest.raises(Refused, match="data.path: needed for task 'classification'"):
+    with pytest.raises(Refused, match=r"data\.path: needed for task 'classification'"):
         Classification().splits()
 
 

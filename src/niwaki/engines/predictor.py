@@ -109,7 +109,9 @@ def refuse_folder(folder: Path) -> None:
     for name in ("config.json", "tokenizer.json"):
         if not (folder / name).is_file():
             raise Refused(f"{folder}: is not a model that can predict, it has no {name}")
-    if not isinstance(read_json(folder / "config.json").get("id2label"), dict):
+    config = read_json(folder / "config.json")
+    names = config.get("id2label") if isinstance(config, dict) else None
+    if not isinstance(names, dict) or not names or not all(number.isdigit() for number in names):
         raise Refused(f"{folder / 'config.json'}: names no labels (id2label); fine-tune the model on a task first")
 
 

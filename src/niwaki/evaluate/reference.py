@@ -18,6 +18,9 @@ class Reference:
     def __init__(self, folder: Path, max_tokens: int) -> None:
         model = load_folder(folder)
         self.tokenizer: Any = model.tokenizer
+        if not model.anatomy.uses_types:  # a tokenizer may give them all the same
+            names = self.tokenizer.model_input_names
+            self.tokenizer.model_input_names = [name for name in names if name != "token_type_ids"]
         self.network: Any = model.network.eval()
         self.network.set_attn_implementation("eager")
         self.max_tokens = min(max_tokens, model.anatomy.max_tokens)

@@ -141,7 +141,8 @@ def load_weights(network: Network, path: Path) -> None:
             raise Refused(
                 f"{path}: tensor '{name}' is {tuple(value.shape)} {value.dtype}, the model needs {tuple(own[name].shape)} {own[name].dtype}"
             )
-    network.load_state_dict(state, strict=True, assign=True)
+    copies = {name: value.clone() for name, value in state.items()}  # a loaded tensor is a view of the file on disk
+    network.load_state_dict(copies, strict=True, assign=True)
 
 
 def load_tokenizer(folder: Path) -> Any:

@@ -29,5 +29,5 @@ class Ffn(Method):
 
 
 def width(neurons: int, keep: float, multiple: int) -> int:
-    """`keep` of `neurons`, rounded up to `multiple`, never more than there are."""
-    return min(neurons, -(-round(keep * neurons) // multiple) * multiple)
+    """`keep` of `neurons`, rounded up to `multiple`, at least one and never more than there are."""
+    return min(neurons, -(-max(1, round(keep * neurons)) // multiple) * multiple)

@@ -1,0 +1,183 @@
+"""One set of checks over the whole catalogue of methods: a new file is under test the moment it exists.
+
+Each method is made with its defaults, and with EXAMPLES where the defaults change nothing; a real stage of a tiny run
+prepares, trains, finishes, saves and measures it.
+"""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from niwaki.core import errors
+from niwaki.core.files import fault_in, read_json
+from niwaki.evaluate import quality
+from niwaki.meter.ledger import Ledger
+from niwaki.methods import METHODS
+from niwaki.methods._method import Method
+from niwaki.models.model import load_folder
+from niwaki.run.plan import make_plan
+from niwaki.run.recipe import parse
+from niwaki.run.runner import run_stage
+
+EXAMPLES = {
+    "student": {"layers": 2, "hidden": 16}
+}  # settings that show what a method does, where its defaults do nothing
+NAMES = METHODS.names()
+TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
+
+
+def kind(name: str) -> type[Method]:
+    return METHODS.load(name, Method)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch, quick_disk):
+    monkeypatch.setattr(quality, "RESAMPLES", 10)
+
+
+def plan_for(name: str, settings: dict, bert_folder, rows_csv):
+    method = {"use": name, **settings}
+    stage = {"name": "made", "start": "teacher", "methods": [method]}
+    if kind(name).needs_training or kind(name).needs_teacher:
+        stage["train"] = TRAIN
+    if kind(name).needs_teacher:
+        stage["teacher"] = "teacher"
+    stages = [{"name": "teacher", "train": TRAIN}, stage]
+    return make_plan(parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": stages}), "contract")  # fmt: skip
+
+
+def run(plan, folder):
+    ledger = Ledger(folder / "ledger.jsonl")
+    for stage in plan.stages:
+        run_stage(plan, stage, folder, ledger, lambda: False)
+    return [folder / stage.folder for stage in plan.stages]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """One run folder for all: the teacher is made once, then found by its key."""
+    folder = tmp_path_factory.mktemp("contract")
+    (folder / "stages").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(home, bert_folder, rows_csv):
+    """Name → the folders of the teacher and of the stage with the method; each is made once."""
+    done: dict[str, list] = {}
+
+    def get(name):
+        if name not in done:
+            done[name] = run(plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv), home)
+        return done[name]
+
+    return get
+
+
+def test_names_are_unique():
+    assert len(set(NAMES)) == len(NAMES) and NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_defaults_construct_and_every_setting_has_its_remark(name):
+    method = kind(name)()
+    assert method.helpers is None
+    for field, about in kind(name).model_fields.items():
+        assert about.description, f"{field} has no remark"
+    assert set(kind(name).saves) <= {"file", "memory", "flops", "time"}
+    with pytest.raises(errors.Refused, match="unknown key"):
+        from niwaki.core.settings import check
+
+        check(kind(name), {"no_such_setting": 1})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_docstring_says_idea_paper_and_cost(name):
+    text = METHODS.module(name).__doc__
+    idea, _, rest = text.partition("\n\n")
+    assert 20 < len(idea) < 400
+    assert re.search(r"^Paper: .*\d{4}", rest, re.MULTILINE) and re.search(r"^Cost: \S", rest, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_real_stage_is_made_whole(made, name):
+    teacher, stage = made(name)
+    assert fault_in(stage) is None
+    result = read_json(stage / "result.json")
+    assert 0 <= result["score"]["low"] <= result["score"]["value"] <= result["score"]["high"] <= 1
+    assert (result["training"] is None) == (not (stage / "train.jsonl").exists())
+    assert result["engine"] == "onnx" and result["parity"] < 0.5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_gives_the_same_weights(made, home, tmp_path, bert_folder, rows_csv, name):
+    teacher, stage = made(name)
+    (tmp_path / "stages").mkdir()
+    shutil.copytree(teacher, tmp_path / "stages" / teacher.name)
+    _, again = run(plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv), tmp_path)
+    assert again.name == stage.name
+    for file in ("model.safetensors", "model.onnx", "tokenizer.json"):
+        assert (again / "model" / file).read_bytes() == (stage / "model" / file).read_bytes(), file
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_saved_loads_to_equal_outputs_and_carries_no_helpers(made, tmp_path, name):
+    _, stage = made(name)
+    model = load_folder(stage / "model")
+    model.save(tmp_path)
+    assert torch.equal(tiny.logits(model, tiny.batch(model)), tiny.logits(load_folder(tmp_path), tiny.batch(model)))
+    assert np.isfinite(tiny.logits(model, tiny.batch(model)).numpy()).all()
+    assert all(parameter.requires_grad for parameter in model.network.parameters())
+    assert not any("helper" in key for key in model.network.state_dict())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_claims_to_be_smaller_is_smaller(made, name):
+    before, after = (read_json(folder / "result.json") for folder in made(name))
+    if "file" in kind(name).saves:
+        assert after["bytes"] < before["bytes"]
+    else:
+        assert after["parameters"] == before["parameters"]
+    if "flops" in kind(name).saves:
+        assert after["flops"] < before["flops"]
+    else:
+        assert after["flops"] == before["flops"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_method_that_needs_a_teacher_or_training_says_so_before_any_work(name):
+    faults = []
+    try:
+        parse({"stages": [{"name": "a", "methods": [{"use": name}]}]})
+    except errors.Refused as error:
+        faults = error.faults
+    assert any("needs a teacher" in fault for fault in faults) == kind(name).needs_teacher
+    assert any("acts while training" in fault for fault in faults) == kind(name).needs_training
+
+
+COMBINED = {
+    "narrow": [[{"use": "student", "layers": 2, "hidden": 16}, {"use": "tinybert", "attention": 0}, {"use": "logits"}]],
+    "deep": [[{"use": "student", "layers": 1}, {"use": "tinybert", "mapping": "top"}]],
+    "pruned": [[{"use": "vocabulary"}, {"use": "heads"}, {"use": "ffn"}, {"use": "logits"}], [{"use": "int8"}]],
+    "packed": [[{"use": "freeze", "layers": 1}, {"use": "heads"}, {"use": "int8"}], [{"use": "ffn"}]],
+}
+
+
+@pytest.mark.parametrize("name", COMBINED)
+def test_methods_combine_in_one_stage_and_over_several(home, bert_folder, rows_csv, tmp_path, name):
+    stages = [{"name": "teacher", "train": TRAIN}]
+    for number, methods in enumerate(COMBINED[name]):
+        trained = any(kind(method["use"]).needs_training for method in methods)
+        stages.append({"name": f"made{number}", "methods": methods, "teacher": "teacher", **({"train": TRAIN} if trained else {})})  # fmt: skip
+    recipe = {"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": stages}
+    folders = run(make_plan(parse(recipe), "contract"), home)
+    sizes = [read_json(folder / "result.json")["bytes"] for folder in folders]
+    assert sizes == sorted(sizes, reverse=True)
+    model = load_folder(folders[-1] / "model")
+    model.save(tmp_path)
+    assert torch.equal(tiny.logits(model, tiny.batch(model)), tiny.logits(load_folder(tmp_path), tiny.batch(model)))
+    assert read_json(folders[-1] / "result.json")["parity"] < 0.5

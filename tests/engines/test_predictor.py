@@ -1,0 +1,132 @@
+"""The predictor: text in, labels out, in order; without torch where the engine needs none."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tiny
+from niwaki.core.errors import Refused, UsageError
+from niwaki.engines import RUNTIMES
+from niwaki.engines.export import write_graph
+from niwaki.engines.predictor import Predictor, checked, readable_tokens, softmax
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("predictor")
+    model = tiny.model("bert", labels=["no", "maybe", "yes"])
+    model.save(folder)
+    write_graph(model, folder)
+    return folder
+
+
+def test_predictions_have_label_and_probabilities(folder):
+    predictor = Predictor(folder)
+    assert predictor.engine == "onnx" and predictor.labels == ["no", "maybe", "yes"]
+    texts = [text for text, _ in tiny.sentences(50)]
+    answers = predictor.predict(texts)
+    best = predictor.logits(texts).argmax(axis=1)
+    for answer, place in zip(answers, best, strict=True):
+        assert answer.label == predictor.labels[place]
+        assert sum(answer.probabilities.values()) == pytest.approx(1)
+        assert answer.probability == max(answer.probabilities.values()) == answer.probabilities[answer.label]
+    assert str(answers[0]).endswith("%)") and "engine='onnx'" in repr(predictor)
+
+
+def test_one_text_a_pair_and_none(folder):
+    predictor = Predictor(folder)
+    assert len(predictor.predict("the film")) == len(predictor.predict(("the film", "the plot"))) == 1
+    assert predictor.predict([]) == [] and predictor.logits([]).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    "texts, kind, message",
+    [
+        (["a", ""], Refused, "texts.1: is empty"),
+        ([" \n"], Refused, "texts.0: is empty"),
+        ([("a", " ")], Refused, "texts.0: is empty"),
+        (["a", 3], UsageError, "texts.1: must be a string, or a tuple of two (given: int)"),
+        ([["a", "b"]], UsageError, "given: list"),
+        ([("a", "b", "c")], UsageError, "texts.0"),
+        ([None], UsageError, "NoneType"),
+    ],
+)
+def test_texts_that_are_none_are_refused(texts, kind, message):
+    with pytest.raises(kind) as caught:
+        checked(texts)
+    assert message in str(caught.value)
+
+
+def test_long_texts_are_cut_where_the_model_ends(folder):
+    predictor = Predictor(folder)
+    assert np.isfinite(predictor.logits(["film " * 5000])).all()
+    assert readable_tokens({"max_position_embeddings": 66}) == 64
+    assert readable_tokens({"max_position_embeddings": 66, "niwaki_max_tokens": 12}) == 12
+    short = Predictor(folder, max_tokens=8)
+    np.testing.assert_array_equal(short.logits(["film " * 50]), short.logits(["film " * 6]))
+
+
+def test_strange_texts_pass(folder):
+    for text in ("\x00", "电影", "🙂" * 40, "a" * 10_000, "\u202e", "[CLS] [PAD] [SEP]"):
+        assert np.isfinite(Predictor(folder, threads=1).logits([text])).all()
+
+
+def test_a_deployment_needs_neither_torch_nor_transformers(folder):
+    code = (
+        "import sys; from pathlib import Path; from niwaki.engines.predictor import Predictor;"
+        f"print(Predictor(Path({str(folder)!r})).predict('a fine film')[0].label);"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'pydantic')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in ("no", "maybe", "yes")
+
+
+def test_engines_that_cannot_serve_say_why(folder, bert_folder):
+    assert Predictor(bert_folder).engine == "torch"  # no graph there
+    with pytest.raises(Refused, match=r"has no model\.onnx"):
+        Predictor(bert_folder, "onnx")
+    with pytest.raises(Refused, match="engine 'onyx' is not known, did you mean 'onnx'"):
+        Predictor(folder, "onyx")
+    assert set(RUNTIMES.names()) >= {"onnx", "torch"}
+
+
+def damaged(folder, tmp_path, name, text):
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / name).write_text(text) if text is not None else (tmp_path / name).unlink()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "name, text, message",
+    [
+        ("config.json", None, "it has no config.json"),
+        ("tokenizer.json", None, "it has no tokenizer.json"),
+        ("config.json", "{", "cannot be read as JSON"),
+        ("config.json", "[]", "names no labels"),
+        ("config.json", "{}", "names no labels"),
+        ("config.json", '{"id2label": {"a": "x"}}', "id2label"),
+        ("tokenizer.json", "{", "tokenizer.json: cannot be read"),
+        ("model.safetensors", "", "cannot be loaded by ONNX Runtime"),
+        ("model.safetensors", None, "cannot be loaded by ONNX Runtime"),
+    ],
+)
+def test_a_damaged_folder_is_refused_in_a_line(folder, tmp_path, name, text, message):
+    with pytest.raises(Refused) as caught:
+        Predictor(damaged(folder, tmp_path, name, text))
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_labels_are_in_order_of_their_numbers(folder, tmp_path):
+    config = json.loads((folder / "config.json").read_text())
+    names = {str(number): f"label {number}" for number in reversed(range(12))}
+    damaged(folder, tmp_path, "config.json", json.dumps({**config, "id2label": names}))
+    assert Predictor(tmp_path).labels == [f"label {number}" for number in range(12)]
+
+
+def test_softmax_by_hand():
+    np.testing.assert_allclose(softmax(np.array([[0.0, np.log(3)], [1e4, -1e4]])), [[0.25, 0.75], [1.0, 0.0]])

@@ -1,0 +1,38 @@
+"""What an artifact weighs, by hand."""
+
+import tiny
+from niwaki.evaluate.footprint import flops, footprint
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.int8 import Int8
+
+
+def by_hand(tokens: int, layers: int = 3, width: int = 32, ffn: int = 64, heads_width: int = 32) -> int:
+    """2 × the products: in the last layer only the first token asks, and passes the feed-forward block."""
+    total = 0
+    for layer in range(layers):
+        rows = 1 if layer == layers - 1 else tokens
+        key_value = 2 * 2 * tokens * width * heads_width
+        query_out = 2 * 2 * rows * width * heads_width
+        attention = 2 * 2 * rows * tokens * heads_width
+        total += key_value + query_out + attention + 2 * 2 * rows * width * ffn
+    return total + 2 * width * width + 2 * width * 2  # the pooler and the classifier
+
+
+def test_flops_by_hand():
+    model = tiny.model("bert")
+    assert flops(model, 11) == by_hand(11)
+    model.operate(Heads(keep=[2, 2, 2]))
+    assert flops(model, 11) == by_hand(11, heads_width=16)
+
+
+def test_packing_makes_the_file_smaller_and_not_the_products(tmp_path):
+    found = []
+    for number, model in enumerate((tiny.model("bert"), tiny.model("bert"))):
+        if number:
+            model.operate(Int8())
+        (tmp_path / str(number)).mkdir()
+        model.save(tmp_path / str(number))
+        found.append(footprint(model, tmp_path / str(number), 9))
+    assert found[1]["bytes"] < 0.75 * found[0]["bytes"] and found[1]["flops"] == found[0]["flops"]
+    assert found[0]["bytes"] == sum(path.stat().st_size for path in (tmp_path / "0").iterdir())
+    assert found[0]["flops_tokens"] == 9 and found[0]["parameters"] > 0

@@ -1,0 +1,243 @@
+"""The loop: stopped anywhere and resumed it ends with the same bits; the best is kept; a broken loss is said at once."""
+
+import json
+import math
+import shutil
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from niwaki.core.errors import NiwakiError
+from niwaki.core.files import read_lines
+from niwaki.methods._method import Context, Method
+from niwaki.methods.distill.tinybert import TinyBert
+from niwaki.models.edits.width import Width
+from niwaki.tasks.classification import Classification
+from niwaki.train.feed import Feed, encode_for
+from niwaki.train.loop import Interrupted, Job, fit, make_optimizer, schedule, set_dropout
+from niwaki.train.settings import TrainSettings
+from niwaki.train.teacher import Teacher
+
+CPU = torch.device("cpu")
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory):
+    path = tiny.write_csv(tmp_path_factory.mktemp("loop") / "rows.csv", count=60)
+    return Classification(path=str(path), validation=0.2, test=0.2)
+
+
+class Pushing(Method):
+    """Counts its calls and bends the loss, to see that the loop asks."""
+
+    by: float = 0.0
+    _steps: list = []
+
+    def loss(self, model, batch, outputs, loss, context):
+        return loss + self.by
+
+    def after_step(self, model, progress):
+        self._steps.append(progress)
+
+
+def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=(), layers=2, **settings) -> Job:
+    """All made anew, as a new process would."""
+    model = tiny.model("bert", layers=layers, seed=1)
+    if teacher:
+        model.operate(Width(keep=16))
+    features = encode_for(model, task, "train")
+    context = Context(0, None, None, None, None, None)
+    if teacher:
+        whole = tiny.model("bert", layers=4, seed=2)
+        needs = frozenset().union(*(method.needs for method in methods))
+        context = Context(0, Teacher(whole, Feed(encode_for(whole, task, "train"), whole, CPU), needs, precision, folder / "teacher"), whole, None, None, None)  # fmt: skip
+        for method in methods:
+            model = method.prepare(model, context)
+    stops, done = set(stop_at), iter(range(1, 10_000))
+    return Job(
+        "tiny", model, methods, context, task, Feed(features, model, CPU), Feed(encode_for(model, task, "validation"), model, CPU),
+        TrainSettings(**{"epochs": 3, "batch": 8, "lr": 1e-3, **settings}), precision, 7, folder, lambda: next(done) in stops,
+    )  # fmt: skip
+
+
+def weights(made: Job) -> dict[str, torch.Tensor]:
+    return made.model.network.state_dict()
+
+
+def same(one: dict, two: dict) -> bool:
+    return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("teacher", [False, True], ids=["plain", "tinybert"])
+def test_interrupted_anywhere_and_resumed_it_ends_with_the_same_bits(task, tmp_path, precision, teacher):
+    def made(folder, **more):
+        methods = [TinyBert(truth=0.5)] if teacher else []
+        return job(task, folder, methods=methods, teacher=teacher, precision=precision, dropout=0.2, validations=2, **more)  # fmt: skip
+
+    whole = made(tmp_path / "whole")
+    if teacher:
+        assert whole.methods[0].helpers is not None
+    straight = fit(whole)
+    stops = [(1,), (3,), (1,), (2,), ()]  # steps after the last stop
+    for steps in stops:
+        again = made(tmp_path / "parts", stop_at=steps)
+        if steps:
+            with pytest.raises(Interrupted):
+                fit(again)
+        else:
+            resumed = fit(again)
+    assert straight.step == resumed.step == 12 or straight.step > 8
+    assert resumed == straight
+    assert same(weights(again), weights(whole))
+    assert read_lines(tmp_path / "parts" / "train.jsonl") == read_lines(tmp_path / "whole" / "train.jsonl")
+    if teacher:
+        assert same(again.methods[0].helpers.state_dict(), whole.methods[0].helpers.state_dict())
+
+
+def test_dropout_and_seed_really_matter(task, tmp_path):
+    """So that the test above could fail."""
+    made = [job(task, tmp_path / str(share), dropout=share) for share in (0.0, 0.2)]
+    for one in made:
+        fit(one)
+    assert not same(weights(made[0]), weights(made[1]))
+
+
+def test_a_damaged_newest_state_gives_way_to_the_one_before(task, tmp_path):
+    whole = job(task, tmp_path / "whole")
+    fit(whole)
+    for stop in ((4,), (3,)):
+        with pytest.raises(Interrupted):
+            fit(job(task, tmp_path / "parts", stop_at=stop))
+    states = sorted((tmp_path / "parts").glob("state-*"))
+    assert [path.name for path in states] == ["state-00000004", "state-00000007"]
+    path = states[1] / "optimizer.safetensors"
+    path.write_bytes(path.read_bytes()[:-9])
+    again = job(task, tmp_path / "parts", stop_at=(1,))
+    with pytest.raises(Interrupted):
+        fit(again)
+    assert (tmp_path / "parts" / "state-00000005").is_dir()
+    again = job(task, tmp_path / "parts")
+    fit(again)
+    assert same(weights(again), weights(whole))
+
+
+def test_only_two_states_are_kept(task, tmp_path):
+    with pytest.raises(Interrupted):
+        fit(job(task, tmp_path, save_seconds=1e-9, stop_at=(6,)))
+    assert [path.name for path in sorted(tmp_path.glob("state-*"))] == ["state-00000005", "state-00000006"]
+
+
+def test_all_states_damaged_starts_anew(task, tmp_path):
+    whole = job(task, tmp_path / "whole")
+    fit(whole)
+    with pytest.raises(Interrupted):
+        fit(job(task, tmp_path / "parts", stop_at=(3,)))
+    (tmp_path / "parts" / "state-00000003" / "MANIFEST").unlink()
+    again = job(task, tmp_path / "parts")
+    fit(again)
+    assert same(weights(again), weights(whole))
+
+
+def scripted(scores: list[float], monkeypatch, seen: list) -> None:
+    """Validation gives these scores, one after the other, and keeps the weights it saw."""
+    given = iter(scores)
+
+    def fake(self, logits, targets):
+        return {"accuracy": next(given), "f1_macro": 0.0}
+
+    monkeypatch.setattr(Classification, "scores", fake)
+
+
+def test_the_best_is_kept_and_patience_ends_training(task, tmp_path, monkeypatch):
+    seen: list = []
+    scripted([0.5, 0.9, 0.9, 0.8, 0.99], monkeypatch, seen)
+    stopped = job(task, tmp_path / "a", epochs=5, patience=2)
+    position = fit(stopped)
+    steps = position.step // 4
+    assert position.stopped and (position.best_score, position.best_step) == (0.9, 2 * steps)
+    monkeypatch.undo()
+    shorter = job(task, tmp_path / "b", epochs=5, stop_at=(2 * steps,))  # the same steps, stopped at the best
+    with pytest.raises(Interrupted):
+        fit(shorter)
+    assert same(weights(stopped), weights(shorter))
+
+
+def test_without_patience_all_epochs_are_done_and_the_last_step_is_validated(task, tmp_path):
+    position = fit(job(task, tmp_path, epochs=2.5))
+    kinds = [record["kind"] for record in position.history]
+    assert kinds.count("validation") >= 2 and position.history[-1]["kind"] == "validation"
+    assert position.history[-1]["step"] == position.step
+    first = position.history[0]
+    assert (first["kind"], first["step"], first["epoch"]) == ("step", 0, 0.0)
+    assert json.loads(json.dumps(position.history)) == position.history
+
+
+@pytest.mark.parametrize("by", [math.nan, math.inf])
+def test_a_loss_that_is_no_number_is_said_at_once(task, tmp_path, by):
+    class Broken(Pushing):
+        def loss(self, model, batch, outputs, loss, context):
+            return loss + by
+
+    with pytest.raises(
+        NiwakiError, match=r"stage 'tiny': the loss is (nan|inf) at step 0; lower train\.lr \(now 0\.001\)"
+    ):
+        fit(job(task, tmp_path, methods=[Broken()]))
+
+
+def test_methods_are_asked_in_order_and_told_the_progress(task, tmp_path):
+    said = []
+
+    class Times(Method):
+        factor: float
+        plus: float
+
+        def loss(self, model, batch, outputs, loss, context):
+            said.append((self.factor, float(loss.detach())))
+            return loss * self.factor + self.plus
+
+        def after_step(self, model, progress):
+            said.append(progress)
+
+    position = fit(job(task, tmp_path, methods=[Times(factor=2, plus=1), Times(factor=3, plus=0)], epochs=1))
+    first, second = said[0], said[1]
+    assert second == (3.0, pytest.approx(first[1] * 2 + 1))
+    progress = [entry for entry in said if isinstance(entry, float)][::2]
+    assert progress == [pytest.approx((step + 1) / position.step) for step in range(position.step)]
+    assert progress[-1] == 1.0
+
+
+def test_schedule_by_hand():
+    assert [round(schedule(step, 10, 0.2), 4) for step in range(10)] == [0.5, 1.0, 1.0, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125]  # fmt: skip
+    assert [schedule(step, 4, 0.0) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
+    assert schedule(0, 1, 0.1) == 1.0
+    assert all(0 < schedule(step, total, 0.9) <= 1 for total in (1, 2, 3, 7) for step in range(total))
+
+
+def test_weight_decay_is_for_matrices_only():
+    modules = torch.nn.ModuleDict({"a": torch.nn.Linear(3, 2), "b": torch.nn.LayerNorm(2)})
+    decayed, plain = make_optimizer(modules, TrainSettings(weight_decay=0.3)).param_groups
+    assert [tuple(p.shape) for p in decayed["params"]] == [(2, 3)] and decayed["weight_decay"] == 0.3
+    assert len(plain["params"]) == 3 and plain["weight_decay"] == 0.0
+    with pytest.raises(NiwakiError, match="nothing is left to train"):
+        make_optimizer(modules.requires_grad_(False), TrainSettings())
+
+
+def test_dropout_is_set_everywhere_or_left():
+    network = tiny.model("bert").network
+    before = [module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)]
+    set_dropout(network, None)
+    assert [module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)] == before
+    set_dropout(network, 0.3)
+    assert {module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)} == {0.3}
+
+
+def test_training_learns(task, tmp_path):
+    made = job(task, tmp_path, epochs=10, lr=3e-3, layers=1, dropout=0.0)
+    assert fit(made).best_score >= 0.75
+    assert not made.model.network.training
+    assert np.isfinite(list(weights(made).values())[0].numpy()).all()
+    shutil.rmtree(tmp_path)
