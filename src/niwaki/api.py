@@ -1,6 +1,5 @@
 """What `import niwaki` offers. The command line calls the same functions."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,27 +7,9 @@ from typing import Any
 from niwaki.core.errors import UsageError
 from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
+from niwaki.run.start import RUNS, check, run
 
-RUNS = Path("runs")
-
-
-def run(
-    recipe: str | Path = "rotten_tomatoes",
-    *,
-    out: str | Path | None = None,
-    overrides: Sequence[str] = (),
-    data: str | Path = "",
-) -> Run:
-    """Runs a recipe (a shipped one by name, or a .toml file) and gives what came of it. Finished stages are not made again.
-
-    `data` puts your own labelled rows in the place of the recipe's task.
-    """
-    from niwaki.run.recipe import read
-    from niwaki.run.runner import execute
-
-    path, name, overrides = _resolve(recipe, overrides, data)
-    folder = Path(out) if out else RUNS / name
-    return Run(folder, execute(read(path, overrides), name, folder))
+__all__ = ["RUNS", "check", "evaluate", "load", "run"]
 
 
 def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> Predictor:
@@ -41,19 +22,6 @@ def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> 
     return Predictor(folder, engine, threads)
 
 
-def check(
-    recipe: str | Path = "rotten_tomatoes", *, overrides: Sequence[str] = (), data: str | Path = ""
-) -> dict[str, Any]:
-    """Validates a recipe and says what it would do, need and take. Does no work."""
-    from niwaki.run.estimate import estimate
-    from niwaki.run.plan import make_plan
-    from niwaki.run.recipe import read
-
-    path, name, overrides = _resolve(recipe, overrides, data)
-    plan = make_plan(read(path, overrides), name)
-    return {**plan.to_json(), "estimate": estimate(plan)}
-
-
 def evaluate(
     model: str | Path,
     *,
@@ -61,15 +29,22 @@ def evaluate(
     data: str | Path = "",
     split: str = "test",
     engine: str = "auto",
+    overrides: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The scores of a saved model on a split of a task, each with its interval."""
+    """The scores of a saved model on a split of a task, each with its interval. `overrides` are those of a recipe's data."""
     from niwaki.core.errors import Refused, did_you_mean
     from niwaki.core.settings import check as checked
     from niwaki.evaluate.quality import quality
+    from niwaki.run.recipe import apply_override
     from niwaki.tasks import TASKS
     from niwaki.tasks._task import Task
 
-    chosen = checked(TASKS.load("classification" if data else task, Task), {"path": str(data)} if data else {}, "data")
+    values: dict[str, Any] = {"data": {"path": str(data)} if data else {}}
+    for override in overrides:
+        if not override.startswith("data."):
+            raise Refused(f"--set {override}: only settings of the data count here; write data.key=value")
+        apply_override(values, override)
+    chosen = checked(TASKS.load("classification" if data else task, Task), values["data"], "data")
     splits = chosen.splits()
     if split not in splits:
         raise Refused(f"split '{split}': is not there{did_you_mean(split, list(splits))}")
@@ -80,17 +55,3 @@ def evaluate(
         )
     rows = [row[0] if len(row) == 1 else row for row in chosen.texts(splits[split])]
     return quality(chosen, predictor.logits(rows), chosen.targets(splits[split]))
-
-
-def _resolve(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> tuple[Path, str, list[str]]:
-    """The recipe's file, the run's name, and the overrides with `data` among them (before the user's own, which may refine it)."""
-    from niwaki.run.recipe import locate
-
-    path = locate(str(recipe))
-    if not data:
-        return path, path.stem, list(overrides)
-    return (
-        path,
-        f"{Path(data).stem}-{path.stem}",
-        ['task="classification"', f"data.path={json.dumps(str(data))}", *overrides],
-    )

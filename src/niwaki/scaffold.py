@@ -19,9 +19,10 @@ RECIPE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 class Kind:
     """One kind of plug-in: where its files lie."""
 
-    folder: str  # below the package, and below tests
+    folder: str  # below the package
     suffix: str = ".py"
     in_families: bool = False
+    tests: str = ""  # below tests, where that is another folder
 
 
 KINDS = {
@@ -30,7 +31,7 @@ KINDS = {
     "family": Kind("models/families"),
     "engine": Kind("engines/runtimes"),
     "edit": Kind("models/edits"),
-    "recipe": Kind("recipes", ".toml"),
+    "recipe": Kind("recipes", ".toml", tests="run/recipes"),
 }
 
 
@@ -45,7 +46,7 @@ def new(kind: str, name: str, family: str = "", into: Path | None = None) -> lis
     test_name = f"test_{name.replace('-', '_')}.py"
     if into is None:
         plugin = PACKAGE / folder / f"{name}{KINDS[kind].suffix}"
-        test = tests_folder() / folder / test_name
+        test = tests_folder() / (KINDS[kind].tests or folder) / test_name
         module = ".".join(["niwaki", *folder.split("/"), name])
     else:
         plugin, test, module = into / f"{name}{KINDS[kind].suffix}", into / test_name, name

@@ -56,7 +56,8 @@ def python(root: Path, *arguments: str) -> subprocess.CompletedProcess:
 def test_files_lie_where_they_belong_and_are_listed(checkout, kind, name, folder, more):
     suffix = ".toml" if kind == "recipe" else ".py"
     assert (checkout / "src/niwaki" / folder / f"{name}{suffix}").is_file()
-    assert (checkout / "tests" / folder / f"test_{name.replace('-', '_')}.py").is_file()
+    tests = "run/recipes" if kind == "recipe" else folder
+    assert (checkout / "tests" / tests / f"test_{name.replace('-', '_')}.py").is_file()
     if kind in LISTED:
         script = f"from niwaki.listing import rows_of; print([row['name'] for row in rows_of('{LISTED[kind]}')])"
         assert f"'{name}'" in python(checkout, "-c", script).stdout

@@ -114,6 +114,9 @@ def test_eval(niwaki, model, rows_csv):
     scores = json.loads(niwaki("eval", model, "--data", rows_csv, "--json").out)
     assert scores["metric"] == "accuracy" and scores["rows"] == 24
     assert niwaki("eval", model, "--data", rows_csv, "--split", "validation").out.startswith("accuracy")
+    cut = niwaki("eval", model, "--data", rows_csv, "--set", "data.test=0.25", "--json")
+    assert json.loads(cut.out)["rows"] == 40
+    assert niwaki("eval", model, "--data", rows_csv, "--set", "seed=1").code == 3
 
 
 @pytest.mark.parametrize("by", ["stage", "run", "month", "what"])

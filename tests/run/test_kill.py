@@ -43,7 +43,7 @@ def assert_same(run: Path, undisturbed: Path) -> None:
     assert small.weights(run) == small.weights(undisturbed)
     assert small.histories(run) == small.histories(undisturbed)
     assert all(fault_in(folder) is None for folder in run.glob("stages/*"))
-    assert not list(run.glob("stages/.*"))
+    assert [path.name for path in run.rglob(".*")] == [".lock"], "something half-written is left"
 
 
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, recipe_file, finished):
@@ -81,7 +81,7 @@ def test_kill_9_at_five_random_moments(tmp_path, recipe_file, timed):
 @pytest.mark.slow
 def test_kill_9_at_twenty_random_moments_of_a_short_run(tmp_path, bert_folder, rows_csv, capsys):
     """Longer training, killed 20 times: more often where a run ends before the 20th, in runs of their own."""
-    recipe = small.write_recipe(tmp_path, bert_folder, rows_csv, epochs=60, save=0.2)
+    recipe = small.write_recipe(tmp_path, bert_folder, rows_csv, epochs=30, save=0.2)
     log = tmp_path / "log"
     whole = run_to_end(["run", str(recipe), "--out", str(tmp_path / "whole"), "--quiet"], log)
     killed = runs = 0

@@ -103,6 +103,15 @@ def test_what_a_crash_left_beside_the_stages_is_swept_away(copy, recipe_file):
     assert not left.exists()
 
 
+@pytest.mark.parametrize("content", ["{", "[]", '{"inputs": 1}'])
+def test_a_damaged_measurement_is_made_again(copy, recipe_file, content):
+    (copy / "baseline.json").write_text(content)
+    (copy / ".plan.json.tmp-12345678").write_text("half")
+    api.run(recipe_file, out=copy)
+    assert json.loads((copy / "baseline.json").read_text())["score"]
+    assert not (copy / ".plan.json.tmp-12345678").exists()
+
+
 def test_a_folder_in_use_is_refused_with_the_process(copy, recipe_file):
     with locked(copy), pytest.raises(Refused, match=f"in use by process {os.getpid()}"):
         api.run(recipe_file, out=copy)
@@ -115,6 +124,13 @@ def test_no_room_is_told_before_work(tmp_path, recipe_file, monkeypatch):
         api.run(recipe_file, out=tmp_path / "run")
     assert not list((tmp_path / "run").glob("stages/*"))
     assert charges(tmp_path / "run")[-1]["outcome"] == "failed"
+
+
+def test_the_name_run_is_both_the_package_and_the_call(copy, recipe_file):
+    for _ in range(2):  # the first call imports the package, which must not hide the second
+        assert niwaki.run(recipe_file, out=copy).folder == copy
+    assert niwaki.run.recipe.locate(str(recipe_file)) == recipe_file
+    assert niwaki.check(recipe_file)["stages"]
 
 
 def test_run_and_load_from_python(finished, recipe_file):

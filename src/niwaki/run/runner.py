@@ -1,11 +1,13 @@
 """Runs a recipe: every stage that is not there yet, then the race between them and the report."""
 
+import contextlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from niwaki import report
+from niwaki.core.errors import Refused
 from niwaki.core.files import fault_in, read_json, sweep, write_json, write_text
 from niwaki.core.lock import locked
 from niwaki.core.log import say
@@ -25,13 +27,16 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
     with locked(folder), stopping() as should_stop:
         plan = make_plan(recipe, name)
         (folder / "stages").mkdir(exist_ok=True)
-        sweep(folder / "stages")
+        for place in (folder, folder / "stages", folder / "cache"):
+            sweep(place)
         write_text(folder / "recipe.toml", to_toml(recipe))
         write_json(folder / "plan.json", plan.to_json())
         ledger = Ledger(folder / "ledger.jsonl")
         for stage in plan.stages:
             run_stage(plan, stage, folder, ledger, should_stop)
+        stop_if_asked(should_stop)
         once(folder / "baseline.json", plan.task.fingerprint(), lambda: run_baseline(plan, ledger))
+        stop_if_asked(should_stop)
         once(folder / "speed.json", [stage.key for stage in plan.stages], lambda: run_race(plan, folder, ledger))
         return report.write(folder)
 
@@ -40,8 +45,7 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
     """Makes the stage unless it is there and sound."""
     from niwaki.run.stage import StageMaker
 
-    if should_stop():
-        raise Interrupted
+    stop_if_asked(should_stop)
     target = folder / stage.folder
     if target.exists():
         fault = fault_in(target)
@@ -59,10 +63,16 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
         StageMaker(plan, stage, folder, attempt, should_stop).make()
 
 
+def stop_if_asked(should_stop: Stop) -> None:
+    if should_stop():
+        raise Interrupted
+
+
 def once(path: Path, inputs: Any, make: Callable[[], dict[str, Any]]) -> None:
-    """Writes what `make` gives, unless the file is there and was made from the same inputs."""
-    if path.exists() and read_json(path).get("inputs") == inputs:
-        return
+    """Writes what `make` gives, unless the file is there, sound, and was made from the same inputs."""
+    with contextlib.suppress(Refused, AttributeError):
+        if read_json(path).get("inputs") == inputs:
+            return
     write_json(path, {**make(), "inputs": inputs})
 
 

@@ -1,0 +1,53 @@
+"""From what a user says (a recipe, overrides, rows of their own) to a run, or to a check of one."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from niwaki.run.result import Run
+
+RUNS = Path("runs")
+
+
+def run(
+    recipe: str | Path = "rotten_tomatoes",
+    *,
+    out: str | Path | None = None,
+    overrides: Sequence[str] = (),
+    data: str | Path = "",
+) -> Run:
+    """Runs a recipe (a shipped one by name, or a .toml file) and gives what came of it. Finished stages are not made again.
+
+    `data` puts your own labelled rows in the place of the recipe's task.
+    """
+    from niwaki.run.recipe import read
+    from niwaki.run.runner import execute
+
+    path, name, overrides = resolve(recipe, overrides, data)
+    folder = Path(out) if out else RUNS / name
+    return Run(folder, execute(read(path, overrides), name, folder))
+
+
+def check(
+    recipe: str | Path = "rotten_tomatoes", *, overrides: Sequence[str] = (), data: str | Path = ""
+) -> dict[str, Any]:
+    """Validates a recipe and says what it would do, need and take. Does no work."""
+    from niwaki.run.estimate import estimate
+    from niwaki.run.plan import make_plan
+    from niwaki.run.recipe import read
+
+    path, name, overrides = resolve(recipe, overrides, data)
+    plan = make_plan(read(path, overrides), name)
+    return {**plan.to_json(), "estimate": estimate(plan)}
+
+
+def resolve(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> tuple[Path, str, list[str]]:
+    """The recipe's file, the run's name, and the overrides with `data` among them (before the user's own, which may refine it)."""
+    from niwaki.run.recipe import locate
+
+    path = locate(str(recipe))
+    if not data:
+        return path, path.stem, list(overrides)
+    own = ['task="classification"', f"data.path={json.dumps(str(data))}"]
+    return path, f"{Path(data).stem}-{path.stem}", [*own, *overrides]

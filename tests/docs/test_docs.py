@@ -1,0 +1,139 @@
+"""The pages: every command in them parses, every link leads somewhere, every Python block is sound, every name exists."""
+
+import ast
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import typer
+
+from niwaki.cli._app import VERBS, program
+from niwaki.core.settings import check
+from niwaki.run.recipe import parse
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+INLINE = re.compile(r"`(niwaki [^`]+)`")
+MAKE = re.compile(r"\bmake (\w+)")
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    return [body for language, body in BLOCK.findall(page.read_text(encoding="utf-8")) if language in languages]
+
+
+def commands() -> list[tuple[str, str]]:
+    """(page, command) of every `niwaki …`, in shell blocks and in running text."""
+    found = []
+    for page in PAGES:
+        lines = [line.split("#")[0].strip() for body in blocks(page, "sh", "bash") for line in body.splitlines()]
+        inline = [text for text in INLINE.findall(page.read_text(encoding="utf-8")) if "…" not in text]
+        found += [(page.name, line.removeprefix(".venv/bin/")) for line in lines if "niwaki " in line] + [
+            (page.name, text) for text in inline
+        ]
+    return sorted(set(found))
+
+
+def test_there_are_commands_to_test():
+    assert {"run", "check", "list", "show", "predict", "measure", "ledger", "new"} <= {
+        line.split()[1] for _, line in commands()
+    }
+
+
+@pytest.mark.parametrize(("page", "line"), commands())
+def test_a_command_on_a_page_parses(page, line):
+    """Verb, options and number of arguments are right; nothing is run."""
+    _, verb, *arguments = shlex.split(line)
+    if verb.startswith("-"):
+        return
+    assert verb in VERBS.names(), f"{page}: {line}"
+    group = program()
+    command = group.get_command(typer.Context(group), verb)
+    if set(arguments) & {"--help"} or not arguments:
+        return  # a verb that is only named
+    command.make_context(verb, arguments)
+
+
+def test_every_verb_is_on_the_readme():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [verb for verb in VERBS.names() if f"niwaki {verb}" not in text] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if target.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = target.partition("#")
+        place = (page.parent / path).resolve() if path else page
+        rendered = ROOT / "docs" / "results.md"  # written by `make results`, from records
+        assert place.exists() or place == rendered, f"{page.name}: {target}"
+        if anchor:
+            heads = re.findall(r"^#+ (.*)$", place.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [slug(head) for head in heads], f"{page.name}: {target}"
+
+
+def slug(head: str) -> str:
+    """As GitHub makes anchors of headings."""
+    return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_and_toml_on_a_page_are_sound(page):
+    import tomllib
+
+    for body in blocks(page, "python"):
+        ast.parse(body)
+    for body in blocks(page, "toml"):
+        assert parse(tomllib.loads(body)).stages
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_are_there(page):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    text = "\n".join([*blocks(page, "sh"), *re.findall(r"`(make [^`]+)`", page.read_text(encoding="utf-8"))])
+    for target in MAKE.findall(text):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: make {target}"
+
+
+def test_the_changelog_names_every_method_and_verb():
+    from niwaki.methods import METHODS
+
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert [name for name in (*METHODS.names(), *VERBS.names()) if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_results_markers_are_in_the_readme_once():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.count("<!-- results:begin -->") == text.count("<!-- results:end -->") == 1
+    assert text.index("<!-- results:begin -->") < text.index("<!-- results:end -->")
+
+
+def test_make_knows_what_the_readme_promises():
+    done = subprocess.run(
+        ["make", "--dry-run", "--always-make", "demo", "test"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "niwaki run" in done.stdout and "pytest" in done.stdout and "tools/setup" in done.stdout
+
+
+def test_settings_named_on_pages_exist():
+    """`--set data.text=…` and friends: a key that was renamed is noticed here."""
+    from niwaki.run.recipe import apply_override, locate
+    from niwaki.tasks.classification import Classification
+
+    for _, line in commands():
+        words = shlex.split(line)
+        for place, word in enumerate(words[:-1]):
+            if word != "--set":
+                continue
+            values = {"stages": [{"name": "student"}, {"name": "pruned"}]}
+            apply_override(values, words[place + 1])
+            if "data" in values:
+                check(Classification, values["data"])
+            else:
+                parse({**values, "stages": [{**stage} for stage in values["stages"]]})
+    assert locate("rotten_tomatoes")
