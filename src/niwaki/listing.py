@@ -8,6 +8,7 @@ CATALOGS = {
     "tasks": Catalog("niwaki.tasks", "task"),
     "engines": Catalog("niwaki.engines.runtimes", "engine"),
     "families": Catalog("niwaki.models.families", "model family"),
+    "edits": Catalog("niwaki.models.edits", "edit"),
 }
 
 

@@ -23,7 +23,7 @@ MADE = [
     ("recipe", "tiny-4", "recipes", []),
 ]
 NAMES = [name for _, name, _, _ in MADE]
-LISTED = {"method": "methods", "task": "tasks", "family": "families", "engine": "engines", "recipe": "recipes"}
+LISTED = {"method": "methods", "task": "tasks", "family": "families", "engine": "engines", "edit": "edits", "recipe": "recipes"}
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,8 @@ def test_files_lie_where_they_belong_and_are_listed(checkout, kind, name, folder
     assert (checkout / "src/niwaki" / folder / f"{name}{suffix}").is_file()
     tests = "run/recipes" if kind == "recipe" else folder
     assert (checkout / "tests" / tests / f"test_{name.replace('-', '_')}.py").is_file()
-    if kind in LISTED:
-        script = f"from niwaki.listing import rows_of; print([row['name'] for row in rows_of('{LISTED[kind]}')])"
-        assert f"'{name}'" in python(checkout, "-c", script).stdout
+    script = f"from niwaki.listing import rows_of; print([row['name'] for row in rows_of('{LISTED[kind]}')])"
+    assert f"'{name}'" in python(checkout, "-c", script).stdout
 
 
 def test_the_generated_tests_pass(checkout):

@@ -121,6 +121,15 @@ def test_a_recipe_in_another_encoding_is_one_line(tmp_path):
     assert len(caught.value.faults) == 1
 
 
+def test_the_meter_takes_names_and_numbers_and_says_what_it_does_not_know():
+    for given_meter in ({"place": "FRA"}, {"place": 475}, {"place": "475"}, {"pue": 1.2, "price": 0.05}):
+        recipe = parse({"stages": [STAGE], "meter": given_meter})
+        assert parse(tomllib.loads(to_toml(recipe))) == recipe
+    for key, value in (("place", "Atlantis"), ("pue", 0.5), ("pue", "best"), ("price", "free")):
+        told = faults({"stages": [STAGE], "meter": {key: value}})
+        assert len(told) == 1 and told[0].startswith(f"meter.{key}: "), told
+
+
 def test_locating_suggests_and_tells_a_missing_file():
     with pytest.raises(Refused, match="did you mean 'rotten_tomatoes'"):
         locate("rotten_tomato")

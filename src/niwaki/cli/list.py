@@ -1,4 +1,4 @@
-"""Lists what there is: methods, tasks, models, recipes, engines, families."""
+"""Lists what there is: methods, tasks, models, recipes, engines, families, edits."""
 
 import typer
 
@@ -6,10 +6,10 @@ from niwaki.cli._print import give, table
 
 
 def command(
-    kind: str = typer.Argument("methods", help="methods, tasks, models, recipes, engines or families"),
+    kind: str = typer.Argument("methods", help="methods, tasks, models, recipes, engines, families or edits"),
     json: bool = typer.Option(False, "--json", help="rows as JSON"),
 ) -> None:
-    """List what there is: methods, tasks, models, recipes, engines or families."""
+    """List what there is: methods, tasks, models, recipes, engines, families or edits."""
     from niwaki.listing import rows_of
 
     rows = rows_of(kind)

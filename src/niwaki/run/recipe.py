@@ -32,12 +32,13 @@ class Stage(Settings):
 
 
 class MeterSettings(Settings):
-    place: str = setting("", "country (ISO 3166 code or name) or g CO2e/kWh; none leaves CO2e unknown")
-    pue: str = setting("", "overhead of the data centre: a number, or a name in the meter's table")
-    price: str = setting("", "dollars per vCPU-hour, or a name in the meter's table; none leaves money unknown")
+    place: str | float = setting("", "country (ISO 3166 code or name) or g CO2e/kWh; none leaves CO2e unknown")
+    pue: str | float = setting("", "overhead of the data centre: a number, or a name in the meter's table")
+    price: str | float = setting("", "dollars per vCPU-hour, or a name in the meter's table; none leaves money unknown")
 
     def window(self) -> Window:
-        return meter(place=self.place or None, pue=self.pue or None, price=self.price or None)
+        place, pue, price = (None if value == "" else value for value in (self.place, self.pue, self.price))
+        return meter(place=place, pue=pue, price=price)
 
 
 class Recipe(Settings):
