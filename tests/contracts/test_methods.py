@@ -105,7 +105,7 @@ def test_the_docstring_says_idea_paper_and_cost(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_real_stage_is_made_whole(made, name):
-    teacher, stage = made(name)
+    _, stage = made(name)
     assert fault_in(stage) is None
     result = read_json(stage / "result.json")
     assert 0 <= result["score"]["low"] <= result["score"]["value"] <= result["score"]["high"] <= 1

@@ -2,9 +2,7 @@
 
 import json
 import math
-import shutil
 
-import numpy as np
 import pytest
 import torch
 
@@ -28,19 +26,6 @@ pytestmark = pytest.mark.usefixtures("quick_disk")
 def task(tmp_path_factory):
     path = tiny.write_csv(tmp_path_factory.mktemp("loop") / "rows.csv", count=60)
     return Classification(path=str(path), validation=0.2, test=0.2)
-
-
-class Pushing(Method):
-    """Counts its calls and bends the loss, to see that the loop asks."""
-
-    by: float = 0.0
-    _steps: list = []
-
-    def loss(self, model, batch, outputs, loss, context):
-        return loss + self.by
-
-    def after_step(self, model, progress):
-        self._steps.append(progress)
 
 
 def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=(), layers=2, **settings) -> Job:
@@ -79,8 +64,7 @@ def test_interrupted_anywhere_and_resumed_it_ends_with_the_same_bits(task, tmp_p
         return job(task, folder, methods=methods, teacher=teacher, precision=precision, dropout=0.2, validations=2, **more)  # fmt: skip
 
     whole = made(tmp_path / "whole")
-    if teacher:
-        assert whole.methods[0].helpers is not None
+    helper = whole.methods[0].helpers.weight.detach().clone() if teacher else None
     straight = fit(whole)
     stops = [(1,), (3,), (1,), (2,), ()]  # steps after the last stop
     for steps in stops:
@@ -90,12 +74,12 @@ def test_interrupted_anywhere_and_resumed_it_ends_with_the_same_bits(task, tmp_p
                 fit(again)
         else:
             resumed = fit(again)
-    assert straight.step == resumed.step == 12 or straight.step > 8
-    assert resumed == straight
+    assert straight.step > 8 and resumed == straight
     assert same(weights(again), weights(whole))
     assert read_lines(tmp_path / "parts" / "train.jsonl") == read_lines(tmp_path / "whole" / "train.jsonl")
     if teacher:
         assert same(again.methods[0].helpers.state_dict(), whole.methods[0].helpers.state_dict())
+        assert not torch.equal(whole.methods[0].helpers.weight, helper)  # the loop trains it too
 
 
 def test_dropout_and_seed_really_matter(task, tmp_path):
@@ -142,8 +126,8 @@ def test_all_states_damaged_starts_anew(task, tmp_path):
     assert same(weights(again), weights(whole))
 
 
-def scripted(scores: list[float], monkeypatch, seen: list) -> None:
-    """Validation gives these scores, one after the other, and keeps the weights it saw."""
+def scripted(scores: list[float], monkeypatch) -> None:
+    """Validation gives these scores, one after the other."""
     given = iter(scores)
 
     def fake(self, logits, targets):
@@ -153,8 +137,7 @@ def scripted(scores: list[float], monkeypatch, seen: list) -> None:
 
 
 def test_the_best_is_kept_and_patience_ends_training(task, tmp_path, monkeypatch):
-    seen: list = []
-    scripted([0.5, 0.9, 0.9, 0.8, 0.99], monkeypatch, seen)
+    scripted([0.5, 0.9, 0.9, 0.8, 0.99], monkeypatch)
     stopped = job(task, tmp_path / "a", epochs=5, patience=2)
     position = fit(stopped)
     steps = position.step // 4
@@ -178,7 +161,7 @@ def test_without_patience_all_epochs_are_done_and_the_last_step_is_validated(tas
 
 @pytest.mark.parametrize("by", [math.nan, math.inf])
 def test_a_loss_that_is_no_number_is_said_at_once(task, tmp_path, by):
-    class Broken(Pushing):
+    class Broken(Method):
         def loss(self, model, batch, outputs, loss, context):
             return loss + by
 
@@ -239,5 +222,3 @@ def test_training_learns(task, tmp_path):
     made = job(task, tmp_path, epochs=10, lr=3e-3, layers=1, dropout=0.0)
     assert fit(made).best_score >= 0.75
     assert not made.model.network.training
-    assert np.isfinite(list(weights(made).values())[0].numpy()).all()
-    shutil.rmtree(tmp_path)
