@@ -17,14 +17,14 @@ def show(what: str) -> Shown:
     if path.is_dir():
         return show_run(path) if (path / "plan.json").is_file() else show_model(path)
     names = {kind: CATALOGS[kind].names() for kind in ("methods", "tasks")}
-    for kind, known in names.items():
-        if what in known:
-            return show_settings(kind, what)
-    for recipe in recipes():
-        if recipe["name"] == what:
-            return show_recipe(recipe)
-    known = [*names["methods"], *names["tasks"], *(recipe["name"] for recipe in recipes())]
-    raise Refused(f"'{what}': is neither a folder nor a known name{did_you_mean(what, known)}")
+    found = [show_settings(kind, what) for kind, known in names.items() if what in known]
+    found += [show_recipe(recipe) for recipe in recipes() if recipe["name"] == what]
+    if not found:
+        known = [*names["methods"], *names["tasks"], *(recipe["name"] for recipe in recipes())]
+        raise Refused(f"'{what}': is neither a folder nor a known name{did_you_mean(what, known)}")
+    (value, text), *others = found  # a task and a recipe may share a name: both are shown
+    also = {"also": [other for other, _ in others]} if others else {}
+    return {**value, **also}, "\n\n".join([text, *(more for _, more in others)])
 
 
 def show_settings(kind: str, name: str) -> Shown:

@@ -23,7 +23,14 @@ MADE = [
     ("recipe", "tiny-4", "recipes", []),
 ]
 NAMES = [name for _, name, _, _ in MADE]
-LISTED = {"method": "methods", "task": "tasks", "family": "families", "engine": "engines", "edit": "edits", "recipe": "recipes"}
+LISTED = {
+    "method": "methods",
+    "task": "tasks",
+    "family": "families",
+    "engine": "engines",
+    "edit": "edits",
+    "recipe": "recipes",
+}
 
 
 @pytest.fixture(scope="module")

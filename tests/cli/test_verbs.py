@@ -65,6 +65,12 @@ def test_show_a_name(niwaki, what):
     assert niwaki("show", what).out.strip()
 
 
+def test_show_tells_a_task_and_a_recipe_of_one_name(niwaki):
+    said = niwaki("show", "rotten_tomatoes").out
+    assert "max_tokens = " in said and "[[stages]]" in said
+    assert json.loads(niwaki("show", "rotten_tomatoes", "--json").out)["also"][0]["toml"]
+
+
 def test_show_a_model_and_a_run(niwaki, model, finished):
     shape = json.loads(niwaki("show", model, "--json").out)
     assert shape["layers"] == 3 and shape["labels"] == ["bad", "good"] and not shape["plain_transformers"]

@@ -5,6 +5,7 @@ from typing import Any
 
 from niwaki.core.files import folder_bytes, read_json
 from niwaki.run.plan import Plan, PlannedStage
+from niwaki.tasks._task import Task
 
 TOKENS_PER_WORD = 1.35
 UTILISATION = 0.3  # of a large product's speed; what training steps reached on the machines we tried
@@ -23,7 +24,8 @@ def estimate(plan: Plan) -> dict[str, Any]:
     )
     speed = products_per_second() * UTILISATION
     megabytes = folder_bytes(plan.model_folder) / 1e6
-    stages = [_stage(stage, len(rows), tokens, weights, speed, megabytes) for stage in plan.stages]
+    unlabelled = type(plan.task).transfer_texts is not Task.transfer_texts  # a task that has none adds none
+    stages = [_stage(stage, len(rows), unlabelled, tokens, weights, speed, megabytes) for stage in plan.stages]
     return {
         "stages": stages,
         "seconds": sum(stage["seconds"] for stage in stages),
@@ -32,7 +34,7 @@ def estimate(plan: Plan) -> dict[str, Any]:
 
 
 def _stage(
-    stage: PlannedStage, rows: int, tokens: float, weights: int, speed: float, megabytes: float
+    stage: PlannedStage, rows: int, unlabelled: bool, tokens: float, weights: int, speed: float, megabytes: float
 ) -> dict[str, Any]:
     train = stage.spec.train
     done = {
@@ -44,7 +46,7 @@ def _stage(
     }
     if train is None:
         return done
-    all_rows = rows + train.transfer
+    all_rows = rows + (train.transfer if unlabelled else 0)
     flops = 6 * weights * tokens * all_rows * train.epochs + (
         2 * weights * tokens * all_rows if stage.spec.teacher else 0
     )
