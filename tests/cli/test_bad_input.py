@@ -265,6 +265,11 @@ def test_files_of_rows_that_are_not_there_or_of_another_kind(refused, tmp_path):
     assert "has no train file" in refused("check", "--data", tmp_path / "folder")
 
 
+def test_rows_of_ones_own_for_a_task_that_has_its_own(refused, rows_csv):
+    line = refused("check", "--set", f"data.path={rows_csv}")
+    assert "task 'rotten_tomatoes' has rows of its own; take task 'classification'" in line
+
+
 def test_a_label_that_is_not_in_the_training_rows(refused_run, write_recipe, tmp_path):
     rows = tmp_path / "rows"
     rows.mkdir()

@@ -45,6 +45,10 @@ class Classification(Task):
 
     @cached_property
     def _splits(self) -> dict[str, pa.Table]:
+        if self.path and type(self).rows is not Classification.rows:
+            raise Refused(
+                f"data.path: task '{type(self).__module__.rpartition('.')[2]}' has rows of its own; take task 'classification' for yours"
+            )
         parts = {name: self._checked(name, table) for name, table in self.rows().items()}
         rows = parts.pop("all") if "all" in parts else parts.pop("train")
         shares = [0.0 if part in parts else getattr(self, part) for part in ("validation", "test")]
