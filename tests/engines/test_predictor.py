@@ -130,3 +130,15 @@ def test_labels_are_in_order_of_their_numbers(folder, tmp_path):
 
 def test_softmax_by_hand():
     np.testing.assert_allclose(softmax(np.array([[0.0, np.log(3)], [1e4, -1e4]])), [[0.25, 0.75], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize("engine", ["onnx", "torch"])
+def test_several_threads_may_ask_at_once(folder, engine):
+    from concurrent.futures import ThreadPoolExecutor
+
+    predictor = Predictor(folder, engine, threads=2)
+    texts = [text for text, _ in tiny.sentences(60)]
+    wanted = predictor.logits(texts)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: predictor.logits(texts), range(8)):
+            np.testing.assert_allclose(found, wanted, atol=1e-5)

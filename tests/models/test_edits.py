@@ -20,7 +20,8 @@ from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.edits.width import Width
 from niwaki.models.forward import Batch
 from niwaki.models.lean import Lean
-from niwaki.models.model import Model
+from niwaki.models.model import Model, load_folder
+from niwaki.models.skeleton import build
 from niwaki.models.tokens import trimmed, used_pieces
 
 from .uncut import expected
@@ -248,3 +249,34 @@ def test_a_padding_mark_that_moves_is_renumbered_elsewhere():
     if rows.any():
         inputs = {name: value[rows] for name, value in {**batch.inputs, "input_ids": ids}.items()}
         torch.testing.assert_close(tiny.logits(model, Batch(inputs, batch.targets, batch.rows)), wanted[rows])
+
+
+@pytest.mark.parametrize("family", ["mpnet", "bert"])
+def test_the_order_in_which_heads_are_named_means_nothing(family, tmp_path):
+    """MPNet adds a bias to each head by its number: a stock skeleton could not know of another order."""
+    model = tiny.model(family)
+    batch = tiny.batch(model)
+    before = tiny.logits(model, batch)
+    model.operate(Heads(keep=[[3, 1, 0, 2]] * 3))
+    model.save(tmp_path)
+    for found in (model, load_folder(tmp_path)):
+        torch.testing.assert_close(tiny.logits(found, batch), before, atol=1e-6, rtol=0)
+    assert model.blueprint.edits == []
+
+
+def test_layers_may_be_put_in_another_order_and_it_is_kept(tmp_path):
+    model = tiny.model("bert")
+    batch = tiny.batch(model)
+    model.operate(Ffn(keep=[[1, 2], [3], [4, 5, 6]]))
+    model.operate(Layers(keep=[2, 0]))
+    assert [layer.neurons for layer in model.anatomy.layers] == [3, 2]
+    model.save(tmp_path)
+    assert torch.equal(tiny.logits(load_folder(tmp_path), batch), tiny.logits(model, batch))
+
+
+def test_shared_layers_of_several_kinds_are_not_cut_in_depth():
+    values = {**tiny.config("albert", 4, 32, 4, 64, tiny.LABELS), "num_hidden_groups": 2}
+    model = Model(build(values), tiny.tokenizer())
+    assert model.anatomy.order == [0, 0, 1, 1]
+    with pytest.raises(Refused, match="runs several layers several times"):
+        model.operate(Layers(keep=2))

@@ -13,6 +13,7 @@ from niwaki.core.files import read_json, write_json
 from niwaki.models import sources
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.vocabulary import Vocabulary
+from niwaki.models.lean import Lean
 from niwaki.models.model import load_folder
 
 
@@ -242,3 +243,42 @@ def test_sources(folder, monkeypatch):
 def test_the_embedded_model_is_checked_and_found():
     folder = sources.locate("minilm")
     assert json.loads((folder / "config.json").read_text())["num_hidden_layers"] == 6
+
+
+@torch.no_grad()
+def test_the_embedded_model_loads_with_a_new_head_and_runs_lean():
+    torch.manual_seed(0)
+    model = sources.load("minilm", ["negative", "positive"])
+    assert (model.labels, len(model.anatomy.layers), model.anatomy.width) == (["negative", "positive"], 6, 384)
+    inputs = model.tokenizer(["a film to see twice", "no"], padding=True, return_tensors="pt")
+    lean = Lean(model.network, model.anatomy)
+    found = lean(inputs["input_ids"], inputs["attention_mask"], inputs["token_type_ids"])
+    torch.testing.assert_close(found, model.network(**inputs).logits, atol=1e-4, rtol=0)
+
+
+def test_half_precision_weights_become_float32(folder):
+    whole = load_folder(folder)
+    state = {name: value.half() for name, value in load_file(folder / "model.safetensors").items()}
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    model = load_folder(folder)
+    assert {value.dtype for value in model.network.state_dict().values()} == {torch.float32}
+    torch.testing.assert_close(
+        tiny.logits(model, tiny.batch(model)), tiny.logits(whole, tiny.batch(whole)), atol=0.02, rtol=0
+    )
+
+
+def test_a_loaded_model_does_not_hang_on_its_file(folder, edited):
+    for path in (folder, edited):
+        model = load_folder(path)
+        before = tiny.logits(model, tiny.batch(model))
+        weights = path / "model.safetensors"
+        weights.write_bytes(b"\xff" * weights.stat().st_size)  # the same file, overwritten in its place
+        assert torch.equal(tiny.logits(model, tiny.batch(model)), before)
+
+
+def test_a_model_may_be_saved_over_its_own_folder(folder, edited):
+    for path in (folder, edited):
+        model = load_folder(path)
+        before = tiny.logits(model, tiny.batch(model))
+        model.save(path)
+        assert torch.equal(tiny.logits(load_folder(path), tiny.batch(model)), before)

@@ -177,6 +177,8 @@ def _load_stock(folder: Path, config: dict[str, Any], labels: list[str] | None) 
         ) from None
     _refuse_holes(network, found, folder, may_lack_head=bool(labels))
     network.config.architectures = [type(network).__name__]
+    for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
+        parameter.data = parameter.data.clone()
     return network.eval()
 
 

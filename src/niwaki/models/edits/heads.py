@@ -13,7 +13,7 @@ class Heads(Edit):
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         kept = per_layer(self.keep, [layer.heads for layer in anatomy.layers], "heads")
-        for layer, heads in zip(anatomy.layers, kept, strict=True):
+        for layer, heads in zip(anatomy.layers, map(sorted, kept), strict=True):  # their order means nothing
             remember_heads(layer, heads)
             cut_heads(layer, heads)
         tell_heads(network, anatomy)
