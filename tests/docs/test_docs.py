@@ -99,13 +99,6 @@ def test_make_targets_are_there(page):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: make {target}"
 
 
-def test_the_changelog_names_every_method_and_verb():
-    from niwaki.methods import METHODS
-
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert [name for name in (*METHODS.names(), *VERBS.names()) if not re.search(rf"\b{name}\b", text)] == []
-
-
 def test_results_markers_are_in_the_readme_once():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert text.count("<!-- results:begin -->") == text.count("<!-- results:end -->") == 1
