@@ -102,7 +102,6 @@ def test_no_weights_at_all(folder):
         ({"model_type": "gpt9"}, ["model_type 'gpt9' is not supported; there is: albert, bert"]),
         ({"model_type": ["bert"]}, ["is not supported"]),
         ({"model_type": None}, ["is not supported"]),
-        ({"architectures": ["BertForMaskedLM"]}, ["fine-tune it first"]),
         ({"hidden_size": 33}, ["config"]),
         ({"hidden_size": 64}, ["of another shape"]),
         ({"hidden_size": "wide"}, ["config"]),
@@ -116,10 +115,20 @@ def test_no_weights_at_all(folder):
 )
 @pytest.mark.parametrize("labels", [None, ["a", "b", "c"]])
 def test_a_config_that_asks_for_code_or_does_not_fit(folder, values, words, labels):
-    if "architectures" in values and labels:
-        pytest.skip("a new head may be put on any encoder")
     change(folder / "config.json", **values)
     refused(folder, *words, labels=labels)
+
+
+def test_another_head_is_refused_unless_a_new_one_is_asked_for(folder):
+    change(folder / "config.json", architectures=["BertForMaskedLM"])
+    refused(folder, "fine-tune it first")
+    assert load_folder(folder, ["a", "b"]).labels == ["a", "b"]
+
+
+def test_weights_in_several_files_are_told_how_to_join(folder):
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+    (folder / "model.safetensors.index.json").write_text("{}")
+    refused(folder, "save_pretrained")
 
 
 @pytest.mark.parametrize("text", ["[]", "3", "null", "{", "", '{"model_type": "bert"}', "[" * 50_000])

@@ -117,6 +117,14 @@ def test_a_folder_in_use_is_refused_with_the_process(copy, recipe_file):
         api.run(recipe_file, out=copy)
 
 
+@pytest.mark.parametrize("order", ['[{ use = "vocabulary", min_count = 9 }, { use = "tinybert" }]', '[{ use = "tinybert" }, { use = "vocabulary", min_count = 9 }]'])  # fmt: skip
+def test_layers_of_models_with_different_tokens_are_not_compared(copy, recipe_file, order):
+    """Whichever comes first; and before the first step."""
+    with pytest.raises(Refused, match="different tokens"):
+        api.run(recipe_file, out=copy, overrides=[f"stages.student.methods={order}"])
+    assert not list((copy / "stages").glob(".work-student-*/state-*"))
+
+
 def test_no_room_is_told_before_work(tmp_path, recipe_file, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))

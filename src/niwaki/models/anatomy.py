@@ -151,11 +151,19 @@ class Anatomy:
 def anatomy_of(network: Network) -> Anatomy:
     """The anatomy of the network's family, or Refused with the families there are."""
     kind = str(network.config.model_type)
-    if kind not in FAMILIES.names():
+    if not is_known(kind):
         raise Refused(
             f"model family '{kind}' has no anatomy; there is: {', '.join(FAMILIES.names())} (docs/adding.md says how to add one)"
         )
-    return FAMILIES.load(kind, Anatomy)(network)
+    return FAMILIES.load(_file_name(kind), Anatomy)(network)
+
+
+def is_known(model_type: object) -> bool:
+    return isinstance(model_type, str) and _file_name(model_type) in FAMILIES.names()
+
+
+def _file_name(model_type: str) -> str:
+    return model_type.replace("-", "_")  # transformers writes some with a hyphen, which no module can have
 
 
 def _has(module: nn.Module, path: str) -> bool:

@@ -121,6 +121,11 @@ def refuse_unless_model(folder: Path) -> None:
                 f"trust it: `python -c \"import torch, safetensors.torch as s; s.save_file(torch.load('{pickles[0]}', "
                 f"weights_only=True), '{WEIGHTS}')\"`"
             )
+        if (folder / f"{WEIGHTS}.index.json").is_file():
+            raise Refused(
+                f"{folder}: its weights are split into several files; join them into one {WEIGHTS} with transformers: "
+                "load the model and call save_pretrained(folder, max_shard_size='100GB')"
+            )
         raise Refused(f"{folder}: has no {WEIGHTS}")
 
 

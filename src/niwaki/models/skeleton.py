@@ -3,7 +3,7 @@
 from typing import Any
 
 from niwaki.core.errors import Refused
-from niwaki.models.anatomy import FAMILIES, Network
+from niwaki.models.anatomy import FAMILIES, Network, is_known
 
 HEADS = {"SequenceClassification": "AutoModelForSequenceClassification"}  # architecture suffix → transformers' class
 FORBIDDEN = ("auto_map", "trust_remote_code", "custom_generate", "custom_pipelines", "quantization_config")
@@ -17,7 +17,7 @@ def checked_config(values: Any, where: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise Refused(f"{where}: must be a table, not {type(values).__name__}")
     kind = values.get("model_type")
-    if kind not in FAMILIES.names():
+    if not is_known(kind):
         raise Refused(f"{where}: model_type {kind!r} is not supported; there is: {', '.join(FAMILIES.names())}")
     asked = [key for key in FORBIDDEN if values.get(key)]
     if asked:
@@ -46,8 +46,8 @@ def first_line(error: BaseException) -> str:
 
 
 def attention() -> str:
-    """How attention is computed while training. On CPUs the fused kernel's backward pass takes twice as long as plain
-    products on texts of this length (docs/diary.md); on GPUs it is the faster one."""
+    """How attention is computed while training. On CPUs a step with the fused kernel takes an eighth longer than one with
+    plain products, because of its backward pass (docs/diary.md); on GPUs it is the faster one."""
     import torch
 
     return "sdpa" if torch.cuda.is_available() else "eager"

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from niwaki.core.errors import Refused
 from niwaki.core.files import committed, fingerprint, require_space, write_json
 from niwaki.core.log import say
 from niwaki.core.seeds import derive
@@ -86,6 +87,11 @@ class StageMaker:
             return model, early, features
         needs = frozenset().union(*(method.needs for method in self.stage.methods))
         feed = Feed(self._features(teacher_model), teacher_model, self.device)
+        if needs and feed.features.ids != features.ids:
+            raise Refused(
+                f"stage '{self.stage.spec.name}': student and teacher split the texts into different tokens, so their layers "
+                "cannot be compared; distil with 'logits', which needs no layers"
+            )
         if not needs:
             say(f"{self.stage.spec.name}: the teacher reads {len(features)} texts, unless it has before")
         teacher = Teacher(teacher_model, feed, needs, self.stage.precision, self._teacher_cache(feed))

@@ -40,10 +40,6 @@ class TinyBert(Method):
             raise Refused(
                 f"tinybert: the student has {len(student.order)} layers, more than the teacher's {len(teacher.order)}; make it shallower"
             )
-        if model.tokenizer.get_vocab() != context.teacher_model.tokenizer.get_vocab():
-            raise Refused(
-                "tinybert: student and teacher split texts into different tokens, so their layers cannot be compared; use 'logits'"
-            )
         if self.attention and _heads(model) != _heads(context.teacher_model):
             raise Refused(
                 "tinybert: student and teacher have different numbers of heads; set attention = 0 to distil without the attention loss"
