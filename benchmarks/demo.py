@@ -22,7 +22,9 @@ def run(seed: int) -> dict:
     subprocess.run([PROGRAM, "run", "--set", f"seed={seed}", "--out", str(folder)], check=True)
     seconds = time.perf_counter() - start
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    return {"seed": seed, "seconds": seconds, **summary(report)}
+    tried = json.loads((folder / "baseline.json").read_text(encoding="utf-8"))["tried"]
+    baselines = [{"name": row["name"], "score": row["score"]["value"]} for row in tried]
+    return {"seed": seed, "seconds": seconds, **summary(report), "baselines": baselines}
 
 
 def summary(report: dict) -> dict:

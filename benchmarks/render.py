@@ -75,17 +75,25 @@ def demo_goals(rows: Records) -> list[str]:
     """What issue 2 asks for, each beside what came out."""
     teacher = [row["stages"][0]["score"] for row in rows]
     last = [row["stages"][-1] for row in rows]
-    over = [score - row["baseline"]["score"] for score, row in zip(teacher, rows, strict=True)]
     kept = [stage["score"] / score for stage, score in zip(last, teacher, strict=True)]
     smaller = [row["stages"][0]["bytes"] / stage["bytes"] for stage, row in zip(last, rows, strict=True)]
     faster = [stage["throughput"] / row["reference"]["throughput"] for stage, row in zip(last, rows, strict=True)]
     return [
         f"Wall time, set-up done: {spread([row['seconds'] for row in rows], '{:.0f} s')} (asked: at most 480 s; goal 240 s).",
-        f"Teacher over {rows[0]['baseline']['name']}: {spread([100 * value for value in over], '{:.1f}')} points.",
+        *over_baselines(teacher, rows),
         f"The last stage keeps {spread(kept, '{:.1%}')} of the teacher's accuracy (asked: 97 %), worst seed {min(kept):.1%}.",
         f"It is {spread(smaller, '{:.1f}×')} smaller on disk (asked: 6×).",
         f"It runs at {spread(faster, '{:.1f}×')} the teacher's throughput in transformers, eager, fp32, batches of 32 in arrival order, text in to label out (asked: 12×).",
     ]
+
+
+def over_baselines(teacher: list[float], rows: Records) -> list[str]:
+    """Asked: 5 points over TF-IDF and a linear SVM, with the accuracy of the plain one; the stronger is told beside it."""
+    lines = []
+    for place, first in enumerate(rows[0]["baselines"]):
+        over = [100 * (score - row["baselines"][place]["score"]) for score, row in zip(teacher, rows, strict=True)]
+        lines.append(f"Teacher over {first['name']} ({first['score']:.1%}): {spread(over, '{:.1f}')} points.")
+    return lines
 
 
 def latest(rows: Records) -> Records:
