@@ -1,5 +1,6 @@
 """Payback and label, from the files of a race."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,23 @@ def test_label_of_a_range(tmp_path: Path) -> None:
     assert made["stages"][-1]["energy"]["label"] == "D"
     assert made["reference"]["energy"]["label"] == "E"
     assert report.write(make_run(tmp_path / "dark", energy=False))["stages"][0]["energy"]["label"] is None
+
+
+def test_a_volume_gives_days_and_what_a_year_saves(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo")
+    race_with(run, [3.0] * 8, [1.0] * 8)
+    lines = [json.loads(line) for line in (run / "ledger.jsonl").read_text().splitlines()]
+    lines[-1]["reading"]["detail"] = {
+        "grid": {"grams_per_kwh": 500.0, "pue": 1.2},
+        "price": {"usd_per_vcpu_hour": 0.036},
+    }
+    (run / "ledger.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    made = report.write(run, per_day=1e6)["payback"]
+    assert made["days"]["value"] == pytest.approx(made["inferences"]["value"] / 1e6)
+    # 2 CPU seconds saved per 1000, 1 M a day: 730,000 CPU seconds a year, at the joules per CPU second of what was spent
+    joules = sum(line["reading"]["joules"] for line in lines if line["stage"] != "teacher")
+    seconds = sum(line["reading"]["cpu_seconds"] for line in lines if line["stage"] != "teacher")
+    assert made["kwh_a_year"]["value"] == pytest.approx(730_000 * joules / seconds / 3.6e6)
+    assert made["kg_a_year"]["value"] == pytest.approx(made["kwh_a_year"]["value"] * 500 * 1.2 / 1000)
+    assert made["usd_a_year"]["value"] == pytest.approx(730_000 / 3600 * 0.036)
+    assert "a year then saves" in (run / "report.html").read_text()

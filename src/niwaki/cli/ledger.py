@@ -10,16 +10,21 @@ from niwaki.cli._print import give, table
 def command(
     runs: list[Path] = typer.Argument(None, help="folders of runs, or ledger files; none takes all below runs/"),
     by: str = typer.Option("stage", help="stage, run, month, what, outcome or key"),
+    emissions: Path | None = typer.Option(None, help="also write a CodeCarbon-compatible emissions.csv here"),
     csv: bool = typer.Option(False, "--csv", help="one row per charge, as csv"),
     json: bool = typer.Option(False, "--json", help="the sums as JSON"),
 ) -> None:
     """Sum what runs spent, failed, repeated and killed work included."""
     from niwaki.core.errors import UsageError
+    from niwaki.meter import Reading
+    from niwaki.meter.emissions import write_emissions
     from niwaki.meter.ledger import Ledger, csv_of, total_of
 
     if csv and json:
         raise UsageError("ledger: give --csv or --json, not both")
     lines = [line for path in ledgers(runs) for line in Ledger(path).lines()]
+    if emissions:
+        write_emissions(emissions, [Reading.from_dict(line["reading"]) for line in lines])
     if csv:
         give(None, False, csv_of(lines).rstrip("\n"))
         return

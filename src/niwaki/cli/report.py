@@ -9,6 +9,9 @@ from niwaki.cli._print import give
 
 def command(
     run: Path = typer.Argument(help="folder of a run"),
+    per_day: float | None = typer.Option(
+        None, "--per-day", help="texts a day, for days to pay back and savings a year"
+    ),
     json: bool = typer.Option(False, "--json", help="print report.json"),
 ) -> None:
     """Write the report of a run again: report.html, report.md and report.json."""
@@ -17,5 +20,6 @@ def command(
 
     if not (run / "plan.json").is_file():
         raise Refused(f"{run}: is not a run, it has no plan.json")
-    written = report.write(run)
-    give(written, json, f"{written['verdict']['sentence']}\nreport: {run / 'report.html'}")
+    written = report.write(run, per_day)
+    repaid = (written["payback"] or {}).get("words", "nothing was compressed")
+    give(written, json, f"{written['verdict']['sentence']}\npayback: {repaid}\nreport: {run / 'report.html'}")

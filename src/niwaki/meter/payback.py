@@ -112,7 +112,11 @@ def _words(spent: Reading, inferences: Interval, volume: dict[str, Interval | No
     least = "at least " if spent.detail.get("unknown_charges") else ""
     text = f"pays back after {least}{_range(inferences)} inferences"
     days = volume.get("days")
-    return f"{text}, {_range(days)} days" if days else text
+    if not days:
+        return text
+    saved = {"kWh": volume["kwh_a_year"], "kg CO2e": volume["kg_a_year"], "$": volume["usd_a_year"]}
+    known = [f"{_range(figure)} {unit}" for unit, figure in saved.items() if figure]
+    return f"{text}, {_range(days)} days" + (f"; a year then saves {', '.join(known)}" if known else "")
 
 
 def _range(figure: Interval) -> str:

@@ -1,5 +1,6 @@
 """Was it worth it: when the compression has paid for itself, and the energy label of what is deployed."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from niwaki.core.errors import UsageError
@@ -7,7 +8,7 @@ from niwaki.meter.label import Label, label
 from niwaki.meter.payback import NOT_SHOWN, payback
 from niwaki.meter.reading import Reading
 from niwaki.report import figures
-from niwaki.report.folder import number
+from niwaki.report.folder import Run, mapping, number
 
 SAMPLES = "cpu_seconds_per_1000"  # of a contender in speed.json: one figure per round, so that rounds can be paired
 Facts = dict[str, Any]
@@ -20,9 +21,13 @@ def letters(used: Facts) -> str | None:
 
 
 def deployed_label(facts: Facts) -> Label | None:
-    """The label of the stage to deploy, as a picture; None where its energy is not known."""
+    """The label of the stage to deploy, as a picture; None where there is none or its energy is not known."""
     stage = next((stage for stage in facts["stages"] if stage["name"] == facts["verdict"]["deploy"]), None)
-    if stage is None or stage["energy"]["label"] is None:
+    return label_of(facts, stage) if stage else None
+
+
+def label_of(facts: Facts, stage: Facts) -> Label | None:
+    if stage["energy"]["label"] is None:
         return None
     used = stage["energy"]["per_1000"]
     quality = f"{facts['metric'] or 'score'} {figures.score(facts['metric'], stage['score'])}, {used['tier']}"
@@ -34,16 +39,18 @@ def deployed_label(facts: Facts) -> Label | None:
     )
 
 
-def repay(facts: Facts, contenders: Facts) -> Facts | None:
+def repay(facts: Facts, run: Run, per_day: float | None = None) -> Facts | None:
     """The payback of the deployed stage against the first, each by its own engine; None where nothing was compressed.
 
     Against the first stage, not the reference: changing the engine is free, so its saving pays for nothing.
-    Spent is what the ledger holds for all later stages, failed attempts and dead ends included.
+    Spent is what the ledger holds for all later stages, failed attempts and dead ends included. With a volume `per_day`
+    it also tells days, and what a year saves.
     """
     first, deploy = facts["stages"][0]["name"], facts["verdict"]["deploy"]
     if deploy in (None, first):
         return None
-    spent = _spent([account["reading"] for account in facts["spent"]["stages"] if account["stage"] != first])
+    spent = _spent([account["reading"] for account in facts["spent"]["stages"] if account["stage"] != first], run)
+    contenders = mapping(run.speed.get("contenders"))
     before, after = (_samples(contenders.get(name)) for name in (first, deploy))
     if not before or not after:
         return {
@@ -53,7 +60,7 @@ def repay(facts: Facts, contenders: Facts) -> Facts | None:
             "words": f"{NOT_SHOWN}: the race left no rounds to pair",
         }
     try:
-        return {"before": first, "after": deploy, **payback(spent, before, after).to_dict()}
+        return {"before": first, "after": deploy, **payback(spent, before, after, per_day).to_dict()}
     except UsageError as error:
         return {"before": first, "after": deploy, "shown": False, "words": f"{NOT_SHOWN}: {error}"}
 
@@ -63,7 +70,26 @@ def _samples(contender: Any) -> list[float]:
     return [value for value in map(number, values) if value is not None] if isinstance(values, list) else []
 
 
-def _spent(parts: list[Facts]) -> Reading:
-    return sum(
-        (Reading(seconds=part["seconds"] or 0.0, cpu_seconds=part["cpu_seconds"] or 0.0) for part in parts), Reading()
-    )
+def _spent(parts: list[Facts], run: Run) -> Reading:
+    """The sum of cleaned readings; joules are known only where those of every part are."""
+    low, middle, high = (_known_sum(part[key] for part in parts) for key in ("joules_low", "joules", "joules_high"))
+    seconds, cpu_seconds = (sum(part[key] or 0.0 for part in parts) for key in ("seconds", "cpu_seconds"))
+    return Reading(seconds, cpu_seconds, middle, low, high, tier="estimated", detail=_terms(run))
+
+
+def _known_sum(values: Iterable[float | None]) -> float | None:
+    found = list(values)
+    return None if None in found else sum(value or 0.0 for value in found)
+
+
+def _terms(run: Run) -> Facts:
+    """Grid and price that the last charge was made with, for what a year saves; empty where none was set."""
+    wanted = {"grid": ("grams_per_kwh", "pue"), "price": ("usd_per_vcpu_hour",)}
+    detail: Facts = {}
+    for line in run.ledger:
+        said = mapping(mapping(line.get("reading")).get("detail"))
+        for name, keys in wanted.items():
+            figures = {key: number(mapping(said.get(name)).get(key)) for key in keys}
+            if None not in figures.values():
+                detail[name] = figures
+    return detail

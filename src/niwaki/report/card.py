@@ -1,0 +1,44 @@
+"""A model card beside each finished model: what it is, how it was made, what it scores and what it costs to run."""
+
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.files import write_text
+from niwaki.report.markdown import fenced, plain
+from niwaki.report.page import environment
+from niwaki.report.worth import label_of
+
+CARD, LABEL = "README.md", "energy-label.svg"
+Facts = dict[str, Any]
+
+
+def write_cards(report: Facts, run_folder: Path) -> None:
+    """Cards are made from the report, like the page, so they come after a stage's files and are not in its MANIFEST."""
+    for stage in report["stages"]:
+        folder = run_folder / stage["folder"] / "model" if stage["finished"] and stage["folder"] else None
+        if folder is None or not folder.is_dir():
+            continue
+        picture = label_of(report, stage)
+        if picture is not None:
+            write_text(folder / LABEL, picture.svg())
+        write_text(folder / CARD, card(report, stage, has_label=picture is not None))
+
+
+def card(report: Facts, stage: Facts, has_label: bool) -> str:
+    """Markdown with the metadata block that model hubs read; every text in it is escaped."""
+    made = environment(html=False)
+    made.filters.update(plain=plain, fenced=fenced)
+    methods = [method for name in lineage(report, stage["name"]) for method in name["methods"]]
+    return made.get_template("card.md.j2").render(
+        run=report, stage=stage, methods=methods, label=LABEL if has_label else None
+    )
+
+
+def lineage(report: Facts, name: str) -> list[Facts]:
+    """The stages that a model came through, first to last."""
+    known = {stage["name"]: stage for stage in report["stages"]}
+    chain: list[Facts] = []
+    while name in known and known[name] not in chain:
+        chain.insert(0, known[name])
+        name = known[name]["parent"]
+    return chain

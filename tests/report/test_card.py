@@ -1,0 +1,64 @@
+"""Model cards: metadata that can be read, figures of the report, nothing hostile let through."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from niwaki import report
+from niwaki.report.card import CARD, LABEL, lineage
+
+from .runs import make_run
+from .test_page import spoil
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = make_run(tmp_path / "demo")
+    for stage in folder.glob("stages/*"):
+        (stage / "model").mkdir()
+    return folder
+
+
+def cards(run: Path) -> dict[str, str]:
+    return {path.parts[-3].split("-")[0]: path.read_text() for path in run.glob(f"stages/*/model/{CARD}")}
+
+
+def test_a_card_and_a_label_beside_every_model(run: Path) -> None:
+    made = report.write(run)
+    found = cards(run)
+    assert set(found) == {"teacher", "student", "pruned", "int8"}
+    head = yaml.safe_load(found["int8"].split("---")[1])
+    assert head["base_model"] == "minilm" and head["library_name"] == "niwaki"
+    metric = head["model-index"][0]["results"][0]["metrics"][0]
+    assert metric == {"type": "accuracy", "value": made["stages"][-1]["score"]}
+    assert "negative, positive" in found["int8"] and "6397 training rows" in found["int8"]
+    assert f"]({LABEL})" in found["int8"] and "<svg" in next(run.glob(f"stages/int8-*/model/{LABEL}")).read_text()
+
+
+def test_a_card_tells_the_way_from_the_first_stage(run: Path) -> None:
+    names = [stage["name"] for stage in lineage(report.write(run), "int8")]
+    assert names == ["teacher", "student", "pruned", "int8"]
+    assert cards(run)["int8"].count("\n1. ") > cards(run)["student"].count("\n1. ") > 0
+
+
+def test_hostile_words_neither_break_the_metadata_nor_become_markup(run: Path) -> None:
+    spoil(run, '"\n---\n<script>alert(1)</script> ](http://evil) | `x`')
+    report.write(run)
+    for text in cards(run).values():
+        head, body = text.split("\n---\n", 1)
+        assert set(yaml.safe_load(head.removeprefix("---\n"))) <= {
+            "library_name",
+            "pipeline_tag",
+            "base_model",
+            "model-index",
+        }
+        assert not re.search(r"(?<!\\)(<script|\]\(http)", body)  # markdown shows what a backslash stands before
+
+
+def test_without_energy_no_label(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo", energy=False)
+    next(run.glob("stages/int8-*")).joinpath("model").mkdir()
+    report.write(run)
+    assert LABEL not in cards(run)["int8"]
