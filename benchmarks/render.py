@@ -97,11 +97,29 @@ def over_baselines(teacher: list[float], rows: Records) -> list[str]:
 
 
 def latest(rows: Records) -> Records:
-    """The newest record of each seed, those of the newest commit's family only: a table never mixes two versions of the code."""
-    newest: dict[int, dict[str, Any]] = {}
-    for row in rows:
-        newest[row["seed"]] = row
+    """The newest record of each seed among those of the newest commit: a table never mixes two versions of the code."""
+    newest = {row["seed"]: row for row in rows if row["commit"] == rows[-1]["commit"]}
     return [newest[seed] for seed in sorted(newest)]
+
+
+def kills(rows: Records) -> str:
+    row = rows[-1]
+    ends = ", ".join(f"{count} {outcome}" for outcome, count in row["outcomes"].items())
+    verdict = "all are the same to the bit" if row["same"] else f"these differ: {', '.join(row['differing'])}"
+    return (
+        f"Command: `python benchmarks/kills.py {row['kills']}`. A short run of the default recipe ({row['seconds_alone']:.0f} s when left alone) "
+        f"was killed with SIGKILL at {row['kills']} random moments and each time started again by the same command. Of the "
+        f"{row['files']} files of its models and histories, compared with the run left alone, {verdict}. Attempts in its ledger: {ends}."
+    )
+
+
+def batches(rows: Records) -> str:
+    lines = [
+        f"| {name} | {entry['throughput']['value']:.0f} | {entry['ratio']['value']:.2f} ({entry['ratio']['low']:.2f} to {entry['ratio']['high']:.2f}) |"
+        for name, entry in rows[-1]["settings"].items()
+    ]
+    head = ["| batches | texts/s | against the default |", "|---|---|---|"]
+    return "\n".join(["Command: `python benchmarks/batches.py MODEL`, here the demo's int8 model.", "", *head, *lines])
 
 
 def spread(values: Sequence[float], form: str) -> str:
@@ -124,7 +142,11 @@ def fill(path: Path, text: str) -> None:
     path.write_text(new, encoding="utf-8")
 
 
-SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (("demo", "The main job", demo),)
+SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
+    ("demo", "The main job", demo),
+    ("kills", "kill -9", kills),
+    ("batches", "Batches of the predictor", batches),
+)
 
 if __name__ == "__main__":
     main()

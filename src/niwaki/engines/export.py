@@ -38,7 +38,7 @@ def trace(model: Model) -> bytes:
     arguments = (ids, ids, torch.zeros_like(ids))
     names = INPUTS if model.anatomy.uses_types else INPUTS[:2]
     file: Any = io.BytesIO()
-    # the older exporter: the newer one folds weights into forms that no longer lie in the safetensors file (docs/concepts.md)
+    # the older exporter: it keeps the names of weights and reads the symbolic form of packed products (docs/concepts.md)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)
