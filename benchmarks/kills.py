@@ -16,6 +16,7 @@ from records import append, circumstances
 
 from niwaki.core.files import read_lines, sha256
 from niwaki.meter.ledger import Ledger
+from niwaki.report.card import CARD, LABEL
 
 PROGRAM = str(Path(sys.executable).with_name("niwaki"))
 SHORT = [
@@ -63,7 +64,10 @@ def kill_after(seconds: float, folder: Path) -> int:
 
 
 def compare(alone: Path, killed: Path) -> dict:
-    files = sorted(path.relative_to(alone) for path in (alone / "stages").glob("*/model/*"))
+    made = (path.relative_to(alone) for path in (alone / "stages").glob("*/model/*"))
+    files = sorted(
+        path for path in made if path.name not in (CARD, LABEL)
+    )  # these tell speeds, which differ from run to run
     differing = [str(path) for path in files if sha256(alone / path) != sha256(killed / path)]
     logs = sorted(path.relative_to(alone) for path in (alone / "stages").glob("*/train.jsonl"))
     differing += [str(path) for path in logs if read_lines(alone / path) != read_lines(killed / path)]

@@ -12,6 +12,7 @@ from niwaki import api
 from niwaki.core.errors import Refused
 from niwaki.core.files import fault_in
 from niwaki.core.lock import locked
+from niwaki.report.card import CARD, LABEL
 from niwaki.run.result import Run
 from run import small
 
@@ -24,10 +25,11 @@ def charges(run: Path) -> list[dict]:
 
 
 def times(run: Path) -> dict[str, int]:
+    """Of what belongs to stages; the cards beside the models are made anew with every report."""
     return {
         str(path): path.stat().st_mtime_ns
-        for path in sorted(run.rglob("*"))
-        if path.is_file() and "stages" in str(path)
+        for path in sorted(run.glob("stages/**/*"))
+        if path.is_file() and path.name not in (CARD, LABEL)
     }
 
 
