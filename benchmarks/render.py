@@ -124,7 +124,8 @@ def batches(rows: Records) -> str:
 
 def spread(values: Sequence[float], form: str) -> str:
     mean = form.format(statistics.mean(values))
-    return mean if len(values) < 2 else f"{mean} ± {form.format(statistics.stdev(values))}"
+    around = form.format(statistics.stdev(values)) if len(values) > 1 else form.format(0)
+    return mean if around == form.format(0) else f"{mean} ± {around}"
 
 
 def circumstances(row: dict[str, Any]) -> str:
