@@ -1,6 +1,7 @@
 """The README's first command, timed: `python benchmarks/demo.py [seeds]`. Appends one record per seed to results/demo.jsonl.
 
 Each seed runs in a folder of its own, from nothing; what is recorded is what the run's report.json says, and the wall time.
+`--reuse` leaves finished stages of an earlier run in place: same keys, same bits, but then no wall time is recorded.
 """
 
 import json
@@ -15,41 +16,49 @@ from records import append, circumstances
 PROGRAM = str(Path(sys.executable).with_name("niwaki"))
 
 
-def run(seed: int) -> dict:
+def run(seed: int, reuse: bool) -> dict:
     folder = Path("runs") / f"demo-seed-{seed}"
-    shutil.rmtree(folder, ignore_errors=True)
+    reuse = reuse and folder.exists()
+    if not reuse:
+        shutil.rmtree(folder, ignore_errors=True)
     start = time.perf_counter()
     subprocess.run([PROGRAM, "run", "--set", f"seed={seed}", "--out", str(folder)], check=True)
-    seconds = time.perf_counter() - start
+    seconds = None if reuse else time.perf_counter() - start
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     tried = json.loads((folder / "baseline.json").read_text(encoding="utf-8"))["tried"]
     baselines = [{"name": row["name"], "score": row["score"]["value"]} for row in tried]
     return {"seed": seed, "seconds": seconds, **summary(report), "baselines": baselines}
 
 
+FIGURES = (
+    "name",
+    "score",
+    "score_low",
+    "score_high",
+    "bytes",
+    "parameters",
+    "flops",
+    "throughput",
+    "latency_ms",
+    "ratios",
+)
+
+
 def summary(report: dict) -> dict:
-    figures = (
-        "name",
-        "score",
-        "score_low",
-        "score_high",
-        "bytes",
-        "parameters",
-        "flops",
-        "throughput",
-        "latency_ms",
-        "ratios",
-    )
-    pick = lambda stage: {key: stage.get(key) for key in figures}  # noqa: E731
     baseline = report.get("baseline") or {}
     return {
-        "stages": [pick(stage) for stage in report["stages"]],
-        "reference": pick(report["reference"]),
+        "stages": [figures(stage) for stage in report["stages"]],
+        "reference": figures(report["reference"]),
         "baseline": {key: baseline.get(key) for key in ("name", "score")},
         "verdict": report["verdict"]["sentence"],
     }
 
 
+def figures(stage: dict) -> dict:
+    return {key: stage.get(key) for key in FIGURES}
+
+
 if __name__ == "__main__":
-    for number in range(int(sys.argv[1]) if len(sys.argv) > 1 else 3):
-        append("demo", {**run(number), **circumstances()})
+    numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    for number in range(numbers[0] if numbers else 3):
+        append("demo", {**run(number, "--reuse" in sys.argv), **circumstances()})
