@@ -11,8 +11,8 @@ GRAPH = "model.onnx"
 
 
 class Onnx(Runtime):
-    """One session, one thread a call: the predictor runs several batches at once, which wastes less than splitting each
-    product of a small model between cores (measured: docs/diary.md)."""
+    """One session, one thread a call; the predictor runs several batches at once. On two cores that was as fast as splitting
+    each product between them (docs/results.md), and callers with threads of their own do not fight for cores."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         import onnxruntime
