@@ -1,7 +1,7 @@
 """Modules whose weights are stored as they are claimed: 8-bit integers with a scale per output or per row.
 
 Here, in torch, the weights are unpacked and multiplied in float: right, and good enough to go on training the rest.
-The speed is the engine's: exported, `Int8Linear` is an integer product (see `_integer_product`).
+The speed is the engine's: exported, `Int8Linear` is an integer product (see `_IntegerProduct`).
 """
 
 from typing import Any
