@@ -47,3 +47,35 @@ def test_scores_ratios_and_sizes() -> None:
     assert figures.megabytes(90_868_376) == "90.9 MB"
     assert figures.scaled(22_713_216, "") == "22.7 M"
     assert [figures.duration(value) for value in (0.6, 71, 305, 4000)] == ["0.60 s", "71 s", "5.1 min", "1 h 7 min"]
+
+
+def test_a_score_over_seeds_has_its_spread() -> None:
+    row = {"score": 0.82, "seeds": {"seeds": [0, 1, 2], "values": [0.817, 0.82, 0.823], "mean": 0.82, "sd": 0.003}}
+    assert figures.scored("accuracy", row) == "82.0 % ± 0.3 (3 seeds)"
+    assert figures.scored("matthews", row) == "0.820 ± 0.003 (3 seeds)"
+    alone = {"seeds": [0], "values": [0.82], "mean": 0.82, "sd": None}
+    assert {figures.scored("f1", {"score": 0.82, **more}) for more in ({}, {"seeds": alone}, {"seeds": None})} == {
+        "82.0 %"
+    }
+
+
+def test_differences_of_shares_are_points_and_others_plain_numbers() -> None:
+    assert figures.difference("accuracy", -0.004, -0.012, 0.003) == "−0.4 points (−1.2 to +0.3)"
+    assert figures.difference("accuracy", 0.021, 0.010, 0.032, sign="-") == "2.1 points (1.0 to 3.2)"
+    assert figures.difference("pearson", -0.012) == "−0.012"
+    assert figures.difference("accuracy", 0.01, 0.0002, 0.02) == "+1.0 points (+0.02 to +2.0)", "not from +0.0"
+    assert figures.difference("accuracy", 0.0) == figures.difference("accuracy", -0.0) == "+0.0 points"
+
+
+@pytest.mark.parametrize(
+    "metric", ["accuracy", "f1", "f1_macro", "f1_micro", "f1_entities", "exact", "overlap", "mean"]
+)
+def test_shares_are_said_in_per_cent(metric: str) -> None:
+    assert figures.score(metric, 0.5) == "50.0 %"
+
+
+@pytest.mark.parametrize("metric", ["matthews", "pearson", "spearman", None])
+def test_what_may_be_negative_is_a_number_with_a_minus_sign(metric: str | None) -> None:
+    assert figures.score(metric, -0.0123) == "−0.012"
+    assert figures.interval(metric, -0.1, 0.2) == "−0.100 to 0.200"
+    assert figures.interval(metric, 0.1, 0.2) == "0.100–0.200"

@@ -4,7 +4,9 @@ import math
 from typing import Any
 
 UNKNOWN = "unknown"
-SHARES = {"accuracy", "f1", "macro_f1", "micro_f1", "precision", "recall", "exact_match", "em"}  # said in per cent
+SHARES = {  # said in per cent, their differences in points; all else (matthews, pearson, spearman) as plain numbers
+    *("accuracy", "precision", "recall", "f1", "f1_macro", "f1_micro", "f1_entities", "exact", "overlap", "mean"),
+}
 
 
 def significant(value: float, digits: int = 2) -> str:
@@ -23,14 +25,40 @@ def significant(value: float, digits: int = 2) -> str:
 def score(metric: str | None, value: float | None) -> str:
     if value is None:
         return UNKNOWN
-    return f"{100 * value:.1f} %" if metric in SHARES else f"{value:.3f}"
+    return f"{_amount(metric, value)} %" if metric in SHARES else _amount(metric, value)
+
+
+def scored(metric: str | None, row: dict[str, Any]) -> str:
+    """The score of a stage or a rung: "82.0 %", and where several seeds were run "82.0 % ± 0.3 (3 seeds)"."""
+    seeds = row.get("seeds") or {"sd": None}
+    spread = "" if seeds["sd"] is None else f" ± {_amount(metric, seeds['sd'])} ({len(seeds['values'])} seeds)"
+    return score(metric, row["score"]) + spread
 
 
 def interval(metric: str | None, low: float | None, high: float | None) -> str:
     """ "80.7–85.3 %", or nothing where no interval was computed."""
     if low is None or high is None:
         return ""
-    return f"{100 * low:.1f}–{100 * high:.1f} %" if metric in SHARES else f"{low:.3f}–{high:.3f}"
+    dash = "–" if low >= 0 else " to "  # a dash beside a minus sign would not be read
+    return f"{_amount(metric, low)}{dash}{score(metric, high)}"
+
+
+def difference(
+    metric: str | None, value: float, low: float | None = None, high: float | None = None, sign: str = "+"
+) -> str:
+    """ "−0.4 points (−1.2 to +0.3)", "−0.012" for what is not a share; sign "-" leaves out the plus."""
+    between = "" if low is None or high is None else f" ({_amount(metric, low, sign)} to {_amount(metric, high, sign)})"
+    return f"{_amount(metric, value, sign)}{' points' if metric in SHARES else ''}{between}"
+
+
+def _amount(metric: str | None, value: float, sign: str = "-") -> str:
+    """In hundredths with one digit for a share, else with three; a minus sign that is one, and no −0.
+
+    What would round to 0 has a digit more: the end of an interval that does not hold 0 must not be written 0.0.
+    """
+    amount, digits = (100 * value, 1) if metric in SHARES else (value, 3)
+    digits += 0 < abs(amount) < 0.5 * 10**-digits
+    return f"{amount:{sign}z.{digits}f}".replace("-", "−")
 
 
 def share(value: float | None) -> str:
