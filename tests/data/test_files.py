@@ -1,5 +1,6 @@
 """A user's rows: read as they are written, or refused in a line."""
 
+import gzip
 import json
 
 import pyarrow as pa
@@ -7,6 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from niwaki.core.errors import Refused
+from niwaki.data import encoding, files, spill
 from niwaki.data.files import read, read_table
 
 ROWS = {"text": ["a, b", 'say "x"', "two\nlines", "007"], "label": ["1", "0", "1", "0"]}
@@ -17,8 +19,9 @@ def write(folder, name):
     if path.suffix == ".parquet":
         parquet.write_table(pa.table(ROWS), path)
     elif path.suffix == ".jsonl":
-        lines = [json.dumps({"text": text, "label": label}) for text, label in zip(*ROWS.values(), strict=True)]
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in pa.table(ROWS).to_pylist()))
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(pa.table(ROWS).to_pylist(), indent=1))
     else:
         mark = "\t" if path.suffix == ".tsv" else ","
         cells = ['"' + text.replace('"', '""') + '"' for text in ROWS["text"]]
@@ -27,9 +30,63 @@ def write(folder, name):
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "json", "parquet"])
 def test_each_kind_gives_the_rows_as_written(tmp_path, kind):
     assert read(write(tmp_path, f"x.{kind}"))["all"].to_pydict() == ROWS
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "json"])
+def test_packed_files_are_read_alike(tmp_path, kind):
+    plain = write(tmp_path, f"x.{kind}")
+    (tmp_path / f"X.{kind.upper()}.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    assert read(str(tmp_path / f"X.{kind.upper()}.gz"))["all"].to_pydict() == ROWS
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "json", "parquet"])
+def test_what_goes_over_the_limit_lies_in_a_mapped_file_and_is_the_same(tmp_path, kind, monkeypatch):
+    rows = [{"text": f"text {number}\n", "label": str(number % 7)} for number in range(5000)]
+    many = {name: [row[name] for row in rows] for name in ("text", "label")}
+    monkeypatch.setitem(ROWS, "text", many["text"])
+    monkeypatch.setitem(ROWS, "label", many["label"])
+    path = write(tmp_path, f"x.{kind}")
+    held = read_table(path)
+    monkeypatch.setattr(encoding.blocks, "__defaults__", (4096,))
+    monkeypatch.setattr(spill, "LIMIT_BYTES", 10_000)
+    monkeypatch.setattr(spill.tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    before = pa.total_allocated_bytes()
+    mapped = read_table(path)
+    assert pa.total_allocated_bytes() - before < 10_000 < mapped.nbytes
+    assert mapped.equals(held) and mapped.to_pylist() == rows
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_only_the_columns_asked_for(tmp_path):
+    for kind in ("csv", "jsonl", "parquet"):
+        path = write(tmp_path, f"x.{kind}")
+        assert read(path, columns=["label"])["all"].to_pydict() == {"label": ROWS["label"]}
+        with pytest.raises(Refused, match=r"has no column 'lable', did you mean 'label'\?"):
+            read(path, columns=["lable"])
+
+
+def test_lists_and_structs_arrive_as_such(tmp_path):
+    rows = [{"tokens": ["a", "b"], "answers": {"text": ["x"], "answer_start": [3]}}, {"tokens": [], "answers": {"text": [], "answer_start": []}}]  # fmt: skip
+    (tmp_path / "x.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    table = read_table(tmp_path / "x.jsonl")
+    parquet.write_table(table, tmp_path / "x.parquet")
+    for read_again in (table, read_table(tmp_path / "x.parquet")):
+        assert read_again.to_pylist() == rows
+        assert read_again.schema.field("tokens").type == pa.list_(read_again.schema.field("tokens").type.value_field)
+        assert pa.types.is_string(read_again.schema.field("tokens").type.value_type)
+
+
+def test_other_writers_types_are_made_plain(tmp_path):
+    words = pa.array(["a", "b", "a"])
+    table = pa.table({"d": words.dictionary_encode(), "l": words.cast(pa.large_string()), "v": pa.array([["a"], [], ["b"]], pa.large_list(pa.large_string()))})  # fmt: skip
+    parquet.write_table(table, tmp_path / "x.parquet")
+    read_again = read_table(tmp_path / "x.parquet")
+    assert read_again.to_pylist() == table.to_pylist()
+    assert read_again.schema.types[:2] == [pa.string()] * 2 and read_again.schema.types[2].value_type == pa.string()
 
 
 def test_a_column_of_numbers_that_turns_to_words_late(tmp_path):
@@ -50,11 +107,30 @@ def test_a_folder_gives_its_parts(tmp_path):
     [
         ("x.csv", None, "is not there"),
         ("x.xlsx", b"x", "give .csv, .tsv, .jsonl, .parquet"),
-        ("x.csv", b"", "cannot be read as csv"),
+        ("x.csv", b"", "is empty"),
+        ("x.csv", b"\n \n", "is empty"),
         ("x.csv", b"text,label\n", "has no rows"),
-        ("x.csv", b"text,label\na\n", "cannot be read as csv"),
-        ("x.csv", b"text,label\n\xff\xfe,1\n", "cannot be read as csv in UTF-8"),
-        ("x.jsonl", b"{not json\n", "cannot be read as jsonl"),
+        ("x.csv", b"text,label", "has no rows"),
+        ("x.csv", b"text,label\na\n", "(row 2 has 1 cells and the header 2: 'a'); put cells"),
+        ("x.csv", b'text,label\n"a\nb",c\nx,y,z\n', "(row 3 has 3 cells and the header 2: 'x,y,z')"),
+        ("x.csv", b'text,label\na,b\nc,"d\ne,f\n', "a quote that opens in or after row 3 never closes"),
+        ("x.csv", b'text,label\na,b\n"c,d\ne,f\n', "a quote that opens in or after row 3 never closes"),
+        ("x.csv", b"text,label,text\na,b,c\n", "column 'text' is there 2 times"),
+        ("x.csv", b"text,label\ncaf\xe9,1\n", "in UTF-8 (byte 14 is 0xe9); convert it, e.g. `iconv -f"),
+        ("x.csv", b"\x7fELF\x02\x00\x00\xff", "it may be no text at all"),
+        ("x.csv", b"PK\x03\x04\x14\x00\x06\x00", "it is a zip archive or a spreadsheet"),
+        ("x.csv", gzip.compress(b"text,label\na,b\n"), "end its name in .gz"),
+        ("x.csv.gz", gzip.compress(b"text,label\na,b\n" * 99)[:-12], "cannot be read as csv (Compressed file ended"),
+        ("x.csv.gz", b"text,label\na,b\n", "cannot be read as csv (Not a gzipped file"),
+        ("x.jsonl", b"", "is empty"),
+        ("x.jsonl", b'{"a": 1}\n\n{not json\n', "cannot be read as json (line 3, column 2: Expecting property name"),
+        ("x.jsonl", b'{"a": 1}\n[1]\n', "(line 2 is not an object: [1])"),
+        ("x.jsonl", b'{"a": 1}\n{"a": "b"}\n', "(Column(/a) changed from number to string, lines 1 to 2); write all"),
+        ("x.jsonl", b'{"a": "\xff"}\n', "byte 7 is 0xff"),
+        ("x.jsonl", b"{}\n{}\n", "has no rows"),
+        ("x.json", b"[]", "has no rows"),
+        ("x.json", b'[{"a": 1}, {"a": ', "item 2 is not a whole JSON object"),
+        ("x.json", b'[{"a": 1}, 2]', "item 2 is not an object"),
         ("x.parquet", b"PAR1nonsense", "cannot be read as parquet"),
     ],
 )
@@ -64,6 +140,63 @@ def test_what_cannot_be_read_is_refused_in_a_line(tmp_path, name, content, messa
     with pytest.raises(Refused) as caught:
         read(tmp_path / name)
     assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_columns_that_do_not_go_together_between_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoding.blocks, "__defaults__", (4096,))
+    (tmp_path / "x.jsonl").write_text('{"a": 1}\n' * 2000 + '{"a": "b"}\n' * 2000)
+    with pytest.raises(Refused, match=r"x.jsonl: cannot be read as json.*a"):
+        read(tmp_path / "x.jsonl")
+
+
+def test_what_one_block_knows_of_a_column_is_not_held_against_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoding.blocks, "__defaults__", (512,))
+    kinds = [{"a": None, "b": []}, {"a": 1, "b": [], "c": "2020-01-01"}, {"a": 1.5, "b": ["x"], "c": "word"}]
+    rows = [{"c": None, **row} for row in kinds for _ in range(200)]
+    (tmp_path / "x.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert read_table(tmp_path / "x.jsonl").to_pylist() == rows
+    monkeypatch.setattr(spill, "LIMIT_BYTES", 1000)
+    assert read_table(tmp_path / "x.jsonl").to_pylist() == rows
+
+
+def test_objects_longer_than_a_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoding.blocks, "__defaults__", (64,))
+    rows = [{"a": "é]},{" * 50 + str(number)} for number in range(5)]
+    (tmp_path / "x.json").write_text(json.dumps(rows, ensure_ascii=False))
+    (tmp_path / "x.jsonl").write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+    assert read_table(tmp_path / "x.json").to_pylist() == read_table(tmp_path / "x.jsonl").to_pylist() == rows
+
+
+def test_semicolons_where_the_header_has_no_comma(tmp_path):
+    (tmp_path / "x.csv").write_text('text;label\n"a; b, c";1\n')
+    assert read_table(tmp_path / "x.csv").to_pylist() == [{"text": "a; b, c", "label": "1"}]
+
+
+def test_a_quote_in_the_middle_of_a_cell_is_a_character(tmp_path):
+    (tmp_path / "x.csv").write_text('text,label\n5" pipe,1\n')
+    assert read_table(tmp_path / "x.csv").column("text").to_pylist() == ['5" pipe']
+
+
+def test_a_folder_in_place_of_a_file_and_a_file_that_may_not_be_read(tmp_path, monkeypatch):
+    (tmp_path / "train.csv").mkdir()
+    with pytest.raises(Refused, match=r"train.csv: is a folder where a file is wanted"):
+        read(tmp_path)
+    path = write(tmp_path, "x.csv")
+
+    def denied(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(encoding, "opened", denied)  # the administrator, who may run tests, may read all files
+    with pytest.raises(Refused, match=r"x.csv: may not be read \(permission denied\); `chmod"):
+        read(path)
+
+
+def test_no_space_for_the_mapped_file_is_refused_before_it_is_written(tmp_path, monkeypatch):
+    path = write(tmp_path, "x.csv")
+    monkeypatch.setattr(spill, "LIMIT_BYTES", 1)
+    monkeypatch.setattr(files, "gather", lambda batches, expect_bytes: spill.gather(batches, expect_bytes=1 << 60))
+    with pytest.raises(Refused, match=r"a copy of the rows \(see TMPDIR\) needs about"):
+        read(path)
 
 
 def test_a_folder_without_train_rows(tmp_path):

@@ -1,51 +1,86 @@
-"""A user's own rows: one csv, tsv, jsonl or parquet file, or a folder with one such file per split."""
+"""Rows from anywhere: a csv, tsv, jsonl, json or parquet file, a folder with a file per part, or a data set of the hub.
 
+Small files are held in memory, large ones in a temporary file that is mapped (`spill.py`): memory stays flat.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from niwaki.core.errors import Refused
+from niwaki.data import columnar, delimited, objects
+from niwaki.data.folders import READERS, kind_of, parts_in
+from niwaki.data.hub import looks_like_id, read_hub
+from niwaki.data.spill import gather
 
-READERS = (".csv", ".tsv", ".jsonl", ".parquet")
-PARTS = ("train", "validation", "test")
+FAULTS = (pa.ArrowException, OSError, EOFError, zlib.error)
 
 
-def read(path: Path) -> dict[str, pa.Table]:
-    """Split name → rows. One file gives the split `all`, which the task then cuts by its rule."""
+def read(source: str | Path, columns: list[str] | None = None) -> dict[str, pa.Table]:
+    """Part → rows. One file gives the part `all`, which is then cut by rule (`splits.arrange`). `columns` leaves the
+    others unread."""
+    path = Path(source).expanduser()
     if path.is_dir():
-        found = {part: file for part in PARTS for file in sorted(path.glob(f"{part}.*")) if file.suffix in READERS}
-        if "train" not in found:
-            raise Refused(f"{path}: has no train file ({', '.join('train' + suffix for suffix in READERS)})")
-        return {part: read_table(file) for part, file in found.items()}
-    return {"all": read_table(path)}
+        return {part: read_files(files, columns) for part, files in parts_in(path).items()}
+    if not path.exists() and not kind_of(path) and looks_like_id(str(source)):
+        return {part: chosen(source, table, columns) for part, table in read_hub(str(source)).items()}
+    return {"all": read_table(path, columns)}
 
 
-def read_table(path: Path) -> pa.Table:
+def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
+    return read_files([path], columns)
+
+
+def read_files(paths: list[Path], columns: list[str] | None = None) -> pa.Table:
+    """The rows of one file, or of shards one after the other."""
+    for path in paths:
+        refuse_unreadable(path)
+    size = sum(path.stat().st_size for path in paths)
+    try:
+        table = gather(chain.from_iterable(batches(path, columns) for path in paths), expect_bytes=size)
+    except pa.ArrowException as error:  # what no reader says of its own: rows that do not go together
+        raise Refused(f"{paths[0]}: cannot be read as {kind_of(paths[0])[1:]} ({first_line(error)})") from None
+    if table.num_rows == 0 or table.num_columns == 0:
+        raise Refused(f"{paths[0]}: has no rows")
+    return chosen(paths[0], table, columns)
+
+
+def batches(path: Path, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    kind = kind_of(path)
+    try:
+        yield from opened(path, kind, columns)
+    except PermissionError:
+        raise Refused(f"{path}: may not be read (permission denied); `chmod u+r` it or run as its owner") from None
+    except FAULTS as error:
+        raise Refused(f"{path}: cannot be read as {kind[1:]} ({first_line(error)})") from None
+
+
+def opened(path: Path, kind: str, columns: list[str] | None) -> Iterable[pa.RecordBatch]:
+    if kind == ".parquet":
+        return columnar.batches(path, columns)
+    if kind in (".jsonl", ".json"):
+        return objects.batches(path)
+    return delimited.batches(path, "\t" if kind == ".tsv" else ",", columns)
+
+
+def chosen(source: str | Path, table: pa.Table, columns: list[str] | None) -> pa.Table:
+    if columns is None:
+        return table
+    delimited.refuse_missing(source, columns, table.column_names)
+    return table.select(columns)
+
+
+def refuse_unreadable(path: Path) -> None:
+    if path.is_dir():
+        raise Refused(f"{path}: is a folder where a file is wanted")
     if not path.is_file():
         raise Refused(f"{path}: is not there")
-    if path.suffix not in READERS:
+    if not kind_of(path):
         raise Refused(f"{path}: is of a kind that is not read; give {', '.join(READERS)}")
-    try:
-        table = _read(path)
-    except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError, OSError) as error:
-        raise Refused(
-            f"{path}: cannot be read as {path.suffix[1:]} in UTF-8 ({str(error).splitlines()[0][:160]})"
-        ) from None
-    if table.num_rows == 0:
-        raise Refused(f"{path}: has no rows")
-    return table
 
 
-def _read(path: Path) -> pa.Table:
-    from pyarrow import csv, json, parquet
-
-    if path.suffix == ".parquet":
-        return parquet.read_table(path)
-    if path.suffix == ".jsonl":
-        return json.read_json(path)
-    parse: Any = csv.ParseOptions(delimiter="\t" if path.suffix == ".tsv" else ",", newlines_in_values=True)
-    # all as text: a guess from the first rows would make 7 of 007, and stop at the first word in a column of numbers
-    names = csv.open_csv(path, parse_options=parse).schema.names
-    text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
-    return csv.read_csv(path, parse_options=parse, convert_options=text)
+def first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]

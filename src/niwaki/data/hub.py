@@ -1,0 +1,36 @@
+"""Data sets of the Hugging Face hub, named `owner/name` or `owner/name:config`. Data only: no code of theirs is run."""
+
+import re
+
+import pyarrow as pa
+
+from niwaki.core.errors import Refused
+from niwaki.data.columnar import plain
+from niwaki.data.folders import part_of
+
+ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]*\w(:[\w.+-]+)?")
+
+
+def looks_like_id(source: str) -> bool:
+    return ID.fullmatch(source) is not None
+
+
+def read_hub(source: str) -> dict[str, pa.Table]:
+    name, _, config = source.partition(":")
+    try:
+        from datasets import load_dataset
+
+        loaded = load_dataset(name, config or None)
+        tables = {part: split.data.table for split_name, split in loaded.items() if (part := part_of(str(split_name)))}
+    except ImportError:
+        raise Refused(
+            f"{source}: is not there; to read it as a data set of the Hugging Face hub, `pip install niwaki[hub]`"
+        ) from None
+    except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
+        raise Refused(
+            f"{source}: is not there, and not to be had from the Hugging Face hub ({reason}); name it owner/name or owner/name:config"
+        ) from None
+    if not tables:
+        raise Refused(f"{source}: has no part called train, validation or test; there is: {', '.join(loaded)}")
+    return {part: plain(table) for part, table in tables.items()}

@@ -1,0 +1,124 @@
+"""JSON as record batches: one object a line, or one list of objects."""
+
+import codecs
+import json as standard
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import json
+
+from niwaki.core.errors import Refused
+from niwaki.data.encoding import blocks
+
+MOST_CHARACTERS = 64 << 20  # of one object in a list
+BETWEEN = re.compile(r"[\s,]*")
+
+
+def batches(path: Path) -> Iterator[pa.RecordBatch]:
+    source = blocks(path)
+    first = next((block for block in source if block.strip()), b"")
+    if not first:
+        raise Refused(f"{path}: is empty")
+    source = chain([first], source)
+    listed = first.lstrip().startswith(b"[")
+    before = 0
+    for block in items(path, source) if listed else whole_lines(source):
+        yield from parse(path, block, before, "item" if listed else "line").to_batches()
+        before += block.count(b"\n")
+
+
+def whole_lines(source: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes, cut only after line ends."""
+    rest: list[bytes] = []
+    for block in source:
+        cut = block.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*rest, block[:cut]])
+            rest = []
+        rest.append(block[cut:])
+    last = b"".join(rest)
+    if last.strip():
+        yield last + b"\n"
+
+
+def items(path: Path, source: Iterable[bytes]) -> Iterator[bytes]:
+    """The objects of a list, one a line, as they are written: only where each ends has to be found."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    text, number = "", 0
+    for block in source:
+        text = text + decoder.decode(block)
+        text = text if number else text.lstrip().removeprefix("[")
+        found, text = cut_objects(path, text, number)
+        number += len(found)
+        if found:
+            yield "".join(f"{item}\n" for item in found).encode()
+    if text.strip() != "]":
+        raise Refused(
+            f"{path}: cannot be read as json (item {number + 1} is not a whole JSON object, or the list is not closed)"
+        )
+
+
+def cut_objects(path: Path, text: str, before: int) -> tuple[list[str], str]:
+    """The whole objects at the front of `text`, each on one line, and what is left after them."""
+    find, at = standard.JSONDecoder().raw_decode, 0
+    found: list[str] = []
+    while True:
+        start = BETWEEN.match(text, at).end()  # type: ignore[union-attr]
+        if text[start : start + 1] in ("", "]"):
+            return found, text[start:]
+        if text[start] != "{":
+            raise Refused(f"{path}: cannot be read as json (item {before + len(found) + 1} is not an object)")
+        try:
+            _, at = find(text, start)
+        except ValueError as error:
+            if len(text) - start > MOST_CHARACTERS:
+                raise Refused(f"{path}: cannot be read as json (item {before + len(found) + 1}: {error})") from None
+            return found, text[start:]
+        found.append(text[start:at].replace("\n", " ").replace("\r", " "))
+
+
+def parse(path: Path, block: bytes, before: int, unit: str) -> pa.Table:
+    reading = json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    try:
+        table = json.read_json(pa.BufferReader(block), read_options=reading)
+        if any(has_times(field.type) for field in table.schema):
+            schema = pa.schema([pa.field(field.name, without_times(field.type)) for field in table.schema])
+            options = json.ParseOptions(explicit_schema=schema)
+            table = json.read_json(pa.BufferReader(block), read_options=reading, parse_options=options)
+        return table
+    except pa.ArrowInvalid as error:
+        raise Refused(f"{path}: {said(block, before, unit, str(error))}") from None
+
+
+def said(block: bytes, before: int, unit: str, error: str) -> str:
+    """What is wrong, found again by the slower reader that can say where."""
+    for number, line in enumerate(block.split(b"\n"), before + 1):
+        try:
+            value = standard.loads(line) if line.strip() else {}
+        except standard.JSONDecodeError as fault:
+            return f"cannot be read as json ({unit} {number}, column {fault.colno}: {fault.msg})"
+        if not isinstance(value, dict):
+            return f"cannot be read as json ({unit} {number} is not an object: {line[:40].decode('utf-8', 'replace')})"
+    reason = error.splitlines()[0].removeprefix("JSON parse error: ").partition(" in row ")[0]
+    last = before + len(block.splitlines())
+    return (
+        f"cannot be read as json ({reason[:120]}, {unit}s {before + 1} to {last}); write all values of a column alike"
+    )
+
+
+def has_times(kind: pa.DataType) -> bool:
+    return without_times(kind) != kind
+
+
+def without_times(kind: pa.DataType) -> pa.DataType:
+    """Texts that look like dates are texts: the reader would make other texts of them."""
+    if pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(without_times(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(field.name, without_times(field.type)) for field in kind])
+    return kind
