@@ -172,3 +172,65 @@ def make_run(folder: Path, names: list[str] | None = None, energy: bool = True) 
 def change(path: Path, **values: Any) -> None:
     """Sets top-level keys of a JSON file."""
     files.write_json(path, {**files.read_json(path), **values})
+
+
+RUNGS = {"majority class": 0.50, "TF-IDF + linear SVM": 0.767, "averaged static vectors": 0.74, "frozen encoder": 0.78}
+KINDS = ("majority", "tfidf", "static", "frozen")
+
+
+def add_ladder(folder: Path, best: str = "frozen encoder") -> None:
+    """Four rungs of the baseline; 10, 20, 30 and 40 J."""
+    rungs = [
+        {"name": name, "kind": kind, "validation": value, "score": score(value), "spent": reading(joules), "note": ""}
+        for (name, value), kind, joules in zip(RUNGS.items(), KINDS, (10.0, 20.0, 30.0, 40.0), strict=True)
+    ]
+    change(folder / "baseline.json", name=best, score=score(RUNGS[best]), spent=reading(100.0), rungs=rungs)
+
+
+def add_comparisons(folder: Path, *pairs: tuple[str, str, float, float, float]) -> None:
+    """Each pair is a, b, difference, low, high."""
+    said = [
+        {"a": a, "b": b, "difference": value, "low": low, "high": high, "shown": not low <= 0 <= high}
+        for a, b, value, low, high in pairs
+    ]
+    files.write_json(folder / "comparisons.json", {"version": 1, "metric": "accuracy", "spread": {}, "pairs": said})
+
+
+def add_seeds(folder: Path, values: dict[int, dict[str, float]]) -> None:
+    """Repeats of the stages for further seeds: {seed: {stage: score}}; a stage left out is planned and unfinished."""
+    planned = files.read_json(folder / "plan.json")
+    repeats = []
+    for seed, scores in values.items():
+        stages = [{**stage, "folder": f"{stage['folder']}-{seed}", "seed": seed} for stage in planned["stages"]]
+        repeats.append({"seed": seed, "stages": stages})
+        for stage in stages:
+            if stage["name"] in scores:
+                with files.committed(folder / stage["folder"]) as home:
+                    made = {**result(stage["name"], stage["key"]), "score": score(scores[stage["name"]])}
+                    files.write_json(home / "result.json", made)
+    stages = [{**stage, "seed": planned["seed"]} for stage in planned["stages"]]
+    change(folder / "plan.json", seeds=[planned["seed"], *values], stages=stages, repeats=repeats)
+
+
+def add_parts(folder: Path, name: str, value: float) -> None:
+    """A further test set of 500 rows, which every stage of the first seed was scored on."""
+    for stage in files.read_json(folder / "plan.json")["stages"]:
+        change(folder / stage["folder"] / "result.json", parts={name: score(value, 500)})
+
+
+def make_full(folder: Path, names: list[str] | None = None) -> Path:
+    """A run with all that a run can have: ladder, comparisons, seeds, a further test set, a caveat."""
+    run = make_run(folder, names)
+    last = files.read_json(run / "plan.json")["stages"][-1]["name"]
+    add_ladder(run)
+    add_comparisons(
+        run,
+        (last, "teacher", -0.0155, -0.030, -0.001),
+        ("teacher", "frozen encoder", 0.056, 0.031, 0.081),
+        (last, "frozen encoder", 0.0405, 0.016, 0.065),
+    )
+    add_seeds(run, {seed: {name: value + 0.003 * seed for name, value in SCORES.items()} for seed in (1, 2)})
+    add_parts(run, "mismatched", 0.8)
+    task = files.read_json(run / "plan.json")["task"]
+    change(run / "plan.json", task={**task, "answer": "label", "caveat": "The test labels are not public."})
+    return run

@@ -7,9 +7,11 @@ import pytest
 import yaml
 
 from niwaki import report
-from niwaki.report.card import CARD, LABEL, lineage
+from niwaki.core import files
+from niwaki.report.card import CARD, LABEL
+from niwaki.report.ladder import lineage
 
-from .runs import make_run
+from .runs import change, make_full, make_run
 from .test_page import spoil
 
 
@@ -62,3 +64,31 @@ def test_without_energy_no_label(tmp_path: Path) -> None:
     next(run.glob("stages/int8-*")).joinpath("model").mkdir()
     report.write(run)
     assert LABEL not in cards(run)["int8"]
+
+
+def test_a_card_tells_its_own_score_beside_that_of_all_seeds_and_the_answer(tmp_path: Path) -> None:
+    run = make_full(tmp_path / "demo")
+    next(run.glob("stages/int8-????????????")).joinpath("model").mkdir()
+    report.write(run)
+    text = cards(run)["int8"]
+    head = yaml.safe_load(text.split("---")[1])
+    metric = head["model-index"][0]["results"][0]["metrics"][0]
+    assert metric == {"type": "accuracy", "value": 0.8205}, "of this model, not of its repeats"
+    assert "| accuracy on 1066 test rows | 82.3 % ± 0.3 (3 seeds) (" in text
+    assert "| this model, of seed 13 | 82.0 % |" in text
+    assert "| accuracy on mismatched | 80.0 % (76.5–83.5 %) |" in text
+    assert "The test labels are not public." in text
+    assert "\nDo you need a transformer here? Yes: teacher, the best stage, scores 83.9 % ± 0.3 (3 seeds)," in text
+
+
+@pytest.mark.parametrize(
+    ("answer", "tag"),
+    [("tags", "token-classification"), ("span", "question-answering"), ("number", "text-classification")],
+)
+def test_a_card_without_labels(run: Path, answer: str, tag: str) -> None:
+    task = files.read_json(run / "plan.json")["task"]
+    change(run / "plan.json", task={**task, "answer": answer, "labels": []})
+    report.write(run)
+    text = cards(run)["teacher"]
+    assert yaml.safe_load(text.split("---")[1])["pipeline_tag"] == tag
+    assert "labels" not in text and "classifier" not in text

@@ -10,10 +10,11 @@ import pytest
 
 from niwaki import report
 from niwaki.core.errors import Refused
+from niwaki.report.card import card
 from niwaki.report.markdown import markdown
 from niwaki.report.page import page
 
-from .runs import make_run
+from .runs import make_full
 
 JUNK: list[Any] = [
     None,
@@ -32,7 +33,7 @@ JUNK: list[Any] = [
     [None],
     {"value": []},
 ]
-ROUNDS = 60
+ROUNDS = 90
 
 
 def slots(value: Any) -> list[tuple[Any, Any]]:
@@ -56,9 +57,9 @@ def spoiled(text: str, draw: random.Random) -> str:
 
 
 def test_junk_in_any_place(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "demo", ["teacher", "int8"])
-    names = ["plan.json", "speed.json", "baseline.json", "ledger.jsonl"]
-    paths = [run / name for name in names] + sorted(run.glob("stages/*/result.json"))[:2]
+    run = make_full(tmp_path / "demo", ["teacher", "int8"])
+    names = ["plan.json", "speed.json", "baseline.json", "comparisons.json", "ledger.jsonl"]
+    paths = [run / name for name in names] + sorted(run.glob("stages/*/result.json"))
     for seed in range(ROUNDS):
         draw = random.Random(seed)
         path = draw.choice(paths)
@@ -68,6 +69,7 @@ def test_junk_in_any_place(tmp_path: Path) -> None:
             made = report.build(run)
             json.dumps(made, allow_nan=False)
             assert page(made) and markdown(made)
+            assert all(card(made, stage, has_label=False) for stage in made["stages"])
         except Refused as refusal:
             assert "\n" not in str(refusal)
         except Exception as error:  # noqa: BLE001 - whatever it is, the seed must be known

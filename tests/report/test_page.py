@@ -13,7 +13,7 @@ from niwaki import report
 from niwaki.core import files
 from niwaki.report.markdown import fenced, plain
 
-from .runs import METHODS, change, make_run
+from .runs import METHODS, make_full, make_run
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -113,22 +113,37 @@ def spoil(run: Path, words: str) -> None:
     for stage in plan["stages"]:
         stage.update(name=names[stage["name"]], key=words, methods=[{"use": words, words: words}])
     task = {**plan["task"], "name": words, "metric": words, "labels": [words], "rows": {words: words}}
+    task.update(answer=words, caveat=words, description=words)
+    for stage in [stage for repeat in plan.get("repeats", []) for stage in repeat["stages"]]:
+        stage.update(name=names[stage["name"]])
     loose = {"name": words, "model": words, "seed": words, "created": words, "niwaki": words}
     plan.update(loose, task=task, versions={words: words}, hardware={words: words})
     _dump(run / "plan.json", plan)
     for path in run.glob("stages/*/result.json"):
         result = files.read_json(path)
-        result.update(engine=words, score={**result["score"], "metric": words})
+        score = {**result["score"], "metric": words, "all": {words: {"value": words}}}
+        result.update(engine=words, score=score, parts={words: score})
         _dump(path, result)
     race = files.read_json(run / "speed.json")
     race["contenders"] = {names.get(name, name): value for name, value in race["contenders"].items()}
     race.update(texts=words, rounds=words, batch=words)
     _dump(run / "speed.json", race)
-    change(run / "baseline.json", name=words.encode("utf-8", "replace").decode())
+    spoil_baseline(run, words, names)
     (run / "recipe.toml").write_text(words, errors="replace")
     line = {"stage": words, "what": words, "outcome": words, "reading": {"tier": words, "joules": 3, "source": words}}
     with (run / "ledger.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
+
+
+def spoil_baseline(run: Path, words: str, names: dict[str, str]) -> None:
+    """The rungs and what they were compared with; each still names what it is compared with, so that it is shown."""
+    baseline = files.read_json(run / "baseline.json")
+    rungs = [{**rung, "name": words, "kind": words, "note": words} for rung in baseline.get("rungs", [])]
+    _dump(run / "baseline.json", {**baseline, "name": words, "rungs": rungs})
+    if (run / "comparisons.json").is_file():
+        said = files.read_json(run / "comparisons.json")
+        pairs = [{**pair, **{end: names.get(pair[end], words) for end in "ab"}} for pair in said["pairs"]]
+        _dump(run / "comparisons.json", {**said, "metric": words, "pairs": pairs})
 
 
 def _dump(path: Path, value: object) -> None:
@@ -137,7 +152,7 @@ def _dump(path: Path, value: object) -> None:
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_hostile_text_stays_text(tmp_path: Path, words: str) -> None:
-    run = make_run(tmp_path / "demo")
+    run = make_full(tmp_path / "demo")
     spoil(run, words)
     report.write(run)
     page = Page((run / "report.html").read_text())
@@ -178,8 +193,11 @@ def test_the_policy_allows_this_style_and_script_only(html: str) -> None:
 
 def test_the_order_of_the_page(html: str) -> None:
     ids = re.findall(r'<h2 id="(\w+)"', html)
-    assert ids == ["need", "stages", "tradeoff", "training", "spent", "reproduce"]
-    assert html.index("<h1>Deploy int8") < html.index('id="need"')
+    assert ids == ["deploy", "stages", "tradeoff", "training", "spent", "reproduce"]
+    assert html.count("<h1") == 1
+    assert (
+        html.index('<h1 id="need">Do you need') < html.index("TF-IDF + linear SVM scores") < html.index("Deploy int8")
+    )
 
 
 def test_tables_have_headers_and_plots_have_names(html: str) -> None:
@@ -199,15 +217,16 @@ def test_figures_are_written_with_units_and_tiers(html: str) -> None:
 
 
 def test_markdown_tables_are_square_and_hold_hostile_names(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "demo")
+    run = make_full(tmp_path / "demo")
     spoil(run, "a|b <img src=x> [l](x) `c`\n# d")
     report.write(run)
     text = (run / "report.md").read_text().split("## To reproduce")[0]
     assert not re.search(r"(?<!\\)<img", text) and "\n# d" not in text
-    for start in ("| stage | a", "| stage | entries"):
+    assert "no difference shown" not in text and "is shown" in text, "the comparisons are there"
+    for start in ("| rung | a", "| stage | a", "| stage | further", "| stage | entries"):
         table = text[text.index(start) :].split("\n\n")[0].splitlines()
         assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table}) == 1
-        assert len(table) > len(METHODS)
+        assert len(table) >= 2 + len(METHODS)
 
 
 def test_plain_and_fenced() -> None:

@@ -32,6 +32,7 @@ def facts(*stages: dict[str, Any], baseline: float | None = None) -> dict[str, A
         "reference": {"stage": stages[0]["name"]},
         "unfinished": [item["name"] for item in stages if item["score"] is None],
         "baseline": None if baseline is None else stage("TF-IDF", baseline),
+        "comparisons": [],
     }
 
 
@@ -82,6 +83,16 @@ def test_unfinished_stages_are_named() -> None:
 
 def test_a_metric_below_zero_still_has_a_best() -> None:
     assert verdict(facts(stage("a", -0.2, 5), stage("b", -0.1, 9)))["deploy"] == "b"
+
+
+def test_only_as_good_is_good_enough_where_the_best_is_not_above_zero() -> None:
+    said = verdict(facts(stage("a", -0.1, 9), stage("b", -0.1, 5, kept=None), stage("c", -0.11, 1)))
+    assert said["deploy"] == "b"
+    assert said["sentence"] == "Deploy b: its accuracy is as good as the best (−10.0 % against −10.0 %)."
+    assert "Lost too much to be considered: c." in said["reasons"]
+    assert said["reasons"][0] == (
+        "Good enough (no less than the best, which is not above 0, so at least −10.0 %): a, b."
+    )
 
 
 def test_a_tie_is_said_as_one() -> None:

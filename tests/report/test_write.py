@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,18 +12,24 @@ from niwaki import report
 from niwaki.core import files
 from niwaki.core.errors import Refused
 
-from .runs import change, make_run
+from .runs import add_seeds, change, make_full, make_run
 
 FIGURES = {
     *("name", "engine", "score", "score_low", "score_high", "score_rows", "scores", "bytes", "parameters", "flops"),
-    *("flops_tokens", "throughput", "throughput_low", "throughput_high", "latency_ms", "energy"),
+    *("flops_tokens", "throughput", "throughput_low", "throughput_high", "latency_ms", "energy", "seeds"),
 }
 STAGE = FIGURES | {
     *("finished", "key", "folder", "parent", "teacher", "methods", "training", "curve", "kept", "ratios"),
+    "parts",
 }
 TOP = {
     *("schema", "name", "created", "niwaki", "seed", "model", "task", "metric", "unfinished", "stages", "reference"),
-    *("baseline", "race", "spent", "reproduce", "verdict", "payback"),
+    *("baseline", "ladder", "comparisons", "race", "spent", "reproduce", "verdict", "payback"),
+}
+PAIR = {"difference", "low", "high", "shown", "words"}
+RUNG = {
+    *("name", "kind", "note", "validation", "score", "score_low", "score_high", "score_rows", "scores", "making"),
+    "gain",
 }
 READING = {
     *("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "co2e_grams", "usd"),
@@ -35,16 +42,37 @@ def run(tmp_path: Path) -> Path:
     return make_run(tmp_path / "demo")
 
 
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    return make_full(tmp_path / "full")
+
+
 def test_three_files_and_the_returned_value_is_the_json(run: Path) -> None:
     returned = report.write(run)
     assert files.read_json(run / "report.json") == returned
     assert (run / "report.html").read_text().startswith("<!doctype html>")
-    assert (run / "report.md").read_text().startswith("# Deploy int8")
+    assert (run / "report.md").read_text().startswith("# Do you need a transformer here?\n\nYes: ")
     assert not list(run.glob(".report*")), "nothing half-written is left"
 
 
 def test_the_schema_is_the_documented_one(run: Path) -> None:
-    made = report.write(run)
+    check_schema(report.write(run))
+
+
+def test_a_run_with_all_that_it_can_have_has_the_same_schema(full: Path) -> None:
+    made = report.write(full)
+    check_schema(made)
+    assert len(made["ladder"]) == 4 and all(set(rung) == RUNG for rung in made["ladder"])
+    assert [set(pair) for pair in made["comparisons"]] == [PAIR | {"a", "b"}] * 3
+    assert all(rung["gain"] is not None and set(rung["gain"]) == PAIR for rung in made["ladder"])
+    for stage in made["stages"]:
+        assert set(stage["seeds"]) == {"seeds", "values", "mean", "sd"}
+        assert set(stage["parts"]["mismatched"]) == {
+            *("metric", "score", "score_low", "score_high", "score_rows", "scores", "seeds"),
+        }
+
+
+def check_schema(made: dict[str, Any]) -> None:
     assert made["schema"] == 1
     assert set(made) == TOP
     assert [stage["name"] for stage in made["stages"]] == ["teacher", "student", "pruned", "int8"]
@@ -56,11 +84,12 @@ def test_the_schema_is_the_documented_one(run: Path) -> None:
     assert set(made["reference"]) == FIGURES | {"stage"}
     assert set(made["spent"]) == {"stages", "total", "lost"}
     assert set(made["verdict"]) == {"deploy", "best", "keep", "cost", "sentence", "reasons", "transformer"}
+    assert set(made["verdict"]["transformer"]) == {"needed", "gain", "sentence", "short"}
 
 
 def test_every_key_of_the_schema_is_in_the_docs(run: Path) -> None:
     docs = (Path(__file__).parents[2] / "docs" / "report.md").read_text()
-    missing = [key for key in sorted(TOP | STAGE | READING) if f"`{key}`" not in docs]
+    missing = [key for key in sorted(TOP | STAGE | READING | RUNG | PAIR) if f"`{key}`" not in docs]
     assert not missing
 
 
@@ -92,12 +121,12 @@ def test_unfinished_stages_are_named_and_have_no_figures(run: Path) -> None:
     assert "Unfinished:</b> pruned, int8" in (run / "report.html").read_text()
 
 
-@pytest.mark.parametrize("name", ["speed.json", "baseline.json", "ledger.jsonl", "recipe.toml"])
-def test_a_file_that_is_not_there_yet_leaves_a_report(run: Path, name: str) -> None:
-    (run / name).unlink()
-    made = report.write(run)
+@pytest.mark.parametrize("name", ["speed.json", "baseline.json", "comparisons.json", "ledger.jsonl", "recipe.toml"])
+def test_a_file_that_is_not_there_yet_leaves_a_report(full: Path, name: str) -> None:
+    (full / name).unlink()
+    made = report.write(full)
     assert made["verdict"]["deploy"] == "int8"
-    assert (run / "report.html").is_file()
+    assert (full / "report.html").is_file()
 
 
 def test_nothing_finished(run: Path) -> None:
@@ -145,6 +174,15 @@ def test_a_plan_cannot_lead_out_of_the_run(run: Path) -> None:
     stages = files.read_json(run / "plan.json")["stages"]
     stages[0]["folder"] = "../../elsewhere"
     change(run / "plan.json", stages=stages)
+    with pytest.raises(Refused, match="leads out of the run"):
+        report.write(run)
+
+
+def test_a_repeat_cannot_lead_out_of_the_run(run: Path) -> None:
+    add_seeds(run, {1: {"teacher": 0.8}})
+    repeats = files.read_json(run / "plan.json")["repeats"]
+    repeats[0]["stages"][0]["folder"] = "../../elsewhere"
+    change(run / "plan.json", repeats=repeats)
     with pytest.raises(Refused, match="leads out of the run"):
         report.write(run)
 

@@ -28,11 +28,13 @@ def build(run_folder: Path, per_day: float | None = None) -> dict[str, Any]:
     """The content of report.json, without writing anything."""
     from niwaki.report.facts import facts
     from niwaki.report.folder import read
+    from niwaki.report.ladder import climb
     from niwaki.report.verdict import verdict
     from niwaki.report.worth import repay
 
     run = read(Path(run_folder))
     known = facts(run)
     known["verdict"] = verdict(known)
+    known["ladder"] = climb(known)
     known["payback"] = repay(known, run, per_day)
     return known

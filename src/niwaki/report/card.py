@@ -4,10 +4,16 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.files import write_text
+from niwaki.report.ladder import lineage
 from niwaki.report.markdown import fenced, plain
 from niwaki.report.page import environment
 from niwaki.report.worth import label_of
 
+KINDS = {  # what the task answers → the hubs' name for such models
+    "tags": "token-classification",
+    "span": "question-answering",
+    "choice": "multiple-choice",
+}
 CARD, LABEL = "README.md", "energy-label.svg"
 Facts = dict[str, Any]
 
@@ -30,15 +36,9 @@ def card(report: Facts, stage: Facts, has_label: bool) -> str:
     made.filters.update(plain=plain, fenced=fenced)
     methods = [method for name in lineage(report, stage["name"]) for method in name["methods"]]
     return made.get_template("card.md.j2").render(
-        run=report, stage=stage, methods=methods, label=LABEL if has_label else None
+        run=report, stage=stage, methods=methods, label=LABEL if has_label else None, kind=_kind(report)
     )
 
 
-def lineage(report: Facts, name: str) -> list[Facts]:
-    """The stages that a model came through, first to last."""
-    known = {stage["name"]: stage for stage in report["stages"]}
-    chain: list[Facts] = []
-    while name in known and known[name] not in chain:
-        chain.insert(0, known[name])
-        name = known[name]["parent"]
-    return chain
+def _kind(report: Facts) -> str:
+    return KINDS.get(report["task"]["answer"], "text-classification")

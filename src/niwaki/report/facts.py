@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from niwaki.report.comparisons import comparisons
 from niwaki.report.curves import curve
 from niwaki.report.folder import Run, mapping, mappings, number
+from niwaki.report.ladder import ladder
 from niwaki.report.readings import reading, spent
+from niwaki.report.scores import over_seeds, quality
 from niwaki.report.worth import letters
 
 SCHEMA = 1
@@ -18,6 +21,7 @@ def facts(run: Run) -> Facts:
     planned = mappings(run.plan.get("stages"))
     stages = [_stage(stage, run, contenders) for stage in planned]
     reference = _reference(stages[0], mapping(contenders.get(REFERENCE)))
+    metric, rungs = _metric(run), ladder(run.baseline)
     best = max((stage["score"] for stage in stages if stage["score"] is not None), default=None)
     for stage in stages:
         stage["kept"] = over(stage["score"], best)
@@ -25,11 +29,13 @@ def facts(run: Run) -> Facts:
     return {
         "schema": SCHEMA,
         **_about(run),
-        "metric": _metric(run),
-        "unfinished": [stage["name"] for stage in stages if not stage["finished"]],
+        "metric": metric,
+        "unfinished": _unfinished(run, stages),
         "stages": stages,
         "reference": reference,
         "baseline": _baseline(run.baseline),
+        "ladder": rungs,
+        "comparisons": comparisons(run.comparisons, metric, [item["name"] for item in stages + rungs]),
         "race": {key: number(run.speed.get(key)) for key in ("texts", "rounds", "batch")} if run.speed else None,
         "spent": spent(run.ledger, [stage["name"] for stage in stages]),
         "reproduce": _reproduce(run, stages),
@@ -37,8 +43,15 @@ def facts(run: Run) -> Facts:
 
 
 def over(value: float | None, whole: float | None) -> float | None:
-    """value ÷ whole; null where either is unknown or the share would have no meaning (a metric at or below 0)."""
-    return value / whole if value is not None and whole is not None and whole > 0 else None
+    """value ÷ whole; null where either is unknown or the share would have no meaning (a metric below 0)."""
+    return None if value is None or whole is None or value < 0 or whole <= 0 else value / whole
+
+
+def _unfinished(run: Run, stages: list[Facts]) -> list[str]:
+    """Names of the stages that are not finished, and of their repeats with the seed."""
+    names = [stage["name"] for stage in stages]
+    again = [f"{name} (seed {seed})" for name in names for seed, one in run.repeats.get(name, {}).items() if not one]
+    return [stage["name"] for stage in stages if not stage["finished"]] + again
 
 
 def _about(run: Run) -> Facts:
@@ -57,7 +70,7 @@ def _task(run: Run) -> Facts:
     task = mapping(run.plan.get("task"))
     labels = task.get("labels")
     return {
-        **{key: _string(task.get(key)) for key in ("name", "metric", "description")},
+        **{key: _string(task.get(key)) for key in ("name", "metric", "description", "answer", "caveat")},
         "rows": mapping(task.get("rows")),
         "labels": [str(label) for label in labels] if isinstance(labels, list) else [],
     }
@@ -75,6 +88,7 @@ def _string(value: Any) -> str | None:
 def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
     name = str(planned.get("name"))
     result = run.results.get(name, {})
+    seeded = _seeded(planned, run, result)
     return {
         "name": name,
         "finished": bool(result),
@@ -84,7 +98,8 @@ def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
         "teacher": _string(planned.get("teacher")),
         "methods": mappings(planned.get("methods")),
         "engine": _string(result.get("engine")),
-        **_quality(mapping(result.get("score"))),
+        **over_seeds({seed: one.get("score") for seed, one in seeded.items()}),
+        "parts": {part: _part(part, seeded) for part in mapping(result.get("parts"))},
         **{key: number(result.get(key)) for key in ("bytes", "parameters", "flops", "flops_tokens")},
         **_pace(mapping(contenders.get(name))),
         "energy": _energy(reading(result.get("spent")), mapping(contenders.get(name))),
@@ -93,14 +108,17 @@ def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
     }
 
 
-def _quality(score: Facts) -> Facts:
-    return {
-        "score": number(score.get("value")),
-        "score_low": number(score.get("low")),
-        "score_high": number(score.get("high")),
-        "score_rows": number(score.get("rows")),
-        "scores": mapping(score.get("all")),
-    }
+def _seeded(planned: Facts, run: Run, result: Facts) -> dict[Any, Facts]:
+    """The results of a stage by seed, the first one's first; none where that is not finished."""
+    first = {number(planned.get("seed", run.plan.get("seed"))): result}
+    again = {seed: one for seed, one in run.repeats.get(str(planned.get("name")), {}).items() if one}
+    return {**first, **again, **first} if result else {}
+
+
+def _part(part: str, seeded: dict[Any, Facts]) -> Facts:
+    """The score on a further test set."""
+    said = {seed: mapping(mapping(one.get("parts")).get(part)) for seed, one in seeded.items()}
+    return {"metric": _string(next(iter(said.values())).get("metric")), **over_seeds(said)}
 
 
 def _pace(contender: Facts) -> Facts:
@@ -120,8 +138,8 @@ def _energy(making: Facts, contender: Facts) -> Facts:
 
 def _reference(first: Facts, contender: Facts) -> Facts:
     """The figures of the first stage's model run as users run it today; what the race leaves out is the stage's own."""
-    own_score = _quality(mapping(contender.get("score")))
-    quality = own_score if own_score["score"] is not None else {key: first[key] for key in own_score}
+    own = {**quality(contender.get("score")), "seeds": None}
+    scored = own if own["score"] is not None else {key: first[key] for key in own}
     sizes = {
         key: first[key] if number(contender.get(key)) is None else number(contender.get(key))
         for key in ("bytes", "parameters", "flops", "flops_tokens")
@@ -130,7 +148,7 @@ def _reference(first: Facts, contender: Facts) -> Facts:
         "name": REFERENCE,
         "stage": first["name"],
         "engine": "transformers",
-        **quality,
+        **scored,
         **sizes,
         **_pace(contender),
         "energy": _energy(first["energy"]["making"], contender),
@@ -156,7 +174,7 @@ def _baseline(baseline: Facts) -> Facts | None:
         return None
     return {
         "name": _string(baseline.get("name")) or "baseline",
-        **_quality(mapping(baseline.get("score"))),
+        **quality(baseline.get("score")),
         "bytes": number(baseline.get("bytes")),
         **_pace(baseline),
         "energy": _energy(reading(baseline.get("spent")), baseline),

@@ -35,6 +35,12 @@ def scored(metric: str | None, row: dict[str, Any]) -> str:
     return score(metric, row["score"]) + spread
 
 
+def told(metric: str | None, row: dict[str, Any]) -> str:
+    """The score with its interval: "82.0 % (79.6–84.4 %)"."""
+    between = interval(metric, row["score_low"], row["score_high"])
+    return scored(metric, row) + (f" ({between})" if between else "")
+
+
 def interval(metric: str | None, low: float | None, high: float | None) -> str:
     """ "80.7–85.3 %", or nothing where no interval was computed."""
     if low is None or high is None:
@@ -137,6 +143,12 @@ def energy_range(reading: dict[str, Any]) -> str:
         return ""
     factor, unit = joule_unit(joules)
     return f"{significant(low / factor)}–{significant(high / factor)} {unit}"
+
+
+def energy_told(reading: dict[str, Any]) -> str:
+    """With range and tier: "12 kJ (8.0–17 kJ, estimated)"."""
+    between = energy_range(reading)
+    return energy(reading) + (f" ({between}, {reading['tier']})" if between else "")
 
 
 def carbon(reading: dict[str, Any]) -> str:

@@ -21,15 +21,20 @@ MAX_DEPTH = 20  # plain data of a run is five deep; more is an attack on the rea
 
 @dataclass(frozen=True)
 class Run:
-    """What the files say, cleaned. `results` and `curves` are by stage name; an unfinished stage has no result."""
+    """What the files say, cleaned. `results` and `curves` are by stage name; an unfinished stage has no result.
+
+    `repeats` are the results for the seeds after the first, by stage name and seed; that of an unfinished one is {}.
+    """
 
     plan: dict[str, Any]
     recipe: str | None = None
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    repeats: dict[str, dict[float, dict[str, Any]]] = field(default_factory=dict)
     curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     ledger: list[dict[str, Any]] = field(default_factory=list)
     speed: dict[str, Any] = field(default_factory=dict)
     baseline: dict[str, Any] = field(default_factory=dict)
+    comparisons: dict[str, Any] = field(default_factory=dict)
 
 
 def read(folder: Path) -> Run:
@@ -39,18 +44,35 @@ def read(folder: Path) -> Run:
     if not stages:
         raise Refused(f"{folder / 'plan.json'}: names no stages, so there is nothing to report")
     homes = {str(stage.get("name")): stage_folder(folder, stage) for stage in stages}
-    results = {
-        name: document(home / "result.json") for name, home in homes.items() if (home / files.MANIFEST).is_file()
-    }
+    results = {name: result_in(home) for name, home in homes.items()}
     return Run(
         plan=plan,
         recipe=_text(folder / "recipe.toml"),
         results={name: result for name, result in results.items() if result},
+        repeats=_repeats(folder, plan),
         curves={name: lines(home / "train.jsonl") for name, home in homes.items()},
         ledger=lines(folder / "ledger.jsonl"),
         speed=document(folder / "speed.json"),
         baseline=document(folder / "baseline.json"),
+        comparisons=document(folder / "comparisons.json"),
     )
+
+
+def _repeats(folder: Path, plan: dict[str, Any]) -> dict[str, dict[float, dict[str, Any]]]:
+    """A repeat whose seed is not a number is none: it could be the same one again."""
+    found: dict[str, dict[float, dict[str, Any]]] = {}
+    for repeat in mappings(plan.get("repeats")):
+        seed = number(repeat.get("seed"))
+        if seed is None:
+            continue
+        for stage in mappings(repeat.get("stages")):
+            found.setdefault(str(stage.get("name")), {})[seed] = result_in(stage_folder(folder, stage))
+    return found
+
+
+def result_in(home: Path) -> dict[str, Any]:
+    """What the stage in that folder gave; {} where it is not finished."""
+    return document(home / "result.json") if (home / files.MANIFEST).is_file() else {}
 
 
 def stage_folder(run: Path, stage: dict[str, Any]) -> Path:

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from niwaki.report.ladder import steps
 from niwaki.report.page import environment
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#!|~$&])")
@@ -24,4 +25,4 @@ def markdown(facts: dict[str, Any]) -> str:
     """The content of report.md from the facts of a run with their verdict."""
     made = environment(html=False)
     made.filters.update(plain=plain, fenced=fenced)
-    return made.get_template("report.md.j2").render(run=facts)
+    return made.get_template("report.md.j2").render(run=facts, ladder=steps(facts))

@@ -10,12 +10,23 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from niwaki.report import figures, pictures
+from niwaki.report.ladder import steps
+from niwaki.report.need import answer
 from niwaki.report.worth import deployed_label
 
 TEMPLATES = Path(__file__).parent / "templates"
 WRITERS = (
-    *(figures.carbon, figures.duration, figures.energy, figures.energy_range, figures.megabytes, figures.milliseconds),
-    *(figures.money, figures.rate, figures.ratio, figures.scaled, figures.share, figures.times),
+    *(figures.carbon, figures.duration, figures.energy, figures.energy_range, figures.energy_told),
+    *(
+        figures.megabytes,
+        figures.milliseconds,
+        figures.money,
+        figures.rate,
+        figures.ratio,
+        figures.scaled,
+        figures.share,
+        figures.times,
+    ),
 )
 
 
@@ -28,6 +39,7 @@ def page(facts: dict[str, Any]) -> str:
         .get_template("page.html.j2")
         .render(
             run=facts,
+            ladder=steps(facts),
             style=Markup(style),
             script=Markup(script),
             policy=policy(style, script),
@@ -51,9 +63,10 @@ def environment(html: bool) -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update({writer.__name__: writer for writer in WRITERS})
-    made.filters["score"] = lambda value, metric: figures.score(metric, value)
     made.filters["bound"] = lambda text: str(text).replace(" %", "\u00a0%")  # no line begins with the sign
-    made.globals["interval"] = figures.interval
+    made.filters["scored"] = lambda row, metric: figures.scored(metric, row)
+    made.filters["told"] = lambda row, metric: figures.told(metric, row)
+    made.globals.update(answer=answer, difference=figures.difference, interval=figures.interval)
     return made
 
 

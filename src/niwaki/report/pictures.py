@@ -100,13 +100,11 @@ def _point(item: Facts, facts: Facts, x: float, x_range: tuple[float, float] | N
 
 
 def _tip(item: Facts, metric: str | None) -> str:
-    energy, between = item["energy"]["per_1000"], figures.interval(metric, item["score_low"], item["score_high"])
     p50, p95 = (figures.milliseconds(item["latency_ms"][key]) for key in ("p50", "p95"))
-    spread = figures.energy_range(energy)
     lines = [
         item["name"],
-        f"{metric or 'score'} {figures.score(metric, item['score'])}" + (f" ({between})" if between else ""),
-        f"energy per 1000 texts {figures.energy(energy)}" + (f" ({spread}, {energy['tier']})" if spread else ""),
+        f"{metric or 'score'} {figures.told(metric, item)}",
+        f"energy per 1000 texts {figures.energy_told(item['energy']['per_1000'])}",
         f"latency p50 {p50}, p95 {p95}",
         f"throughput {figures.rate(item['throughput'])}",
         f"size {figures.megabytes(item['bytes'])}",

@@ -6,14 +6,18 @@
 3. Of those, the one with the least cost is deployed. Cost is the first of these that is known for all of them: energy
    per 1000 texts, time per text (1 ÷ throughput), median latency, bytes on disk. Costs within 5 % of the least are a
    tie, which the smallest file wins, then the higher score.
-4. Where the simple baseline's score is inside or above the best stage's 95 % interval, the sentence says that it would
-   do.
+4. Where the simple baseline would do, or is better (`report/need.py`), the sentence says so.
+
+With several seeds every score here is the mean over them. A best score that is not above 0 (Matthews can be) has no
+97 %: then only a score as high is good enough.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from niwaki.report import figures
+from niwaki.report.comparisons import between
+from niwaki.report.need import need
 
 KEEP = 0.97  # share of the best score that a stage must keep
 TIE = 1.05  # costs closer than this are not told apart: repeats of a race differ by as much
@@ -48,18 +52,24 @@ def verdict(facts: dict[str, Any], keep: float = KEEP) -> dict[str, Any]:
             "transformer": None,
         }
     best = max(scored, key=lambda stage: stage["score"])
-    enough = [stage for stage in scored if stage is best or stage["score"] >= keep * best["score"]]
+    enough = [stage for stage in scored if stage["score"] >= floor(best, keep)]
     cost, chosen = cheapest(enough)
-    need = transformer(facts, best)
+    answer = need(facts, best)
     return {
         "deploy": chosen["name"],
         "best": best["name"],
         "keep": keep,
         "cost": cost,
-        "sentence": _sentence(facts, chosen, best, need),
+        "sentence": _sentence(facts, chosen, best, answer),
         "reasons": _reasons(facts, chosen, best, enough, cost, keep),
-        "transformer": need,
+        "transformer": answer,
     }
+
+
+def floor(best: Stage, keep: float) -> float:
+    """The least score that is good enough."""
+    score = float(best["score"])
+    return keep * score if score > 0 else score
 
 
 def cheapest(stages: list[Stage]) -> tuple[str | None, Stage]:
@@ -73,47 +83,24 @@ def cheapest(stages: list[Stage]) -> tuple[str | None, Stage]:
     return None, max(stages, key=lambda stage: stage["score"])
 
 
-def transformer(facts: dict[str, Any], best: Stage) -> dict[str, Any] | None:
-    """The baseline against the best stage: is a difference shown, how large is it; None where no baseline was run."""
-    baseline = facts["baseline"]
-    if baseline is None or baseline["score"] is None:
-        return None
-    low = best["score"] if best["score_low"] is None else best["score_low"]
-    high = baseline["score"] if baseline["score_high"] is None else baseline["score_high"]
-    needed = "not shown" if baseline["score"] >= low else "yes" if high < low else "probably"
-    return {
-        "needed": needed,
-        "gain": best["score"] - baseline["score"],
-        "sentence": _need(facts, best, baseline, needed),
-    }
-
-
-def _need(facts: dict[str, Any], best: Stage, baseline: Stage, needed: str) -> str:
-    def said(item: Stage) -> str:
-        between = figures.interval(facts["metric"], item["score_low"], item["score_high"])
-        return figures.score(facts["metric"], item["score"]) + (f" ({between})" if between else "")
-
-    both = f"{baseline['name']} scores {said(baseline)}, {best['name']}, the best stage, {said(best)}"
-    return {
-        "yes": f"Yes: {both}, and the intervals are apart.",
-        "probably": f"Probably: {both}; the baseline is below the stage's interval, but the two intervals overlap.",
-        "not shown": f"Not shown: {both}, so this test set shows no difference that speaks for a transformer.",
-    }[needed]
-
-
-def _sentence(facts: dict[str, Any], chosen: Stage, best: Stage, need: dict[str, Any] | None) -> str:
-    metric = facts["metric"]
-    if chosen is best:
-        quality = f"it has the best {metric or 'score'}, {figures.score(metric, chosen['score'])}"
-    else:
-        kept = f"{figures.score(metric, chosen['score'])} against {figures.score(metric, best['score'])}"
-        quality = f"it keeps {figures.share(chosen['kept'])} of the best {metric or 'score'} ({kept})"
+def _sentence(facts: dict[str, Any], chosen: Stage, best: Stage, answer: dict[str, Any] | None) -> str:
     gains = _gains(chosen)
     against = f" and, against {facts['reference']['stage']} in plain transformers, {gains}" if gains else ""
-    if need and need["needed"] == "not shown":
-        instead = f"{facts['baseline']['name']} would do; if it must be a transformer, deploy"
-        return f"{instead} {chosen['name']}: {quality}{against}."
-    return f"Deploy {chosen['name']}: {quality}{against}."
+    stage = f"{chosen['name']}: {_quality(facts['metric'], chosen, best)}{against}."
+    needed, short = (answer["needed"], answer["short"]) if answer else ("", "")
+    if needed in ("not shown", "no"):
+        return f"{short}; if it must be a transformer, deploy {stage}"
+    return f"Deploy {stage} {short}.".removesuffix(" .")
+
+
+def _quality(metric: str | None, chosen: Stage, best: Stage) -> str:
+    own = figures.score(metric, chosen["score"])
+    if chosen is best:
+        return f"it has the best {metric or 'score'}, {own}"
+    both = f"{own} against {figures.score(metric, best['score'])}"
+    if chosen["kept"] is None:
+        return f"its {metric or 'score'} is as good as the best ({both})"
+    return f"it keeps {figures.share(chosen['kept'])} of the best {metric or 'score'} ({both})"
 
 
 def _gains(stage: Stage) -> str:
@@ -134,13 +121,14 @@ def _gains(stage: Stage) -> str:
 def _reasons(
     facts: dict[str, Any], chosen: Stage, best: Stage, enough: list[Stage], cost: str | None, keep: float
 ) -> list[str]:
-    floor = keep * best["score"]
-    line = f"{figures.share(keep)} of the best, so at least {figures.score(facts['metric'], floor)}"
+    least = floor(best, keep)
+    share = f"{figures.share(keep)} of the best" if best["score"] > 0 else "no less than the best, which is not above 0"
+    line = f"{share}, so at least {figures.score(facts['metric'], least)}"
     missed = [stage["name"] for stage in facts["stages"] if stage["score"] is not None and stage not in enough]
     reasons = [
         f"Good enough ({line}): {', '.join(stage['name'] for stage in enough)}.",
         _choice(chosen, enough, cost),
-        *_doubts(facts, chosen, best, floor),
+        *_doubts(facts, chosen, best, least),
         f"Lost too much to be considered: {', '.join(missed)}." if missed else "",
         f"Unfinished, and so not considered: {', '.join(facts['unfinished'])}." if facts["unfinished"] else "",
     ]
@@ -163,17 +151,23 @@ def _choice(chosen: Stage, enough: list[Stage], cost: str | None) -> str:
     )
 
 
-def _doubts(facts: dict[str, Any], chosen: Stage, best: Stage, floor: float) -> list[str]:
+def _doubts(facts: dict[str, Any], chosen: Stage, best: Stage, least: float) -> list[str]:
     """What the size of the test set leaves open."""
-    low, rows, baseline = chosen["score_low"], chosen["score_rows"], facts["baseline"]
+    low, rows = chosen["score_low"], chosen["score_rows"]
     if low is None or chosen is best:
         return []
-    doubts = []
-    if low < floor:
-        few = f"{rows:,} test rows are too few" if rows else "the test set is too small"
-        doubts.append(f"The interval of {chosen['name']} reaches below that line: {few} to be sure of it.")
-    if baseline and baseline["score"] is not None and baseline["score"] >= low:
-        doubts.append(
-            f"{baseline['name']} lies inside the interval of {chosen['name']}: no gain of this stage over it is shown."
-        )
-    return doubts
+    few = f"{rows:,} test rows are too few" if rows else "the test set is too small"
+    below = f"The interval of {chosen['name']} reaches below that line: {few} to be sure of it."
+    return [below if low < least else "", _over_baseline(facts, chosen, low)]
+
+
+def _over_baseline(facts: dict[str, Any], chosen: Stage, low: float) -> str:
+    """What the chosen stage gains over the baseline, where that was compared, or the doubt that it gains anything."""
+    baseline = facts["baseline"]
+    if baseline is None or baseline["score"] is None:
+        return ""
+    pair = between(facts, chosen["name"], baseline["name"])
+    if pair:
+        return f"{chosen['name']} against {baseline['name']}: {pair['words']}."
+    inside = f"{baseline['name']} lies inside the interval of {chosen['name']}: no gain of this stage over it is shown."
+    return inside if baseline["score"] >= low else ""

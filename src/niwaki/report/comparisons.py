@@ -1,0 +1,48 @@
+"""Differences between two models, scored on the same test rows: how large, how sure, and in words."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from niwaki.report import figures
+from niwaki.report.folder import mappings, number
+
+NOT_SHOWN = "no difference shown"
+Facts = dict[str, Any]
+
+
+def comparisons(said: Facts, metric: str | None, names: Iterable[str]) -> list[Facts]:
+    """The pairs of comparisons.json whose two names are known here; none where they are of another metric."""
+    known = set(names)
+    if said.get("metric", metric) != metric:
+        return []
+    pairs = [(str(pair.get("a")), str(pair.get("b")), pair) for pair in mappings(said.get("pairs"))]
+    found = [{"a": a, "b": b, **gap(metric, pair)} for a, b, pair in pairs if {a, b} <= known]
+    return [pair for pair in found if pair["difference"] is not None]
+
+
+def gap(metric: str | None, pair: Facts) -> Facts:
+    """A difference with its 95 % interval, whether it is shown, and the words for it.
+
+    What is shown follows from the interval, whatever the file claims; an interval that does not hold the difference is
+    none, and without one nothing is said to be shown or not.
+    """
+    value, low, high = (number(pair.get(key)) for key in ("difference", "low", "high"))
+    if value is None or low is None or high is None or not low <= value <= high:
+        words = figures.UNKNOWN if value is None else figures.difference(metric, value)
+        return {"difference": value, "low": None, "high": None, "shown": None, "words": words}
+    words = _words(metric, value, low, high)
+    return {"difference": value, "low": low, "high": high, "shown": not low <= 0 <= high, "words": words}
+
+
+def _words(metric: str | None, value: float, low: float, high: float) -> str:
+    if low > 0:
+        return f"a gain of {figures.difference(metric, value, low, high, sign='-')} is shown"
+    if high < 0:
+        return f"a loss of {figures.difference(metric, -value, -high, -low, sign='-')} is shown"
+    return f"{figures.difference(metric, value, low, high)}: {NOT_SHOWN}"
+
+
+def between(facts: Facts, a: str, b: str) -> Facts | None:
+    """What is known of a against b; None where the two were not compared, or without an interval."""
+    found = (pair for pair in facts["comparisons"] if (pair["a"], pair["b"]) == (a, b) and pair["shown"] is not None)
+    return next(found, None)

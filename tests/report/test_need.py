@@ -1,0 +1,94 @@
+"""Do you need a transformer here? Every answer, from made-up runs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from niwaki import report
+
+from .runs import add_comparisons, add_ladder, add_seeds, make_run
+
+RUNG = "TF-IDF + linear SVM"  # 76.7 % (74.2–79.2 %); the best stage, teacher, 83.6 % (81.4–85.8 %)
+
+
+def answer(run: Path, *ends: float) -> dict[str, Any]:
+    """The verdict after the best stage was compared with the baseline."""
+    add_ladder(run, RUNG)
+    if ends:
+        add_comparisons(run, ("teacher", RUNG, *ends))
+    said = report.write(run)["verdict"]
+    sentence = said["transformer"]["sentence"]
+    html, text = (run / "report.html").read_text(), (run / "report.md").read_text()
+    assert f'<p class="lead">{sentence}</p>'.replace(" %", "\u00a0%") in html
+    assert text.split("\n\n")[:2] == ["# Do you need a transformer here?", sentence]
+    return dict(said)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return make_run(tmp_path / "demo", ["teacher", "int8"])
+
+
+def test_yes(run: Path) -> None:
+    said = answer(run, 0.069, 0.044, 0.094)
+    assert said["transformer"]["needed"] == "yes" and said["transformer"]["gain"] == 0.069
+    assert said["transformer"]["sentence"] == (
+        f"Yes: teacher, the best stage, scores 83.6 %, {RUNG} 76.7 %; "
+        "on the same test rows a gain of 6.9 points (4.4 to 9.4) is shown."
+    )
+    assert said["sentence"].startswith("Deploy int8: it keeps 98.1 %")
+    assert said["sentence"].endswith(f". The best stage gains 6.9 points (4.4 to 9.4) over {RUNG}.")
+
+
+def test_no_difference_shown(run: Path) -> None:
+    # the single intervals are apart; compared on the same rows nothing is shown, and that decides
+    said = answer(run, 0.012, -0.002, 0.026)
+    assert said["transformer"]["needed"] == "not shown"
+    assert said["transformer"]["sentence"] == (
+        f"No difference shown: teacher, the best stage, scores 83.6 %, {RUNG} 76.7 %; "
+        "on the same test rows that is +1.2 points (−0.2 to +2.6)."
+    )
+    assert said["sentence"].startswith(f"{RUNG} would do; if it must be a transformer, deploy int8: it keeps")
+
+
+def test_no_the_rung_is_better(run: Path) -> None:
+    said = answer(run, -0.02, -0.031, -0.009)
+    assert said["transformer"]["needed"] == "no"
+    assert said["transformer"]["sentence"] == (
+        f"No, {RUNG} is better: teacher, the best stage, scores 83.6 %, {RUNG} 76.7 %; "
+        "on the same test rows a loss of 2.0 points (0.9 to 3.1) is shown."
+    )
+    assert said["sentence"].startswith(f"{RUNG} is better; if it must be a transformer, deploy int8: it keeps")
+
+
+@pytest.mark.parametrize("ends", [(), (0.069, 0.08, 0.09)], ids=["not compared", "an interval that holds nothing"])
+def test_else_the_two_intervals_answer_as_before(run: Path, ends: tuple[float, ...]) -> None:
+    said = answer(run, *ends)
+    assert said["transformer"]["sentence"] == (
+        f"Yes: {RUNG} scores 76.7 % (74.2–79.2 %), teacher, the best stage, 83.6 % (81.4–85.8 %), "
+        "and the intervals are apart."
+    )
+    assert said["sentence"].endswith("smaller.")
+
+
+def test_the_mean_over_seeds_is_compared(run: Path) -> None:
+    add_seeds(run, {1: {"teacher": 0.830, "int8": 0.82}, 2: {"teacher": 0.833, "int8": 0.82}})
+    assert "teacher, the best stage, scores 83.3 % ± 0.3 (3 seeds), TF-IDF" in answer(run, 0.066, 0.044, 0.094)["transformer"]["sentence"]  # fmt: skip
+
+
+def test_what_the_deployed_stage_gains_is_a_reason(run: Path) -> None:
+    add_ladder(run, RUNG)
+    add_comparisons(run, ("teacher", RUNG, 0.069, 0.044, 0.094), ("int8", RUNG, 0.01, -0.01, 0.03))
+    reasons = report.write(run)["verdict"]["reasons"]
+    assert f"int8 against {RUNG}: +1.0 points (−1.0 to +3.0): no difference shown." in reasons
+
+
+def test_without_a_baseline_or_a_stage(run: Path) -> None:
+    for stage in run.glob("stages/*/MANIFEST"):
+        stage.unlink()
+    report.write(run)
+    assert "Not known: stages and baseline are not both scored yet." in (run / "report.html").read_text()
+    (run / "baseline.json").unlink()
+    report.write(run)
+    assert "Not known: no baseline was run beside the stages." in (run / "report.md").read_text()

@@ -1,0 +1,118 @@
+"""Several seeds: means, spreads and intervals worked out by hand, and what is said of a repeat that is not finished."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from niwaki import report
+from niwaki.core import files
+from niwaki.report.scores import over_seeds, quality
+
+from .runs import add_parts, add_seeds, change, make_run, score
+
+
+def one(value: float, low: float, high: float) -> dict[str, Any]:
+    return {"metric": "accuracy", "value": value, "low": low, "high": high, "rows": 100, "all": {}}
+
+
+def test_means_and_spread_by_hand() -> None:
+    made = over_seeds({0: one(0.80, 0.76, 0.84), 1: one(0.83, 0.80, 0.86), 2: one(0.83, 0.78, 0.88)})
+    # deviations from 0.82: −0.02, 0.01, 0.01; squares sum to 0.0006, over two is 0.0003
+    assert made["seeds"]["seeds"] == [0, 1, 2] and made["seeds"]["values"] == [0.80, 0.83, 0.83]
+    assert made["score"] == made["seeds"]["mean"] == pytest.approx(0.82)
+    assert made["seeds"]["sd"] == pytest.approx(0.0003**0.5)
+    assert (made["score_low"], made["score_high"]) == (pytest.approx(0.78), pytest.approx(0.86))
+
+
+def test_one_seed_is_as_before_and_has_no_spread() -> None:
+    made = over_seeds({13: one(0.8, 0.7, 0.9)})
+    assert (made["score"], made["score_low"], made["score_high"]) == (0.8, 0.7, 0.9)
+    assert made["seeds"] == {"seeds": [13], "values": [0.8], "mean": 0.8, "sd": None}
+    assert over_seeds({})["score"] is None and over_seeds({})["seeds"] is None
+
+
+def test_what_is_not_known_for_all_seeds_is_not_averaged() -> None:
+    made = over_seeds({0: one(0.8, 0.7, 0.9), 1: {"value": 0.9, "low": None, "high": "x"}, 2: {"value": "x"}, 3: []})
+    assert made["seeds"]["seeds"] == [0, 1] and made["score"] == pytest.approx(0.85)
+    assert made["score_low"] is None and made["score_high"] is None
+
+
+def test_junk_in_the_metrics_is_null() -> None:
+    assert quality({"all": {"f1": 3, "accuracy": {"value": "high", "low": 0.1}}})["scores"] == {
+        "f1": {"value": None, "low": None, "high": None},
+        "accuracy": {"value": None, "low": 0.1, "high": None},
+    }
+
+
+def test_three_seeds_on_the_page(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo", ["teacher", "int8"])  # 0.836 and 0.8205 with the first seed, 13
+    add_seeds(run, {1: {"teacher": 0.833, "int8": 0.8205}, 2: {"teacher": 0.839, "int8": 0.8205}})
+    made = report.write(run)
+    teacher, int8 = made["stages"]
+    assert teacher["seeds"]["seeds"] == [13, 1, 2] and teacher["seeds"]["values"] == [0.836, 0.833, 0.839]
+    assert int8["kept"] == pytest.approx(0.8205 / 0.836)
+    html, text = (run / "report.html").read_text(), (run / "report.md").read_text()
+    assert "<b>83.6 % ± 0.3 (3 seeds)</b><small>81.4–85.8 %</small>" in html
+    assert "| teacher | 83.6 % ± 0.3 (3 seeds) (81.4–85.8 %) |" in text
+    assert "| int8 **deploy** | 82.0 % ± 0.0 (3 seeds) (" in text
+
+
+def test_the_verdict_goes_by_the_mean(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo", ["teacher", "int8"])
+    # first seed: int8 keeps 98.1 %; over both: 0.7605 of 0.836 is 91.0 %, below 97 %
+    add_seeds(run, {1: {"teacher": 0.836, "int8": 0.7005}})
+    made = report.write(run)
+    assert made["verdict"]["deploy"] == "teacher"
+    assert "Lost too much to be considered: int8." in made["verdict"]["reasons"]
+
+
+def test_an_unfinished_repeat_is_named_and_not_counted(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo", ["teacher", "int8"])
+    add_seeds(run, {1: {"teacher": 0.834, "int8": 0.82}, 2: {"teacher": 0.838}})
+    made = report.write(run)
+    assert made["unfinished"] == ["int8 (seed 2)"]
+    assert made["stages"][1]["seeds"]["seeds"] == [13, 1] and made["stages"][0]["seeds"]["seeds"] == [13, 1, 2]
+    assert "<b>Unfinished:</b> int8 (seed 2)." in (run / "report.html").read_text()
+
+
+def test_repeats_of_a_stage_that_is_not_finished_itself_count_for_nothing(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo", ["teacher", "int8"])
+    add_seeds(run, {1: {"teacher": 0.834, "int8": 0.82}})
+    (run / files.read_json(run / "plan.json")["stages"][1]["folder"] / "MANIFEST").unlink()
+    int8 = report.write(run)["stages"][1]
+    assert not int8["finished"] and int8["score"] is None and int8["seeds"] is None
+
+
+def test_the_same_seed_twice_counts_once(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo", ["teacher"])
+    add_seeds(run, {1: {"teacher": 0.834}})
+    repeats = files.read_json(run / "plan.json")["repeats"]
+    change(run / "plan.json", repeats=[*repeats, *repeats, {**repeats[0], "seed": 13}, {**repeats[0], "seed": "x"}])
+    assert report.write(run)["stages"][0]["seeds"]["values"] == [0.836, 0.834]
+
+
+def test_further_test_sets_have_a_table(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo", ["teacher", "int8"])
+    report.write(run)
+    assert "Further test sets" not in (run / "report.html").read_text()
+    add_parts(run, "mismatched", 0.8)  # half of the interval on 500 rows: 1.96 × √(0.8 × 0.2 ÷ 500) = 0.0351
+    odd = {"metric": "matthews", "value": -0.05, "low": -0.2, "high": 0.1, "rows": None}
+    change(next(run.glob("stages/int8-*/result.json")), parts={"hard": odd, "junk": 7})
+    made = report.write(run)
+    assert made["stages"][0]["parts"]["mismatched"]["score_rows"] == 500
+    html, text = (run / "report.html").read_text(), (run / "report.md").read_text()
+    assert "Further test sets" in html and "<small>76.5–83.5 %</small>" in html
+    assert "| teacher | mismatched | accuracy | 80.0 % (76.5–83.5 %) | 500 |" in text
+    assert "| int8 | hard | matthews | −0.050 (−0.200 to 0.100) | unknown |" in text
+    assert "| int8 | junk | accuracy | unknown | unknown |" in text
+
+
+def test_a_metric_below_zero_has_no_ratios(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo", ["teacher", "int8"])
+    for name, value in (("teacher", 0.1), ("int8", -0.05)):
+        said = {**score(0.5), "metric": "matthews", "value": value, "low": value - 0.1, "high": value + 0.1}
+        change(next(run.glob(f"stages/{name}-*/result.json")), score=said)
+    teacher, int8 = report.write(run)["stages"]
+    assert teacher["kept"] == 1 and int8["kept"] is None and int8["ratios"]["score"] is None
+    assert "| int8 | −0.050 (−0.150 to 0.050) | unknown |" in (run / "report.md").read_text()
