@@ -1,34 +1,129 @@
-"""Splits made by a rule instead of a file: by a hash of the text, stratified by label, duplicates always together."""
+"""Splits made by a rule instead of a file: by a hash of the text, stratified by label, duplicates always together.
 
-import hashlib
-from collections import defaultdict
-from collections.abc import Sequence
+The rule for parts that no file gives, `arrange`:
 
+- one file: validation and test are cut from it;
+- no validation file: it is cut from the train rows;
+- a validation file and no test file: the validation file is the test, and validation is cut from the train rows, because
+  what chooses the best weights must not also judge them;
+- only test sets of other names (`validation_matched`): the first by name is the test, the others are further tests.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
 import pyarrow as pa
+from pyarrow import compute
+
+from niwaki.core.errors import Refused
+from niwaki.data.digests import digests, label_ranks, numbered
+from niwaki.data.spill import gather
+
+PARTS = ("train", "validation", "test")
 
 
-def split_by_hash(table: pa.Table, text: str, label: str, validation: float, test: float) -> dict[str, pa.Table]:
+@dataclass(frozen=True)
+class Arranged:
+    """Train, validation, test and further test sets; for each, the given part it is, or "" where it was cut from train
+    rows; and the given parts that have no labels and are left out."""
+
+    parts: dict[str, pa.Table]
+    origin: dict[str, str]
+    left_out: list[str]
+
+
+def arrange(
+    parts: Mapping[str, pa.Table],
+    text: str,
+    label: str,
+    validation: float,
+    test: float,
+    group: str = "",
+    stratify: bool = True,
+) -> Arranged:
+    """Given parts to those that a task needs, by the rule above. `validation` and `test` are shares of the rows; a label
+    that is a measure, and not one of a few, is not for stratifying."""
+    judges = {name: table for name, table in parts.items() if name not in ("all", "train")}
+    hidden = [name for name, table in judges.items() if label and not labelled(table, label)]
+    origin = origins([name for name in parts if name not in hidden])
+    validation, test = 0.0 if origin["validation"] else validation, 0.0 if origin["test"] else test
+    cut = split_by_hash(parts[origin["train"]], text, label if stratify else "", validation, test, group)
+    made = {part: parts[name] if part != "train" and name else cut[part] for part, name in origin.items()}
+    return Arranged(made, origin, hidden)
+
+
+def origins(given: Collection[str]) -> dict[str, str]:
+    """Part → the given part it is; "" for those that are cut from the train rows."""
+    if "all" in given:
+        return {"train": "all", "validation": "", "test": ""}
+    if "train" not in given:
+        raise Refused(f"the rows have no part 'train'; there is: {', '.join(given) or 'none'}")
+    further = sorted(name for name in given if name not in PARTS)
+    tests = [name for name in further if name.lower().startswith("test")]
+    test = next((name for name in ("test", *tests, "validation", *further) if name in given), "")
+    validation = "validation" if "validation" in given and test != "validation" else ""
+    usual = {"train": "train", "validation": validation, "test": test}
+    return usual | {name: name for name in further if name != test}
+
+
+def labelled(table: pa.Table, label: str) -> bool:
+    """Whether any row has one: hidden test sets leave the column out, empty, or at -1 throughout."""
+    if label not in table.column_names:
+        return False
+    column = table.column(label)
+    if pa.types.is_nested(column.type):
+        return column.null_count < len(column)
+    values = compute.unique(column)
+    return len(values) > 2 or any(str(value) not in ("None", "-1", "-1.0", "") for value in values)
+
+
+def split_by_hash(
+    table: pa.Table, text: str, label: str, validation: float, test: float, group: str = ""
+) -> dict[str, pa.Table]:
     """Cuts each label's texts, in the order of their hashes, at the given shares. The same rows give the same split,
-    whatever their order; rows with the same text fall into the same part."""
-    part_of = assign(table.column(text).to_pylist(), table.column(label).to_pylist(), validation, test)
-    rows: dict[str, list[int]] = {"train": [], "validation": [], "test": []}
-    for number, value in enumerate(table.column(text).to_pylist()):
-        rows[part_of[value]].append(number)
-    return {part: table.take(pa.array(numbers, pa.int64())) for part, numbers in rows.items()}
+    whatever their order; rows with the same text fall into the same part. Without `label`, all texts are one list. With
+    `group`, rows with the same group fall together and the shares are of rows, as near as whole groups come."""
+    codes = part_codes(table, text, label, validation, test, group)
+    return {part: rows_of(table, codes == code) for code, part in enumerate(PARTS)}
 
 
-def assign(texts: Sequence[str], labels: Sequence[object], validation: float, test: float) -> dict[str, str]:
-    """Text → part."""
-    label_of: dict[str, str] = {}
-    for text, label in zip(texts, labels, strict=True):  # a text with several labels counts under the smallest
-        label_of[text] = min(label_of.get(text, str(label)), str(label))
-    groups: dict[str, list[str]] = defaultdict(list)
-    for text, label in label_of.items():
-        groups[label].append(text)
-    parts = {}
-    for group in groups.values():
-        group.sort(key=lambda text: hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
-        test_end, validation_end = round(len(group) * test), round(len(group) * (test + validation))
-        for place, text in enumerate(group):
-            parts[text] = "test" if place < test_end else "validation" if place < validation_end else "train"
+def part_codes(table: pa.Table, text: str, label: str, validation: float, test: float, group: str = "") -> np.ndarray:
+    """The part of each row, as its place in PARTS. Memory: some 50 bytes a row, however long the texts are."""
+    count, place = numbered(*digests(table.column(group or text)))  # texts in the order of their hashes
+    if group:
+        return by_rows(np.bincount(place, minlength=count), validation, test)[place]
+    ranks = label_ranks(table.column(label)) if label else np.zeros(table.num_rows, dtype=np.int64)
+    smallest = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, place, ranks)  # a text with several labels counts under the smallest
+    return by_texts(smallest, validation, test)[place]
+
+
+def by_texts(label_of: np.ndarray, validation: float, test: float) -> np.ndarray:
+    """Parts of texts that come in the order of their hashes: of each label the first for the test, then validation."""
+    order = np.argsort(label_of, kind="stable")
+    sizes = np.bincount(label_of)
+    within = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    test_ends, validation_ends = np.rint(sizes * test), np.rint(sizes * (test + validation))
+    parts = np.empty(len(order), dtype=np.int8)
+    parts[order] = np.where(
+        within < np.repeat(test_ends, sizes), 2, np.where(within < np.repeat(validation_ends, sizes), 1, 0)
+    )
     return parts
+
+
+def by_rows(sizes: np.ndarray, validation: float, test: float) -> np.ndarray:
+    """Parts of groups that come in the order of their hashes: each lies where the middle of its rows lies."""
+    middle = (np.cumsum(sizes) - sizes / 2) / max(1, sizes.sum())
+    return np.where(middle < test, 2, np.where(middle < test + validation, 1, 0)).astype(np.int8)
+
+
+def rows_of(table: pa.Table, wanted: np.ndarray) -> pa.Table:
+    """The wanted rows in their order; many of them in a mapped file."""
+    if wanted.all():
+        return table
+    batches = table.to_batches()
+    ends = np.cumsum([batch.num_rows for batch in batches])
+    masks = (pa.array(mask) for mask in np.split(wanted, ends[:-1]))
+    kept = (batch.filter(mask) for batch, mask in zip(batches, masks, strict=True))
+    return gather((batch for batch in kept if batch.num_rows), schema=table.schema)
