@@ -1,24 +1,23 @@
-"""Two kinds of work side by side: interleaved pairs, trimmed means, and an interval by bootstrap.
+"""Two kinds of work side by side: interleaved pairs, trimmed means, and Student's interval of them.
 
 On a shared machine the CPU seconds of the same work vary by a factor of 1.7. Two jobs run one straight after the other
 meet the same disturbance, so their ratio and their difference are steadier than either figure alone.
 """
 
 import math
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean
+from functools import cache
+from statistics import fmean, stdev
 
 from niwaki.core.errors import UsageError
-from niwaki.core.seeds import derive
 from niwaki.meter.window import meter
 
-LEVEL = 0.98  # nominal. A nominal 95 % held the truth less often on a loaded machine: docs/measuring.md
-RESAMPLES = 2000
+LEVEL = 0.98  # nominal: pairs are not quite independent on a loaded machine. How often it holds: docs/measuring.md
 TRIM = 0.2  # of the pairs, at either end: one mad pair in five does no harm
 MIN_PAIRS = 6
 LEAST_SECONDS = 0.05  # of a sample: on a loaded machine the ratio of 3 ms jobs came out 4 % low
+SYSTEMATIC = 0.002  # of a sample: what no number of pairs averages out, docs/measuring.md
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,17 @@ class Interval:
 def interleave(
     first: Callable[[], object], second: Callable[[], object], pairs: int, least_seconds: float = LEAST_SECONDS
 ) -> tuple[list[float], list[float]]:
-    """CPU seconds per call of both, measured in turns; which goes first alternates, so that drift cancels."""
+    """CPU seconds per call of both, measured in turns, in samples of about the same length.
+
+    Which goes first changes once, at half, so that drift cancels. Changing it at every pair would put two samples of
+    one job side by side, and a disturbance of 0.1 s would fall on that job alone, in two pairs.
+    """
     jobs = (first, second)
-    calls = [max(1, math.ceil(least_seconds / max(sample(job, 1), 1e-6))) for job in jobs]  # also warms both up
+    once = [max(1e-6, min(sample(job, 1), sample(job, 1))) for job in jobs]  # the first call of each warms it up
+    calls = [math.ceil(max(least_seconds, *once) / seconds) for seconds in once]
     times: tuple[list[float], list[float]] = ([], [])
     for pair in range(pairs):
-        for which in (0, 1) if pair % 2 == 0 else (1, 0):
+        for which in (0, 1) if pair < pairs / 2 else (1, 0):
             times[which].append(sample(jobs[which], calls[which]))
     return times
 
@@ -56,26 +60,34 @@ def sample(job: Callable[[], object], calls: int) -> float:
     return window.reading.cpu_seconds / calls
 
 
-def ratio(before: Sequence[float], after: Sequence[float], seed: int = 0) -> Interval:
-    """How many times `after` fits into `before`."""
+def ratio(before: Sequence[float], after: Sequence[float]) -> Interval:
+    """How many times `after` fits into `before`: worked out in logarithms, where neither job is favoured."""
     _check(before, after)
-    if min(after) <= 0:
-        raise UsageError("after: a sample of 0 or less has no ratio; measure a longer piece of work")
-    return interval([one / other for one, other in zip(before, after, strict=True)], seed)
+    if min(*before, *after) <= 0:
+        raise UsageError("before, after: a sample of 0 or less has no ratio; measure a longer piece of work")
+    found = interval([math.log(one / other) for one, other in zip(before, after, strict=True)])
+    value, low, high = (math.exp(part) for part in (found.value, found.low, found.high))
+    return Interval(value, low * (1 - SYSTEMATIC), high * (1 + SYSTEMATIC))
 
 
-def difference(before: Sequence[float], after: Sequence[float], seed: int = 0) -> Interval:
+def difference(before: Sequence[float], after: Sequence[float]) -> Interval:
     """How much less `after` is than `before`."""
     _check(before, after)
-    return interval([one - other for one, other in zip(before, after, strict=True)], seed)
+    found = interval([one - other for one, other in zip(before, after, strict=True)])
+    doubt = SYSTEMATIC * max(abs(trimmed_mean(before)), abs(trimmed_mean(after)))
+    return Interval(found.value, found.low - doubt, found.high + doubt)
 
 
-def interval(values: Sequence[float], seed: int = 0) -> Interval:
-    """The trimmed mean and its percentile-bootstrap interval; the same values always give the same interval."""
-    draw = random.Random(derive(seed, "bootstrap", len(values)))
-    means = sorted(trimmed_mean(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
-    tail = round(RESAMPLES * tail_of(len(values)))
-    return Interval(trimmed_mean(values), means[tail], means[-1 - tail])
+def interval(values: Sequence[float]) -> Interval:
+    """The trimmed mean and Student's interval of it, by the winsorised deviation (Tukey and McLaughlin 1963)."""
+    count, cut = len(values), int(len(values) * TRIM)
+    if count < 2:
+        raise UsageError(f"an interval needs two values or more, and here is {count}; measure again")
+    ordered, middle = sorted(values), trimmed_mean(values)
+    winsorised = [min(max(value, ordered[cut]), ordered[-1 - cut]) for value in values]
+    error = stdev(winsorised) / ((1 - 2 * cut / count) * math.sqrt(count))
+    doubt = student(count - 2 * cut - 1) * error
+    return Interval(middle, middle - doubt, middle + doubt)
 
 
 def trimmed_mean(values: Sequence[float]) -> float:
@@ -83,15 +95,25 @@ def trimmed_mean(values: Sequence[float]) -> float:
     return fmean(sorted(values)[cut : len(values) - cut])
 
 
-def tail_of(count: int) -> float:
-    """What to cut off at either end: less than (1 - LEVEL) / 2, because a bootstrap of few values is too narrow.
+@cache
+def student(freedom: int) -> float:
+    """How many standard errors either side hold LEVEL of Student's distribution, by bisection."""
+    low, high = 0.0, 1e3
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle, freedom) < LEVEL else (low, middle)
+    return high
 
-    The "expanded percentile" of Hesterberg 2015 (arXiv 1411.5279); Student's quantile by its Cornish-Fisher series.
-    """
-    normal, freedom = NormalDist(), count - 1
-    z = normal.inv_cdf((1 + LEVEL) / 2)
-    student = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-    return normal.cdf(-math.sqrt(count / freedom) * student)
+
+def within(errors: float, freedom: int) -> float:
+    """The part of Student's distribution between -errors and +errors: a finite sum for whole degrees of freedom."""
+    angle = math.atan(errors / math.sqrt(freedom))
+    odd = freedom % 2
+    term, total = (math.cos(angle), 0.0) if odd else (1.0, 0.0)
+    for step in range(odd, freedom - 1, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * (step + 1) / (step + 2)
+    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
 
 
 def _check(before: Sequence[float], after: Sequence[float]) -> None:

@@ -42,12 +42,11 @@ def payback(
     after: Sequence[float],
     per_day: float | None = None,
     unit: str = "cpu_seconds",
-    seed: int = 0,
 ) -> Payback:
     amount = _amount(spent, unit)
     if per_day is not None and not per_day > 0:
         raise UsageError(f"per_day: {per_day} inferences a day is not a volume; give a number above 0")
-    saved, times = difference(before, after, seed), ratio(before, after, seed)
+    saved, times = difference(before, after), ratio(before, after)
     fault = _fault(spent, unit, amount, saved)
     if amount is None or fault:
         return Payback(False, f"{NOT_SHOWN}: {fault}", unit, len(before), saved, times)
