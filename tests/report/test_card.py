@@ -92,3 +92,11 @@ def test_a_card_without_labels(run: Path, answer: str, tag: str) -> None:
     text = cards(run)["teacher"]
     assert yaml.safe_load(text.split("---")[1])["pipeline_tag"] == tag
     assert "labels" not in text and "classifier" not in text
+
+
+def test_a_method_without_a_name_is_unknown(run: Path) -> None:
+    stages = files.read_json(run / "plan.json")["stages"]
+    stages[0]["methods"] = [{"keep": 0.5}]
+    change(run / "plan.json", stages=stages)
+    report.write(run)
+    assert "\n1. unknown: keep 0.5\n" in cards(run)["teacher"]
