@@ -1,10 +1,15 @@
 """Sums what runs spent, failed, repeated and killed work included."""
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from niwaki.cli._print import give, table
+
+if TYPE_CHECKING:
+    from niwaki.meter.ledger import Total
 
 
 def command(
@@ -19,6 +24,7 @@ def command(
     from niwaki.meter import Reading
     from niwaki.meter.emissions import write_emissions
     from niwaki.meter.ledger import Ledger, csv_of, total_of
+    from niwaki.meter.reference import familiar
 
     if csv and json:
         raise UsageError("ledger: give --csv or --json, not both")
@@ -28,10 +34,23 @@ def command(
     if csv:
         give(None, False, csv_of(lines).rstrip("\n"))
         return
-    rows = [{by: name, **total.to_dict()} for name, total in total_of(lines, by).items()]
-    whole = {by: "all", **total_of(lines)["all"].to_dict()}
+    rows = [{by: name, **_figures(total)} for name, total in total_of(lines, by).items()]
+    every = total_of(lines)["all"]
+    whole = {by: "all", **_figures(every)}
     columns = [by, "charges", "unknown", "seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "tier"]
+    columns += ["co2e_grams"] if every.reading.co2e_grams is not None else []
     give({"by": by, "rows": rows, "all": whole}, json, table([*rows, whole], columns))
+    if not json and (beside := familiar(every.reading)):
+        sys.stdout.flush()
+        sys.stderr.write(f"{beside}\n")  # a remark for people: stdout stays the table
+
+
+def _figures(total: "Total") -> dict[str, Any]:
+    """A sum, with the familiar amounts beside its CO2e; None where that is not known."""
+    from niwaki.meter.reference import equivalents
+
+    grams = total.reading.co2e_grams
+    return {**total.to_dict(), "equivalents": None if grams is None else equivalents(grams)}
 
 
 def ledgers(runs: list[Path] | None) -> list[Path]:

@@ -35,12 +35,16 @@ def command(
     options = {"place": _number(place), "pue": _number(pue), "price": _number(price)}
     with _to_stderr() if json else contextlib.nullcontext():
         measured = measure(words or [], repeats, **options)
+    from niwaki.meter.reference import equivalents, familiar
+
+    total = measured.total
     if json:
         readings = [reading.to_dict() for reading in measured.readings]
         value = {"command": measured.command, "exit_code": measured.exit_code, "readings": readings}
-        give({**value, "total": measured.total.to_dict()}, True, "")
+        beside = None if total.co2e_grams is None else equivalents(total.co2e_grams)
+        give({**value, "total": total.to_dict(), "equivalents": beside}, True, "")
     else:
-        sys.stderr.write(f"{measured.total}\n")
+        sys.stderr.write("".join(f"{line}\n" for line in (total, familiar(total)) if line))
     raise typer.Exit(measured.exit_code)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from niwaki.meter.reading import Reading, significant
 from niwaki.meter.tables import rows
 
 POUND_GRAMS = 453.592
@@ -66,3 +67,15 @@ def equivalents(co2e_grams: float) -> list[dict[str, Any]]:
         }
         for row in rows("equivalents")
     ]
+
+
+def familiar(reading: Reading) -> str:
+    """A reading's CO2e beside the familiar amounts, in one line; without a place at the world's average, said to be assumed."""
+    grams, how = reading.co2e_grams, ""
+    if grams is None:
+        grams, how = reading.detail.get("co2e_assumed_grams"), " (assumed: the world's average electricity)"
+    if not grams:
+        return ""
+    least = "at least " if reading.detail.get("unknown_charges") else ""
+    parts = [f"{significant(row['times'])} of a {row['what']}" for row in equivalents(grams)]
+    return f"{least}{significant(grams)} g CO2e{how} is {'; '.join(parts)}"
