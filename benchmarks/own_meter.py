@@ -8,7 +8,7 @@ measures, in blocks of twenty trials as there, beside neighbours that are nobody
 import itertools
 import math
 import os
-import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -33,6 +33,15 @@ NEIGHBOURS: dict[str, list[str]] = {
     "two, busy all the time": [BUSY, BUSY],
     "two, busy and asleep by turns of some 0.1 s": [BURSTS, BURSTS],
 }
+NEIGHBOUR = """
+import random, time
+chance, end = random.Random({place}), time.time() + 1800
+while time.time() < end:
+    pause = time.time() + chance.expovariate(10)
+    while time.time() < pause:
+        pass
+    {asleep}
+"""
 Records = list[dict[str, Any]]
 
 
@@ -138,22 +147,13 @@ def summary(blocks: list[Records]) -> dict[str, Any]:
 def neighbour(kind: str, place: int) -> Iterator[None]:
     """A process started by one that ends at once, so that the meter does not take it for ours."""
     starter = "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdout=s.DEVNULL).pid)"
-    command = [sys.executable, "-c", starter, sys.executable, __file__, "neighbour", kind, str(place)]
+    asleep = "time.sleep(chance.expovariate(10))" if kind == BURSTS else "pass"
+    command = [sys.executable, "-c", starter, sys.executable, "-c", NEIGHBOUR.format(place=place, asleep=asleep)]
     pid = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     try:
         yield
     finally:
-        os.kill(pid, 9)
-
-
-def be_neighbour(kind: str, place: int) -> None:
-    chance, end = random.Random(place), time.time() + 1800
-    while time.time() < end:
-        pause = time.time() + chance.expovariate(10)
-        while time.time() < pause:
-            pass
-        if kind == BURSTS:
-            time.sleep(chance.expovariate(10))
+        os.kill(pid, signal.SIGKILL)
 
 
 # -- the page
@@ -210,10 +210,7 @@ def render() -> None:
             PAGE.write_text(head + rendered(name) + rest.partition(end)[2], encoding="utf-8")
 
 
-def main(verb: str, *words: str) -> None:
-    if verb == "neighbour":
-        be_neighbour(words[0], int(words[1]))
-        return
+def main(verb: str) -> None:
     {"windows": windows, "intervals": intervals, "render": lambda: None}[verb]()
     render()
 
