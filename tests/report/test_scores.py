@@ -115,4 +115,4 @@ def test_a_metric_below_zero_has_no_ratios(tmp_path: Path) -> None:
         change(next(run.glob(f"stages/{name}-*/result.json")), score=said)
     teacher, int8 = report.write(run)["stages"]
     assert teacher["kept"] == 1 and int8["kept"] is None and int8["ratios"]["score"] is None
-    assert "| int8 | −0.050 (−0.150 to 0.050) | unknown |" in (run / "report.md").read_text()
+    assert "| int8 | −0.050 (−0.150 to 0.050) | – |" in (run / "report.md").read_text()
