@@ -1,0 +1,86 @@
+"""Which columns hold what, and so which kind of task it is: known names first, then what the columns hold.
+
+Where exactly one reading is left it is taken; otherwise the candidates are named and the setting that says which. What
+the user names wins. Naming `text` brings its known partner (premise, hypothesis) along as `second`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from niwaki.core.errors import Refused, did_you_mean
+from niwaki.data import contents, labelled, names, shapes
+
+LABELLED = ("classification", "regression", "multilabel")
+ROLES = {
+    **dict.fromkeys(LABELLED, ("text", "second", "label")),
+    "tagging": ("tokens", "tags"),
+    "answering": ("question", "context", "answers"),
+    "choice": ("text", "endings", "label"),
+}
+
+
+@dataclass(frozen=True)
+class Guess:
+    kind: str
+    columns: dict[str, str | list[str]] = field(default_factory=dict)
+    separator: str = ""  # between the labels of a cell, where multilabel rows hold text and not lists
+
+
+def guess(table: pa.Table, given: Mapping[str, str], kind: str = "") -> Guess:
+    """The kind of task and the column of each role. `given` holds roles the user named, `kind` a kind he named."""
+    given = {role: name for role, name in given.items() if name}
+    refuse_unknown(table, given)
+    rows = contents.sample(table)
+    kinds = [name for name, roles in ROLES.items() if kind in ("", name) and set(given) <= set(roles)]
+    if not kinds:
+        roles = ", ".join(f"data.{role}" for role in given)
+        raise Refused(f"{roles}: do not go together{' in ' + kind if kind else ''}; roles: {roles_of(kind)}")
+    for name, shape in (("answering", shapes.answering), ("choice", shapes.choice)):
+        if name in kinds and (found := shape(rows, given)):
+            return Guess(name, found)
+    if "tagging" in kinds and (tagged := as_tagging(rows, given, alone=kinds == ["tagging"])):
+        return tagged
+    if not set(LABELLED) & set(kinds):
+        there = ", ".join(table.column_names)
+        raise Refused(f"columns: none look like {' or '.join(kinds)} (there is: {there}); say which: {settings(kinds)}")
+    return Guess(*labelled.read(table, rows, given, kind))
+
+
+def refuse_unknown(table: pa.Table, given: Mapping[str, str]) -> None:
+    for role, value in given.items():
+        wanted = [value] if value in table.column_names or role != "endings" else value.split(",")
+        for name in wanted:
+            if name not in table.column_names:
+                raise Refused(f"data.{role}: there is no column '{name}'{did_you_mean(name, table.column_names)}")
+
+
+def roles_of(kind: str) -> str:
+    return "; ".join(f"{name} {', '.join(roles)}" for name, roles in ROLES.items() if kind in ("", name))
+
+
+def settings(kinds: list[str]) -> str:
+    roles = dict.fromkeys(role for kind in kinds for role in ROLES[kind] if role != "second")
+    return " ".join(f"--set data.{role}=…" for role in roles)
+
+
+def as_tagging(rows: pa.Table, given: Mapping[str, str], alone: bool) -> Guess | None:
+    """Tagged tokens, if that is the one reading. `alone`: no other kind is asked for."""
+    roles, several = shapes.tagging(rows, given)
+    if not roles and not several:
+        return None
+    others = [] if alone else rivals(rows)
+    if roles and not others:
+        return Guess("tagging", roles)
+    wanted = [*(several or [str((roles or {})["tags"])]), *others]
+    raise Refused(
+        f"columns: {shapes.quoted(wanted)} could be what is to be learnt; say which, e.g. --set data.tags={wanted[0]}"
+    )
+
+
+def rivals(rows: pa.Table) -> list[str]:
+    """Columns by whose names the rows could as well be texts with a label."""
+    texts = [name for name in rows.column_names if pa.types.is_string(rows.schema.field(name).type)]
+    has_text = names.known(texts, names.FIRST_TEXT, names.TEXTS)
+    return names.known(texts, names.FIRST_LABEL, names.LABELS) if has_text else []

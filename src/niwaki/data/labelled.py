@@ -1,0 +1,90 @@
+"""Rows with a text, or two, and a label: which columns these are, and which kind of task the label makes."""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from niwaki.core.errors import Refused
+from niwaki.data import contents, names
+from niwaki.data.contents import Column
+from niwaki.data.shapes import Roles, quoted
+
+Texts = list[tuple[str, ...]]  # readings of what is the text: single columns or pairs
+
+
+def read(table: pa.Table, rows: pa.Table, given: Mapping[str, str], kind: str) -> tuple[str, Roles, str]:
+    """Kind, roles, and the mark between labels of one cell. `rows` is a sample of the table."""
+    looks = [contents.look(rows, name) for name in rows.column_names]
+    labels = [given["label"]] if "label" in given else label_names(looks)
+    texts = find_texts([look for look in looks if look.name not in labels[:1]], given)
+    used = {name for pair in texts for name in pair}
+    labels = [name for name in labels if name not in used] or label_like(rows, looks, used)
+    refuse_unclear(looks, texts, labels)
+    roles: Roles = dict(zip(("text", "second"), texts[0], strict=False))
+    named, mark = label_kind(table.column(labels[0]), rows.column(labels[0]), labels[0], kind)
+    return named, roles | {"label": labels[0]}, mark
+
+
+def label_names(looks: list[Column]) -> list[str]:
+    """Columns with the name of a label; those of the second rank must not be texts (a `target` may be a translation)."""
+    first = names.known([look.name for look in looks], names.FIRST_LABEL)
+    return first or names.known([look.name for look in looks if not look.is_text], names.LABELS)
+
+
+def label_like(rows: pa.Table, looks: list[Column], used: set[str]) -> list[str]:
+    """Columns with few different values, or with decimals."""
+    others = [look for look in looks if look.name not in used and not names.keeps_books(look.name)]
+    return [look.name for look in others if look.has_few or contents.measures(rows.column(look.name))]
+
+
+def find_texts(looks: list[Column], given: Mapping[str, str]) -> Texts:
+    strings = [look.name for look in looks if pa.types.is_string(look.kind) and not names.keeps_books(look.name)]
+    pairs: Texts = [*names.pairs(strings)]
+    if "text" in given:
+        partner = next((pair[1] for pair in pairs if pair[0] == given["text"]), "")
+        second = given.get("second") or partner
+        return [(given["text"], second) if second else (given["text"],)]
+    if "second" in given:
+        others = [name for name in strings if name != given["second"]]
+        of_pairs = [pair for pair in pairs if pair[1] == given["second"]]
+        return of_pairs or [(name, given["second"]) for name in best_texts(others, looks)]
+    return pairs or [(name,) for name in best_texts(strings, looks)]
+
+
+def best_texts(strings: list[str], looks: list[Column]) -> list[str]:
+    """Columns with the name of a text; else the one whose texts are by far the longest; else all that are texts."""
+    by_name = names.known(strings, names.FIRST_TEXT, names.TEXTS)
+    if by_name:
+        return by_name
+    texts = sorted(
+        (look for look in looks if look.name in strings and look.is_text), key=lambda look: -look.mean_length
+    )
+    if len(texts) > 1 and texts[0].mean_length >= 2 * texts[1].mean_length:
+        texts = texts[:1]
+    return [look.name for look in texts]
+
+
+def refuse_unclear(looks: list[Column], texts: Texts, labels: list[str]) -> None:
+    """One line for all that is not clear, with the settings that would say it."""
+    faults, wanted = [], []
+    for role, found in (("text", [" + ".join(pair) for pair in texts]), ("label", labels)):
+        if len(found) != 1:
+            there = f"there is: {', '.join(look.name for look in looks)}"
+            faults.append(f"the {role} could be {quoted(found)}" if found else f"none looks like the {role} ({there})")
+            wanted.append(f"--set data.{role}={found[0].partition(' + ')[0] if found else '…'}")
+    if faults:
+        raise Refused(f"columns: {'; '.join(faults)}; say which, e.g. {' '.join(wanted)}")
+
+
+def label_kind(column: pa.ChunkedArray, some: pa.ChunkedArray, name: str, kind: str) -> tuple[str, str]:
+    """Which kind of task a label makes, and the mark between labels that lie in one cell."""
+    if pa.types.is_list(column.type):
+        return "multilabel", ""
+    if kind in ("classification", "regression"):
+        return kind, ""
+    if kind != "multilabel" and contents.measures(column):
+        return "regression", ""
+    mark, clear = contents.separator([cell for cell in some.cast(pa.string()).to_pylist() if cell])
+    if kind != "multilabel" and mark and not clear:
+        raise Refused(f"column '{name}': cells may hold one label or several (mark '{mark}'); name the task, classification or multilabel")  # fmt: skip
+    return ("multilabel", mark) if kind == "multilabel" or mark else ("classification", "")

@@ -1,0 +1,100 @@
+"""Kinds of rows that show in the shape of their columns: tagged tokens, answers in a context, one of several endings."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import compute
+
+from niwaki.core.errors import Refused
+from niwaki.data import names
+from niwaki.data.contents import look
+
+Roles = dict[str, str | list[str]]
+LOOKED_AT = 200  # rows in which a text answer is looked for
+
+
+def answering(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
+    texts = [name for name in rows.column_names if pa.types.is_string(rows.schema.field(name).type)]
+    found = {
+        "question": one(given, "question", names.known(texts, names.QUESTIONS)),
+        "context": one(given, "context", names.known(texts, names.CONTEXTS)),
+        "answers": one(given, "answers", names.known(rows.column_names, names.ANSWERS)),
+    }
+    if not all(found.values()) or not ("answers" in given or answers_lie_in(rows, found["context"], found["answers"])):
+        return None
+    return dict(found)
+
+
+def answers_lie_in(rows: pa.Table, context: str, answers: str) -> bool:
+    """Answers with their places; or texts most of which are found in the context."""
+    kind = rows.schema.field(answers).type
+    inner = kind.value_type if pa.types.is_list(kind) else kind
+    if pa.types.is_struct(inner):
+        return inner.get_field_index("text") >= 0
+    if not pa.types.is_string(kind):
+        return False
+    both = zip(rows.column(context).to_pylist()[:LOOKED_AT], rows.column(answers).to_pylist()[:LOOKED_AT], strict=True)
+    found = [answer in text for text, answer in both if text and answer]
+    return sum(found) > 0.5 * len(found) and look(rows, answers).different > LOOKED_AT / 10
+
+
+def choice(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
+    columns = [name for name in rows.column_names if name not in (given.get("text"), given.get("label"))]
+    lists = [name for name in columns if is_list_of_text(rows, name)]
+    several: str | list[str] = names.endings(columns) or one({}, "", names.known(lists, names.ENDINGS))
+    if "endings" in given:
+        several = given["endings"] if given["endings"] in columns else given["endings"].split(",")
+    others = names.LABELS | {"answer", "correct"}
+    label = one(given, "label", names.known(columns, names.FIRST_LABEL, others))
+    if not several or not label:
+        return None
+    text = given.get("text") or start_of(rows, [name for name in columns if name not in (*several, label)])
+    return {"text": text, "endings": several, "label": label} if text else None
+
+
+def start_of(rows: pa.Table, columns: list[str]) -> str:
+    """What the endings go on from. Refused where it is in two columns, of which one would be lost."""
+    starts = [name for start in names.STARTS for name in columns if names.plain(name) == start]
+    texts = [name for name in starts if look(rows, name).is_text]
+    if len(texts) > 1 and names.plain(texts[0]) not in names.WHOLE_STARTS:
+        raise Refused(f"columns: the text could be {quoted(texts)}; say which, e.g. --set data.text={texts[0]}")
+    return next(iter(texts or starts), "")
+
+
+def quoted(found: Sequence[str]) -> str:
+    shown = [f"'{name}'" for name in found[:6]] + ([f"{len(found) - 6} more"] if len(found) > 6 else [])
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def tagging(rows: pa.Table, given: Mapping[str, str]) -> tuple[Roles | None, list[str]]:
+    """The roles; and where several columns could be the tags, these."""
+    lists = [name for name in rows.column_names if is_list_of_text(rows, name)]
+    tokens = one(given, "tokens", names.known(lists, names.TOKENS))
+    if not tokens:
+        return None, []
+    fitting = [name for name in rows.column_names if name != tokens and goes_with(rows, tokens, name)]
+    by_kind = [name for name in fitting if names.plain(name) not in names.NO_TAGS]
+    tags = [given["tags"]] if "tags" in given else by_kind
+    return ({"tokens": tokens, "tags": tags[0]}, []) if len(tags) == 1 else (None, tags)
+
+
+def goes_with(rows: pa.Table, tokens: str, other: str) -> bool:
+    """Whether each row has as many of the one as of the other, words or numbers."""
+    kind = rows.schema.field(other).type
+    if not pa.types.is_list(kind) or pa.types.is_nested(kind.value_type):
+        return False
+    lengths = [
+        compute.fill_null(compute.list_value_length(rows.column(name)), 0).to_numpy() for name in (tokens, other)
+    ]
+    return np.array_equal(*lengths)
+
+
+def is_list_of_text(rows: pa.Table, name: str) -> bool:
+    kind = rows.schema.field(name).type
+    return pa.types.is_list(kind) and pa.types.is_string(kind.value_type)
+
+
+def one(given: Mapping[str, str], role: str, found: list[str]) -> str:
+    """What was given for the role, or the one that was found; nothing where there are none or several."""
+    return given.get(role) or (found[0] if len(found) == 1 else "")
