@@ -172,6 +172,15 @@ def test_semicolons_where_the_header_has_no_comma(tmp_path):
     assert read_table(tmp_path / "x.csv").to_pylist() == [{"text": "a; b, c", "label": "1"}]
 
 
+def test_a_quote_that_swallows_more_than_a_block(tmp_path, monkeypatch):
+    monkeypatch.setattr("niwaki.data.delimited.BLOCK", 4096)
+    (tmp_path / "x.csv").write_text("text,label\n" + "a,b\n" * 3000 + '"c,d\n' + "e,f\n" * 3000)
+    with pytest.raises(
+        Refused, match=r"a quote that opens in or after row \d+ never closes.*; or a row is longer than"
+    ):
+        read_table(tmp_path / "x.csv")
+
+
 def test_a_quote_in_the_middle_of_a_cell_is_a_character(tmp_path):
     (tmp_path / "x.csv").write_text('text,label\n5" pipe,1\n')
     assert read_table(tmp_path / "x.csv").column("text").to_pylist() == ['5" pipe']

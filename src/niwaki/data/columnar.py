@@ -13,7 +13,8 @@ BATCH_ROWS = 4096
 
 
 def batches(path: Path, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-    with parquet.ParquetFile(path) as file:
+    # read as a stream: whole row groups, which may be as large as the file, would be held otherwise
+    with parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
         names = file.schema_arrow.names
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:

@@ -10,10 +10,11 @@ import pyarrow as pa
 from pyarrow import csv
 
 from niwaki.core.errors import Refused, did_you_mean
-from niwaki.data.encoding import BLOCK, Stream, blocks
+from niwaki.data.encoding import Stream, blocks
 
 END = b"\x1dend of the rows"  # a row of too many cells after the last: if it is not seen, a quote never closed
 HEADER_BYTES = 1 << 20
+BLOCK = 4 << 20  # the reader runs many blocks ahead; no row may be longer than one
 
 
 def batches(path: Path, mark: str, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
@@ -77,7 +78,7 @@ class Rows:
     def fault(self, error: str) -> str:
         if self.bad is None:
             if "straddl" in error:
-                return self.open_quote(self.read + 1)
+                return f"{self.open_quote(self.read + 1)}; or a row is longer than {BLOCK >> 20} MB"
             return f"{self.path}: cannot be read as csv ({error.splitlines()[0][:160]})"
         if END.decode() in self.bad.text:
             return self.open_quote(self.bad.number or 0)
