@@ -146,7 +146,7 @@ def summary(blocks: list[Records]) -> dict[str, Any]:
 @contextmanager
 def neighbour(kind: str, place: int) -> Iterator[None]:
     """A process started by one that ends at once, so that the meter does not take it for ours."""
-    starter = "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdout=s.DEVNULL).pid)"
+    starter = "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdout=s.DEVNULL, stderr=s.DEVNULL).pid)"
     asleep = "time.sleep(chance.expovariate(10))" if kind == BURSTS else "pass"
     command = [sys.executable, "-c", starter, sys.executable, "-c", NEIGHBOUR.format(place=place, asleep=asleep)]
     pid = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -174,14 +174,14 @@ def window_table(rows: Records) -> str:
 
 
 def interval_table(rows: Records) -> str:
-    head = ["| neighbours | held | interval wide | narrowest | ratio off by |", "|---|---|---|---|---|"]
+    head = ["| neighbours | load | held | interval wide | narrowest | ratio off by |", "|---|---|---|---|---|---|"]
     return "\n".join([*head, *map(interval_line, rows[-1]["loads"], rows[-1]["loads"].values()), "", note(rows[-1])])
 
 
 def interval_line(name: str, load: dict[str, Any]) -> str:
     held = " and ".join(map(str, load["held"]))
     off = f"{100 * load['off']:+.2f} % ± {100 * load['off_error']:.2f}"
-    return f"| {name} | {held} of 20 | {load['width']:.1%} | {load['narrowest']:.1%} | {off} |"
+    return f"| {name} | {load['load']:.1f} | {held} of 20 | {load['width']:.1%} | {load['narrowest']:.1%} | {off} |"
 
 
 def note(row: dict[str, Any]) -> str:
