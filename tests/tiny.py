@@ -9,10 +9,11 @@ from tokenizers.models import WordPiece
 from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
+from niwaki.answers.label import Label
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
-from niwaki.tasks._task import encode
+from niwaki.tasks._task import Features
 from niwaki.train.feed import Feed
 
 FAMILIES = ("albert", "bert", "distilbert", "electra", "mpnet", "roberta")
@@ -66,7 +67,7 @@ def tokenizer(pad_is_one: bool = False) -> PreTrainedTokenizerFast:
     )  # fmt: skip
 
 
-def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: list[str]) -> dict:
+def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: list[str], head: str) -> dict:
     own = tokenizer(family in PAD_IS_ONE)
     shape = {
         "num_hidden_layers": layers, "hidden_size": width, "num_attention_heads": heads, "intermediate_size": ffn,
@@ -80,7 +81,7 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
         shape["embedding_size"] = width // 2 + 4
     marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
-    return {"model_type": family, "architectures": ["TinyForSequenceClassification"], "vocab_size": len(own), **shape, **marks, **names}  # fmt: skip
+    return {"model_type": family, "architectures": [f"TinyFor{head}"], "vocab_size": len(own), **shape, **marks, **names}  # fmt: skip
 
 
 def model(
@@ -91,9 +92,10 @@ def model(
     ffn: int = 64,
     seed: int = 0,
     labels: list[str] = LABELS,
+    head: str = "SequenceClassification",
 ) -> Model:
     """Every weight is random, biases and norms too, so that nothing can be left out unseen."""
-    network = build(config(family, layers, width, heads, ffn, labels)).eval()
+    network = build(config(family, layers, width, heads, ffn, labels, head)).eval()
     network.config.architectures = [type(network).__name__]
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -124,9 +126,10 @@ def write_csv(path: Path, count: int = 160, seed: int = 0) -> Path:
 def batch(of: Model, count: int = 6, seed: int = 0, pairs: bool = False) -> Batch:
     """Texts of different lengths, so that there is padding."""
     rows = sentences(count, seed)
-    texts = [(text, rows[number - 1][0]) if pairs else (text,) for number, (text, _) in enumerate(rows)]
+    texts = [(text, rows[number - 1][0]) if pairs else text for number, (text, _) in enumerate(rows)]
     targets = torch.tensor([LABELS.index(label) for _, label in rows]).numpy()
-    feed = Feed(encode(texts, targets, of.tokenizer.backend_tokenizer, 60), of, torch.device("cpu"))
+    encoded = Label().encode(texts, of.tokenizer.backend_tokenizer, 60)
+    feed = Feed(Features(encoded, targets), of, torch.device("cpu"))
     made = feed.batch(range(count))
     assert (made.mask == 0).any()
     return made

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.errors import UsageError
+from niwaki.core.errors import Refused, UsageError, did_you_mean, first_line
 from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
-from niwaki.run.start import RUNS, check, run
+from niwaki.run.start import RUNS, check, own_rows, run
 
 __all__ = ["RUNS", "check", "evaluate", "load", "run"]
 
@@ -23,35 +23,88 @@ def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> 
 
 
 def evaluate(
-    model: str | Path,
+    model: str | Path = "",
     *,
-    task: str = "rotten_tomatoes",
+    task: str = "",
     data: str | Path = "",
     split: str = "test",
     engine: str = "auto",
     overrides: Sequence[str] = (),
+    predictions: str | Path = "",
+    against: str | Path = "",
 ) -> dict[str, Any]:
-    """The scores of a saved model on a split of a task, each with its interval. `overrides` are those of a recipe's data."""
-    from niwaki.core.errors import Refused, did_you_mean
+    """The scores of a saved model, or of a file of predictions, on a split of a task, each with its interval.
+
+    `against` is a second model or file: then also the difference, by a paired bootstrap. `overrides` are those of a recipe's data.
+    """
+    from niwaki.evaluate.quality import difference, quality
+
+    if bool(model) == bool(predictions):
+        raise UsageError("evaluate: give a model, or a file of predictions (--predictions)")
+    chosen = _task(task, data, overrides)
+    table = _rows(chosen, split)
+    first = chosen.outcomes(_values(chosen, table, model or predictions, bool(predictions), engine), table)
+    result = {"task": chosen.name, "split": split, **quality(chosen, first)}
+    if against:
+        other = _values(chosen, table, against, Path(against).is_file(), engine)
+        second = chosen.outcomes(other, table)
+        result["against"] = {**quality(chosen, second), "paired": difference(chosen, [first], [second])}
+    return result
+
+
+def _task(task: str, data: str | Path, overrides: Sequence[str]) -> Any:
     from niwaki.core.settings import check as checked
-    from niwaki.evaluate.quality import quality
     from niwaki.run.recipe import apply_override
     from niwaki.tasks import TASKS
     from niwaki.tasks._task import Task
 
-    values: dict[str, Any] = {"data": {"path": str(data)} if data else {}}
-    for override in overrides:
-        if not override.startswith("data."):
+    values: dict[str, Any] = {"data": {}}
+    named = [f"task={task}"] if task else []
+    for override in (
+        *(own_rows(str(data), [*named, *overrides]) if data else named or ["task=rotten_tomatoes"]),
+        *overrides,
+    ):
+        if not override.startswith(("data.", "data=", "task=")):
             raise Refused(f"--set {override}: only settings of the data count here; write data.key=value")
         apply_override(values, override)
-    chosen = checked(TASKS.load("classification" if data else task, Task), values["data"], "data")
-    splits = chosen.splits()
+    return checked(TASKS.load(values["task"], Task), values["data"], "data")
+
+
+def _rows(task: Any, split: str) -> Any:
+    splits = task.splits()
     if split not in splits:
         raise Refused(f"split '{split}': is not there{did_you_mean(split, list(splits))}")
-    predictor = load(model, engine)
-    if predictor.labels != chosen.labels:
+    return splits[split]
+
+
+def _values(task: Any, table: Any, source: str | Path, is_file: bool, engine: str) -> list[Any]:
+    """What a model, or a file, answers to the rows."""
+    if is_file:
+        return _predictions(task, Path(source), table.num_rows)
+    predictor = load(source, engine)
+    if (predictor.kind.to_json()["kind"], predictor.labels) != (task.answer, task.labels):
         raise Refused(
-            f"{predictor.folder}: its labels are {predictor.labels}, the task's are {chosen.labels}; choose the task it was made for"
+            f"{predictor.folder}: its labels are {predictor.labels[:20]}, the task's are {task.labels[:20]}; choose the task it was made for"
         )
-    rows = [row[0] if len(row) == 1 else row for row in chosen.texts(splits[split])]
-    return quality(chosen, predictor.logits(rows), chosen.targets(splits[split]))
+    return predictor.values(task.inputs(table))
+
+
+def _predictions(task: Any, path: Path, rows: int) -> list[Any]:
+    """A file with a column `prediction` (or only one column), one row for each row of the split, in its order."""
+    from niwaki.data.files import read
+
+    (table,) = read(path).values()
+    names = table.column_names
+    column = "prediction" if "prediction" in names else names[0] if len(names) == 1 else None
+    if column is None:
+        raise Refused(f"{path}: has no column 'prediction' (there is: {', '.join(names)})")
+    if table.num_rows != rows:
+        raise Refused(
+            f"{path}: has {table.num_rows} predictions for {rows} rows; give one for each row, in their order"
+        )
+    try:
+        return [task.read_value(value) for value in table.column(column).to_pylist()]
+    except (ValueError, TypeError) as error:
+        raise Refused(
+            f"{path}: column '{column}' holds what is no answer to task '{task.name}' ({first_line(error)})"
+        ) from None

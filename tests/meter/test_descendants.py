@@ -157,7 +157,7 @@ def window() -> None:
 @pytest.mark.parametrize("children", [1, 8])
 def test_a_window_with_live_children_costs_a_few_looks_into_proc(children: int) -> None:
     """In readings of one file of /proc (some 9 µs), so that a slow machine does not fail. Measured: 3.4 with one child
-    and 4.6 with eight; when every look lists them anew, 7 and 30."""
+    and 4.6 with eight; when every look lists them anew, 12 and 45."""
     reading = least(lambda: descendants._stat(os.getpid()), 100)
     with ExitStack() as alive:
         for _ in range(children):

@@ -1,5 +1,6 @@
 """docs/measuring.md says what the code and the results say."""
 
+import importlib
 import importlib.util
 from pathlib import Path
 from types import ModuleType
@@ -47,3 +48,16 @@ def test_every_reader_and_table_is_explained() -> None:
     tables = sorted((ROOT / "src" / "niwaki" / "meter" / "tables").glob("*.csv"))
     assert tables and all(f"`{table.name}`" in PAGE for table in tables)
     assert f"{significant(float(rows('world')[0]['grams_per_kwh']), 3)} g/kWh" in PAGE
+
+
+@pytest.mark.parametrize("name", ["windows", "intervals"])
+def test_the_tables_of_our_own_meter_are_rendered_from_the_results(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    own_meter = importlib.import_module("own_meter")
+    assert own_meter.rendered(name) in PAGE
+
+
+def test_the_slow_test_asks_for_what_the_record_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    loads = importlib.import_module("records").read("intervals")[-1]["loads"]
+    assert len(loads) == 4 and all(held >= 18 for load in loads.values() for held in load["held"])

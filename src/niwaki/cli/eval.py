@@ -1,4 +1,6 @@
-"""Scores a saved model on a task, with intervals, as its engine runs it."""
+"""Scores a saved model, or a file of predictions, on a task, with intervals; of two, the difference."""
+
+from typing import Any
 
 import typer
 
@@ -6,20 +8,55 @@ from niwaki.cli._print import give
 
 
 def command(
-    model: str = typer.Argument(help="folder of a model, or of a run (then the stage it says to deploy)"),
-    task: str = typer.Option("rotten_tomatoes", help="name of a task"),
-    data: str = typer.Option("", help="your own rows: csv, tsv, jsonl, parquet, or a folder"),
+    model: str = typer.Argument("", help="folder of a model, or of a run (then the stage it says to deploy)"),
+    task: str = typer.Option(
+        "", help="name of a task (niwaki list tasks); none takes rotten_tomatoes, or what --data looks like"
+    ),
+    data: str = typer.Option("", help="rows: csv, tsv, jsonl, parquet, a folder, or a Hugging Face id"),
+    predictions: str = typer.Option(
+        "", help="instead of a model: file with a column 'prediction', one row for each row of the split"
+    ),
+    against: str = typer.Option("", help="a second model or file of predictions: tells whether they differ"),
     set_: list[str] = typer.Option([], "--set", help="change a setting of the data: data.text=review"),
-    split: str = typer.Option("test", help="train, validation or test"),
+    split: str = typer.Option("test", help="train, validation, test, or a further test set of the task"),
     engine: str = typer.Option("auto", help="onnx or torch"),
     json: bool = typer.Option(False, "--json", help="as JSON"),
 ) -> None:
-    """Score a saved model on a task, with intervals, as its engine runs it."""
+    """Score a saved model, or a file of predictions, on a task, with 95 % intervals.
+
+    With --against a second one, also their difference by a paired bootstrap over the rows, and whether one is shown.
+    """
     from niwaki import api
 
-    result = api.evaluate(model, task=task, data=data, split=split, engine=engine, overrides=set_)
-    lines = [
+    result = api.evaluate(
+        model,
+        task=task,
+        data=data,
+        split=split,
+        engine=engine,
+        overrides=set_,
+        predictions=predictions,
+        against=against,
+    )
+    lines = scores(result)
+    if against:
+        lines += [
+            "",
+            f"against {against}",
+            *scores(result["against"]),
+            "",
+            said(result["against"]["paired"], result["metric"]),
+        ]
+    give(result, json, "\n".join(lines))
+
+
+def scores(result: dict[str, Any]) -> list[str]:
+    return [
         f"{name:<12} {score['value']:.4f}  ({score['low']:.4f} to {score['high']:.4f})"
         for name, score in result["all"].items()
     ]
-    give(result, json, "\n".join(lines))
+
+
+def said(paired: dict[str, Any], metric: str) -> str:
+    between = f"{paired['difference']:+.4f} ({paired['low']:+.4f} to {paired['high']:+.4f})"
+    return f"difference in {metric}: {between}: {'shown' if paired['shown'] else 'no difference shown'}"

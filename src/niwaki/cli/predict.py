@@ -1,4 +1,4 @@
-"""Labels texts: given as words, from a file, or from stdin, one a line."""
+"""Answers texts: given as words, from a file, or from stdin, one a line."""
 
 import sys
 from pathlib import Path
@@ -10,12 +10,16 @@ from niwaki.cli._print import give
 
 def command(
     model: str = typer.Argument(help="folder of a model, or of a run (then the stage it says to deploy)"),
-    texts: list[str] = typer.Argument(None, help="texts to label; none reads stdin, one text a line"),
-    in_: Path | None = typer.Option(None, "--in", help="file with one text a line"),
+    texts: list[str] = typer.Argument(None, help="texts to answer; none reads stdin, one text a line"),
+    in_: Path | None = typer.Option(None, "--in", help="file with one text a line (pairs: two columns, a tab between)"),
     engine: str = typer.Option("auto", help="onnx or torch"),
-    json: bool = typer.Option(False, "--json", help="label and probabilities of each as JSON"),
+    json: bool = typer.Option(False, "--json", help="answer and probabilities of each as JSON"),
 ) -> None:
-    """Label texts: given as words, from a file, or from stdin, one a line."""
+    """Answer texts: given as words, from a file, or from stdin, one a line.
+
+    What an answer is depends on the model: a label, labels, a number, tags, a stretch of text, a choice. Where it reads two
+    texts (a pair, a question and its text, a beginning and its endings) a tab stands between them.
+    """
     from dataclasses import asdict
 
     from niwaki import api
@@ -31,6 +35,11 @@ def command(
         ) from None
     if not rows:
         raise Refused("predict: no text was given; pass texts, --in FILE, or lines on stdin")
-    answers = api.load(model, engine).predict(rows)
-    give([{"text": row, **asdict(answer)} for row, answer in zip(rows, answers, strict=True)], json,
-         "\n".join(f"{answer.label}\t{answer.probability:.4f}\t{row}" for row, answer in zip(rows, answers, strict=True)))  # fmt: skip
+    predictor = api.load(model, engine)
+    answers = predictor.predict([predictor.kind.from_line(row) for row in rows])
+    told = list(zip(rows, answers, strict=True))
+    give(
+        [{"text": row, **asdict(answer)} for row, answer in told],
+        json,
+        "\n".join(f"{answer.line()}\t{row}" for row, answer in told),
+    )

@@ -37,3 +37,8 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
     near = get_close_matches(word, known, n=1, cutoff=0.6)
     return f", did you mean '{near[0]}'?" if near else f"; there is: {', '.join(sorted(known))}"
+
+
+def first_line(error: BaseException) -> str:
+    """What another library says went wrong, in one line of ours."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -1,15 +1,16 @@
 """Batches of like length, so that little is padded; which rows go where is computed from (seed, epoch), never carried."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from niwaki.core.seeds import numpy_generator
 
 JITTER_TOKENS = 4  # lengths are blurred by this much, so that an epoch does not repeat the batches of the last one
+Lengths = Sequence[int] | np.ndarray
 
 
-def epoch_batches(lengths: Sequence[int], batch: int, seed: int, epoch: int) -> list[np.ndarray]:
+def epoch_batches(lengths: Lengths, batch: int, seed: int, epoch: int) -> list[np.ndarray]:
     """Row numbers of every batch of an epoch, in the order they are trained on."""
     generator = numpy_generator(seed, "batches", epoch)
     blurred = np.asarray(lengths) + generator.random(len(lengths)) * JITTER_TOKENS
@@ -18,21 +19,29 @@ def epoch_batches(lengths: Sequence[int], batch: int, seed: int, epoch: int) -> 
     return [batches[number] for number in generator.permutation(len(batches))]
 
 
-def sorted_batches(lengths: Sequence[int], batch: int, max_tokens: int) -> list[np.ndarray]:
+def sorted_batches(lengths: Lengths, batch: int, max_tokens: int) -> list[np.ndarray]:
     """Row numbers in batches of like length, longest first, none over `max_tokens` padded tokens (but for single rows)."""
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batches, start = [], 0
     while start < len(order):
-        size = max(1, min(batch, max_tokens // max(1, lengths[order[start]])))
+        size = max(1, min(batch, max_tokens // max(1, int(lengths[order[start]]))))
         batches.append(order[start : start + size])
         start += size
     return batches
 
 
-def pad(rows: Sequence[Sequence[int]], value: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Ragged rows to a rectangle (rows, longest) and the mask that tells real entries from padding."""
-    lengths = np.fromiter((len(row) for row in rows), dtype=np.int64, count=len(rows))
-    mask = np.arange(lengths.max(initial=1)) < lengths[:, None]
-    filled = np.full(mask.shape, value, dtype=np.int64)
-    filled[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows]) if len(rows) else []
-    return filled, mask
+def in_order(parts: Iterable[tuple[np.ndarray, np.ndarray]], lengths: np.ndarray, per_token: bool) -> np.ndarray:
+    """What batches gave (their row numbers, and (batch, values) or (batch, tokens, values)) as one array in the order of
+    the rows: (rows, values), or (tokens of all rows, one row behind the other, values)."""
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    result = np.zeros((0, 0), dtype=np.float32)
+    for rows, part in parts:
+        if not result.size:
+            result = np.empty((starts[-1] if per_token else len(lengths), part.shape[-1]), dtype=np.float32)
+        if per_token:
+            columns = np.arange(part.shape[1])
+            real = columns < lengths[rows][:, None]
+            result[(starts[rows][:, None] + columns)[real]] = part[real]
+        else:
+            result[rows] = part
+    return result

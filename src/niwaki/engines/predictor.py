@@ -3,35 +3,23 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
 
-from niwaki.core.errors import Refused, UsageError
+from niwaki.answers._choose import kind_of
+from niwaki.answers._kind import Input, Rows, Value, checked, limited
+from niwaki.core.errors import Refused, first_line
 from niwaki.core.files import read_json
-from niwaki.data.batching import pad, sorted_batches
+from niwaki.data.batching import in_order, sorted_batches
 from niwaki.engines import RUNTIMES
 from niwaki.engines.runtime import Runtime
 
 PREFERENCE = ("onnx", "torch")
 BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
-
-Text = str | tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """One answer."""
-
-    label: str
-    probability: float
-    probabilities: dict[str, float]
-
-    def __str__(self) -> str:
-        return f"{self.label} ({self.probability:.1%})"
 
 
 class Predictor:
@@ -49,47 +37,47 @@ class Predictor:
         if fault:
             raise Refused(fault)
         config = read_json(folder / "config.json")
+        self.kind = kind_of(config, str(folder / "config.json"))
         self.labels = [
             name for _, name in sorted((int(number), str(name)) for number, name in config["id2label"].items())
         ]
         self.pad_id = int(config.get("pad_token_id") or 0)
-        self.tokenizer = read_tokenizer(folder, max_tokens or readable_tokens(config))
+        self.max_tokens = max_tokens or readable_tokens(config)
+        self.tokenizer = limited(read_tokenizer(folder), self.max_tokens)
         self.runtime = kind(folder, self.threads)
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.threads, thread_name_prefix="niwaki")
 
-    def predict(self, texts: Text | Sequence[Text]) -> "list[Prediction]":
-        """Label and probabilities of each text (or pair of texts)."""
-        rows = checked([texts] if isinstance(texts, str | tuple) else texts)
-        return [self._prediction(row) for row in softmax(self.logits(rows))]
+    def predict(self, texts: Input | Sequence[Input]) -> list[Any]:
+        """The answer to each text (or pair of texts, or what the kind of answer takes) with its probabilities."""
+        inputs = checked(self.kind, [texts] if isinstance(texts, str | tuple) else texts)
+        rows = self.encode(inputs)
+        return self.kind.answers(self.logits(rows), rows, inputs, self.labels)
 
-    def logits(self, texts: Sequence[Text]) -> np.ndarray:
-        """(texts, labels), in order. Work is arranged by length and shared between threads; the caller never sees it."""
-        if not texts:
+    def values(self, inputs: Sequence[Input]) -> list[Value]:
+        """The bare answers: a label, a number, a list of tags, a text. Inputs are trusted to be of the right form."""
+        rows = self.encode(inputs)
+        return self.kind.values(self.logits(rows), rows, inputs, self.labels)
+
+    def encode(self, inputs: Sequence[Input]) -> Rows:
+        return self.kind.encode(inputs, self.tokenizer, self.max_tokens)
+
+    def logits(self, rows: Rows) -> np.ndarray:
+        """(sequences, labels), or (tokens of all sequences, labels) from heads per token. Work is arranged by length and
+        shared between threads; the caller never sees it."""
+        lengths = rows.ids.lengths
+        if not len(lengths):
             return np.zeros((0, len(self.labels)), dtype=np.float32)
-        encodings = self.tokenizer.encode_batch_fast(list(texts))
-        ids, types = [e.ids for e in encodings], [e.type_ids for e in encodings]
-        if len(ids) == 1:
-            return self._run(ids, types)
-        batches = sorted_batches([len(row) for row in ids], BATCH_ROWS, BATCH_TOKENS)
-        parts = self._pool.map(
-            lambda rows: self._run([ids[row] for row in rows], [types[row] for row in rows]), batches
-        )
-        result = np.empty((len(ids), len(self.labels)), dtype=np.float32)
-        for rows, part in zip(batches, parts, strict=True):
-            result[rows] = part
-        return result
+        batches = sorted_batches(lengths, BATCH_ROWS, BATCH_TOKENS)
+        run = map if len(batches) == 1 else self._pool.map
+        parts = run(lambda sequences: self._run(rows, sequences), batches)
+        return in_order(zip(batches, parts, strict=True), lengths, self.kind.per_token)
 
-    def _run(self, ids: list[list[int]], types: list[list[int]]) -> np.ndarray:
-        filled, mask = pad(ids, self.pad_id)
-        return self.runtime.logits(filled, mask.astype(np.int64), pad(types)[0])
-
-    def _prediction(self, probabilities: np.ndarray) -> Prediction:
-        best = int(probabilities.argmax())
-        named = {label: float(value) for label, value in zip(self.labels, probabilities, strict=True)}
-        return Prediction(self.labels[best], float(probabilities[best]), named)
+    def _run(self, rows: Rows, sequences: np.ndarray) -> np.ndarray:
+        filled, mask = rows.ids.padded(sequences, self.pad_id)
+        return self.runtime.logits(filled, mask.astype(np.int64), rows.types.padded(sequences)[0])
 
     def __repr__(self) -> str:
         return f"Predictor({str(self.folder)!r}, engine={self.engine!r}, labels={self.labels})"
@@ -115,33 +103,13 @@ def refuse_folder(folder: Path) -> None:
         raise Refused(f"{folder / 'config.json'}: names no labels (id2label); fine-tune the model on a task first")
 
 
-def read_tokenizer(folder: Path, max_tokens: int) -> Tokenizer:
+def read_tokenizer(folder: Path) -> Tokenizer:
     try:
-        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        return Tokenizer.from_file(str(folder / "tokenizer.json"))
     except Exception as error:  # noqa: BLE001 - the reader raises bare Exception
-        raise Refused(f"{folder / 'tokenizer.json'}: cannot be read ({str(error).splitlines()[0][:160]})") from None
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(max_tokens)
-    return tokenizer
+        raise Refused(f"{folder / 'tokenizer.json'}: cannot be read ({first_line(error)})") from None
 
 
 def readable_tokens(config: dict) -> int:
     """What the model was trained on where niwaki wrote it down, else what its positions allow."""
     return int(config.get("niwaki_max_tokens") or config.get("max_position_embeddings", 514) - 2)
-
-
-def checked(texts: Sequence[Text]) -> list[Text]:
-    """Texts, or pairs of texts, none empty; otherwise one line that says which and why."""
-    rows = list(texts)
-    for number, row in enumerate(rows):
-        pair = row if isinstance(row, tuple) else (row,)
-        if not 1 <= len(pair) <= 2 or not all(isinstance(text, str) for text in pair):
-            raise UsageError(f"texts.{number}: must be a string, or a tuple of two (given: {type(row).__name__})")
-        if not all(text.strip() for text in pair):
-            raise Refused(f"texts.{number}: is empty; leave it out, an answer for it would mean nothing")
-    return rows
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    shifted = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True, initial=-np.inf))
-    return shifted / shifted.sum(axis=1, keepdims=True)

@@ -20,5 +20,5 @@ class Runtime:
         return None
 
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
-        """(batch, tokens) integers each, to (batch, labels)."""
+        """(batch, tokens) integers each, to (batch, labels), or (batch, tokens, labels) from heads per token."""
         raise NotImplementedError

@@ -1,6 +1,6 @@
-"""How good an artifact is, with the interval that the number of test rows allows."""
+"""How good an artifact is, with the interval that the number of test rows allows; and whether two differ."""
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,29 +9,39 @@ from niwaki.core.seeds import numpy_generator
 from niwaki.tasks._task import Task
 
 RESAMPLES = 1000
-Scores = Callable[[np.ndarray, np.ndarray], dict[str, float]]
 
 
-def quality(task: Task, logits: np.ndarray, targets: np.ndarray, seed: int = 0) -> dict[str, Any]:
-    """All metrics of the task with 95 % intervals; the primary one on top."""
-    every = with_intervals(task.scores, logits, targets, seed)
-    return {"metric": task.metric, **every[task.metric], "rows": len(targets), "all": every}
+def quality(task: Task, outcomes: np.ndarray, seed: int = 0) -> dict[str, Any]:
+    """All metrics of the task with 95 % intervals from a bootstrap over the rows; the primary one on top."""
+    value = task.scores(outcomes)
+    draws = [task.scores(outcomes[rows]) for rows in drawn(len(outcomes), seed)]
+    every = {name: {"value": value[name], **interval([draw[name] for draw in draws])} for name in value}
+    return {"metric": task.metric, **every[task.metric], "rows": len(outcomes), "all": every}
 
 
-def with_intervals(scores: Scores, logits: np.ndarray, targets: np.ndarray, seed: int) -> dict[str, dict[str, float]]:
-    """Percentile bootstrap over the rows: the same seed draws the same rows, so two models are compared on the same draws."""
-    value = scores(logits, targets)
-    generator = numpy_generator(seed, "bootstrap", len(targets))
-    draws: dict[str, list[float]] = {name: [] for name in value}
+def difference(task: Task, a: Sequence[np.ndarray], b: Sequence[np.ndarray], seed: int = 0) -> dict[str, Any]:
+    """score(a) − score(b), means over the seeds each was made with, by a paired bootstrap: the same rows are drawn for
+    both, and of several seeds, some. `shown` says whether the interval leaves 0 out."""
+
+    def score(outcomes: Sequence[np.ndarray], rows: Any = slice(None)) -> float:
+        return float(np.mean([task.scores(one[rows])[task.metric] for one in outcomes]))
+
+    generator = numpy_generator(seed, "seeds")
+    draws = [score(_some(a, generator), rows) - score(_some(b, generator), rows) for rows in drawn(len(a[0]), seed)]
+    found = interval(draws)
+    return {"difference": score(a) - score(b), **found, "shown": not found["low"] <= 0 <= found["high"]}
+
+
+def drawn(rows: int, seed: int) -> Iterator[np.ndarray]:
+    """Rows drawn with replacement: the same seed draws the same rows, so two models are compared on the same draws."""
+    generator = numpy_generator(seed, "bootstrap", rows)
     for _ in range(RESAMPLES):
-        rows = generator.integers(0, len(targets), len(targets))
-        for name, score in scores(logits[rows], targets[rows]).items():
-            draws[name].append(score)
-    return {
-        name: {
-            "value": value[name],
-            "low": float(np.quantile(draws[name], 0.025)),
-            "high": float(np.quantile(draws[name], 0.975)),
-        }
-        for name in value
-    }
+        yield generator.integers(0, rows, rows)
+
+
+def interval(draws: Sequence[float]) -> dict[str, float]:
+    return {"low": float(np.quantile(draws, 0.025)), "high": float(np.quantile(draws, 0.975))}
+
+
+def _some(outcomes: Sequence[np.ndarray], generator: np.random.Generator) -> list[np.ndarray]:
+    return [outcomes[number] for number in generator.integers(0, len(outcomes), len(outcomes))]

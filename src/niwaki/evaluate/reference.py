@@ -2,41 +2,40 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+import torch
 
-from niwaki.models.model import load_folder
+from niwaki.answers._choose import kind_of
+from niwaki.answers._kind import Input, Value
+from niwaki.data.batching import in_order
+from niwaki.models.forward import Batch, forward
+from niwaki.models.model import config_of, load_folder
+from niwaki.tasks._task import Features
+from niwaki.train.feed import Feed
 
 BATCH = 32
 DESCRIPTION = "transformers, eager, fp32, batches of 32 in arrival order"
+CPU = torch.device("cpu")
 
 
 class Reference:
-    """Text in, logits out, through transformers' own tokenizer call and forward pass."""
+    """Text in, answer out, through transformers' own forward pass; each batch padded to its longest text."""
 
     def __init__(self, folder: Path, max_tokens: int) -> None:
-        model = load_folder(folder)
-        self.tokenizer: Any = model.tokenizer
-        if not model.anatomy.uses_types:  # a tokenizer may give them all the same
-            names = self.tokenizer.model_input_names
-            self.tokenizer.model_input_names = [name for name in names if name != "token_type_ids"]
-        self.network: Any = model.network.eval()
-        self.network.set_attn_implementation("eager")
-        self.max_tokens = min(max_tokens, model.anatomy.max_tokens)
+        self.model = load_folder(folder)
+        self.model.network.eval().set_attn_implementation("eager")
+        self.kind = kind_of(config_of(self.model.network), str(folder))
+        self.max_tokens = min(max_tokens, self.model.anatomy.max_tokens)
 
-    def logits(self, texts: Sequence[Any]) -> np.ndarray:
-        import torch
-
+    def values(self, inputs: Sequence[Input]) -> list[Value]:
         parts = []
+        rows = self.kind.encode(inputs, self.model.tokenizer.backend_tokenizer, self.max_tokens)
+        feed = Feed(Features(rows, torch.zeros(0).numpy()), self.model, CPU)
+        nothing, order = torch.zeros(0), torch.arange(len(rows.ids)).numpy()
         with torch.inference_mode():
-            for start in range(0, len(texts), BATCH):
-                rows = texts[start : start + BATCH]
-                columns = (
-                    [list(column) for column in zip(*rows, strict=True)] if isinstance(rows[0], tuple) else [list(rows)]
-                )
-                inputs = self.tokenizer(
-                    *columns, padding=True, truncation=True, max_length=self.max_tokens, return_tensors="pt"
-                )
-                parts.append(self.network(**inputs).logits.numpy())
-        return np.concatenate(parts)
+            for start in range(0, len(order), BATCH):
+                sequences = order[start : start + BATCH]
+                batch = Batch(feed.inputs(sequences), nothing, nothing)
+                parts.append((sequences, forward(self.model.network, self.model.anatomy, batch).logits.numpy()))
+        logits = in_order(parts, rows.ids.lengths, self.kind.per_token)
+        return self.kind.values(logits, rows, inputs, self.model.labels)

@@ -23,6 +23,7 @@ class Context:
         [Model, int], Iterable[Batch]
     ]  # so many labelled training batches, in the tokens of the model
     loss: Callable[[Model, Batch], Tensor]  # the task's own loss
+    soft_loss: Callable[[Tensor, Tensor, Batch, float], Tensor]  # logits of student and teacher, batch, temperature
     texts: Callable[[], Iterable[str]]  # every text the stage trains on
 
 

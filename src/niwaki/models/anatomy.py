@@ -76,8 +76,8 @@ class Anatomy:
     projection: ClassVar[str | None] = (
         None  # from the width of the embeddings to that of the layers, where there is one
     )
-    head_square: ClassVar[tuple[str, ...]]  # matrices of the head, hidden to hidden; relative to the network
-    head_final: ClassVar[str] = "classifier"  # the last matrix of the head
+    pooled_square: ClassVar[tuple[str, ...]]  # of a head for whole texts: matrices hidden to hidden, from the network
+    pooled_final: ClassVar[str] = "classifier"  # and its last matrix
 
     depth_key: ClassVar[str] = "num_hidden_layers"  # names in the config
     heads_key: ClassVar[str] = "num_attention_heads"
@@ -143,8 +143,34 @@ class Anatomy:
         """What the family adds to all attention scores, (1 or batch, heads, tokens, tokens), or None."""
         return None
 
+    @property
+    def head(self) -> str:
+        """Which of transformers' heads the network has: `SequenceClassification`, `TokenClassification` …"""
+        return type(self.network).__name__.rpartition("For")[2]
+
+    @property
+    def per_token(self) -> bool:
+        """Whether the head answers for every token; else it reads the first one's hidden state alone."""
+        return self.head != "SequenceClassification"
+
+    @property
+    def head_square(self) -> tuple[str, ...]:
+        """Matrices of the head from hidden to hidden; relative to the network."""
+        return () if self.per_token else self.pooled_square
+
+    @property
+    def head_final(self) -> str:
+        """The last matrix of the head."""
+        if not self.per_token:
+            return self.pooled_final
+        return "qa_outputs" if self.head == "QuestionAnswering" else "classifier"
+
+    def answer(self, hidden: Tensor) -> Tensor:
+        """Hidden states to logits: (batch, tokens, labels), or (batch, labels) from the first token's."""
+        return self.network.get_submodule(self.head_final)(hidden) if self.per_token else self.classify(hidden)
+
     def classify(self, hidden: Tensor) -> Tensor:
-        """The head: hidden states whose first row is the first token's (batch, ≥1, width) to logits (batch, labels)."""
+        """A head for whole texts: hidden states that begin with the first token's (batch, ≥1, width) to (batch, labels)."""
         return self.network.classifier(hidden)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
@@ -14,7 +15,7 @@ HIDDEN, SCORES = "hidden", "scores"
 
 @dataclass(frozen=True)
 class Batch:
-    """`inputs` are the network's arguments; `rows` the places of the examples in the data."""
+    """`inputs` are the network's arguments; `rows` the places of the examples in the data (several sequences may belong to one)."""
 
     inputs: dict[str, Tensor]
     targets: Tensor
@@ -29,7 +30,7 @@ class Batch:
 class Outputs:
     """What came out. `hidden[0]` is the embedding's output, `hidden[d]` that of the d-th layer run."""
 
-    logits: Tensor
+    logits: Tensor  # (batch, labels), or (batch, tokens, labels) from heads per token
     hidden: tuple[Tensor, ...] = ()  # each (batch, tokens, width)
     scores: tuple[Tensor, ...] = ()  # attention before softmax, each (batch, heads, tokens, tokens)
 
@@ -38,7 +39,12 @@ def forward(network: Network, anatomy: Anatomy, batch: Batch, needs: frozenset[s
     """`network` may be a wrapped form (for autocast, for several processes) of the one that `anatomy` sees."""
     with recording(anatomy, on=SCORES in needs) as scores:
         result: Any = network(**batch.inputs, output_hidden_states=HIDDEN in needs, return_dict=True)
-    return Outputs(result.logits, tuple(result.hidden_states or ()), tuple(scores))
+    return Outputs(_logits(result), tuple(result.hidden_states or ()), tuple(scores))
+
+
+def _logits(result: Any) -> Tensor:
+    """transformers gives the two logits of a span apart."""
+    return torch.stack([result.start_logits, result.end_logits], -1) if "start_logits" in result else result.logits
 
 
 @contextlib.contextmanager

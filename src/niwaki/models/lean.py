@@ -1,7 +1,7 @@
 """The forward pass and nothing else: one encoder for every family, as its anatomy describes it, for running and exporting.
 
-Differs from the training network in what a deployed classifier does not need: dropout, the collecting of hidden
-states, and in the last layer every row but the first token's, which is all that the head reads.
+Differs from the training network in what a deployed model does not need: dropout, the collecting of hidden states,
+and in the last layer every row but the first token's, where that is all the head reads.
 """
 
 import torch
@@ -11,7 +11,7 @@ from niwaki.models.anatomy import Anatomy, Layer, Network
 
 
 class Lean(nn.Module):
-    """Token ids, mask and types (batch, tokens) to logits (batch, labels)."""
+    """Token ids, mask and types (batch, tokens) to logits (batch, labels), or (batch, tokens, labels) from heads per token."""
 
     def __init__(self, network: Network, anatomy: Anatomy) -> None:
         super().__init__()
@@ -24,9 +24,9 @@ class Lean(nn.Module):
         bias = self.anatomy.position_bias(hidden)
         layers, order = self.anatomy.layers, self.anatomy.order
         for depth, number in enumerate(order):
-            rows = slice(0, 1) if depth == len(order) - 1 else slice(None)
+            rows = slice(0, 1) if depth == len(order) - 1 and not self.anatomy.per_token else slice(None)
             hidden = run_layer(layers[number], hidden, _add(scores, bias, layers[number], rows), rows)
-        return self.anatomy.classify(hidden)
+        return self.anatomy.answer(hidden)
 
 
 def run_layer(layer: Layer, hidden: Tensor, scores: Tensor, rows: slice) -> Tensor:

@@ -7,16 +7,21 @@ from typing import Any
 
 import torch
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import Refused, first_line
 from niwaki.core.files import read_json, write_json
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.edit import Edit
-from niwaki.models.skeleton import HEADS, attention, build, checked_config, first_line, head_of
+from niwaki.models.skeleton import HEADS, attention, build, checked_config, head_of
 
 WEIGHTS, CONFIG, BLUEPRINT, TOKENIZER = "model.safetensors", "config.json", "blueprint.json", "tokenizer.json"
 HEAD_NUMBERS = 20_000_000  # more than any head's
-BESIDE_SHAPE = ("pad_token_id", "niwaki_max_tokens")  # what config.json adds to the shape that a blueprint gives
+BESIDE_SHAPE = (
+    "pad_token_id",
+    "niwaki_max_tokens",
+    "niwaki_answer",
+    "problem_type",
+)  # what config.json adds to the shape that a blueprint gives
 
 
 @dataclass
@@ -65,27 +70,57 @@ class Model:
             write_json(folder / BLUEPRINT, self.blueprint.to_json())
 
 
+@dataclass(frozen=True)
+class Head:
+    """What is put on an encoder: one of transformers' heads, its labels, and how its logits are read."""
+
+    labels: list[str]
+    architecture: str = "SequenceClassification"
+    answer: dict[str, Any] = field(default_factory=dict)  # of the kind of answer (niwaki.answers), kept in the config
+    problem: str | None = None
+
+    def config(self) -> dict[str, Any]:
+        return {
+            "id2label": dict(enumerate(self.labels)),
+            "label2id": {name: number for number, name in enumerate(self.labels)},
+            "architectures": [f"AnyFor{self.architecture}"],
+            "problem_type": self.problem,
+            "niwaki_answer": self.answer or None,
+        }
+
+    def put_on(self, network: Network, where: str) -> None:
+        """On an edited network, which keeps the head it has: it must be of the same kind, with as many labels."""
+        have = anatomy_of(network).head
+        if have != self.architecture:
+            raise Refused(f"{where}: an edited model keeps its head, which is for {have}, not {self.architecture}")
+        name_labels(network, self.labels, where)
+        network.config.niwaki_answer, network.config.problem_type = self.answer or None, self.problem
+
+
 def config_of(network: Network) -> dict[str, Any]:
     """The config as it is saved: without private keys, which name the folder it came from."""
     return {key: value for key, value in network.config.to_dict().items() if not key.startswith("_")}
 
 
-def load_folder(folder: Path, labels: list[str] | None = None) -> Model:
+def load_folder(folder: Path, head: Head | None = None) -> Model:
     """Reads a model from a folder: one niwaki saved, edited or not, or any stock safetensors checkpoint.
 
-    `labels` asks for a classification head with these labels; without them the folder's own head is taken.
+    `head` asks for a head of that kind; without one the folder's own is taken.
     """
     refuse_unless_model(folder)
     config = checked_config(read_json(folder / CONFIG), str(folder / CONFIG))
     tokenizer = load_tokenizer(folder)
     if not (folder / BLUEPRINT).exists():
-        return Model(_load_stock(folder, config, labels), tokenizer)
+        return Model(_load_stock(folder, config, head), tokenizer)
     blueprint = Blueprint.from_json(read_json(folder / BLUEPRINT))
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
     network = blueprint.replay()
     load_weights(network, folder / WEIGHTS)
     network.config.update({key: value for key, value in config.items() if key in BESIDE_SHAPE})
-    name_labels(network, labels or labels_in(config), str(folder))
+    if head:
+        head.put_on(network, str(folder))
+    else:
+        name_labels(network, labels_in(config), str(folder))
     return Model(network.eval(), tokenizer, blueprint)
 
 
@@ -161,26 +196,25 @@ def load_tokenizer(folder: Path) -> Any:
         raise Refused(f"{folder / TOKENIZER}: cannot be read ({first_line(error)})") from None
 
 
-def _load_stock(folder: Path, config: dict[str, Any], labels: list[str] | None) -> Network:
+def _load_stock(folder: Path, config: dict[str, Any], asked: Head | None) -> Network:
     """Through transformers, which maps the names of a bare encoder to those of one with a head."""
     import transformers
 
-    if labels:
-        named = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
-        config = {**config, **named, "num_labels": len(labels), "architectures": ["AnyForSequenceClassification"]}
+    if asked:
+        config = {**config, **asked.config(), "num_labels": len(asked.labels)}
     kind = getattr(transformers, HEADS[head_of(config)])
     _refuse_larger_than_file(config, folder)
     try:
         network, found = kind.from_pretrained(
             folder, config=transformers.AutoConfig.for_model(**config), attn_implementation=attention(),
             trust_remote_code=False, use_safetensors=True, local_files_only=True, dtype="float32",
-            ignore_mismatched_sizes=bool(labels), output_loading_info=True,
+            ignore_mismatched_sizes=asked is not None, output_loading_info=True,
         )  # fmt: skip
     except Exception as error:  # noqa: BLE001 - damaged files break transformers in many places
         raise Refused(
             f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({first_line(error)})"
         ) from None
-    _refuse_holes(network, found, folder, may_lack_head=bool(labels))
+    _refuse_holes(network, found, folder, may_lack_head=asked is not None)
     network.config.architectures = [type(network).__name__]
     for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
         parameter.data = parameter.data.clone()

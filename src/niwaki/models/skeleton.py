@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import Refused, first_line
 from niwaki.models.anatomy import FAMILIES, Network, is_known
 
-HEADS = {"SequenceClassification": "AutoModelForSequenceClassification"}  # architecture suffix → transformers' class
+HEADS = {
+    name: f"AutoModelFor{name}" for name in ("SequenceClassification", "TokenClassification", "QuestionAnswering")
+}  # architecture suffix → transformers' class
 FORBIDDEN = ("auto_map", "trust_remote_code", "custom_generate", "custom_pipelines", "quantization_config")
 
 
@@ -39,10 +41,6 @@ def build(values: dict[str, Any]) -> Network:
         return kind.from_config(transformers.AutoConfig.for_model(**values), attn_implementation=attention())
     except Exception as error:  # noqa: BLE001 - a wrong number in a config can break transformers anywhere
         raise Refused(f"config: describes no network that can be made ({first_line(error)})") from None
-
-
-def first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 def attention() -> str:

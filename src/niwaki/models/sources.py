@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import Refused, first_line
 from niwaki.data.embedded import MODELS, find_model
-from niwaki.models.model import Model, load_folder
+from niwaki.models.model import Head, Model, load_folder
 
 
-def load(name: str, labels: list[str] | None = None) -> Model:
+def load(name: str, head: Head | None = None) -> Model:
     """`name` resolved in the order: embedded name, existing folder, hub id."""
-    return load_folder(locate(name), labels)
+    return load_folder(locate(name), head)
 
 
 def locate(name: str) -> Path:
@@ -33,7 +33,6 @@ def _fetch(hub_id: str) -> Path:
     try:
         return Path(snapshot_download(hub_id, allow_patterns=["*.json", "*.safetensors", "vocab.txt", "merges.txt"]))
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
         raise Refused(
-            f"model '{hub_id}': could not be fetched from the Hugging Face hub ({reason}); give a folder instead"
+            f"model '{hub_id}': could not be fetched from the Hugging Face hub ({first_line(error)}); give a folder instead"
         ) from None

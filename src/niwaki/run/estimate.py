@@ -18,17 +18,17 @@ def estimate(plan: Plan) -> dict[str, Any]:
     width = config.get("hidden_size", config.get("dim", 768))
     layers = config.get("num_hidden_layers", config.get("n_layers", 12))
     weights = layers * (4 * width**2 + 2 * width * config.get("intermediate_size", config.get("hidden_dim", 4 * width)))
-    rows = plan.task.texts(plan.task.splits()["train"])
-    tokens = min(
-        plan.task.max_tokens, TOKENS_PER_WORD * sum(len(text.split()) for row in rows for text in row) / len(rows) + 2
-    )
+    train = plan.task.splits()["train"]
+    few = train.slice(0, 1000)
+    words = sum(len(text.split()) for text in plan.task.texts(few)) / few.num_rows
+    tokens = min(plan.task.max_tokens, TOKENS_PER_WORD * words + 2)
     speed = products_per_second() * UTILISATION
     megabytes = folder_bytes(plan.model_folder) / 1e6
     unlabelled = type(plan.task).transfer_texts is not Task.transfer_texts  # a task that has none adds none
-    stages = [_stage(stage, len(rows), unlabelled, tokens, weights, speed, megabytes) for stage in plan.stages]
+    stages = [_stage(stage, train.num_rows, unlabelled, tokens, weights, speed, megabytes) for stage in plan.stages]
     return {
         "stages": stages,
-        "seconds": sum(stage["seconds"] for stage in stages),
+        "seconds": sum(stage["seconds"] for stage in stages) * (1 + len(plan.repeats)),
         "megabytes": sum(stage["megabytes"] for stage in stages) + 8 * megabytes,  # and the training state of one
     }
 

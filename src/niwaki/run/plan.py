@@ -16,7 +16,7 @@ from niwaki.run.recipe import Recipe, Stage
 from niwaki.tasks._task import Task
 from niwaki.train.precision import resolve
 
-FORMAT = 1  # raised when the code makes other results of the same plan
+FORMAT = 2  # raised when the code makes other results of the same plan
 ORIGIN = (
     WEIGHTS,
     CONFIG,
@@ -59,6 +59,7 @@ class Plan:
     task: Task
     model_folder: Path
     stages: list[PlannedStage]
+    repeats: "list[Plan]"  # the same with the further seeds
 
     def stage(self, name: str) -> PlannedStage:
         return next(stage for stage in self.stages if stage.spec.name == name)
@@ -69,11 +70,15 @@ class Plan:
         task = self.task
         rows = {part: table.num_rows for part, table in task.splits().items()}
         return {
-            "version": 1, "name": self.name, "seed": self.recipe.seed, "niwaki": __version__,
+            "version": 1, "name": self.name, "seed": self.recipe.seed, "seeds": [plan.recipe.seed for plan in (self, *self.repeats)], "niwaki": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"), "versions": versions(), "hardware": machine(),
             "model": self.recipe.model, "meter": self.recipe.meter.model_dump(),
-            "task": {"name": self.recipe.task, "metric": task.metric, "description": task.description, "rows": rows, "labels": task.labels},
+            "task": {
+                "name": self.recipe.task, "metric": task.metric, "description": task.description, "answer": task.answer,
+                "rows": rows, "labels": task.labels, "caveat": task.caveat,
+            },
             "stages": [stage.to_json() for stage in self.stages],
+            "repeats": [{"seed": plan.recipe.seed, "stages": [stage.to_json() for stage in plan.stages]} for plan in self.repeats],
         }  # fmt: skip
 
 
@@ -84,6 +89,16 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     refuse_unless_model(folder)
     origin = fingerprint({name: sha256(folder / name) for name in ORIGIN if (folder / name).is_file()})
     data = task.fingerprint()
+    seeds = recipe.seeds or [recipe.seed]
+    plans = [
+        Plan(name, one, task, folder, _stages(one, [FORMAT, origin, data, one.seed]), [])
+        for one in (recipe.model_copy(update={"seed": seed}) for seed in dict.fromkeys(seeds))
+    ]
+    plans[0].repeats.extend(plans[1:])
+    return plans[0]
+
+
+def _stages(recipe: Recipe, inputs: list[Any]) -> list[PlannedStage]:
     keys: dict[str, str] = {}
     stages: list[PlannedStage] = []
     for spec in recipe.stages:
@@ -94,11 +109,11 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
             spec,
             methods,
             precision,
-            [FORMAT, origin, data, recipe.seed, keys.get(parent or ""), keys.get(spec.teacher)],
+            [*inputs, keys.get(parent or ""), keys.get(spec.teacher)],
         )
         keys[spec.name] = key
         stages.append(PlannedStage(spec, key, parent, methods, precision))
-    return Plan(name, recipe, task, folder, stages)
+    return stages
 
 
 def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[Any]) -> str:

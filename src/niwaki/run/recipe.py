@@ -46,6 +46,7 @@ class Recipe(Settings):
     task: str = setting("rotten_tomatoes", "name of a task")
     data: dict[str, Any] = setting({}, "settings of the task")
     seed: int = setting(0, "everything random follows from it", ge=0, lt=2**31)
+    seeds: list[int] = setting([], "several seeds: every stage is made with each, and the report tells their spread")
     meter: MeterSettings = setting(MeterSettings(), "where the electricity comes from and what it costs")
     stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
 

@@ -13,6 +13,7 @@ from niwaki.core.lock import locked
 from niwaki.core.log import say
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
+from niwaki.run.comparing import comparisons
 from niwaki.run.plan import Plan, PlannedStage, make_plan
 from niwaki.run.recipe import Recipe, to_toml
 from niwaki.train.loop import Interrupted
@@ -32,11 +33,15 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
         write_text(folder / "recipe.toml", to_toml(recipe))
         write_json(folder / "plan.json", plan.to_json())
         ledger = Ledger(folder / "ledger.jsonl")
-        for stage in plan.stages:
-            run_stage(plan, stage, folder, ledger, should_stop)
+        for one in (plan, *plan.repeats):
+            for stage in one.stages:
+                run_stage(one, stage, folder, ledger, should_stop)
         stop_if_asked(should_stop)
-        once(folder / "baseline.json", plan.task.fingerprint(), lambda: run_baseline(plan, ledger))
+        rungs = [plan.task.fingerprint(), plan.recipe.model]
+        once(folder / "baseline.json", rungs, lambda: run_baseline(plan, folder, ledger))
         stop_if_asked(should_stop)
+        keys = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
+        once(folder / "comparisons.json", [rungs, keys], lambda: comparisons(plan, folder))
         once(folder / "speed.json", [stage.key for stage in plan.stages], lambda: run_race(plan, folder, ledger))
         return report.write(folder)
 
@@ -76,11 +81,15 @@ def once(path: Path, inputs: Any, make: Callable[[], dict[str, Any]]) -> None:
     write_json(path, {**make(), "inputs": inputs})
 
 
-def run_baseline(plan: Plan, ledger: Ledger) -> dict[str, Any]:
-    from niwaki.evaluate.baseline import baseline
+def run_baseline(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
+    import numpy as np
+
+    from niwaki.evaluate.ladder import climb
 
     with ledger.begin(stage="baseline", what="evaluate", window=plan.recipe.meter.window()):
-        return baseline(plan.task)
+        told, outcomes = climb(plan.task, plan.model_folder, plan.recipe.meter.window)
+    np.save(folder / "baseline.npy", outcomes, allow_pickle=False)
+    return told
 
 
 def run_race(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
@@ -89,12 +98,11 @@ def run_race(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
     from niwaki.evaluate.reference import BATCH, DESCRIPTION, Reference
     from niwaki.evaluate.speed import race
 
-    rows = plan.task.texts(plan.task.splits()["test"])[:RACE_TEXTS]
-    texts = [row[0] if len(row) == 1 else row for row in rows]
+    texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
     reference = Reference(folder / plan.stages[0].folder / "model", plan.task.max_tokens)
-    contenders: dict[str, Any] = {"reference": reference.logits}
+    contenders: dict[str, Any] = {"reference": reference.values}
     for stage in plan.stages:
-        contenders[stage.spec.name] = Predictor(folder / stage.folder / "model").logits
+        contenders[stage.spec.name] = Predictor(folder / stage.folder / "model").values
     with ledger.begin(stage="race", what="speed", window=plan.recipe.meter.window()):
         return race(contenders, texts, reference="reference", window=plan.recipe.meter.window) | {
             "batch": BATCH,

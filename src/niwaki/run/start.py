@@ -1,10 +1,12 @@
 """From what a user says (a recipe, overrides, rows of their own) to a run, or to a check of one."""
 
+import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from niwaki.core.errors import Refused
 from niwaki.run.result import Run
 
 RUNS = Path("runs")
@@ -19,7 +21,8 @@ def run(
 ) -> Run:
     """Runs a recipe (a shipped one by name, or a .toml file) and gives what came of it. Finished stages are not made again.
 
-    `data` puts your own labelled rows in the place of the recipe's task.
+    `data` puts your own labelled rows (a file, a folder, a Hugging Face id) in the place of the recipe's; what kind of task
+    they are for is read off their columns, unless `task=…` is among the overrides.
     """
     from niwaki.run.recipe import read
     from niwaki.run.runner import execute
@@ -49,5 +52,17 @@ def resolve(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> t
     path = locate(str(recipe))
     if not data:
         return path, path.stem, list(overrides)
-    own = ['task="classification"', f"data.path={json.dumps(str(data))}"]
-    return path, f"{Path(data).stem}-{path.stem}", [*own, *overrides]
+    return path, f"{Path(data).stem}-{path.stem}", [*own_rows(str(data), overrides), *overrides]
+
+
+def own_rows(data: str, overrides: Sequence[str]) -> list[str]:
+    """Overrides that put a user's rows in the place of a recipe's: their task, unless it is named, and where they lie."""
+    from niwaki.run.recipe import apply_override
+    from niwaki.tasks._recognise import recognise
+
+    said: dict[str, Any] = {"data": {}}
+    for override in overrides:
+        with contextlib.suppress(Refused):  # a fault in an override is told where the recipe is read
+            apply_override(said, override)
+    task = said["task"] if "task" in said else recognise(data, said["data"])
+    return [f"task={json.dumps(task)}", f"data={{ path = {json.dumps(data)} }}"]

@@ -1,93 +1,263 @@
-"""What every task can do: give its rows, turn them into features, a loss and scores."""
+"""What every task can do: give its rows, turn them into features, a loss and scores.
 
-from collections.abc import Sequence
+A task reads tables, of whatever columns, into rows with columns of its own names (`roles`); all else is said of those.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from pydantic import ConfigDict
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from niwaki.answers import ANSWERS
+from niwaki.answers._kind import Input, Kind, Rows, Value
+from niwaki.core.errors import Refused, did_you_mean, first_line
 from niwaki.core.files import fingerprint
 from niwaki.core.settings import Settings, setting
+from niwaki.data import files
+from niwaki.data.columns import guess
+from niwaki.data.ragged import Ragged
+from niwaki.data.splits import PARTS, arrange, labelled, split_by_hash
+from niwaki.models.forward import Batch
+from niwaki.models.model import Head
 
 NO_LABEL = -100
+SLICE = 4096  # rows of a table that are plain Python at a time
 
 
 @dataclass(frozen=True)
 class Features:
-    """Rows ready for a network: token ids, token types and targets, ragged, in the order of the rows."""
+    """Rows ready for a network, with their targets: (rows, …), or ragged like the tokens; NO_LABEL where there is none."""
 
-    ids: list[list[int]]
-    types: list[list[int]]
-    targets: np.ndarray  # NO_LABEL where a row has none
-    texts: list[tuple[str, ...]]
+    rows: Rows
+    targets: np.ndarray | Ragged
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.rows)
 
     @cached_property
-    def lengths(self) -> list[int]:
-        return [len(row) for row in self.ids]
+    def lengths(self) -> np.ndarray:
+        """Tokens of each row; of several sequences that belong together, the longest one's."""
+        return self.rows.ids.lengths.reshape(-1, self.rows.group).max(axis=1)
 
     def joined(self, other: "Features") -> "Features":
-        targets = np.concatenate([self.targets, other.targets])
-        return Features(self.ids + other.ids, self.types + other.types, targets, self.texts + other.texts)
+        if isinstance(self.targets, Ragged) and isinstance(other.targets, Ragged):
+            return Features(self.rows.joined(other.rows), self.targets.joined(other.targets))
+        return Features(self.rows.joined(other.rows), np.concatenate([self.targets, other.targets]))
 
 
 class Task(Settings):
     """Base of the files in `tasks/`. The fields are what a recipe may set under `[data]`."""
 
+    model_config = ConfigDict(ignored_types=(cached_property,))
+
+    path: str = setting("", "file, folder or Hugging Face id with the rows; a folder of tasks has one folder for each")
+    validation: float = setting(0.1, "share of rows for validation, where no file gives them", gt=0, lt=0.5)
+    test: float = setting(0.15, "share of rows for the test, where no file gives them", gt=0, lt=0.5)
+    rows: int = setting(0, "train rows to take, drawn by their hash; 0 takes all", ge=0)
     max_tokens: int = setting(128, "texts are cut after this many tokens", ge=8, le=100_000)
 
-    head: ClassVar[str] = "SequenceClassification"
+    form: ClassVar[str]  # what its columns are guessed by, see data/columns.py
+    answer: ClassVar[str]  # the kind of answer, a file in `niwaki/answers`
+    roles: ClassVar[tuple[str, ...]]  # settings that name columns; empty ones are guessed
+    optional: ClassVar[tuple[str, ...]] = ()  # roles that a table need not have
+    strata: ClassVar[str] = ""  # column whose values every split has in the same shares
+    grouped: ClassVar[bool] = False  # whether splits are shares of rows and not of different texts, which are then few
     metric: ClassVar[str]  # the primary one, higher is better
     description: ClassVar[str] = ""
+    caveat: ClassVar[str] = ""  # what a reader of scores must know
+    home: ClassVar[str] = ""  # of a named task: its folder's name in a folder of tasks
+    hub: ClassVar[str] = ""  # and its Hugging Face id
+    exam: ClassVar[dict[str, str]] = {}  # and the part it is scored on, where that is not `test`: our name → its name
+
+    # ── rows ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def name(self) -> str:
+        return type(self).__module__.rpartition(".")[2]
+
+    def source(self) -> str | Path:
+        if not self.path and not self.hub:
+            raise Refused(f"data.path: needed for task '{self.name}' (a file or folder with its rows)")
+        if self.home and self.path and (Path(self.path).expanduser() / self.home).is_dir():
+            return Path(self.path).expanduser() / self.home
+        return self.path or self.hub
+
+    def parts(self) -> dict[str, pa.Table]:
+        """What there is before any split is made: parts by name, or everything under `all`."""
+        found = files.read(self.source())
+        if not self.exam:
+            return found
+        missing = [theirs for theirs in ("train", *self.exam.values()) if theirs not in found]
+        if missing:
+            raise Refused(f"{self.source()}: has no {missing[0]} rows, which task '{self.name}' needs")
+        return {"train": found["train"], **{ours: found[theirs] for ours, theirs in self.exam.items()}}
+
+    def splits(self) -> dict[str, pa.Table]:
+        """`train`, `validation`, `test` and further tests, each with the columns of the task. Read once per task object."""
+        return self._splits
+
+    @property
+    def tests(self) -> list[str]:
+        """Splits to be scored on; the first is the one that counts."""
+        return ["test", *(part for part in self.splits() if part not in PARTS)]
+
+    @cached_property
+    def _splits(self) -> dict[str, pa.Table]:
+        parts = {name: self.checked(name, table) for name, table in self.parts().items() if self._labelled(table)}
+        try:
+            splits = arrange(
+                parts, "text", self.strata, self.validation, self.test, "text" if self.grouped else ""
+            ).parts
+        except Refused as error:
+            raise Refused(f"{self.source()}: {error}") from None
+        empty = [part for part in PARTS if splits[part].num_rows == 0]
+        if empty:
+            given = sum(table.num_rows for table in parts.values())
+            raise Refused(f"{self.source()}: {given} rows leave none for {empty[0]}; give more rows, or a file for it")
+        return {**splits, "train": self._sample(splits["train"])}
+
+    def _labelled(self, table: pa.Table) -> bool:
+        """Whether the rows of a part can be learnt from or scored: some sets hide the labels of their test rows."""
+        column = self.columns(table).get("label", "")
+        return not column or labelled(table, column)
+
+    def _sample(self, rows: pa.Table) -> pa.Table:
+        if not 0 < self.rows < rows.num_rows:
+            return rows
+        return split_by_hash(rows, "text", self.strata, 0.0, self.rows / rows.num_rows)["test"]
+
+    def checked(self, part: str, table: pa.Table) -> pa.Table:
+        """The columns of the task, under its own names, of the right types, with no empty cell; `text` is among them and
+        decides which split a row falls into."""
+        raise NotImplementedError
+
+    def columns(self, table: pa.Table) -> dict[str, Any]:
+        """Role → column, as the user named them, else as they are guessed."""
+        named = {role: getattr(self, role) for role in self.roles if getattr(self, role)}
+        missing = [f"{self.source()}: has no column '{column}'{did_you_mean(column, table.column_names)} (set data.{role})"
+                   for role, column in named.items() for column in _each(column) if column not in table.column_names]  # fmt: skip
+        if missing:
+            raise Refused(missing)
+        needed = [role for role in self.roles if role not in self.optional]
+        if all(role in named for role in needed):
+            return named
+        found = guess(table, named, self.form)
+        return {role: column for role, column in found.columns.items() if role in self.roles}
+
+    # ── what the rows ask and the right answers ─────────────────────────────────────────────────────────────────────
 
     @property
     def labels(self) -> list[str]:
         raise NotImplementedError
 
-    def splits(self) -> dict[str, pa.Table]:
-        """`train`, `validation`, `test`. Read once per task object."""
+    @cached_property
+    def kind(self) -> Kind:
+        return ANSWERS.load(self.answer, Kind)()
+
+    @cached_property
+    def head(self) -> Head:
+        """What a model needs to learn the task."""
+        kind = self.kind
+        return Head(self.labels, kind.architecture, kind.to_json(), kind.problem)
+
+    def inputs(self, rows: pa.Table) -> list[Input]:
+        """As the kind of answer takes them."""
         raise NotImplementedError
 
-    def texts(self, rows: pa.Table) -> list[tuple[str, ...]]:
-        """One or two texts a row."""
+    def gold(self, rows: pa.Table) -> list[Value]:
+        """The right answers, as plain data."""
         raise NotImplementedError
 
-    def targets(self, rows: pa.Table) -> np.ndarray:
+    def texts(self, rows: pa.Table) -> Iterator[str]:
+        """All that is written in the rows, for vocabularies."""
+        for part in sliced(rows):
+            for given in self.inputs(part):
+                yield from _texts(given)
+
+    def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features:
+        inputs = (given for part in sliced(rows) for given in self.inputs(part))
+        encoded = self.kind.encode(inputs, tokenizer, min(self.max_tokens, max_tokens or self.max_tokens))
+        return Features(encoded, self.targets(rows, encoded))
+
+    def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray | Ragged:
         raise NotImplementedError
 
-    def features(self, rows: pa.Table, tokenizer: Tokenizer) -> Features:
-        return encode(self.texts(rows), self.targets(rows), tokenizer, self.max_tokens)
-
-    def loss(self, logits: Tensor, targets: Tensor) -> Tensor:
-        raise NotImplementedError
-
-    def scores(self, logits: np.ndarray, targets: np.ndarray) -> dict[str, float]:
-        """All metrics of the task; `metric` is among them."""
-        raise NotImplementedError
+    def unlabelled(self, texts: Sequence[str], tokenizer: Tokenizer, max_tokens: int) -> Features:
+        """Features of texts that only a teacher has an opinion on."""
+        raise Refused(f"task '{self.name}': unlabelled texts cannot be added to it; set train.transfer = 0")
 
     def transfer_texts(self, rows: int, seed: int) -> list[str]:
         """Unlabelled texts of the task's kind to distil on; a task that has none gives none."""
         return []
 
+    # ── loss and scores ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        raise NotImplementedError
+
+    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
+        """How far the logits of a student are from its teacher's."""
+        raise NotImplementedError
+
+    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        """(rows, …): of each answer, the numbers that scores are made of. Rows can then be drawn without looking at texts."""
+        raise NotImplementedError
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        """All metrics of the task; `metric` is among them."""
+        raise NotImplementedError
+
+    def settled(self, logits: np.ndarray, rows: Rows, table: pa.Table) -> Kind:
+        """The kind of answer with what is chosen on the validation rows, such as a threshold."""
+        return self.kind
+
+    def read_value(self, text: Any) -> Value:
+        """An answer from a file of predictions."""
+        return text
+
     def fingerprint(self) -> str:
         """Changes when the rows, their order, or what is made of them changes."""
-        splits = self.splits()
-        rows = {part: [self.texts(table), self.targets(table).tolist()] for part, table in splits.items()}
         settings = self.model_dump(exclude={"path"})  # the rows count, not where they lie
-        return fingerprint([type(self).__name__, settings, self.labels, rows])
+        digests = {part: _digest(table) for part, table in self.splits().items()}
+        return fingerprint([type(self).__name__, settings, self.labels, digests])
 
 
-def encode(texts: Sequence[tuple[str, ...]], targets: np.ndarray, tokenizer: Tokenizer, max_tokens: int) -> Features:
-    """Token ids with the family's marks, cut after `max_tokens` (of a pair, the longer text first)."""
-    tokenizer = Tokenizer.from_str(tokenizer.to_str())  # truncation is set on a copy: the caller's stays as it is
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(max_tokens)
-    inputs: list[Any] = [row[0] if len(row) == 1 else row for row in texts]
-    encodings = tokenizer.encode_batch_fast(inputs)
-    return Features([e.ids for e in encodings], [e.type_ids for e in encodings], targets, list(texts))
+def sliced(rows: pa.Table) -> Iterator[pa.Table]:
+    for start in range(0, rows.num_rows, SLICE):
+        yield rows.slice(start, SLICE)
+
+
+def as_text(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
+    try:
+        return table.column(column).cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise Refused(
+            f"{where}: column '{column}' is not text in UTF-8 ({first_line(error)}); convert it first"
+        ) from None
+
+
+def _digest(rows: pa.Table) -> str:
+    digest = hashlib.sha256()
+    for part in sliced(rows):
+        digest.update(fingerprint(part.to_pylist()).encode())
+    return digest.hexdigest()
+
+
+def _each(column: Any) -> list[str]:
+    return column if isinstance(column, list) else [column]
+
+
+def _texts(given: Input) -> Iterator[str]:
+    if isinstance(given, str):
+        yield given
+    else:
+        for part in given:
+            yield from _texts(part)

@@ -11,8 +11,7 @@ class Imdb(RottenTomatoes):
     max_tokens: int = setting(256, "reviews are cut after this many tokens", ge=8, le=100_000)
 
     description: ClassVar[str] = "sentiment of whole film reviews"
-    source: ClassVar[str] = "imdb"
 
     def transfer_texts(self, rows: int, seed: int) -> list[str]:
         """Sentences of the train reviews only."""
-        return reviews.sentences(self.splits()["train"].column(self.text).to_pylist(), rows, seed)
+        return reviews.sentences(self.splits()["train"].column("text").to_pylist(), rows, seed)

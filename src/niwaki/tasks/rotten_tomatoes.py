@@ -1,24 +1,27 @@
 """Rotten Tomatoes (Pang and Lee 2005): is a sentence of a film review positive? 8,530 sentences, embedded."""
 
 from functools import cache
+from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
 
+from niwaki.core.errors import Refused
 from niwaki.data import reviews
 from niwaki.tasks.classification import Classification
 
-NAMES = {0: "negative", 1: "positive"}
-
 
 class RottenTomatoes(Classification):
+    names: ClassVar[tuple[str, ...]] = ("negative", "positive")
     description: ClassVar[str] = "sentiment of single sentences of film reviews"
-    source: ClassVar[str] = "rotten_tomatoes"
 
-    def rows(self) -> dict[str, pa.Table]:
-        table = reviews.read(self.source)
-        names = pa.array([NAMES[number] for number in table.column("label").to_pylist()])
-        return {"all": pa.table({self.text: table.column("text"), self.label: names})}
+    def source(self) -> str | Path:
+        if self.path:
+            raise Refused(f"data.path: task '{self.name}' has rows of its own; take task 'classification' for yours")
+        return self.name
+
+    def parts(self) -> dict[str, pa.Table]:
+        return {"all": reviews.read(str(self.source()))}
 
     def transfer_texts(self, rows: int, seed: int) -> list[str]:
         return imdb_sentences(rows, seed)

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from niwaki.data.batching import pad
+from niwaki.data.ragged import Ragged
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
-from niwaki.tasks._task import Features, Task
+from niwaki.tasks._task import NO_LABEL, Features, Task
 
 
 class Feed:
@@ -21,20 +22,28 @@ class Feed:
         self.uses_types = model.anatomy.uses_types
 
     @property
-    def lengths(self) -> list[int]:
+    def lengths(self) -> np.ndarray:
         return self.features.lengths
 
     def batch(self, rows: Sequence[int] | np.ndarray) -> Batch:
-        ids, mask = pad([self.features.ids[row] for row in rows], self.pad_id)
+        inputs = self.inputs(self.features.rows.sequences(rows))
+        return Batch(inputs, self._targets(rows).to(self.device), torch.as_tensor(np.asarray(rows)))
+
+    def inputs(self, sequences: np.ndarray) -> dict[str, Tensor]:
+        """The network's arguments for some sequences."""
+        ids, mask = self.features.rows.ids.padded(sequences, self.pad_id)
         inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask.astype(np.int64))}
         if self.uses_types:
-            inputs["token_type_ids"] = torch.from_numpy(pad([self.features.types[row] for row in rows])[0])
-        targets = torch.from_numpy(self.features.targets[np.asarray(rows)])
-        inputs = {name: value.to(self.device) for name, value in inputs.items()}
-        return Batch(inputs, targets.to(self.device), torch.as_tensor(np.asarray(rows)))
+            inputs["token_type_ids"] = torch.from_numpy(self.features.rows.types.padded(sequences)[0])
+        return {name: value.to(self.device) for name, value in inputs.items()}
+
+    def _targets(self, rows: Sequence[int] | np.ndarray) -> Tensor:
+        targets = self.features.targets
+        if isinstance(targets, Ragged):
+            return torch.from_numpy(targets.padded(rows, NO_LABEL)[0])
+        return torch.from_numpy(targets[np.asarray(rows)])
 
 
 def encode_for(model: Model, task: Task, part: str) -> Features:
     """The task's rows of a split, in the model's tokens, no longer than the model can read."""
-    limited = task.model_copy(update={"max_tokens": min(task.max_tokens, model.anatomy.max_tokens)})
-    return limited.features(task.splits()[part], model.tokenizer.backend_tokenizer)
+    return task.features(task.splits()[part], model.tokenizer.backend_tokenizer, model.anatomy.max_tokens)

@@ -128,7 +128,7 @@ class _Fit:
         self.wrapped.train()
         with autocast(job.precision, self.accelerator.device):
             outputs = forward(self.wrapped, job.model.anatomy, batch, self.needs)
-            loss = job.task.loss(outputs.logits.float(), batch.targets)
+            loss = job.task.loss(outputs.logits.float(), batch)
             for method in job.methods:
                 loss = method.loss(job.model, batch, outputs, loss, job.context)
         value = float(loss.detach())
@@ -166,8 +166,7 @@ class _Fit:
 
     def _validate(self) -> None:
         job, position = self.job, self.position
-        scores = job.task.scores(logits_of(job.model, job.validation, job.precision), job.validation.features.targets)
-        score = scores[job.task.metric]
+        score = self._score()
         epoch = round(position.step / self.steps_per_epoch, 3)
         self._record({"kind": "validation", "step": position.step, "epoch": epoch, "score": score})
         if position.best_score is None or score > position.best_score:
@@ -176,6 +175,14 @@ class _Fit:
         else:
             position.validations_without_gain += 1
         position.stopped = 0 < job.settings.patience <= position.validations_without_gain
+
+    def _score(self) -> float:
+        """The primary metric on the validation rows."""
+        job, table = self.job, self.job.task.splits()["validation"]
+        logits, rows = logits_of(job.model, job.validation, job.precision), job.validation.features.rows
+        kind = job.task.settled(logits, rows, table)
+        values = kind.values(logits, rows, job.task.inputs(table), job.task.labels)
+        return job.task.scores(job.task.outcomes(values, table))[job.task.metric]
 
     def _record(self, record: dict) -> None:
         self.position.history.append(record)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
@@ -30,16 +31,23 @@ class Teacher:
     @torch.no_grad()
     def __call__(self, batch: Batch) -> Outputs:
         if self.table is not None:
-            return Outputs(self.table[batch.rows].to(self.feed.device))
+            return Outputs(self._from_table(batch.rows.numpy()).to(self.feed.device))
         if self._last is None or self._last[0] is not batch.rows:  # several methods ask about one batch
             with autocast(self.precision, self.feed.device):
                 own = self.feed.batch(batch.rows.numpy())
                 self._last = (batch.rows, forward(self.model.network, self.anatomy, own, self.needs))
         return self._last[1]
 
+    def _from_table(self, rows: np.ndarray) -> torch.Tensor:
+        assert self.table is not None
+        sequences = self.feed.features.rows.sequences(rows)
+        if self.anatomy.per_token:
+            return self.table[torch.from_numpy(self.feed.features.rows.ids.places(sequences)[0])]
+        return self.table[torch.from_numpy(sequences)]
+
 
 def logits_table(model: Model, feed: Feed, precision: str, cache: Path) -> torch.Tensor:
-    """(rows, …): read from the cache where it is sound, else computed and put there."""
+    """As `logits_of` gives it: read from the cache where it is sound, else computed and put there."""
     if fault_in(cache) is not None:
         table = torch.from_numpy(logits_of(model, feed, precision))
         with committed(cache) as folder:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import Refused, first_line
 from niwaki.engines.runtime import Runtime
 
 GRAPH = "model.onnx"
@@ -26,9 +26,7 @@ class Onnx(Runtime):
                 str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # noqa: BLE001 - onnxruntime's exceptions share no base class of their own
-            raise Refused(
-                f"{folder / GRAPH}: cannot be loaded by ONNX Runtime ({str(error).splitlines()[0][:200]})"
-            ) from None
+            raise Refused(f"{folder / GRAPH}: cannot be loaded by ONNX Runtime ({first_line(error)})") from None
         self.inputs = [entry.name for entry in self.session.get_inputs()]
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Soft targets: the student learns the teacher's whole distribution, not only its first choice.
+"""Soft targets: the student learns the teacher's whole distribution, not only its first choice (of a number, the number).
 
 Paper: Hinton, Vinyals, Dean 2015, Distilling the Knowledge in a Neural Network (arXiv 1503.02531).
 Cost: one pass of the teacher over the training rows; nothing per epoch.
@@ -7,7 +7,6 @@ Cost: one pass of the teacher over the training rows; nothing per epoch.
 from typing import ClassVar
 
 from torch import Tensor
-from torch.nn import functional
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method
@@ -24,12 +23,5 @@ class Logits(Method):
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None
-        soft = soft_cross_entropy(outputs.logits, context.teacher(batch).logits, self.temperature)
+        soft = context.soft_loss(outputs.logits, context.teacher(batch).logits, batch, self.temperature)
         return self.weight * soft + (1 - self.weight) * loss
-
-
-def soft_cross_entropy(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
-    """KL(teacher ‖ student) of the softened distributions, mean over the batch; ×T² keeps its gradient's size at any T."""
-    log_student = functional.log_softmax(student.float() / temperature, dim=-1)
-    log_teacher = functional.log_softmax(teacher.float() / temperature, dim=-1)
-    return functional.kl_div(log_student, log_teacher, reduction="batchmean", log_target=True) * temperature**2

@@ -13,7 +13,6 @@ from niwaki.core.errors import Refused
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method
-from niwaki.methods.distill.logits import soft_cross_entropy
 from niwaki.models.forward import HIDDEN, SCORES, Batch, Outputs
 from niwaki.models.model import Model
 
@@ -63,7 +62,7 @@ class TinyBert(Method):
             if self.attention:
                 pairs = real[:, None, :, None] * real[:, None, None, :]  # (batch, 1, tokens, tokens)
                 total = total + self.attention * masked_mse(outputs.scores[depth], teacher.scores[source], pairs)
-        return total + self.prediction * soft_cross_entropy(outputs.logits, teacher.logits, self.temperature)
+        return total + self.prediction * context.soft_loss(outputs.logits, teacher.logits, batch, self.temperature)
 
 
 def layer_map(student: int, teacher: int, how: str) -> list[int]:

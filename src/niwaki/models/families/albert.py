@@ -18,7 +18,7 @@ class Albert(Anatomy):
     ffn_out = "ffn_output"
     ffn_norm = "full_layer_layer_norm"
     projection = "encoder.embedding_hidden_mapping_in"
-    head_square = ("albert.pooler",)
+    pooled_square = ("albert.pooler",)
 
     @property
     def layers(self) -> list[Layer]:

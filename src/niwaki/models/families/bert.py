@@ -17,7 +17,7 @@ class Bert(Anatomy):
     activation = "intermediate.intermediate_act_fn"
     ffn_out = "output.dense"
     ffn_norm = "output.LayerNorm"
-    head_square = ("bert.pooler.dense",)
+    pooled_square = ("bert.pooler.dense",)
 
     def classify(self, hidden: Tensor) -> Tensor:
         return self.network.classifier(self.trunk.pooler(hidden))

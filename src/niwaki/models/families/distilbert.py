@@ -21,7 +21,7 @@ class DistilBert(Anatomy):
     ffn_norm = "output_layer_norm"
     uses_types = False
     other_tables = ("embeddings.position_embeddings",)
-    head_square = ("pre_classifier",)
+    pooled_square = ("pre_classifier",)
     depth_key, heads_key, neurons_key, width_key = "n_layers", "n_heads", "hidden_dim", "dim"
 
     def classify(self, hidden: Tensor) -> Tensor:

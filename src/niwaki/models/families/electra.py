@@ -7,7 +7,7 @@ from niwaki.models.families.bert import Bert
 class Electra(Bert):
     body = "electra"
     projection = "embeddings_project"
-    head_square = ("classifier.dense",)
-    head_final = "classifier.out_proj"
+    pooled_square = ("classifier.dense",)
+    pooled_final = "classifier.out_proj"
 
     classify = Anatomy.classify  # the head reads the hidden states itself

@@ -19,8 +19,8 @@ class MPNet(Anatomy):
     ffn_norm = "output.LayerNorm"
     uses_types = False
     other_tables = ("embeddings.position_embeddings",)
-    head_square = ("classifier.dense",)
-    head_final = "classifier.out_proj"
+    pooled_square = ("classifier.dense",)
+    pooled_final = "classifier.out_proj"
     max_positions_offset = 2
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:

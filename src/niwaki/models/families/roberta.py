@@ -6,8 +6,8 @@ from niwaki.models.families.bert import Bert
 
 class Roberta(Bert):
     body = "roberta"
-    head_square = ("classifier.dense",)
-    head_final = "classifier.out_proj"
+    pooled_square = ("classifier.dense",)
+    pooled_final = "classifier.out_proj"
     uses_types = False
     max_positions_offset = 2
 

@@ -1,0 +1,165 @@
+"""What every kind of answer can do. Training and deployment both go through it, so that they cannot differ."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+from tokenizers import Encoding, Tokenizer
+
+from niwaki.core.errors import Refused, UsageError
+from niwaki.core.settings import Settings
+from niwaki.data.ragged import Ragged, RaggedWriter
+
+CHUNK = 2048  # inputs tokenized at once: enough for all cores, little memory
+Input = Any  # a text, a pair of texts, a list of words …: as the kind says
+Value = Any  # an answer as plain data: a label, a number, a list of tags, a text
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Inputs in a model's tokens, as sequences. An input may need several: windows of a long text, endings to choose from."""
+
+    ids: Ragged
+    types: Ragged
+    owners: np.ndarray  # (sequences,) the number of the input that each belongs to, rising
+    notes: list[Any]  # per sequence, what the kind needs to read its answer; empty where it needs nothing
+    group: int = 1  # so many sequences in a row are trained on together
+
+    def __len__(self) -> int:
+        """Rows of training: a group of sequences each."""
+        return len(self.ids) // self.group
+
+    @property
+    def inputs(self) -> int:
+        return int(self.owners[-1]) + 1 if len(self.owners) else 0
+
+    def sequences(self, rows: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Numbers of the sequences of some rows."""
+        return (np.asarray(rows)[:, None] * self.group + np.arange(self.group)).ravel()
+
+    def joined(self, other: "Rows") -> "Rows":
+        owners = np.concatenate([self.owners, other.owners + self.inputs])
+        ids, types = self.ids.joined(other.ids), self.types.joined(other.types)
+        return Rows(ids, types, owners, self.notes + other.notes, self.group)
+
+
+class Answer:
+    """Base of the answers that users get."""
+
+    def line(self) -> str:
+        """As the command line prints it."""
+        return str(self)
+
+
+class Kind(Settings):
+    """Base of the files in `answers/`. The fields are kept in the model's config, under `niwaki_answer`."""
+
+    architecture: ClassVar[str] = "SequenceClassification"  # which of transformers' heads answers
+    problem: ClassVar[str | None] = None  # transformers' name for what such a head is trained on
+    per_token: ClassVar[bool] = False  # logits for every token, or for the whole sequence
+    wants: ClassVar[str] = "a string, or a tuple of two"  # what an input is, for error messages
+
+    def check(self, given: Any) -> Input:
+        """An input of a user's as `encode` takes it; TypeError where it is something else, ValueError where it is empty."""
+        texts = (given,) if isinstance(given, str) else given
+        if not isinstance(texts, tuple | list) or not 1 <= len(texts) <= 2:
+            raise TypeError
+        said = tuple(filled(text) for text in texts)
+        return said[0] if len(said) == 1 else said
+
+    def from_line(self, line: str) -> Any:
+        """An input from a line of text, for the command line; `check` looks at it later."""
+        return tuple(line.split("\t")) if "\t" in line else line
+
+    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
+        """Texts, or pairs of texts, with the family's marks, cut after `max_tokens` (of a pair, the longer text first)."""
+        tokenizer = limited(tokenizer, max_tokens)
+        writer = Writer()
+        for chunk in chunked(inputs):
+            writer.add(tokenizer.encode_batch_fast(chunk))
+        return writer.done()
+
+    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+        """The answer to each input as plain data. Logits are (sequences, labels), or per token (tokens of all, labels)."""
+        raise NotImplementedError
+
+    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Any]:
+        """The answer to each input with all that a user may want to know of it."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": type(self).__module__.rpartition(".")[2], **self.model_dump()}
+
+
+class Writer:
+    """Gathers sequences."""
+
+    def __init__(self, group: int = 1) -> None:
+        self.group = group
+        self._ids, self._types = RaggedWriter(np.int32), RaggedWriter(np.uint8)
+        self._owners: list[np.ndarray] = []
+        self._notes: list[Any] = []
+        self._inputs = 0
+
+    def add(
+        self, encodings: Sequence[Encoding], owners: Sequence[int] | None = None, notes: Sequence[Any] = ()
+    ) -> None:
+        """Sequences of some more inputs; `owners` counts from the first of these inputs, none says one sequence each."""
+        numbers = np.arange(len(encodings)) if owners is None else np.asarray(owners, dtype=np.int64)
+        self._ids.add(encoding.ids for encoding in encodings)
+        self._types.add(encoding.type_ids for encoding in encodings)
+        self._owners.append(numbers + self._inputs)
+        self._notes += notes
+        self._inputs += int(numbers[-1]) + 1 if len(numbers) else 0
+
+    def done(self) -> Rows:
+        owners = np.concatenate([np.zeros(0, dtype=np.int64), *self._owners])
+        return Rows(self._ids.done(), self._types.done(), owners, self._notes, self.group)
+
+
+def chunked(inputs: Iterable[Input]) -> Iterator[list[Input]]:
+    """Lists of at most CHUNK inputs; nothing more is held."""
+    iterator = iter(inputs)
+    while chunk := list(islice(iterator, CHUNK)):
+        yield chunk
+
+
+def limited(tokenizer: Tokenizer, max_tokens: int, **how: Any) -> Tokenizer:
+    """A tokenizer that cuts at `max_tokens`; a copy where the one given does not do just that."""
+    wanted = {"max_length": max_tokens, "stride": 0, "strategy": "longest_first", "direction": "right", **how}
+    if tokenizer.padding is None and tokenizer.truncation == wanted:
+        return tokenizer
+    tokenizer = Tokenizer.from_str(tokenizer.to_str())
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(**wanted)
+    return tokenizer
+
+
+def filled(text: Any) -> str:
+    """A text that says something."""
+    if not isinstance(text, str):
+        raise TypeError
+    if not text.strip():
+        raise ValueError
+    return text
+
+
+def checked(kind: Kind, inputs: Sequence[Any]) -> list[Input]:
+    """Inputs of a user's, none empty; otherwise one line that says which and why."""
+    rows = []
+    for number, given in enumerate(inputs):
+        try:
+            rows.append(kind.check(given))
+        except TypeError:
+            raise UsageError(f"texts.{number}: must be {kind.wants} (given: {type(given).__name__})") from None
+        except ValueError:
+            raise Refused(f"texts.{number}: is empty; leave it out, an answer for it would mean nothing") from None
+    return rows
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Over the last axis, in float64."""
+    shifted = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True, initial=-np.inf))
+    return shifted / shifted.sum(axis=-1, keepdims=True)

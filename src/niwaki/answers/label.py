@@ -1,0 +1,40 @@
+"""One label of several, for a text or a pair of texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, softmax
+
+
+@dataclass(frozen=True)
+class Prediction(Answer):
+    """One answer."""
+
+    label: str
+    probability: float
+    probabilities: dict[str, float]
+
+    def __str__(self) -> str:
+        return f"{self.label} ({self.probability:.1%})"
+
+    def line(self) -> str:
+        return f"{self.label}\t{self.probability:.4f}"
+
+
+class Label(Kind):
+    problem: ClassVar[str | None] = "single_label_classification"
+
+    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+        return [labels[number] for number in logits.argmax(axis=1)] if len(logits) else []
+
+    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+        return [prediction(row, labels) for row in softmax(logits)]
+
+
+def prediction(probabilities: np.ndarray, labels: list[str]) -> Prediction:
+    best = int(probabilities.argmax())
+    named = {label: float(value) for label, value in zip(labels, probabilities, strict=True)}
+    return Prediction(labels[best], float(probabilities[best]), named)

@@ -1,0 +1,31 @@
+"""A number, for a text or a pair of texts. The head gives it in standard units, so that prices train like marks from 0 to 5."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from niwaki.answers._kind import Answer, Input, Kind, Rows, Value
+from niwaki.core.settings import setting
+
+
+@dataclass(frozen=True)
+class Prediction(Answer):
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g}"
+
+
+class Number(Kind):
+    mean: float = setting(0.0, "what a logit of 0 stands for")
+    scale: float = setting(1.0, "what a step of 1 in the logit stands for", gt=0)
+
+    problem: ClassVar[str | None] = "regression"
+
+    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+        return (logits[:, 0].astype(np.float64) * self.scale + self.mean).tolist() if len(logits) else []
+
+    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+        return [Prediction(value) for value in self.values(logits, rows, inputs, labels)]

@@ -1,0 +1,134 @@
+"""The answer to a question as a stretch of a text, or none. Long texts are read in windows that overlap."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from tokenizers import Encoding, Tokenizer
+
+from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, Writer, chunked, filled, limited
+from niwaki.core.settings import setting
+
+LABELS = ["start", "end"]
+
+
+class Window(NamedTuple):
+    """The part of a text that one sequence holds."""
+
+    first: int  # place of its first token in the sequence
+    offsets: np.ndarray  # (tokens, 2) characters of the text
+
+
+class Found(NamedTuple):
+    """The best stretch for one input, and what speaks for none."""
+
+    start: int
+    end: int
+    score: float
+    none: float  # score of no answer; the lowest of the windows, since a window without the answer says none rightly
+
+
+@dataclass(frozen=True)
+class Prediction(Answer):
+    answer: str  # empty where the text has none
+    start: int  # characters of the text; both 0 where it has none
+    end: int
+    margin: float  # score of the answer less that of none, in logits
+
+    def __str__(self) -> str:
+        return self.answer or "(no answer)"
+
+
+class Span(Kind):
+    stride: int = setting(64, "tokens that neighbouring windows share", ge=0)
+    longest: int = setting(30, "tokens of an answer, at most", ge=1)
+    may_be_none: bool = setting(False, "whether a text may hold no answer")
+    threshold: float = setting(0.0, "no answer where none leads the best stretch by more than this")
+
+    architecture: ClassVar[str] = "QuestionAnswering"
+    per_token: ClassVar[bool] = True
+    wants: ClassVar[str] = "a pair of a question and a text"
+
+    def check(self, given: Any) -> Input:
+        if not isinstance(given, tuple | list) or len(given) != 2:
+            raise TypeError
+        return filled(given[0]), filled(given[1])
+
+    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
+        """Question and text; a text that does not fit gives several sequences. Notes: their windows."""
+        stride = min(self.stride, max_tokens // 4)
+        plain, windowed = (
+            limited(tokenizer, max_tokens // 2),
+            limited(tokenizer, max_tokens, strategy="only_second", stride=stride),
+        )
+        writer = Writer()
+        for chunk in chunked(inputs):
+            pairs = [(shortened(question, plain, max_tokens // 2), text) for question, text in chunk]
+            found = [
+                (number, part)
+                for number, whole in enumerate(windowed.encode_batch(pairs))
+                for part in (whole, *whole.overflowing)
+            ]
+            writer.add(
+                [part for _, part in found], [number for number, _ in found], [_window(part) for _, part in found]
+            )
+        return writer.done()
+
+    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+        return [answer.answer for answer in self.answers(logits, rows, inputs, labels)]
+
+    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+        found = zip(inputs, self.found(logits, rows), strict=True)
+        return [self._prediction(text, best) for (_, text), best in found]
+
+    def _prediction(self, text: str, best: Found) -> Prediction:
+        margin = best.score - best.none
+        if self.may_be_none and -margin > self.threshold:
+            return Prediction("", 0, 0, margin)
+        return Prediction(text[best.start : best.end], best.start, best.end, margin)
+
+    def found(self, logits: np.ndarray, rows: Rows) -> list[Found]:
+        """The best stretch of each input over its windows."""
+        best: list[Found | None] = [None] * rows.inputs
+        for number, (owner, window) in enumerate(zip(rows.owners, rows.notes, strict=True)):
+            here = self._in_window(logits[rows.ids.starts[number] : rows.ids.starts[number + 1]], window)
+            other = best[owner]
+            if other is not None:
+                here = max(here, other, key=lambda one: one.score)._replace(none=min(here.none, other.none))
+            best[owner] = here
+        return [one for one in best if one is not None]
+
+    def _in_window(self, logits: np.ndarray, window: Window) -> Found:
+        none = float(logits[0].sum())
+        scores = logits[window.first : window.first + len(window.offsets)]
+        if not len(scores):
+            return Found(0, 0, float("-inf"), none)
+        start, end, score = best_stretch(scores[:, 0], scores[:, 1], self.longest)
+        return Found(int(window.offsets[start, 0]), int(window.offsets[end, 1]), score, none)
+
+
+def best_stretch(starts: np.ndarray, ends: np.ndarray, longest: int) -> tuple[int, int, float]:
+    """First and last token of the stretch of at most `longest` tokens with the highest sum of both scores."""
+    best = (0, 0, float("-inf"))
+    for more in range(min(longest, len(starts))):
+        sums = starts[: len(starts) - more] + ends[more:]
+        first = int(sums.argmax())
+        if sums[first] > best[2]:
+            best = (first, first + more, float(sums[first]))
+    return best
+
+
+def shortened(question: str, tokenizer: Tokenizer, max_tokens: int) -> str:
+    """A question that leaves room for the text."""
+    if len(question) < max_tokens:  # a token has at least a character
+        return question
+    offsets = [end for _, end in tokenizer.encode(question).offsets]
+    return question[: max(offsets, default=0)] or question[:1]
+
+
+def _window(encoding: Encoding) -> Window:
+    places = [place for place, part in enumerate(encoding.sequence_ids) if part == 1]
+    if not places:
+        return Window(0, np.zeros((0, 2), dtype=np.int32))
+    return Window(places[0], np.asarray(encoding.offsets[places[0] : places[-1] + 1], dtype=np.int32))

@@ -1,0 +1,45 @@
+"""The answer that is right most often, whatever the text: the mean of numbers, the commonest label, no name anywhere."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from niwaki.answers._kind import Input, Value
+from niwaki.answers.tags import OUTSIDE
+from niwaki.evaluate.ladder import Answerer, Rung
+
+
+class Majority(Rung):
+    name: ClassVar[str] = "the commonest answer"
+
+    def fit(self) -> Answerer | None:
+        gold = self.task.gold(self.task.splits()["train"])
+        if self.task.answer == "span":
+            return lambda inputs: [""] * len(inputs)
+        if self.task.answer == "tags":
+            common = commonest(tag for tags in gold for tag in tags)
+            return lambda inputs: [
+                [OUTSIDE if OUTSIDE in self.task.labels else common] * len(words) for words in inputs
+            ]
+        value = constant(self.task.answer, gold)
+        return lambda inputs: same(value, inputs)
+
+
+def constant(answer: str, gold: Sequence[Value]) -> Value:
+    if answer == "number":
+        return float(np.mean(gold))
+    if answer == "labels":  # each label by itself
+        counts = Counter(name for names in gold for name in names)
+        return sorted(name for name, count in counts.items() if 2 * count > len(gold))
+    return commonest(gold)
+
+
+def commonest(values: Any) -> Value:
+    """Ties go to the first in order, so that the choice is the same everywhere."""
+    return min(Counter(values).items(), key=lambda entry: (-entry[1], entry[0]))[0]
+
+
+def same(value: Value, inputs: Sequence[Input]) -> list[Value]:
+    return [value] * len(inputs)

@@ -1,0 +1,50 @@
+"""What tasks on a text or a pair of texts share: their columns and inputs."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from tokenizers import Tokenizer
+
+from niwaki.answers._kind import Input
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.data.cells import empty_cells
+from niwaki.tasks._task import NO_LABEL, Features, Task, as_text
+
+
+class Texts(Task):
+    text: str = setting("", "column that holds the text; none guesses")
+    second: str = setting("", "column that holds a second text, for tasks on pairs; none guesses")
+    label: str = setting("", "column that holds the label; none guesses")
+
+    roles: ClassVar[tuple[str, ...]] = ("text", "second", "label")
+    optional: ClassVar[tuple[str, ...]] = ("second",)
+
+    def checked(self, part: str, table: pa.Table) -> pa.Table:
+        columns = self.columns(table)
+        texts = {role: as_text(table, columns[role], self.source()) for role in ("text", "second") if role in columns}
+        self.refuse_empty(part, pa.table(list(texts.values()), [columns[role] for role in texts]))
+        return pa.table({**texts, "label": self.read_labels(part, table, columns["label"])})
+
+    def refuse_empty(self, part: str, table: pa.Table) -> None:
+        empty = {name: count for name, count in empty_cells(table, table.column_names).items() if count}
+        if empty:
+            named = ", ".join(f"'{name}' {count}" for name, count in empty.items())
+            raise Refused(f"{self.source()}: empty cells in the {part} rows ({named}); fill or drop them")
+
+    def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
+        """The label column as the task keeps it."""
+        raise NotImplementedError
+
+    def inputs(self, rows: pa.Table) -> list[Input]:
+        texts = rows.column("text").to_pylist()
+        return (
+            list(zip(texts, rows.column("second").to_pylist(), strict=True)) if "second" in rows.column_names else texts
+        )
+
+    def unlabelled(self, texts: Sequence[str], tokenizer: Tokenizer, max_tokens: int) -> Features:
+        encoded = self.kind.encode(texts, tokenizer, max_tokens)
+        one = np.asarray(self.targets(self.splits()["train"].slice(0, 1), encoded))
+        return Features(encoded, np.full((len(texts), *one.shape[1:]), NO_LABEL, dtype=one.dtype))

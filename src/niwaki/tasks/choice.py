@@ -1,0 +1,80 @@
+"""Your own beginnings, each with several endings of which one is right."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import compute
+from torch import Tensor
+from torch.nn import functional
+
+from niwaki.answers._kind import Input, Rows, Value
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.models.forward import Batch
+from niwaki.models.soft import soft_cross_entropy
+from niwaki.tasks._metrics import accuracy
+from niwaki.tasks._task import Task, as_text
+
+
+class Choice(Task):
+    text: str = setting("", "column that holds the beginning; none guesses")
+    endings: list[str] | str = setting("", "columns that hold one ending each, or one column of lists; none guesses")
+    label: str = setting("", "column that holds the number of the right ending, from 0; none guesses")
+
+    roles: ClassVar[tuple[str, ...]] = ("text", "endings", "label")
+    form: ClassVar[str] = "choice"
+    answer: ClassVar[str] = "choice"
+    metric: ClassVar[str] = "accuracy"
+    description: ClassVar[str] = "which of several endings fits a beginning"
+
+    def checked(self, part: str, table: pa.Table) -> pa.Table:
+        columns = self.columns(table)
+        endings = _endings(table, columns["endings"], self.source())
+        counts = set(compute.unique(compute.list_value_length(endings)).to_pylist())
+        if len(counts) != 1 or min(counts) < 2:
+            raise Refused(
+                f"{self.source()}: the {part} rows have {sorted(counts)} endings; all must have as many, two or more"
+            )
+        label = table.column(columns["label"]).cast(pa.int64())
+        if not 0 <= compute.min(label).as_py() <= compute.max(label).as_py() < min(counts):
+            raise Refused(f"{self.source()}: column '{columns['label']}' must hold numbers from 0 to {min(counts) - 1}")
+        return pa.table({"text": as_text(table, columns["text"], self.source()), "endings": endings, "label": label})
+
+    @property
+    def labels(self) -> list[str]:
+        return ["score"]
+
+    def inputs(self, rows: pa.Table) -> list[Input]:
+        return list(zip(rows.column("text").to_pylist(), rows.column("endings").to_pylist(), strict=True))
+
+    def gold(self, rows: pa.Table) -> list[Value]:
+        return rows.column("label").to_pylist()
+
+    def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray:
+        return rows.column("label").to_numpy().astype(np.int64)
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        return functional.cross_entropy(logits.view(len(batch.targets), -1), batch.targets)
+
+    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
+        rows = len(batch.targets)
+        return soft_cross_entropy(student.view(rows, -1), teacher.view(rows, -1), temperature)
+
+    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        return np.stack([np.asarray(values, dtype=np.int64), rows.column("label").to_numpy()], axis=1)
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        return {"accuracy": accuracy(outcomes[:, 0], outcomes[:, 1])}
+
+    def read_value(self, text: Any) -> Value:
+        return int(text)
+
+
+def _endings(table: pa.Table, columns: list[str] | str, where: object) -> pa.ChunkedArray:
+    """Lists of texts, one for each row."""
+    if isinstance(columns, str):
+        return table.column(columns).cast(pa.list_(pa.string()))
+    rows = zip(*(as_text(table, column, where).to_pylist() for column in columns), strict=True)
+    return pa.chunked_array([pa.array([list(row) for row in rows], pa.list_(pa.string()))])

@@ -1,0 +1,94 @@
+"""Your own texts, or pairs of texts, each with any number of labels."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import torch
+from pyarrow import compute
+from torch import Tensor
+from torch.nn import functional
+
+from niwaki.answers._kind import Rows, Value
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.data.columns import guess
+from niwaki.models.forward import Batch
+from niwaki.models.soft import soft_binary
+from niwaki.tasks._metrics import accuracy_many, f1_macro_many, f1_micro_many
+from niwaki.tasks._task import NO_LABEL, as_text
+from niwaki.tasks._texts import Texts
+
+
+class Multilabel(Texts):
+    separator: str = setting(
+        "", "what stands between labels, where a cell holds them as one text; none guesses, or takes |"
+    )
+
+    form: ClassVar[str] = "multilabel"
+    answer: ClassVar[str] = "labels"
+    metric: ClassVar[str] = "f1_micro"
+    description: ClassVar[str] = "any number of labels for a text or a pair"
+
+    def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
+        """Lists of names. A row may have none."""
+        if not pa.types.is_list(table.schema.field(column).type) and not pa.types.is_large_list(
+            table.schema.field(column).type
+        ):
+            cells = compute.fill_null(as_text(table, column, self.source()), "")
+            separator = self.separator or guess(table, {"label": column}, self.form).separator or "|"
+            lists = [cut(cell, separator) for cell in cells.to_pylist()]
+            return pa.chunked_array([pa.array(lists, pa.list_(pa.string()))])
+        return compute.fill_null(table.column(column).cast(pa.list_(pa.string())), [])
+
+    @cached_property
+    def labels(self) -> list[str]:
+        found = set(compute.unique(compute.list_flatten(self.splits()["train"].column("label"))).to_pylist())
+        if not found:
+            raise Refused(f"{self.source()}: no train row has a label; name another column (data.label)")
+        return sorted(found)
+
+    def gold(self, rows: pa.Table) -> list[Value]:
+        return rows.column("label").to_pylist()
+
+    def _table(self, values: Sequence[Value]) -> np.ndarray:
+        """(rows, labels) of 0 and 1. A label that no train row has is never said, so in the gold it would be missed: refused."""
+        number = {name: k for k, name in enumerate(self.labels)}
+        table = np.zeros((len(values), len(number)), dtype=np.float32)
+        for row, names in enumerate(values):
+            for name in names:
+                if name not in number:
+                    raise Refused(
+                        f"{self.source()}: label '{name}' is not among the train rows' labels ({', '.join(self.labels[:8])})"
+                    )
+                table[row, number[name]] = 1
+        return table
+
+    def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray:
+        return self._table(self.gold(rows))
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Binary cross-entropy, summed over the labels, mean over the rows that have targets."""
+        real = (batch.targets != NO_LABEL).float()
+        each = functional.binary_cross_entropy_with_logits(logits, batch.targets.clamp(min=0), reduction="none")
+        return (each * real).sum() / torch.clamp(real.amax(1).sum(), min=1)
+
+    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
+        return soft_binary(student, teacher, temperature)
+
+    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        return np.concatenate([self._table(values), self._table(self.gold(rows))], axis=1) > 0
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        predicted, gold = np.split(outcomes, 2, axis=1)
+        measures = {"f1_micro": f1_micro_many, "f1_macro": f1_macro_many, "accuracy": accuracy_many}
+        return {name: measure(predicted, gold) for name, measure in measures.items()}
+
+    def read_value(self, text: Any) -> Value:
+        return cut(text, self.separator or "|") if isinstance(text, str) else list(text or [])
+
+
+def cut(cell: str, separator: str) -> list[str]:
+    return [name.strip() for name in cell.split(separator) if name.strip()]

@@ -1,0 +1,74 @@
+"""Your own texts, or pairs of texts, each with a number."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from niwaki.answers._kind import Rows, Value
+from niwaki.answers.number import Number
+from niwaki.core.errors import Refused, first_line
+from niwaki.models.forward import Batch
+from niwaki.models.soft import squared
+from niwaki.tasks._metrics import pearson, spearman
+from niwaki.tasks._task import NO_LABEL, as_text
+from niwaki.tasks._texts import Texts
+
+
+class Regression(Texts):
+    form: ClassVar[str] = "regression"
+    answer: ClassVar[str] = "number"
+    metric: ClassVar[str] = "mean"  # of the two correlations
+    description: ClassVar[str] = "a number for a text or a pair"
+
+    def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
+        self.refuse_empty(part, pa.table({column: as_text(table, column, self.source())}))
+        try:
+            numbers = table.column(column).cast(pa.float64())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise Refused(
+                f"{self.source()}: column '{column}' is not all numbers ({first_line(error)}); mend it, or take task 'classification'"
+            ) from None
+        if not np.isfinite(numbers.to_numpy()).all():
+            raise Refused(f"{self.source()}: column '{column}' has infinite or missing numbers; fill or drop them")
+        return numbers
+
+    @property
+    def labels(self) -> list[str]:
+        return ["value"]
+
+    @cached_property
+    def kind(self) -> Number:
+        """In standard units of the train rows."""
+        numbers = self.splits()["train"].column("label").to_numpy()
+        return Number(mean=float(numbers.mean()), scale=float(numbers.std()) or 1.0)
+
+    def gold(self, rows: pa.Table) -> list[Value]:
+        return rows.column("label").to_pylist()
+
+    def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray:
+        standard = (rows.column("label").to_numpy() - self.kind.mean) / self.kind.scale
+        return np.clip(standard, NO_LABEL + 1, None).astype(np.float32)  # NO_LABEL stays apart
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        real = batch.targets != NO_LABEL
+        squares = (logits[:, 0] - batch.targets).square() * real
+        return squares.sum() / torch.clamp(real.sum(), min=1)
+
+    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
+        return squared(student, teacher)
+
+    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        return np.stack([np.asarray(values, dtype=np.float64), rows.column("label").to_numpy()], axis=1)
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        both = {"pearson": pearson(*outcomes.T), "spearman": spearman(*outcomes.T)}
+        error = float(np.sqrt(np.square(outcomes[:, 0] - outcomes[:, 1]).mean()))
+        return {"mean": (both["pearson"] + both["spearman"]) / 2, **both, "rmse": error}
+
+    def read_value(self, text: Any) -> Value:
+        return float(text)

@@ -1,0 +1,37 @@
+"""SQuAD 1.1 (Rajpurkar et al. 2016): the stretch of a Wikipedia paragraph that answers a question."""
+
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+from pyarrow import compute
+
+from niwaki.core.files import read_json
+from niwaki.data import files
+from niwaki.tasks.answering import Answering
+
+ARTICLES = "article_split.json"
+
+
+class Squad(Answering):
+    home: ClassVar[str] = "squad"
+    hub: ClassVar[str] = "rajpurkar/squad"
+    description: ClassVar[str] = "the stretch of a paragraph that answers a question"
+
+    def parts(self) -> dict[str, pa.Table]:
+        """Train and the development rows, which are the test. A folder with development rows alone is cut by article: as
+        `article_split.json` says where there is one (beside it, or beside a neighbour's), else by the hash of the title."""
+        found = files.read(self.source())
+        if "train" in found:
+            return {"train": found["train"], "test": found["validation"]}
+        rows = found["validation"] if "validation" in found else found["all"]
+        split = self._articles()
+        if split is None:
+            return {"all": rows}
+        of_test = compute.is_in(rows.column("title"), pa.array(split["eval"]))
+        return {"train": rows.filter(compute.invert(of_test)), "test": rows.filter(of_test)}
+
+    def _articles(self) -> dict[str, list[str]] | None:
+        folder = Path(self.source())
+        beside = [folder / ARTICLES, *sorted(folder.parent.glob(f"squad*/{ARTICLES}"))]
+        return next((read_json(path) for path in beside if path.is_file()), None)

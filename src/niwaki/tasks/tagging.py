@@ -1,0 +1,108 @@
+"""Your own sentences as words, each word with a tag."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import torch
+from pyarrow import compute
+from torch import Tensor
+from torch.nn import functional
+
+from niwaki.answers._kind import Input, Rows, Value
+from niwaki.answers.tags import OUTSIDE
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.data.ragged import Ragged
+from niwaki.models.forward import Batch
+from niwaki.models.soft import soft_cross_entropy
+from niwaki.tasks._entities import counts, f1_of, precision_of, recall_of
+from niwaki.tasks._task import NO_LABEL, Task
+
+
+class Tagging(Task):
+    tokens: str = setting("", "column that holds the words of a sentence, as a list; none guesses")
+    tags: str = setting("", "column that holds their tags, as a list; none guesses")
+
+    roles: ClassVar[tuple[str, ...]] = ("tokens", "tags")
+    form: ClassVar[str] = "tagging"
+    answer: ClassVar[str] = "tags"
+    metric: ClassVar[str] = "f1_entities"
+    description: ClassVar[str] = "a tag for every word of a sentence"
+
+    def checked(self, part: str, table: pa.Table) -> pa.Table:
+        columns = self.columns(table)
+        tokens, tags = (self._lists(table, columns[role]) for role in ("tokens", "tags"))
+        lengths, others = compute.list_value_length(tokens), compute.list_value_length(tags)
+        unlike = compute.sum(compute.not_equal(lengths, others)).as_py()
+        if unlike:
+            raise Refused(
+                f"{self.source()}: {unlike} of the {part} rows have not as many tags as words; mend or drop them"
+            )
+        kept = compute.greater(lengths, 0)
+        table = pa.table({"text": compute.binary_join(tokens, " "), "tokens": tokens, "tags": tags})
+        return table.filter(kept)
+
+    def _lists(self, table: pa.Table, column: str) -> pa.ChunkedArray:
+        try:
+            return table.column(column).cast(pa.list_(pa.string()))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise Refused(
+                f"{self.source()}: column '{column}' does not hold lists; give jsonl or parquet with a list per sentence"
+            ) from None
+
+    @cached_property
+    def labels(self) -> list[str]:
+        found = set(compute.unique(compute.list_flatten(self.splits()["train"].column("tags"))).to_pylist())
+        return sorted(found, key=lambda tag: (tag != OUTSIDE, tag))
+
+    def inputs(self, rows: pa.Table) -> list[Input]:
+        return rows.column("tokens").to_pylist()
+
+    def gold(self, rows: pa.Table) -> list[Value]:
+        return rows.column("tags").to_pylist()
+
+    def targets(self, rows: pa.Table, encoded: Rows) -> Ragged:
+        """The tag at the first token of its word; a tag that no train row has teaches nothing."""
+        number = {name: k for k, name in enumerate(self.labels)}
+        gold, flat = self.gold(rows), np.full(len(encoded.ids.values), NO_LABEL, dtype=np.int32)
+        for sequence, (owner, (first, places)) in enumerate(zip(encoded.owners, encoded.notes, strict=True)):
+            numbers = np.array([number.get(tag, NO_LABEL) for tag in gold[owner][first : first + len(places)]])
+            flat[encoded.ids.starts[sequence] + places[places >= 0]] = numbers[places >= 0]
+        return Ragged(flat, encoded.ids.starts)
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        summed = functional.cross_entropy(
+            logits.flatten(0, 1), batch.targets.flatten(), ignore_index=NO_LABEL, reduction="sum"
+        )
+        return summed / torch.clamp((batch.targets != NO_LABEL).sum(), min=1)
+
+    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
+        return soft_cross_entropy(student, teacher, temperature, (batch.targets != NO_LABEL).float())
+
+    @cached_property
+    def _in_stretches(self) -> bool:
+        """Whether tags mark stretches of words (B-PER, I-PER); parts of speech do not, there every word counts by itself."""
+        return any(tag[1:2] in ("-", "") for tag in self.labels if tag != OUTSIDE)
+
+    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        """Hits, said and gold entities; right words and words."""
+        return np.array([self._outcome(said, gold) for said, gold in zip(values, self.gold(rows), strict=True)])
+
+    def _outcome(self, said: list[str], gold: list[str]) -> tuple[int, ...]:
+        right = sum(a == b for a, b in zip(said, gold, strict=True))
+        found = counts(said, gold) if self._in_stretches else (right, len(gold), len(gold))
+        return (*found, right, len(gold))
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        hits, said, gold, right, words = outcomes.sum(axis=0)
+        entities = {"f1_entities": f1_of, "precision": precision_of, "recall": recall_of}
+        return {
+            **{name: of(hits, said, gold) for name, of in entities.items()},
+            "accuracy": float(right / max(1, words)),
+        }
+
+    def read_value(self, text: Any) -> Value:
+        return text.split() if isinstance(text, str) else list(text)
