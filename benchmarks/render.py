@@ -8,6 +8,8 @@ from typing import Any
 
 import records
 
+from niwaki.evaluate.glue import average
+
 ROOT = Path(__file__).parent.parent
 HEAD = """# Results
 
@@ -122,6 +124,97 @@ def batches(rows: Records) -> str:
     return "\n".join(["Command: `python benchmarks/batches.py MODEL`, here the demo's int8 model.", "", *head, *lines])
 
 
+def glue(rows: Records) -> str:
+    """One line for each task: the newest record of each."""
+    newest = {row["name"]: row for row in rows}
+    found = [newest[name] for name in GLUE_ORDER if name in newest]
+    kinds = ("majority", "tfidf", "static", "frozen")
+    head = [
+        "| set | train rows | test rows | score | commonest | TF-IDF + SVM | static | frozen | fine-tuned | metrics | over the best rung |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    return "\n".join(
+        [
+            "Command: `python benchmarks/glue.py DATA [names]`, with DATA a folder of tasks ([Tasks](tasks.md)): the recipe `finetune` (embeddings frozen), "
+            "scored on the development rows, which choose nothing; GLUE's own score of each task × 100, mean ± standard deviation over the seeds; "
+            "the baselines beside it on the same rows; the difference to the best rung with its 95 % interval.",
+            "",
+            *head,
+            *(glue_line(row, kinds) for row in found),
+            "",
+            *glue_notes(found),
+        ]
+    )
+
+
+GLUE_ORDER = (
+    "cola",
+    "sst2",
+    "mrpc",
+    "stsb",
+    "rte",
+    "wnli",
+    "qnli",
+    "qqp",
+    "mnli",
+    "squad",
+    "mpnet-sst2",
+    "mpnet-mrpc",
+    "mpnet-stsb",
+)
+
+
+def glue_line(row: dict[str, Any], kinds: Sequence[str]) -> str:
+    rungs = {rung["kind"]: f"{100 * rung['value']:.1f}" for rung in row["rungs"]}
+    metrics = {name: statistics.mean(scores[name] for scores in row["scores"]) for name in row["scores"][0]}
+    metrics |= {name: statistics.mean(parts[name] for parts in row["parts"]) for name in row["parts"][0]}
+    said = ", ".join(f"{name} {value:.3f}" for name, value in metrics.items() if name != "mean")
+    pair = next(pair for pair in row["pairs"] if pair["b"] == row["best_rung"])
+    gap = f"{100 * pair['difference']:+.1f} ({100 * pair['low']:+.1f} to {100 * pair['high']:+.1f})"
+    cells = [
+        f"{row['model']}, {row['task']}", f"{row['rows']['train']:,}", f"{row['rows']['test']:,}", row["metric"], *(rungs.get(kind, "") for kind in kinds),
+        f"**{spread([100 * value for value in row['glue']], '{:.1f}')}** ({len(row['seeds'])} seed{'s' if len(row['seeds']) > 1 else ''})", said,
+        gap if pair["shown"] else f"{gap}: no difference shown",
+    ]  # fmt: skip
+    return "| " + " | ".join(cells) + " |"
+
+
+def glue_notes(found: Records) -> list[str]:
+    """What a reader must know of single rows, and the average, or why there is none."""
+    notes = [f"- {row['model']}, {row['task']}: {row['note']}." for row in found if row["note"]]
+    complete = {
+        row["task"]: statistics.mean(row["glue"]) for row in found if not row["note"] and row["model"] == "minilm"
+    }
+    said = average(complete)
+    if said["average"] is None:
+        notes.append(
+            f"- No GLUE average: {', '.join(said['missing'])} are not complete here, and an average over fewer tasks is no GLUE average."
+        )
+    return notes
+
+
+def features(rows: Records) -> str:
+    row = rows[-1]
+    rates = row["speed"]["per_second"]
+    lines = [
+        f"| {entry['bytes'] / 1e6:,.0f} MB | {entry['rows']:,} | {entry['tokens'] / 1e6:.1f} M | {entry['read_seconds']:.1f} | {entry['encode_seconds']:.1f} | {entry['before_mb']:.0f} | {entry['peak_mb']:.0f} |"
+        for entry in row["large"]
+    ]
+    return "\n".join(
+        [
+            "Command: `python benchmarks/features.py DATA`.",
+            "",
+            f"SST-2 train sentences ({row['speed']['rows']:,}) to token ids and targets: median {statistics.median(rates):,.0f} a second, {min(rates):,.0f} to {max(rates):,.0f} over {len(rates)} repeats (asked: at least 20,000).",
+            "",
+            "A jsonl file of such sentences, read, split and encoded; anonymous memory of the process in MB:",
+            "",
+            "| file | train rows | tokens | read and split, s | encode, s | before | peak |",
+            "|---|---|---|---|---|---|---|",
+            *lines,
+        ]
+    )
+
+
 def spread(values: Sequence[float], form: str) -> str:
     mean = form.format(statistics.mean(values))
     around = form.format(statistics.stdev(values)) if len(values) > 1 else form.format(0)
@@ -145,6 +238,8 @@ def fill(path: Path, text: str) -> None:
 
 SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("demo", "The main job", demo),
+    ("glue", "GLUE and SQuAD, fine-tuned, beside the ladder of baselines", glue),
+    ("features", "From rows to features", features),
     ("kills", "kill -9", kills),
     ("batches", "Batches of the predictor", batches),
 )

@@ -1,7 +1,7 @@
 """What tasks on a text or a pair of texts share: their columns and inputs."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,9 @@ class Texts(Task):
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
         columns = self.columns(table)
-        texts = {role: as_text(table, columns[role], self.source()) for role in ("text", "second") if role in columns}
+        texts: dict[str, Any] = {
+            role: as_text(table, columns[role], self.source()) for role in ("text", "second") if role in columns
+        }
         self.refuse_empty(part, pa.table(list(texts.values()), [columns[role] for role in texts]))
         return pa.table({**texts, "label": self.read_labels(part, table, columns["label"])})
 

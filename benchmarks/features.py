@@ -1,0 +1,102 @@
+"""How fast rows become features, and in how much memory: `python benchmarks/features.py DATA`. Appends to results/features.jsonl.
+
+Two measurements: the SST-2 train sentences of DATA (a folder of tasks), from the table to token ids, repeated; and a jsonl file
+of 1 GB made from them, read, split and encoded in a process of its own, whose anonymous memory is watched.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from records import append, circumstances
+from tokenizers import Tokenizer
+
+from niwaki.data.embedded import find_model
+from niwaki.tasks.classification import Classification
+from niwaki.tasks.glue.sst2 import Sst2
+
+REPEATS, GIGABYTE = 7, 10**9
+
+
+def tokenizer() -> Tokenizer:
+    folder = find_model("minilm")
+    assert folder is not None, "needs the embedded model"
+    return Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+def speed(data: str) -> dict[str, Any]:
+    """Sentences a second, from rows to padded-ready features with targets."""
+    task, own = Sst2(path=data), tokenizer()
+    rows = task.splits()["train"]
+    rates = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        task.features(rows, own)
+        rates.append(rows.num_rows / (time.perf_counter() - start))
+    return {"rows": rows.num_rows, "per_second": rates}
+
+
+def write_large(data: str, path: Path, size: int) -> int:
+    """Rows of the train sentences over and over, each made different by its number; the count of rows."""
+    rows = Sst2(path=data).splits()["train"]
+    pairs = list(zip(rows.column("text").to_pylist(), rows.column("label").to_pylist(), strict=True))
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        while file.tell() < size:
+            block = [
+                json.dumps({"text": f"{text} {count + k}", "label": label}) + "\n"
+                for k, (text, label) in enumerate(pairs)
+            ]
+            file.writelines(block)
+            count += len(block)
+    return count
+
+
+def large(path: str) -> None:
+    """In a process of its own: read, split, encode all train rows; prints the peak of anonymous memory and the seconds."""
+    task, own = Classification(path=path, validation=0.01, test=0.01), tokenizer()
+    peaks, done = [anonymous()], threading.Event()
+    watcher = threading.Thread(target=lambda: [peaks.append(anonymous()) for _ in iter(lambda: done.wait(0.05), True)])
+    watcher.start()
+    start = time.perf_counter()
+    splits = task.splits()
+    read = time.perf_counter()
+    features = task.features(splits["train"], own)
+    end = time.perf_counter()
+    done.set()
+    watcher.join()
+    told = {"before_mb": peaks[0], "peak_mb": max(peaks), "read_seconds": read - start, "encode_seconds": end - read}
+    print(json.dumps({**told, "rows": len(features), "tokens": int(features.rows.ids.starts[-1])}))
+
+
+def anonymous() -> float:
+    """MB of this process that no file stands behind."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) / 1000
+
+
+def measured(data: str, size: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.jsonl"
+        write_large(data, path, size)
+        done = subprocess.run(
+            [sys.executable, __file__, "--large", str(path)], capture_output=True, text=True, check=True
+        )
+        return {"bytes": path.stat().st_size, **json.loads(done.stdout)}
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--large":
+        large(sys.argv[2])
+    else:
+        found = speed(sys.argv[1])
+        print(f"{statistics.median(found['per_second']):.0f} sentences/s")
+        sizes = [measured(sys.argv[1], size) for size in (GIGABYTE // 10, GIGABYTE)]
+        print(sizes)
+        append("features", {"speed": found, "large": sizes, **circumstances()})
