@@ -36,7 +36,7 @@ class Ragged:
 
     def places(self, rows: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the values of chosen rows lie, as a rectangle (rows, longest), and the mask of those that are real."""
-        rows = np.asarray(rows)
+        rows = np.asarray(rows, dtype=np.int64)  # no rows would be floats
         columns = np.arange(self.lengths[rows].max(initial=1))
         mask = columns < self.lengths[rows][:, None]
         return np.where(mask, self.starts[rows][:, None] + columns, 0), mask
