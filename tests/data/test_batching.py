@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as some
 
-from niwaki.data.batching import epoch_batches, pad, sorted_batches
+from niwaki.data.batching import epoch_batches, in_order, sorted_batches
 
 LENGTHS = some.lists(some.integers(1, 60), min_size=1, max_size=80)
 
@@ -41,8 +41,34 @@ def test_sorted_batches_hold_every_row_and_no_more_tokens_than_allowed(lengths, 
     assert firsts == sorted(firsts, reverse=True)
 
 
-def test_pad_by_hand():
-    filled, mask = pad([[5, 6, 7], [8], []], value=9)
-    assert filled.tolist() == [[5, 6, 7], [8, 9, 9], [9, 9, 9]]
-    assert mask.tolist() == [[True] * 3, [True, False, False], [False] * 3]
-    assert pad([])[0].shape == (0, 1)
+@given(
+    lengths=some.lists(some.integers(0, 9), min_size=1, max_size=30).filter(any),
+    batch=some.integers(1, 7),
+    per_token=some.booleans(),
+)
+def test_what_batches_gave_comes_back_in_the_order_of_the_rows(lengths, batch, per_token):
+    drawn = np.random.default_rng(0)
+    values = [drawn.normal(size=(length if per_token else 1, 3)).astype(np.float32) for length in lengths]
+
+    def parts():
+        """As a network gives them: padded, with whatever it makes of the padding."""
+        for rows in sorted_batches(lengths, batch, 40):
+            part = np.full((len(rows), max(len(values[row]) for row in rows), 3), np.nan, dtype=np.float32)
+            for place, row in enumerate(rows):
+                part[place, : len(values[row])] = values[row]
+            yield rows, part if per_token else part[:, 0]
+
+    made = in_order(parts(), np.array(lengths), per_token)
+    assert made.dtype == np.float32
+    assert made.tolist() == [entry.tolist() for row in values for entry in row]
+
+
+def test_in_order_by_hand():
+    parts = [(np.array([2, 0]), np.array([[[5], [6]], [[1], [0]]])), (np.array([1]), np.array([[[3]]]))]
+    assert in_order(parts, np.array([1, 1, 2]), per_token=True).tolist() == [[1], [3], [5], [6]]
+    assert in_order([(rows, part[:, 0]) for rows, part in parts], np.array([1, 1, 2]), False).tolist() == [
+        [1],
+        [3],
+        [5],
+    ]
+    assert in_order([], np.zeros(0, dtype=np.int64), per_token=True).shape[0] == 0
