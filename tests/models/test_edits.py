@@ -1,4 +1,4 @@
-"""Every family × every edit, and several in a row: a cut model gives what the uncut one gives with the rest switched off."""
+"""Every family × every edit, and several in a row, under every head: a cut model gives what the uncut one gives with the rest switched off."""
 
 import json
 import random
@@ -19,10 +19,10 @@ from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.edits.width import Width
-from niwaki.models.forward import Batch
+from niwaki.models.forward import Batch, forward
 from niwaki.models.lean import Lean
 from niwaki.models.model import Model, load_folder
-from niwaki.models.skeleton import build
+from niwaki.models.skeleton import HEADS, build
 from niwaki.models.tokens import trimmed, used_pieces
 
 from .uncut import expected
@@ -36,6 +36,10 @@ CHAINS = {
     "all": ("vocabulary", "layers", "heads", "ffn", "width", "ffn", "int8"),
     "packed first": ("int8", "heads", "ffn", "width", "vocabulary", "layers"),
 }
+WHOLE, *PER_TOKEN = HEADS  # the head for whole texts gets every chain; those per token every edit, and every family the long ones
+CASES = [(family, chain, WHOLE) for family in tiny.FAMILIES for chain in CHAINS]
+CASES += [("bert", name, head) for head in PER_TOKEN for name in NAMES]
+CASES += [(family, chain, head) for head in PER_TOKEN for family in tiny.FAMILIES for chain in ("student", "all")]
 
 
 def draw_edit(name: str, model: Model, draw: random.Random):
@@ -74,9 +78,9 @@ def test_every_edit_is_tested():
 class Cut:
     """A family taken through a chain of edits, each step checked against the uncut network before it."""
 
-    def __init__(self, family: str, chain: str) -> None:
+    def __init__(self, family: str, chain: str, head: str) -> None:
         draw = random.Random(f"{family}/{chain}")
-        self.model = tiny.model(family, layers=4)
+        self.model = tiny.model(family, layers=4, head=head)
         self.differences: list[float] = []
         for name in CHAINS[chain]:
             edit = draw_edit(name, self.model, draw)
@@ -88,15 +92,17 @@ class Cut:
         self.batch = tiny.batch(self.model, pairs=True)
 
     def logits(self) -> torch.Tensor:
-        return tiny.logits(self.model, tiny.batch(self.model, pairs=True))
+        return logits(self.model, tiny.batch(self.model, pairs=True))
+
+
+@torch.no_grad()
+def logits(model: Model, batch: Batch) -> torch.Tensor:
+    return forward(model.network.eval(), model.anatomy, batch).logits
 
 
 @pytest.fixture(scope="module")
 def cuts():
-    return {(family, chain): Cut(family, chain) for family in tiny.FAMILIES for chain in CHAINS}
-
-
-CASES = [(family, chain) for family in tiny.FAMILIES for chain in CHAINS]
+    return {case: Cut(*case) for case in CASES}
 
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
@@ -109,23 +115,25 @@ def test_a_cut_model_gives_what_the_uncut_one_gives_with_the_rest_switched_off(c
 def test_lean_equals_the_cut_model(cuts, case):
     model, batch = cuts[case].model, cuts[case].batch
     lean = Lean(model.network, model.anatomy)(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
-    torch.testing.assert_close(lean, tiny.logits(model, batch), atol=2e-5, rtol=0)
+    torch.testing.assert_close(lean, logits(model, batch), atol=2e-5, rtol=0)
 
 
 LOADER = """
 import json, sys, torch, numpy, transformers
 from pathlib import Path
+from niwaki.models.forward import Batch, forward
 from niwaki.models.model import load_folder
 transformers.logging.set_verbosity_error()
 torch.set_num_threads(1)
 for folder in sorted(Path(sys.argv[1]).iterdir()):
     inputs = {name: torch.from_numpy(value) for name, value in numpy.load(folder / "inputs.npz").items()}
     model = load_folder(folder)
+    batch = Batch(inputs, None, None)
     with torch.no_grad():
-        numpy.save(folder / "again.npy", model.network(**inputs).logits.numpy())
+        numpy.save(folder / "again.npy", forward(model.network, model.anatomy, batch).logits.numpy())
         if not (folder / "blueprint.json").exists():
-            stock = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
-            numpy.save(folder / "stock.npy", stock(**inputs).logits.numpy())
+            stock = getattr(transformers, f"AutoModelFor{model.anatomy.head}").from_pretrained(folder).eval()
+            numpy.save(folder / "stock.npy", forward(stock, model.anatomy, batch).logits.numpy())
     rows = model.tokenizer(["the film was very lovely."])["input_ids"]
     (folder / "again.json").write_text(json.dumps([model.labels, rows, model.parameters(), len(model.blueprint.edits)]))
 """
@@ -135,8 +143,8 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
 def reloaded(cuts, tmp_path_factory):
     """All of them saved, and loaded by one new process."""
     root = tmp_path_factory.mktemp("cuts")
-    for (family, chain), cut in cuts.items():
-        folder = root / f"{family} {chain}"
+    for case, cut in cuts.items():
+        folder = root / " ".join(case)
         folder.mkdir()
         cut.model.save(folder)
         np.savez(folder / "inputs.npz", **{name: value.numpy() for name, value in cut.batch.inputs.items()})
@@ -176,7 +184,7 @@ def test_what_a_stock_skeleton_holds_loads_with_plain_transformers(cuts, reloade
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_which_chains_stay_stock(cuts, family):
-    stock = {chain for chain in CHAINS if not cuts[family, chain].model.blueprint.edits}
+    stock = {chain for chain in CHAINS if not cuts[family, chain, WHOLE].model.blueprint.edits}
     assert {"layers", "vocabulary"} <= stock
     assert not stock & {"heads", "int8", "all", "packed first", "uneven"}
     assert ("ffn" in stock) == (family == "albert")  # one layer is never uneven
@@ -278,7 +286,7 @@ def test_layers_may_be_put_in_another_order_and_it_is_kept(tmp_path):
 
 
 def test_shared_layers_of_several_kinds_are_not_cut_in_depth():
-    values = {**tiny.config("albert", 4, 32, 4, 64, tiny.LABELS), "num_hidden_groups": 2}
+    values = {**tiny.config("albert", 4, 32, 4, 64, tiny.LABELS, WHOLE), "num_hidden_groups": 2}
     model = Model(build(values), tiny.tokenizer())
     assert model.anatomy.order == [0, 0, 1, 1]
     with pytest.raises(Refused, match="runs several layers several times"):

@@ -1,4 +1,4 @@
-"""Every family: the lean pass is transformers' own, attention scores are the real ones, the anatomy agrees with the config."""
+"""Every family under every head: the lean pass is transformers' own, attention scores are the real ones, the anatomy agrees with the config."""
 
 import copy
 from pathlib import Path
@@ -10,6 +10,7 @@ import tiny
 from niwaki.models.anatomy import FAMILIES, PARTS, anatomy_of
 from niwaki.models.forward import HIDDEN, SCORES, forward
 from niwaki.models.lean import Lean
+from niwaki.models.skeleton import HEADS
 
 
 def test_every_family_is_tested():
@@ -18,9 +19,19 @@ def test_every_family_is_tested():
     assert set(FAMILIES.names()) == set(tiny.FAMILIES) | own
 
 
-@pytest.fixture(scope="module", params=tiny.FAMILIES)
+@pytest.fixture(scope="module", params=[(family, head) for family in tiny.FAMILIES for head in HEADS], ids=" ".join)
 def model(request):
-    return tiny.model(request.param)
+    family, head = request.param
+    return tiny.model(family, head=head)
+
+
+@torch.no_grad()
+def by_transformers(model, batch):
+    """As transformers' own class gives it; of a span, the two logits of each token beside each other."""
+    found = model.network.eval()(**batch.inputs)
+    if model.anatomy.head == "QuestionAnswering":
+        return torch.stack([found.start_logits, found.end_logits], dim=-1)
+    return found.logits
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -29,8 +40,16 @@ def test_lean_equals_transformers(model, pairs):
     batch = tiny.batch(model, pairs=pairs)
     types = batch.inputs.get("token_type_ids")
     lean = Lean(model.network, model.anatomy)(batch.inputs["input_ids"], batch.mask, types)
-    torch.testing.assert_close(lean, tiny.logits(model, batch), atol=1e-5, rtol=0)
+    wanted = by_transformers(model, batch)
+    assert wanted.shape == ((6, *batch.mask.shape[1:], 2) if model.anatomy.per_token else (6, 2))
+    torch.testing.assert_close(lean, wanted, atol=1e-5, rtol=0)
     assert lean.std() > 0.05  # random weights that say something
+
+
+@torch.no_grad()
+def test_what_training_sees_is_what_transformers_gives(model):
+    batch = tiny.batch(model, pairs=True)
+    assert torch.equal(forward(model.network.eval(), model.anatomy, batch).logits, by_transformers(model, batch))
 
 
 @torch.no_grad()

@@ -11,10 +11,13 @@ import tiny
 from niwaki.core.errors import Refused
 from niwaki.core.files import read_json, write_json
 from niwaki.models import sources
+from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.vocabulary import Vocabulary
+from niwaki.models.forward import forward
 from niwaki.models.lean import Lean
-from niwaki.models.model import load_folder
+from niwaki.models.model import Head, load_folder
+from niwaki.models.skeleton import HEADS
 
 
 @pytest.fixture
@@ -33,9 +36,9 @@ def edited(tmp_path):
     return tmp_path / "edited"
 
 
-def refused(folder, *words, labels=None):
+def refused(folder, *words, head=None):
     with pytest.raises(Refused) as caught:
-        load_folder(folder, labels)
+        load_folder(folder, head)
     text = str(caught.value)
     assert "\n" not in text and len(text) < 600
     for word in words:
@@ -113,16 +116,16 @@ def test_no_weights_at_all(folder):
         ({"vocab_size": 7}, ["of another shape"]),
     ],
 )
-@pytest.mark.parametrize("labels", [None, ["a", "b", "c"]])
-def test_a_config_that_asks_for_code_or_does_not_fit(folder, values, words, labels):
+@pytest.mark.parametrize("head", [None, Head(["a", "b", "c"]), Head(["a"], "TokenClassification")], ids=["own", "new", "tags"])
+def test_a_config_that_asks_for_code_or_does_not_fit(folder, values, words, head):
     change(folder / "config.json", **values)
-    refused(folder, *words, labels=labels)
+    refused(folder, *words, head=head)
 
 
 def test_another_head_is_refused_unless_a_new_one_is_asked_for(folder):
     change(folder / "config.json", architectures=["BertForMaskedLM"])
     refused(folder, "fine-tune it first")
-    assert load_folder(folder, ["a", "b"]).labels == ["a", "b"]
+    assert load_folder(folder, Head(["a", "b"])).labels == ["a", "b"]
 
 
 def test_weights_in_several_files_are_told_how_to_join(folder):
@@ -142,14 +145,14 @@ def test_a_hole_in_the_weights_is_never_filled_with_random_numbers(folder, edite
         state = load_file(path / "model.safetensors")
         state.pop("bert.encoder.layer.1.output.dense.weight")
         save_file(state, path / "model.safetensors", metadata={"format": "pt"})
-        refused(path, "bert.encoder.layer.1.output.dense.weight", "missing", labels=tiny.LABELS)
+        refused(path, "bert.encoder.layer.1.output.dense.weight", "missing", head=Head(tiny.LABELS))
 
 
 def test_a_missing_head_is_made_only_when_it_is_asked_for(folder):
     state = {name: value for name, value in load_file(folder / "model.safetensors").items() if "classifier" not in name}
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
     refused(folder, "classifier", "missing")
-    assert load_folder(folder, ["a", "b", "c"]).labels == ["a", "b", "c"]
+    assert load_folder(folder, Head(["a", "b", "c"])).labels == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -198,8 +201,8 @@ def test_more_than_ten_labels_keep_their_order(tmp_path):
 
 
 def test_an_edited_model_takes_new_names_but_not_more_labels(edited):
-    assert load_folder(edited, ["no", "yes"]).labels == ["no", "yes"]
-    refused(edited, "2 labels", "3 are asked for", labels=["a", "b", "c"])
+    assert load_folder(edited, Head(["no", "yes"])).labels == ["no", "yes"]
+    refused(edited, "2 labels", "3 are asked for", head=Head(["a", "b", "c"]))
 
 
 def test_what_config_says_beside_the_shape_survives(tmp_path):
@@ -210,6 +213,75 @@ def test_what_config_says_beside_the_shape_survives(tmp_path):
     model.save(tmp_path)
     again = load_folder(tmp_path).network.config
     assert (again.pad_token_id, again.niwaki_max_tokens, again.vocab_size) == (1, 17, 70)
+
+
+@pytest.fixture(scope="module", params=tiny.FAMILIES)
+def bare(request, tmp_path_factory):
+    """An encoder as it is published: no head, the names of its tensors without the family's."""
+    folder = tmp_path_factory.mktemp("bare")
+    model = tiny.model(request.param)
+    model.save(folder)
+    body = f"{model.anatomy.body}."
+    state = load_file(folder / "model.safetensors")
+    kept = {name.removeprefix(body): value for name, value in state.items() if name.startswith(body)}
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    name = type(model.anatomy.trunk).__name__
+    write_json(folder / "config.json", {**read_json(folder / "config.json"), "architectures": [name]})
+    return folder, model
+
+
+@pytest.mark.parametrize("architecture", HEADS)
+@torch.no_grad()
+def test_a_bare_encoder_takes_any_head_and_keeps_every_weight(bare, architecture, tmp_path):
+    folder, whole = bare
+    names = ["O", "B", "I"] if architecture != "QuestionAnswering" else ["start", "end"]
+    torch.manual_seed(0)
+    model = load_folder(folder, Head(names, architecture, {"kind": "tags"}, "single_label_classification"))
+    assert (model.anatomy.head, model.labels) == (architecture, names)
+    batch = tiny.batch(model, pairs=True)
+    logits = forward(model.network, model.anatomy, batch).logits
+    assert logits.shape == ((6, *batch.mask.shape[1:], len(names)) if model.anatomy.per_token else (6, len(names)))
+    arguments = {**batch.inputs, "output_hidden_states": True}
+    last, wanted = (of.network(**arguments).hidden_states[-1] for of in (model, whole))
+    torch.testing.assert_close(last, wanted, atol=1e-6, rtol=0)
+    model.save(tmp_path)
+    again = load_folder(tmp_path)
+    assert torch.equal(forward(again.network, again.anatomy, batch).logits, logits)
+
+
+def test_a_bare_encoder_has_no_head_unless_one_is_asked_for(bare):
+    refused(bare[0], "has none of the heads niwaki knows", "fine-tune it first")
+
+
+@pytest.mark.parametrize("edits", [[], [Heads(keep=[1, 2, 3]), Ffn(keep=[8, 9, 10])]], ids=["stock", "edited"])
+@pytest.mark.parametrize("architecture", HEADS)
+def test_labels_and_how_logits_are_read_survive(bert_folder, tmp_path, architecture, edits):
+    names = ["start", "end"] if architecture == "QuestionAnswering" else [f"label {number}" for number in range(11)]
+    answer = {"kind": "number", "mean": -2.5, "scale": 1e-3}
+    model = load_folder(bert_folder, Head(names, architecture, answer, "regression"))
+    for edit in edits:
+        model.operate(edit)
+    for name in ("one", "two"):  # saved, loaded, and so once more
+        (tmp_path / name).mkdir()
+        model.save(tmp_path / name)
+        model = load_folder(tmp_path / name)
+        assert (model.labels, model.anatomy.head) == (names, architecture)
+        config = read_json(tmp_path / name / "config.json")
+        for found in (config["niwaki_answer"], model.network.config.niwaki_answer):
+            assert found == answer
+        assert config["problem_type"] == model.network.config.problem_type == "regression"
+
+
+def test_an_edited_model_keeps_the_head_it_has(edited):
+    refused(edited, "keeps its head", "for SequenceClassification, not TokenClassification", head=Head(tiny.LABELS, "TokenClassification"))  # fmt: skip
+    refused(edited, "keeps its head", "not QuestionAnswering", head=Head(["start", "end"], "QuestionAnswering"))
+    taken = load_folder(edited, Head(["no", "yes"], answer={"kind": "label"}, problem="single_label_classification"))
+    assert taken.labels == ["no", "yes"] and taken.network.config.niwaki_answer == {"kind": "label"}
+
+
+def test_a_stock_model_changes_its_head_for_one_of_another_kind(bert_folder):
+    model = load_folder(bert_folder, Head(["O", "B", "I"], "TokenClassification"))
+    assert (model.anatomy.head, model.labels, model.anatomy.per_token) == ("TokenClassification", ["O", "B", "I"], True)
 
 
 def test_saving_again_gives_the_same_bytes_and_names_no_folder(folder, edited, tmp_path):
@@ -257,7 +329,7 @@ def test_the_embedded_model_is_checked_and_found():
 @torch.no_grad()
 def test_the_embedded_model_loads_with_a_new_head_and_runs_lean():
     torch.manual_seed(0)
-    model = sources.load("minilm", ["negative", "positive"])
+    model = sources.load("minilm", Head(["negative", "positive"]))
     assert (model.labels, len(model.anatomy.layers), model.anatomy.width) == (["negative", "positive"], 6, 384)
     inputs = model.tokenizer(["a film to see twice", "no"], padding=True, return_tensors="pt")
     lean = Lean(model.network, model.anatomy)

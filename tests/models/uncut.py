@@ -11,7 +11,7 @@ from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.edits.width import Width
-from niwaki.models.forward import Batch
+from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
 
 
@@ -20,7 +20,7 @@ def expected(model: Model, edit: object, batch: Batch) -> Tensor:
     """Logits of the uncut model with what `edit` takes away switched off. Token ids of the batch are the uncut model's."""
     whole = copy.deepcopy(model)
     SWITCH_OFF[type(edit)](whole, edit)
-    return whole.network.eval()(**batch.inputs).logits
+    return forward(whole.network.eval(), whole.anatomy, batch).logits
 
 
 def without_heads(whole: Model, edit: Heads) -> None:

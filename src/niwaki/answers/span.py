@@ -64,7 +64,10 @@ class Span(Kind):
         )
         writer = Writer()
         for chunk in chunked(inputs):
-            pairs = [(shortened(question, plain, max_tokens // 2), text) for question, text in chunk]
+            questions = plain.encode_batch([question for question, _ in chunk])
+            pairs = [
+                (shortened(question, found), text) for found, (question, text) in zip(questions, chunk, strict=True)
+            ]
             found = [
                 (number, part)
                 for number, whole in enumerate(windowed.encode_batch(pairs))
@@ -119,12 +122,13 @@ def best_stretch(starts: np.ndarray, ends: np.ndarray, longest: int) -> tuple[in
     return best
 
 
-def shortened(question: str, tokenizer: Tokenizer, max_tokens: int) -> str:
-    """A question that leaves room for the text."""
-    if len(question) < max_tokens:  # a token has at least a character
+def shortened(question: str, encoding: Encoding) -> str:
+    """A question that leaves room for the text: as much of it as was encoded, to a whole character."""
+    if not encoding.overflowing:
         return question
-    offsets = [end for _, end in tokenizer.encode(question).offsets]
-    return question[: max(offsets, default=0)] or question[:1]
+    rest = encoding.overflowing[0]
+    end = next(start for (start, _), part in zip(rest.offsets, rest.sequence_ids, strict=True) if part == 0)
+    return question[:end] or question[:1]
 
 
 def _window(encoding: Encoding) -> Window:

@@ -1,6 +1,7 @@
 """A tag for every word of a sentence: names, parts of speech. A sentence longer than the model reads is cut between words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,6 +13,7 @@ from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, Writer, chunk
 
 WORD = re.compile(r"\w+|[^\w\s]", re.UNICODE)  # how a plain text is cut into words where the user has not done it
 OUTSIDE = "O"
+Piece = tuple[int, list[str], Encoding]  # number of the first word, words, their tokens
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,14 @@ class Tags(Kind):
         tokenizer = limited(tokenizer, max_tokens)
         writer = Writer()
         for chunk in chunked(inputs):
+            whole = tokenizer.encode_batch(chunk, is_pretokenized=True)
             pieces = [
-                (number, piece) for number, words in enumerate(chunk) for piece in _pieces(words, tokenizer, max_tokens)
+                (number, piece)
+                for number, (words, encoding) in enumerate(zip(chunk, whole, strict=True))
+                for piece in _pieces(0, list(words), encoding, tokenizer)
             ]
-            encodings = tokenizer.encode_batch([words for _, (_, words) in pieces], is_pretokenized=True)
-            notes = [
-                _note(first, words, encoding) for (_, (first, words)), encoding in zip(pieces, encodings, strict=True)
-            ]
-            writer.add(encodings, [number for number, _ in pieces], notes)
+            notes = [_note(*piece) for _, piece in pieces]
+            writer.add([encoding for _, (*_, encoding) in pieces], [number for number, _ in pieces], notes)
         return writer.done()
 
     def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
@@ -75,23 +77,28 @@ class Tags(Kind):
         return found
 
 
-def _pieces(words: Sequence[str], tokenizer: Tokenizer, max_tokens: int) -> Iterator[tuple[int, list[str]]]:
-    """Stretches of words that fit, with the number of their first word. Most sentences are one stretch."""
-    room = max_tokens - tokenizer.num_special_tokens_to_add(False)
-    if sum(map(len, words)) <= room:  # a token has at least a character
-        yield 0, list(words)
+def _pieces(first: int, words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Iterator[Piece]:
+    """Stretches of words that fit, with the number of their first word. Most sentences are one stretch. A word that does
+    not fit by itself loses its end."""
+    if not encoding.overflowing or len(words) == 1:
+        yield first, words, encoding
         return
-    sizes = [
-        max(1, len(e.ids))
-        for e in tokenizer.encode_batch([[word] for word in words], is_pretokenized=True, add_special_tokens=False)
-    ]
-    first, used = 0, 0
-    for number, size in enumerate(sizes):
+    parts = [encoding, *encoding.overflowing]
+    tokens = Counter(word for part in parts for word in part.word_ids if word is not None)
+    room = sum(word is not None for word in encoding.word_ids)
+    starts, used = [0], 0
+    for number in range(len(words)):
+        size = max(1, tokens[number])
         if used and used + size > room:
-            yield first, list(words[first:number])
-            first, used = number, 0
+            starts.append(number)
+            used = 0
         used += size
-    yield first, list(words[first:])
+    stretches = [words[start:end] for start, end in zip(starts, [*starts[1:], len(words)], strict=True)]
+    # by itself a word may have a token more than in its sentence, so whether the stretches fit is asked again
+    for start, some, again in zip(
+        starts, stretches, tokenizer.encode_batch(stretches, is_pretokenized=True), strict=True
+    ):
+        yield from _pieces(first + start, some, again, tokenizer)
 
 
 def _note(first: int, words: Sequence[str], encoding: Encoding) -> tuple[int, np.ndarray]:

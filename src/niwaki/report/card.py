@@ -14,6 +14,11 @@ KINDS = {  # what the task answers → the hubs' name for such models
     "span": "question-answering",
     "choice": "multiple-choice",
 }
+EXAMPLES = {  # what the task answers → an input of that form
+    "tags": '["Ada Lovelace was born in London"]',
+    "span": '[("Where was she born?", "Ada Lovelace was born in London.")]',
+    "choice": '[("She opens the door and", ["goes in.", "the door."])]',
+}
 CARD, LABEL = "README.md", "energy-label.svg"
 Facts = dict[str, Any]
 
@@ -36,7 +41,12 @@ def card(report: Facts, stage: Facts, has_label: bool) -> str:
     made.filters.update(plain=plain, fenced=fenced)
     methods = [method for name in lineage(report, stage["name"]) for method in name["methods"]]
     return made.get_template("card.md.j2").render(
-        run=report, stage=stage, methods=methods, label=LABEL if has_label else None, kind=_kind(report)
+        run=report,
+        stage=stage,
+        methods=methods,
+        label=LABEL if has_label else None,
+        kind=_kind(report),
+        example=EXAMPLES.get(report["task"]["answer"], '["…"]'),
     )
 
 
