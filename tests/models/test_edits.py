@@ -36,7 +36,9 @@ CHAINS = {
     "all": ("vocabulary", "layers", "heads", "ffn", "width", "ffn", "int8"),
     "packed first": ("int8", "heads", "ffn", "width", "vocabulary", "layers"),
 }
-WHOLE, *PER_TOKEN = HEADS  # the head for whole texts gets every chain; those per token every edit, and every family the long ones
+WHOLE, *PER_TOKEN = (
+    HEADS  # the head for whole texts gets every chain; those per token every edit, and every family the long ones
+)
 CASES = [(family, chain, WHOLE) for family in tiny.FAMILIES for chain in CHAINS]
 CASES += [("bert", name, head) for head in PER_TOKEN for name in NAMES]
 CASES += [(family, chain, head) for head in PER_TOKEN for family in tiny.FAMILIES for chain in ("student", "all")]

@@ -116,7 +116,9 @@ def test_no_weights_at_all(folder):
         ({"vocab_size": 7}, ["of another shape"]),
     ],
 )
-@pytest.mark.parametrize("head", [None, Head(["a", "b", "c"]), Head(["a"], "TokenClassification")], ids=["own", "new", "tags"])
+@pytest.mark.parametrize(
+    "head", [None, Head(["a", "b", "c"]), Head(["a"], "TokenClassification")], ids=["own", "new", "tags"]
+)
 def test_a_config_that_asks_for_code_or_does_not_fit(folder, values, words, head):
     change(folder / "config.json", **values)
     refused(folder, *words, head=head)
