@@ -1,6 +1,7 @@
-"""Graphs: every family, cut and packed, gives in ONNX Runtime what torch gives, from one file of weights."""
+"""Graphs: every family under every head, cut and packed, gives in ONNX Runtime what torch gives, from one file of weights."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -8,22 +9,30 @@ import pytest
 import torch
 
 import tiny
+from niwaki.answers.label import Label
 from niwaki.core.errors import Refused
 from niwaki.engines.export import GRAPH, header, write_graph
 from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.layers import Layers
+from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.edits.width import Width
 from niwaki.models.model import Model
+from niwaki.models.skeleton import HEADS
+from niwaki.models.tokens import trimmed, used_pieces
 
 TEXTS = [text for text, _ in tiny.sentences(40, seed=5)]
 PAIRS = list(zip(TEXTS[:20], TEXTS[20:], strict=True))
 SHAPES = ("whole", "cut", "int8")
+WHOLE, *PER_TOKEN = HEADS
+CASES = [(family, shape, WHOLE) for family in tiny.FAMILIES for shape in SHAPES]
+CASES += [(family, shape, head) for family in tiny.FAMILIES for shape in ("cut", "int8") for head in PER_TOKEN]
 
 
-def cut(family: str, shape: str) -> Model:
-    model, draw = tiny.model(family), random.Random(family)
+def cut(family: str, shape: str, head: str = WHOLE) -> Model:
+    model, draw = tiny.model(family, head=head), random.Random(family)
     if shape != "whole":
         model.operate(Heads(keep=[sorted(draw.sample(range(4), 1 + number)) for number in range(len(model.anatomy.layers))]))  # fmt: skip
         model.operate(Ffn(keep=[sorted(draw.sample(range(64), 40 + number)) for number in range(len(model.anatomy.layers))]))  # fmt: skip
@@ -33,26 +42,57 @@ def cut(family: str, shape: str) -> Model:
     return model
 
 
-@pytest.fixture(scope="module", params=[(family, shape) for family in tiny.FAMILIES for shape in SHAPES], ids=" ".join)
-def exported(request, tmp_path_factory):
-    family, shape = request.param
-    folder = tmp_path_factory.mktemp("exported")
-    model = cut(family, shape)
+def predictors_of(model: Model, folder: Path) -> dict[str, Predictor]:
     model.save(folder)
     write_graph(model, folder)
-    return folder, shape, {engine: Predictor(folder, engine, threads=2) for engine in ("onnx", "torch")}
+    return {engine: Predictor(folder, engine, threads=2) for engine in ("onnx", "torch")}
 
 
-@pytest.mark.parametrize("texts", [TEXTS, PAIRS], ids=["single", "pairs"])
-def test_the_engine_gives_what_torch_gives(exported, texts):
-    _, shape, predictors = exported
-    found, wanted = (predictors[engine].logits(texts) for engine in ("onnx", "torch"))
+def logits(predictor: Predictor, texts: list) -> np.ndarray:
+    """Through the encoding for whole texts, whatever the head: here only the graph is on trial."""
+    return predictor.logits(Label().encode(texts, predictor.tokenizer, 60))
+
+
+@pytest.fixture(scope="module", params=CASES, ids=" ".join)
+def exported(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exported")
+    return folder, request.param[1], predictors_of(cut(*request.param), folder)
+
+
+def assert_equal(found: np.ndarray, wanted: np.ndarray, shape: str) -> None:
+    assert found.shape == wanted.shape and wanted.std() > 0.05
     if shape == "int8":  # activations are rounded too
         assert np.abs(found - wanted).max() < 0.15 * np.abs(wanted).max()
         assert np.corrcoef(found.ravel(), wanted.ravel())[0, 1] > 0.99
     else:
         np.testing.assert_allclose(found, wanted, atol=1e-4)
-    assert wanted.std() > 0.05
+
+
+@pytest.mark.parametrize("texts", [TEXTS, PAIRS], ids=["single", "pairs"])
+def test_the_engine_gives_what_torch_gives(exported, texts):
+    _, shape, predictors = exported
+    assert_equal(logits(predictors["onnx"], texts), logits(predictors["torch"], texts), shape)
+
+
+EDITS = {
+    "layers": Layers(keep=[0, 2]),
+    "heads": Heads(keep=[[0, 3], [1], [0, 1, 2]]),
+    "ffn": Ffn(keep=[8, 63, 1]),
+    "width": Width(keep=list(range(3, 30))),
+    "vocabulary": Vocabulary(keep=used_pieces(tiny.tokenizer().backend_tokenizer, TEXTS, 1)),
+    "int8": Int8(),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("head", HEADS)
+def test_every_edit_under_every_head_is_exported(tmp_path, head, name):
+    model = tiny.model("bert", head=head)
+    if name == "vocabulary":
+        model.tokenizer = trimmed(model.tokenizer, EDITS[name].keep)
+    model.operate(EDITS[name])
+    predictors = predictors_of(model, tmp_path)
+    assert_equal(logits(predictors["onnx"], PAIRS), logits(predictors["torch"], PAIRS), name)
 
 
 def test_the_weights_lie_in_the_safetensors_file_only(exported):
@@ -72,21 +112,32 @@ def test_the_weights_lie_in_the_safetensors_file_only(exported):
 def test_alone_in_a_batch_and_in_any_order(exported):
     _, shape, predictors = exported
     for engine in ("onnx", "torch"):
-        together = predictors[engine].logits(TEXTS)
+        predictor = predictors[engine]
+        together = by_text(predictor, TEXTS)
         order = np.random.default_rng(0).permutation(len(TEXTS))
-        shuffled = predictors[engine].logits([TEXTS[place] for place in order])
-        alone = np.concatenate([predictors[engine].logits([text]) for text in TEXTS[:8]])
-        atol = 0.1 * np.abs(together).max() if shape == "int8" and engine == "onnx" else 1e-5
-        np.testing.assert_allclose(shuffled, together[order], atol=atol)
-        np.testing.assert_allclose(alone, together[:8], atol=atol)
+        shuffled = by_text(predictor, [TEXTS[place] for place in order])
+        largest = max(np.abs(part).max() for part in together)
+        atol = 0.1 * largest if shape == "int8" and engine == "onnx" else 1e-5
+        for part, place in zip(shuffled, order, strict=True):
+            np.testing.assert_allclose(part, together[place], atol=atol)
+        for text, part in zip(TEXTS[:8], together, strict=False):
+            np.testing.assert_allclose(logits(predictor, [text]), part, atol=atol)
+
+
+def by_text(predictor: Predictor, texts: list[str]) -> list[np.ndarray]:
+    """Logits of each text: one row, or one for each token."""
+    rows = Label().encode(texts, predictor.tokenizer, 60)
+    found = predictor.logits(rows)
+    return np.split(found, rows.ids.starts[1:-1] if predictor.kind.per_token else range(1, len(texts)))
 
 
 def test_the_graph_takes_any_batch_and_length(exported):
     _, _, predictors = exported
-    runtime = predictors["onnx"].runtime
+    runtime, per_token = predictors["onnx"].runtime, predictors["onnx"].kind.per_token
     for rows, tokens in ((1, 1), (1, 7), (3, 40), (9, 2)):
         ids = np.full((rows, tokens), 9)
-        assert runtime.logits(ids, np.ones_like(ids), np.zeros_like(ids)).shape == (rows, 2)
+        found = runtime.logits(ids, np.ones_like(ids), np.zeros_like(ids))
+        assert found.shape == ((rows, tokens, 2) if per_token else (rows, 2))
 
 
 def test_an_int8_graph_multiplies_integers(tmp_path):
