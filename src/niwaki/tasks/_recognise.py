@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from niwaki.core.errors import Refused
 from niwaki.data import files
 from niwaki.data.columns import guess
 from niwaki.tasks import TASKS
@@ -9,12 +10,16 @@ from niwaki.tasks._task import Task
 
 
 def recognise(source: str, named: dict[str, str]) -> str:
-    """The name of a task in the catalogue; Refused where the columns can be read in several ways."""
+    """The name of a task in the catalogue; Refused where the rows can be read in several ways."""
     folder = Path(source).expanduser()
     if folder.is_dir():
-        for name in TASKS.names():
-            home = TASKS.load(name, Task).home
-            if home and home == folder.resolve().name:
-                return name
+        homes = {home: name for name in TASKS.names() if (home := TASKS.load(name, Task).home)}
+        if folder.resolve().name in homes:
+            return homes[folder.resolve().name]
+        inside = sorted(homes[path.name] for path in folder.iterdir() if path.name in homes)
+        if inside:
+            raise Refused(
+                f"{folder}: holds rows of several tasks ({', '.join(inside)}); say which: --set task={inside[0]}"
+            )
     tables = files.read(source)
     return guess(next(iter(tables.values())), named).kind
