@@ -5,40 +5,58 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from niwaki.answers._kind import Input, Value
 from niwaki.core.catalog import Catalog
 from niwaki.core.log import say
+from niwaki.core.seeds import numpy_generator
 from niwaki.evaluate.quality import quality
 from niwaki.meter import Window
 from niwaki.tasks._task import Task
 
 RUNGS = Catalog("niwaki.evaluate.rungs", what="baseline")
-ORDER = ("majority", "tfidf")
+ORDER = ("majority", "tfidf", "static", "frozen")  # as they rise
 Answerer = Callable[[Sequence[Input]], list[Value]]
 
 
 class Rung:
     """Base of the files in `rungs/`: from the train rows to something that answers."""
 
-    name: ClassVar[str]
-    note: ClassVar[str] = ""
+    name: str
+    note: str = ""  # what a reader of its score must know
+    most_rows: ClassVar[int] = 100_000  # train rows that it is fitted on, at most
 
-    def __init__(self, task: Task, model: Path) -> None:
+    def __init__(self, task: Task, model: Path, vectors: str = "") -> None:
         self.task = task
         self.model = model  # folder of the recipe's pretrained model
+        self.vectors = vectors  # file of word vectors, or none
 
     def fit(self) -> Answerer | None:
         """None where the rung has no answer to this kind of task."""
         raise NotImplementedError
 
+    def train(self) -> pa.Table:
+        """The train rows; of more than `most_rows` a sample drawn without a look at them, the same in every run."""
+        rows = self.task.splits()["train"]
+        if rows.num_rows <= self.most_rows:
+            return rows
+        self.tell(f"fitted on {self.most_rows} of the {rows.num_rows} train rows")
+        drawn = numpy_generator(0, "rung", rows.num_rows).choice(rows.num_rows, self.most_rows, replace=False)
+        return rows.take(np.sort(drawn))
 
-def climb(task: Task, model: Path, window: Callable[[], Window]) -> tuple[dict[str, Any], np.ndarray]:
+    def tell(self, what: str) -> None:
+        self.note = f"{self.note}; {what}" if self.note else what
+
+
+def climb(
+    task: Task, model: Path, window: Callable[[], Window], vectors: str = ""
+) -> tuple[dict[str, Any], np.ndarray]:
     """The content of baseline.json, and the outcomes of each rung on the test rows (rungs, rows, …)."""
     rungs, outcomes = [], []
     with window() as whole:
         for kind in ORDER:
-            found = _step(kind, RUNGS.load(kind, Rung)(task, model), task, window)
+            found = _step(kind, RUNGS.load(kind, Rung)(task, model, vectors), task, window)
             if found is not None:
                 rungs.append(found[0])
                 outcomes.append(found[1])

@@ -1,33 +1,59 @@
-"""All logits of a feed from a network in torch: for validation while training, and for teachers."""
+"""All logits or hidden states of a feed from a network in torch: for validation while training, teachers, baselines."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from niwaki.data.batching import in_order, sorted_batches
-from niwaki.models.forward import Batch, forward
+from niwaki.models.forward import HIDDEN, Batch, Outputs, forward
 from niwaki.models.model import Model
 from niwaki.train.feed import Feed
 from niwaki.train.precision import autocast
 
 ROWS, TOKENS = 128, 8192  # a batch without gradients may be larger than one with
+Read = Callable[[Outputs, Tensor], Tensor]  # what a batch gave, and its mask, to what is wanted of it
+
+
+def logits_of(model: Model, feed: Feed, precision: str) -> np.ndarray:
+    """(sequences, labels) in the order of the feed, or (tokens of all sequences, labels) from heads per token; float32."""
+    return _gathered(model, feed, precision, lambda out, mask: out.logits, model.anatomy.per_token)
+
+
+def hidden_of(model: Model, feed: Feed, precision: str, per_token: bool) -> np.ndarray:
+    """The last hidden states, float32: (tokens of all sequences, width), or their mean over each sequence's tokens."""
+    read = _last if per_token else _mean
+    return _gathered(model, feed, precision, read, per_token, frozenset({HIDDEN}))
+
+
+def _last(out: Outputs, mask: Tensor) -> Tensor:
+    return out.hidden[-1]
+
+
+def _mean(out: Outputs, mask: Tensor) -> Tensor:
+    real = mask[..., None].float()  # (batch, tokens, 1)
+    return (out.hidden[-1].float() * real).sum(dim=1) / real.sum(dim=1)
 
 
 @torch.no_grad()
-def logits_of(model: Model, feed: Feed, precision: str) -> np.ndarray:
-    """(sequences, labels) in the order of the feed, or (tokens of all sequences, labels) from heads per token; float32."""
+def _gathered(
+    model: Model, feed: Feed, precision: str, read: Read, per_token: bool, needs: frozenset[str] = frozenset()
+) -> np.ndarray:
     was_training = model.network.training
     model.network.eval()
     lengths = feed.features.rows.ids.lengths
-    found = in_order(_parts(model, feed, precision, lengths), lengths, model.anatomy.per_token)
+    found = in_order(_parts(model, feed, precision, read, needs), lengths, per_token)
     model.network.train(was_training)
     return found
 
 
-def _parts(model: Model, feed: Feed, precision: str, lengths: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _parts(
+    model: Model, feed: Feed, precision: str, read: Read, needs: frozenset[str]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     anatomy, nothing = model.anatomy, torch.zeros(0)
-    for sequences in sorted_batches(lengths, ROWS, TOKENS):
+    for sequences in sorted_batches(feed.features.rows.ids.lengths, ROWS, TOKENS):
         batch = Batch(feed.inputs(sequences), nothing, nothing)
         with autocast(precision, feed.device):
-            yield sequences, forward(model.network, anatomy, batch).logits.float().cpu().numpy()
+            out = forward(model.network, anatomy, batch, needs)
+        yield sequences, read(out, batch.mask).float().cpu().numpy()

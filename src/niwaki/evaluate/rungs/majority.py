@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from niwaki.evaluate.ladder import Answerer, Rung
 
 
 class Majority(Rung):
-    name: ClassVar[str] = "the commonest answer"
+    name = "the commonest answer"
 
     def fit(self) -> Answerer | None:
         gold = self.task.gold(self.task.splits()["train"])

@@ -1,38 +1,65 @@
 """TF-IDF of words, or of words and pairs of words, and a linear SVM: the better of both on the validation rows."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from niwaki.answers._kind import Input
 from niwaki.evaluate.ladder import Answerer, Rung
+from niwaki.evaluate.rungs._linear import Fitted, Matrix
+from niwaki.evaluate.rungs._words import WordFeatures
+
+MOST_NUMBERS = 50_000_000  # of a model: words × labels
 
 
 class TfIdf(Rung):
-    name: ClassVar[str] = "TF-IDF + linear SVM"
+    name = "TF-IDF + linear SVM"
 
     def fit(self) -> Answerer | None:
-        if self.task.answer != "label":
+        if self.task.answer == "span":
             return None
-        train = self.task.splits()["train"]
-        texts, gold = joined(self.task.inputs(train)), self.task.gold(train)
-        fitted = [pipeline(pairs).fit(texts, gold) for pairs in (False, True)]
-        best = max(fitted, key=self._validated)
-        return lambda inputs: best.predict(joined(inputs)).tolist()
-
-    def _validated(self, fitted: Any) -> float:
-        table = self.task.splits()["validation"]
-        said = fitted.predict(joined(self.task.inputs(table))).tolist()
-        return self.task.scores(self.task.outcomes(said, table))[self.task.metric]
+        train = self.train()
+        if self.task.answer == "tags":
+            self.name = "words, endings, shapes + linear SVM"
+            return Fitted(self.task, train, [WordFeatures()])
+        if self.task.answer == "number":
+            self.name = "TF-IDF + ridge regression"
+        most = MOST_NUMBERS // len(self.task.labels)
+        return Fitted(self.task, train, [TextFeatures(longest, most) for longest in (1, 2)])
 
 
-def pipeline(pairs: bool) -> Any:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.svm import LinearSVC
+class TextFeatures:
+    """A pair of texts, besides the words of each: the words that they share, those that they do not, and how much that is
+    in all. A bag of both cannot see that they share anything."""
 
-    words = TfidfVectorizer(ngram_range=(1, 2 if pairs else 1), sublinear_tf=pairs)
-    return make_pipeline(words, LinearSVC(random_state=0))
+    def __init__(self, longest: int, most: int) -> None:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        self.words = TfidfVectorizer(
+            ngram_range=(1, longest), sublinear_tf=longest > 1, token_pattern=r"(?u)\b\w+\b|[^\w\s]", max_features=most
+        )
+
+    def fit(self, inputs: Sequence[Input]) -> Matrix:
+        self.words.fit(each(inputs))
+        return self.of(inputs)
+
+    def of(self, inputs: Sequence[Input]) -> Matrix:
+        from scipy import sparse
+
+        if isinstance(inputs[0], str):
+            return self.words.transform(inputs)
+        a, b = (self.words.transform([pair[side] for pair in inputs]) for side in (0, 1))
+        return sparse.hstack([a, b, abs(a - b), a.multiply(b), sparse.csr_matrix(shared(a, b))], format="csr")
 
 
-def joined(inputs: Sequence[Input]) -> list[str]:
-    return [given if isinstance(given, str) else " ".join(given) for given in inputs]
+def shared(a: Matrix, b: Matrix) -> np.ndarray:
+    """(rows, 5): cosine, the shares of each side's words that the other has too, that of all words, and unlike lengths."""
+    both, of_a, of_b = (np.asarray((x > 0).sum(axis=1), dtype=float).ravel() for x in (a.multiply(b), a, b))
+    ratios = [(both, of_a), (both, of_b), (both, of_a + of_b - both), (abs(of_a - of_b), of_a + of_b)]
+    cosine = np.asarray(a.multiply(b).sum(axis=1)).ravel()
+    return np.stack([cosine, *(part / np.maximum(whole, 1) for part, whole in ratios)], axis=1)
+
+
+def each(inputs: Sequence[Input]) -> Iterator[str]:
+    for given in inputs:
+        yield from (given,) if isinstance(given, str) else given

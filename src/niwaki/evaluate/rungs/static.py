@@ -1,0 +1,30 @@
+"""Averaged word vectors and a linear model: the pretrained model's own token table, or a file of vectors (GloVe's form)."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from niwaki.evaluate.ladder import Answerer, Rung
+from niwaki.evaluate.rungs._dense import Dense
+from niwaki.evaluate.rungs._linear import Fitted
+from niwaki.evaluate.rungs._tables import Table, of_file, of_model
+from niwaki.models.model import load_folder
+
+
+class Static(Rung):
+    name = "averaged static vectors + linear model"
+    most_rows: ClassVar[int] = 40_000
+
+    def fit(self) -> Answerer | None:
+        if self.task.answer == "span":
+            return None
+        table = self._table()
+        vectors = table.around if self.task.answer == "tags" else table.mean
+        return Fitted(self.task, self.train(), [Dense(vectors)])
+
+    def _table(self) -> Table:
+        if not self.vectors:
+            self.tell("the pretrained model's token table")
+            return of_model(load_folder(self.model, self.task.head))
+        self.tell(f"vectors of {Path(self.vectors).name}")
+        task = self.task
+        return of_file(Path(self.vectors), (text for rows in task.splits().values() for text in task.texts(rows)))
