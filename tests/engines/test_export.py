@@ -153,6 +153,7 @@ def test_tracing_changes_nothing_in_the_model(tmp_path):
     before = tiny.logits(model, tiny.batch(model))
     model.save(tmp_path)
     write_graph(model, tmp_path)
+    assert not any(module.training for module in model.network.modules())
     assert torch.equal(tiny.logits(model, tiny.batch(model)), before)
 
 

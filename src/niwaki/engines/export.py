@@ -33,7 +33,7 @@ def write_graph(model: Model, folder: Path) -> None:
 
 def trace(model: Model) -> bytes:
     """The lean forward pass as an ONNX graph, any batch and length. Nothing is folded, so that weights keep their names."""
-    lean = Lean(model.network.eval(), model.anatomy)
+    lean = Lean(model.network, model.anatomy).eval()  # the exporter gives back the mode it finds
     ids = torch.ones(2, 5, dtype=torch.long)
     arguments = (ids, ids, torch.zeros_like(ids))
     names = INPUTS if model.anatomy.uses_types else INPUTS[:2]
