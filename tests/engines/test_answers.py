@@ -1,0 +1,263 @@
+"""All six kinds of answers from text to answer, held against transformers asked one text at a time and read by hand."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from niwaki.answers import ANSWERS
+from niwaki.core.errors import Refused, UsageError
+from niwaki.engines.predictor import Predictor
+
+from .kinds import INPUTS, KINDS, LONG, ROWS, model_of, saved
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def asked(request, tmp_path_factory):
+    """A kind, its model and its predictors."""
+    kind = request.param
+    folder = saved(model_of(kind), tmp_path_factory.mktemp("kinds") / kind)
+    return kind, model_of(kind), {engine: Predictor(folder, engine, threads=2) for engine in ("onnx", "torch")}
+
+
+def test_every_kind_is_tested():
+    assert set(KINDS) == set(INPUTS) == set(ANSWERS.names())
+
+
+# ── by hand: transformers' tokenizer and network, one text at a time ────────────────────────────────────────────────
+
+
+@torch.no_grad()
+def by_transformers(model, *texts, **how):
+    """One text, or pair: the encoding, and the network's own outputs for each of its sequences."""
+    given = model.tokenizer(*texts, truncation=how.pop("truncation", True), max_length=64, **how)
+    rows = given["input_ids"] if isinstance(given["input_ids"][0], list) else [given["input_ids"]]
+    types = given["token_type_ids"] if isinstance(given["input_ids"][0], list) else [given["token_type_ids"]]
+    return given, [
+        model.network(input_ids=torch.tensor([row]), token_type_ids=torch.tensor([kind]))
+        for row, kind in zip(rows, types, strict=True)
+    ]
+
+
+def of_text(model, given):
+    _, (out,) = by_transformers(model, *([given] if isinstance(given, str) else given))
+    return out.logits[0].double().numpy()
+
+
+def label(model, given):
+    return model.labels[of_text(model, given).argmax()]
+
+
+def labels(model, given):
+    chances = 1 / (1 + np.exp(-of_text(model, given)))
+    return [name for name, chance in zip(model.labels, chances, strict=True) if chance >= 0.4]
+
+
+def number(model, given):
+    return 30.0 + 12.5 * of_text(model, given)[0]
+
+
+def choice(model, given):
+    beginning, endings = given
+    return int(np.argmax([of_text(model, (beginning, ending))[0] for ending in endings]))
+
+
+def tags(model, words):
+    """A sentence that fits is read at once; of a longer one, this reads as many words as fit, then the rest."""
+    given, (out,) = by_transformers(model, words, is_split_into_words=True)
+    first = [given.word_ids().index(word) for word in range(len(words)) if word in given.word_ids()]
+    found = [model.labels[place] for place in out.logits[0, first].argmax(dim=1).tolist()]
+    return found if len(found) == len(words) else [*found, *tags(model, words[len(found) :])]
+
+
+def span(model, given):
+    """Every stretch of at most 6 tokens in every window, one after the other."""
+    question, text = given
+    found, outs = by_transformers(
+        model, question, text, truncation="only_second", stride=8, return_overflowing_tokens=True, return_offsets_mapping=True
+    )  # fmt: skip
+    best = (-np.inf, "")
+    for window, out in enumerate(outs):
+        places = [place for place, part in enumerate(found.sequence_ids(window)) if part == 1]
+        offsets = found["offset_mapping"][window]
+        for first in places:
+            for last in [place for place in places if first <= place < first + 6]:
+                score = float(out.start_logits[0, first] + out.end_logits[0, last])
+                best = max(best, (score, text[offsets[first][0] : offsets[last][1]]))
+    return best[1]
+
+
+BY_HAND = {"label": label, "labels": labels, "number": number, "choice": choice, "tags": tags, "span": span}
+
+
+@pytest.mark.parametrize("engine", ["onnx", "torch"])
+def test_values_are_what_transformers_gives_read_by_hand(asked, engine):
+    kind, model, predictors = asked
+    found = predictors[engine].values(INPUTS[kind])
+    wanted = [BY_HAND[kind](model, given) for given in INPUTS[kind]]
+    if kind == "number":
+        np.testing.assert_allclose(found, wanted, atol=1e-3)
+        assert np.std(wanted) > 0.5  # in real units, not in those of the head
+    else:
+        assert found == wanted
+        assert len({json.dumps(value) for value in wanted}) > 1  # not all the same, so that order shows
+
+
+def test_answers_say_more_of_the_same_values(asked):
+    kind, _, predictors = asked
+    said = predictors["onnx"].predict(INPUTS[kind])
+    fields = {
+        "label": "label",
+        "labels": "labels",
+        "number": "value",
+        "choice": "choice",
+        "tags": "tags",
+        "span": "answer",
+    }
+    assert [getattr(answer, fields[kind]) for answer in said] == predictors["onnx"].values(INPUTS[kind])
+    for answer, given in zip(said, INPUTS[kind], strict=True):
+        assert str(answer) and "\n" not in answer.line()
+        if kind == "label":
+            assert sum(answer.probabilities.values()) == pytest.approx(1)
+            assert answer.probability == answer.probabilities[answer.label] == max(answer.probabilities.values())
+        elif kind == "labels":
+            assert [name for name, chance in answer.probabilities.items() if chance >= 0.4] == answer.labels
+        elif kind == "choice":
+            assert sum(answer.probabilities) == pytest.approx(1) and answer.ending == given[1][answer.choice]
+        elif kind == "tags":
+            assert answer.words == given and len(answer.tags) == len(answer.probabilities) == len(given)
+            assert all(1 / 3 <= chance <= 1 for chance in answer.probabilities)
+        elif kind == "span":
+            assert given[1][answer.start : answer.end] == answer.answer != ""
+
+
+@pytest.mark.parametrize("engine", ["onnx", "torch"])
+def test_alone_or_in_company_and_in_any_order_the_answer_is_the_same(asked, engine):
+    kind, _, predictors = asked
+    predictor, inputs = predictors[engine], INPUTS[kind]
+    together = predictor.values(inputs)
+    order = np.random.default_rng(1).permutation(len(inputs))
+    shuffled = predictor.values([inputs[place] for place in order])
+    alone = [predictor.values([given])[0] for given in inputs]
+    if kind == "number":
+        np.testing.assert_allclose(shuffled, [together[place] for place in order], atol=1e-3)
+        np.testing.assert_allclose(alone, together, atol=1e-3)
+    else:
+        assert shuffled == [together[place] for place in order] and alone == together
+
+
+def test_a_long_text_is_read_in_windows_and_a_long_sentence_in_pieces(tmp_path):
+    spans, words = (Predictor(saved(model_of(kind), tmp_path / kind), "torch") for kind in ("span", "tags"))
+    rows = spans.encode([("the end", LONG), ("the end", ROWS[0])])
+    assert len(rows.ids) > 3 and rows.inputs == 2 and rows.ids.lengths.max() <= 64
+    rows = words.encode([LONG.split(), ["film"]])
+    assert len(rows.ids) >= 3 and rows.inputs == 2 and rows.ids.lengths.max() <= 64
+
+
+def test_no_answer_by_the_threshold(tmp_path):
+    """Whether an answer is given turns where the threshold passes what none leads by."""
+    given = [("was it good", ROWS[0])]
+    folder = saved(model_of("span", may_be_none=True, threshold=1e6), tmp_path)
+    (answer,) = Predictor(folder).predict(given)
+    assert answer.answer
+    for threshold, wanted in ((-answer.margin + 1e-3, answer.answer), (-answer.margin - 1e-3, "")):
+        config = json.loads((folder / "config.json").read_text())
+        config["niwaki_answer"]["threshold"] = threshold
+        (folder / "config.json").write_text(json.dumps(config))
+        (found,) = Predictor(folder).predict(given)
+        assert found.answer == wanted and found.margin == pytest.approx(answer.margin)
+
+
+def test_nothing_asked_nothing_answered(asked):
+    _, _, predictors = asked
+    for predictor in predictors.values():
+        assert predictor.predict([]) == predictor.values([]) == []
+
+
+# ── input that is none ──────────────────────────────────────────────────────────────────────────────────────────────
+
+WRONG = {
+    "label": [3, None, ["a", "b", "c"], {"a": 1}, ("a", 3)],
+    "labels": [3, ("a", "b", "c")],
+    "number": [3.5, ["a", None]],
+    "choice": ["a text", ("a", "b"), ("a", ["one"]), ("a", 3), ("a", ["b", 3]), ("a",)],
+    "tags": [3, ["a", 3], None],
+    "span": ["a text", ("a", "b", "c"), ("a", 3), 3],
+}
+EMPTY = {
+    "label": ["", " \n", ("a", " ")],
+    "labels": [""],
+    "number": ["\t"],
+    "choice": [("", ["a", "b"]), ("a", ["b", " "])],
+    "tags": ["", " ", [], ["a", ""]],
+    "span": [("", "a"), ("a", " ")],
+}
+
+
+def test_what_is_no_input_is_refused_in_a_line(asked):
+    kind, _, predictors = asked
+    good = INPUTS[kind][0]
+    for given in WRONG[kind]:
+        with pytest.raises(UsageError, match=r"^texts\.1: must be a ") as caught:
+            predictors["onnx"].predict([good, given])
+        assert type(given).__name__ in str(caught.value) and "\n" not in str(caught.value)
+    for given in EMPTY[kind]:
+        with pytest.raises(Refused, match=r"^texts\.1: is empty") as caught:
+            predictors["onnx"].predict([good, given])
+        assert "\n" not in str(caught.value)
+
+
+# ── configs that niwaki did not write ───────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("of", "problem", "wanted"),
+    [
+        ("label", None, "label"),
+        ("label", "single_label_classification", "label"),
+        ("labels", "multi_label_classification", "labels"),
+        ("number", "regression", "number"),
+        ("number", None, "number"),
+        ("tags", None, "tags"),
+        ("span", None, "span"),
+    ],
+)
+def test_a_config_of_transformers_own_is_understood(tmp_path, of, problem, wanted):
+    model = model_of(of)
+    model.network.config.niwaki_answer, model.network.config.problem_type = None, problem
+    predictor = Predictor(saved(model, tmp_path), "torch")
+    assert type(predictor.kind).__module__.rpartition(".")[2] == wanted
+    assert len(predictor.predict(INPUTS[of][:3])) == 3
+    if wanted == "number":  # logits are the numbers, as transformers reads them
+        assert predictor.values(ROWS[:1]) == pytest.approx(of_text(model, ROWS[0]).tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"kind": "lable"}, "did you mean 'label'"),
+        ({"kind": "labels", "threshold": 3}, "threshold"),
+        ({"kind": "labels", "treshold": 0.3}, "unknown key, did you mean 'threshold'"),
+        ({"kind": None}, "is not known"),
+        ({"kind": "../label"}, "is not known"),
+        ({}, "is not known"),
+    ],
+)
+def test_a_kind_that_is_none_is_refused_in_a_line(tmp_path, said, words):
+    model = tiny.model("bert", layers=1)
+    model.network.config.niwaki_answer = said
+    with pytest.raises(Refused) as caught:
+        Predictor(saved(model, tmp_path))
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["tags", "span", "choice"])
+def test_several_threads_may_ask_at_once(tmp_path, kind):
+    from concurrent.futures import ThreadPoolExecutor
+
+    predictor = Predictor(saved(model_of(kind), tmp_path), threads=2)
+    wanted = predictor.values(INPUTS[kind])
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == wanted for found in pool.map(lambda _: predictor.values(INPUTS[kind]), range(6)))
