@@ -51,7 +51,7 @@ class Tags(Kind):
             pieces = [
                 (number, piece)
                 for number, (words, encoding) in enumerate(zip(chunk, whole, strict=True))
-                for piece in _pieces(0, list(words), encoding, tokenizer)
+                for piece in _pieces(list(words), encoding, tokenizer)
             ]
             notes = [_note(*piece) for _, piece in pieces]
             writer.add([encoding for _, (*_, encoding) in pieces], [number for number, _ in pieces], notes)
@@ -77,11 +77,11 @@ class Tags(Kind):
         return found
 
 
-def _pieces(first: int, words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Iterator[Piece]:
+def _pieces(words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Iterator[Piece]:
     """Stretches of words that fit, with the number of their first word. Most sentences are one stretch. A word that does
     not fit by itself loses its end."""
-    if not encoding.overflowing or len(words) == 1:
-        yield first, words, encoding
+    if not encoding.overflowing:
+        yield 0, words, encoding
         return
     parts = [encoding, *encoding.overflowing]
     tokens = Counter(word for part in parts for word in part.word_ids if word is not None)
@@ -94,11 +94,8 @@ def _pieces(first: int, words: list[str], encoding: Encoding, tokenizer: Tokeniz
             used = 0
         used += size
     stretches = [words[start:end] for start, end in zip(starts, [*starts[1:], len(words)], strict=True)]
-    # by itself a word may have a token more than in its sentence, so whether the stretches fit is asked again
-    for start, some, again in zip(
-        starts, stretches, tokenizer.encode_batch(stretches, is_pretokenized=True), strict=True
-    ):
-        yield from _pieces(first + start, some, again, tokenizer)
+    # words have the same tokens in any company: tokenizers look at each of them alone
+    yield from zip(starts, stretches, tokenizer.encode_batch(stretches, is_pretokenized=True), strict=True)
 
 
 def _note(first: int, words: Sequence[str], encoding: Encoding) -> tuple[int, np.ndarray]:
