@@ -22,6 +22,7 @@ from niwaki.core.errors import Refused, did_you_mean, first_line
 from niwaki.core.files import fingerprint
 from niwaki.core.settings import Settings, setting
 from niwaki.data import files
+from niwaki.data.cells import empty_cells
 from niwaki.data.columns import guess
 from niwaki.data.ragged import Ragged
 from niwaki.data.splits import PARTS, arrange, labelled, split_by_hash
@@ -138,6 +139,13 @@ class Task(Settings):
         """The columns of the task, under its own names, of the right types, with no empty cell; `text` is among them and
         decides which split a row falls into."""
         raise NotImplementedError
+
+    def refuse_empty(self, part: str, table: pa.Table) -> None:
+        """The table has the columns, under the user's names, that must be filled."""
+        empty = {name: count for name, count in empty_cells(table, table.column_names).items() if count}
+        if empty:
+            named = ", ".join(f"'{name}' {count}" for name, count in empty.items())
+            raise Refused(f"{self.source()}: empty cells in the {part} rows ({named}); fill or drop them")
 
     def columns(self, table: pa.Table) -> dict[str, Any]:
         """Role → column, as the user named them, else as they are guessed."""

@@ -8,9 +8,7 @@ import pyarrow as pa
 from tokenizers import Tokenizer
 
 from niwaki.answers._kind import Input
-from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
-from niwaki.data.cells import empty_cells
 from niwaki.tasks._task import NO_LABEL, Features, Task, as_text
 
 
@@ -29,12 +27,6 @@ class Texts(Task):
         }
         self.refuse_empty(part, pa.table(list(texts.values()), [columns[role] for role in texts]))
         return pa.table({**texts, "label": self.read_labels(part, table, columns["label"])})
-
-    def refuse_empty(self, part: str, table: pa.Table) -> None:
-        empty = {name: count for name, count in empty_cells(table, table.column_names).items() if count}
-        if empty:
-            named = ", ".join(f"'{name}' {count}" for name, count in empty.items())
-            raise Refused(f"{self.source()}: empty cells in the {part} rows ({named}); fill or drop them")
 
     def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
         """The label column as the task keeps it."""

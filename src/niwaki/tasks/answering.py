@@ -40,6 +40,7 @@ class Answering(Task):
         """Rows on the same article (its title, or else the same text) fall into the same split."""
         columns = self.columns(table)
         question, context = (as_text(table, columns[role], self.source()) for role in ("question", "context"))
+        self.refuse_empty(part, pa.table([question, context], [columns["question"], columns["context"]]))
         answers = table.column(columns["answers"]).to_pylist()
         said = [_said(answer, f"{self.source()}: column '{columns['answers']}'") for answer in answers]
         starts = [

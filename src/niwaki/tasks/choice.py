@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from niwaki.answers._kind import Input, Rows, Value
-from niwaki.core.errors import Refused
+from niwaki.core.errors import Refused, first_line
 from niwaki.core.settings import setting
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
@@ -31,16 +31,22 @@ class Choice(Task):
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
         columns = self.columns(table)
+        text = as_text(table, columns["text"], self.source())
         endings = _endings(table, columns["endings"], self.source())
+        self.refuse_empty(
+            part,
+            pa.table({columns["text"]: text, "endings": endings, columns["label"]: table.column(columns["label"])}),
+        )
+        self.refuse_empty(part, pa.table({"endings": compute.list_flatten(endings)}))
         counts = set(compute.unique(compute.list_value_length(endings)).to_pylist())
         if len(counts) != 1 or min(counts) < 2:
             raise Refused(
                 f"{self.source()}: the {part} rows have {sorted(counts)} endings; all must have as many, two or more"
             )
-        label = table.column(columns["label"]).cast(pa.int64())
+        label = _numbers(table, columns["label"], self.source())
         if not 0 <= compute.min(label).as_py() <= compute.max(label).as_py() < min(counts):
             raise Refused(f"{self.source()}: column '{columns['label']}' must hold numbers from 0 to {min(counts) - 1}")
-        return pa.table({"text": as_text(table, columns["text"], self.source()), "endings": endings, "label": label})
+        return pa.table({"text": text, "endings": endings, "label": label})
 
     @property
     def labels(self) -> list[str]:
@@ -72,9 +78,23 @@ class Choice(Task):
         return int(text)
 
 
+def _numbers(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
+    try:
+        return table.column(column).cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise Refused(
+            f"{where}: column '{column}' must hold numbers of endings, counted from 0 ({first_line(error)})"
+        ) from None
+
+
 def _endings(table: pa.Table, columns: list[str] | str, where: object) -> pa.ChunkedArray:
     """Lists of texts, one for each row."""
     if isinstance(columns, str):
-        return table.column(columns).cast(pa.list_(pa.string()))
+        try:
+            return table.column(columns).cast(pa.list_(pa.string()))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise Refused(
+                f"{where}: column '{columns}' does not hold lists; name the columns of all endings (data.endings)"
+            ) from None
     rows = zip(*(as_text(table, column, where).to_pylist() for column in columns), strict=True)
     return pa.chunked_array([pa.array([list(row) for row in rows], pa.list_(pa.string()))])
