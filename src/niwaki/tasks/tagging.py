@@ -21,6 +21,8 @@ from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks._entities import counts, f1_of, precision_of, recall_of
 from niwaki.tasks._task import NO_LABEL, Task
 
+MARKS = "BIESLU"  # first letters of tags that mark stretches; parts of speech have single letters too (X, a full stop)
+
 
 class Tagging(Task):
     tokens: str = setting("", "column that holds the words of a sentence, as a list; none guesses")
@@ -35,7 +37,12 @@ class Tagging(Task):
     def checked(self, part: str, table: pa.Table) -> pa.Table:
         columns = self.columns(table)
         tokens, tags = (self._lists(table, columns[role]) for role in ("tokens", "tags"))
-        lengths, others = compute.list_value_length(tokens), compute.list_value_length(tags)
+        self.refuse_empty(part, pa.table({columns["tags"]: compute.list_flatten(tags)}))
+        if compute.list_flatten(tokens).null_count:
+            raise Refused(
+                f"{self.source()}: words are missing in column '{columns['tokens']}'; fill them or drop their rows"
+            )
+        lengths, others = (compute.fill_null(compute.list_value_length(lists), 0) for lists in (tokens, tags))
         unlike = compute.sum(compute.not_equal(lengths, others)).as_py()
         if unlike:
             raise Refused(
@@ -85,7 +92,8 @@ class Tagging(Task):
     @cached_property
     def _in_stretches(self) -> bool:
         """Whether tags mark stretches of words (B-PER, I-PER); parts of speech do not, there every word counts by itself."""
-        return any(tag[1:2] in ("-", "") for tag in self.labels if tag != OUTSIDE)
+        inside = [tag for tag in self.labels if tag != OUTSIDE]
+        return any(tag[0] in MARKS and tag[1:2] == "-" for tag in inside) or set(inside) <= set(MARKS)
 
     def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         """Hits, said and gold entities; right words and words."""
