@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 import torch
+from pyarrow import compute
 from torch import Tensor
 
 from niwaki.answers._kind import Rows, Value
@@ -18,6 +19,8 @@ from niwaki.tasks._metrics import pearson, spearman
 from niwaki.tasks._task import NO_LABEL, as_text
 from niwaki.tasks._texts import Texts
 
+LARGEST = 1e100  # squares of larger numbers are none
+
 
 class Regression(Texts):
     form: ClassVar[str] = "regression"
@@ -28,13 +31,18 @@ class Regression(Texts):
     def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
         self.refuse_empty(part, pa.table({column: as_text(table, column, self.source())}))
         try:
-            numbers = table.column(column).cast(pa.float64())
+            given = table.column(column)
+            numbers = (compute.utf8_trim_whitespace(given) if pa.types.is_string(given.type) else given).cast(
+                pa.float64()
+            )
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise Refused(
                 f"{self.source()}: column '{column}' is not all numbers ({first_line(error)}); mend it, or take task 'classification'"
             ) from None
-        if not np.isfinite(numbers.to_numpy()).all():
-            raise Refused(f"{self.source()}: column '{column}' has infinite or missing numbers; fill or drop them")
+        if not (np.abs(numbers.to_numpy()) <= LARGEST).all():
+            raise Refused(
+                f"{self.source()}: column '{column}' has missing numbers, or some over {LARGEST:g}; mend or drop them"
+            )
         return numbers
 
     @property
@@ -43,9 +51,12 @@ class Regression(Texts):
 
     @cached_property
     def kind(self) -> Number:
-        """In standard units of the train rows."""
+        """In standard units of the train rows; where all have the same number, in its own."""
         numbers = self.splits()["train"].column("label").to_numpy()
-        return Number(mean=float(numbers.mean()), scale=float(numbers.std()) or 1.0)
+        scale = (
+            float(numbers.std()) if numbers.min() < numbers.max() else 1.0
+        )  # equal ones may have a spread, of rounding
+        return Number(mean=float(numbers.mean()), scale=scale or 1.0)
 
     def gold(self, rows: pa.Table) -> list[Value]:
         return rows.column("label").to_pylist()
