@@ -26,22 +26,8 @@ from niwaki.meter.compare import interleave, ratio
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "measuring.md"
 CHILDREN = (0, 1, 2, 4, 8, 16)
 BLOCKS, TRIALS, PAIRS = 2, 20, 20
-BUSY, BURSTS = "busy", "bursts"
-NEIGHBOURS: dict[str, list[str]] = {
-    "none added": [],
-    "one, busy all the time": [BUSY],
-    "two, busy all the time": [BUSY, BUSY],
-    "two, busy and asleep by turns of some 0.1 s": [BURSTS, BURSTS],
-}
-NEIGHBOUR = """
-import random, time
-chance, end = random.Random({place}), time.time() + 1800
-while time.time() < end:
-    pause = time.time() + chance.expovariate(10)
-    while time.time() < pause:
-        pass
-    {asleep}
-"""
+NEIGHBOURS = {"none added": 0, "one, busy all the time": 1, "two, busy all the time": 2}
+BUSY = "import time\nend = time.time() + 7200\nwhile time.time() < end: pass"
 Records = list[dict[str, Any]]
 
 
@@ -108,16 +94,15 @@ def twice() -> int:
     return once() + once()
 
 
-def intervals() -> None:
-    loads = {}
-    for name, kinds in NEIGHBOURS.items():
+def intervals(*names: str) -> None:
+    """A record for each kind of neighbours, as soon as it is made: on a busy machine all of them take half an hour."""
+    for name in names or NEIGHBOURS:
         with ExitStack() as beside:
-            for place, kind in enumerate(kinds):
-                beside.enter_context(neighbour(kind, place))
+            for _ in range(NEIGHBOURS[name]):
+                beside.enter_context(neighbour())
             blocks = [[trial() for _ in range(TRIALS)] for _ in range(BLOCKS)]
-            loads[name] = {**summary(blocks), "load": os.getloadavg()[0]}
-        print(name, loads[name], flush=True)
-    records.append("intervals", {"trials": TRIALS, "pairs": PAIRS, "loads": loads, **records.circumstances()})
+            found = {"neighbours": name, "trials": TRIALS, "pairs": PAIRS, **summary(blocks)}
+            records.append("intervals", {**found, "load": os.getloadavg()[0], **records.circumstances()})
 
 
 def trial() -> dict[str, float]:
@@ -144,11 +129,10 @@ def summary(blocks: list[Records]) -> dict[str, Any]:
 
 
 @contextmanager
-def neighbour(kind: str, place: int) -> Iterator[None]:
+def neighbour() -> Iterator[None]:
     """A process started by one that ends at once, so that the meter does not take it for ours."""
     starter = "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdout=s.DEVNULL, stderr=s.DEVNULL).pid)"
-    asleep = "time.sleep(chance.expovariate(10))" if kind == BURSTS else "pass"
-    command = [sys.executable, "-c", starter, sys.executable, "-c", NEIGHBOUR.format(place=place, asleep=asleep)]
+    command = [sys.executable, "-c", starter, sys.executable, "-c", BUSY]
     pid = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     try:
         yield
@@ -174,14 +158,16 @@ def window_table(rows: Records) -> str:
 
 
 def interval_table(rows: Records) -> str:
+    newest = {row["neighbours"]: row for row in rows}
     head = ["| neighbours | load | held | interval wide | narrowest | ratio off by |", "|---|---|---|---|---|---|"]
-    return "\n".join([*head, *map(interval_line, rows[-1]["loads"], rows[-1]["loads"].values()), "", note(rows[-1])])
+    lines = [interval_line(newest[name]) for name in NEIGHBOURS if name in newest]
+    return "\n".join([*head, *lines, "", note(rows[-1])])
 
 
-def interval_line(name: str, load: dict[str, Any]) -> str:
-    held = " and ".join(map(str, load["held"]))
-    off = f"{100 * load['off']:+.2f} % ± {100 * load['off_error']:.2f}"
-    return f"| {name} | {load['load']:.1f} | {held} of 20 | {load['width']:.1%} | {load['narrowest']:.1%} | {off} |"
+def interval_line(row: dict[str, Any]) -> str:
+    held = " and ".join(map(str, row["held"]))
+    off = f"{100 * row['off']:+.2f} % ± {100 * row['off_error']:.2f}"
+    return f"| {row['neighbours']} | {row['load']:.1f} | {held} of 20 | {row['width']:.1%} | {row['narrowest']:.1%} | {off} |"
 
 
 def note(row: dict[str, Any]) -> str:
@@ -210,8 +196,8 @@ def render() -> None:
             PAGE.write_text(head + rendered(name) + rest.partition(end)[2], encoding="utf-8")
 
 
-def main(verb: str) -> None:
-    {"windows": windows, "intervals": intervals, "render": lambda: None}[verb]()
+def main(verb: str, *names: str) -> None:
+    {"windows": windows, "intervals": intervals, "render": lambda: None}[verb](*names)
     render()
 
 

@@ -57,7 +57,8 @@ def test_the_tables_of_our_own_meter_are_rendered_from_the_results(name: str, mo
     assert own_meter.rendered(name) in PAGE
 
 
-def test_the_slow_test_asks_for_what_the_record_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_slow_test_asks_for_what_the_records_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    loads = importlib.import_module("records").read("intervals")[-1]["loads"]
-    assert len(loads) == 4 and all(held >= 18 for load in loads.values() for held in load["held"])
+    rows = importlib.import_module("records").read("intervals")
+    assert len({row["neighbours"] for row in rows}) >= 3
+    assert all(held >= 18 for row in rows for held in row["held"])
