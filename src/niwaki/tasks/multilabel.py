@@ -32,16 +32,24 @@ class Multilabel(Texts):
     metric: ClassVar[str] = "f1_micro"
     description: ClassVar[str] = "any number of labels for a text or a pair"
 
+    _mark: str = ""  # the separator as guessed from the train rows: the few of a test may not show it
+
+    def parts(self) -> dict[str, pa.Table]:
+        found = super().parts()
+        first = found["train"] if "train" in found else next(iter(found.values()))
+        self._mark = self.separator or guess(first, self.columns(first), self.form).separator or "|"
+        return found
+
     def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
         """Lists of names. A row may have none."""
-        if not pa.types.is_list(table.schema.field(column).type) and not pa.types.is_large_list(
-            table.schema.field(column).type
-        ):
+        kind = table.schema.field(column).type
+        if not pa.types.is_list(kind):
             cells = compute.fill_null(as_text(table, column, self.source()), "")
-            separator = self.separator or guess(table, {"label": column}, self.form).separator or "|"
-            lists = [cut(cell, separator) for cell in cells.to_pylist()]
+            lists = [cut(cell, self._mark) for cell in cells.to_pylist()]
             return pa.chunked_array([pa.array(lists, pa.list_(pa.string()))])
-        return compute.fill_null(table.column(column).cast(pa.list_(pa.string())), [])
+        lists = table.column(column).cast(pa.list_(pa.string()))
+        self.refuse_empty(part, pa.table({column: compute.list_flatten(lists)}))
+        return compute.fill_null(lists, [])
 
     @cached_property
     def labels(self) -> list[str]:
@@ -87,7 +95,7 @@ class Multilabel(Texts):
         return {name: measure(predicted, gold) for name, measure in measures.items()}
 
     def read_value(self, text: Any) -> Value:
-        return cut(text, self.separator or "|") if isinstance(text, str) else list(text or [])
+        return cut(text, self.separator or self._mark or "|") if isinstance(text, str) else list(text or [])
 
 
 def cut(cell: str, separator: str) -> list[str]:
