@@ -129,12 +129,14 @@ def _said(answer: Any, where: str) -> list[str]:
         return [answer] if answer else []
     if not isinstance(answer, list):
         raise Refused(f"{where} holds {type(answer).__name__}, not answers ({{text, answer_start}} lists, or texts)")
-    return list(dict.fromkeys(one.get("text", "") if isinstance(one, dict) else str(one) for one in answer))
+    texts = (one.get("text") if isinstance(one, dict) else one for one in answer)
+    return list(dict.fromkeys(str(text) for text in texts if text))  # SQuAD's copies write "" for no answer
 
 
 def _start(answer: Any, said: list[str], text: str) -> int:
     """Where the first right answer begins: as given, if it is there, else where it is found; -1 where it is not."""
-    given = answer.get("answer_start") if isinstance(answer, dict) else None
+    first_of = answer[0] if isinstance(answer, list) and answer else answer
+    given = first_of.get("answer_start") if isinstance(first_of, dict) else None
     first = (given[0] if isinstance(given, list) and given else given) if said else None
     if isinstance(first, int) and text[first : first + len(said[0])] == said[0]:
         return first
