@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import torch
 from pyarrow import compute
 from torch import Tensor
 from torch.nn import functional
@@ -17,7 +18,7 @@ from niwaki.core.settings import setting
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks._squad import best_threshold, exact, overlap
-from niwaki.tasks._task import Task, as_text
+from niwaki.tasks._task import NO_LABEL, Task, as_text
 
 FAR = -1e4  # a logit that is never chosen; finite, so that the teacher's and the student's can be subtracted
 
@@ -66,18 +67,22 @@ class Answering(Task):
         return rows.column("answers").to_pylist()
 
     def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray:
-        """(windows, 2): first and last token of the first right answer; 0, the first mark, where the window lacks it."""
+        """(windows, 2): first and last token of the first right answer; 0, the first mark, where the window lacks it. An
+        answer that its text lacks teaches nothing: that there is none would be wrong."""
         starts, answers = rows.column("start").to_pylist(), self.gold(rows)
         found = np.zeros((len(encoded.notes), 2), dtype=np.int64)
         for number, (owner, window) in enumerate(zip(encoded.owners, encoded.notes, strict=True)):
-            if starts[owner] >= 0 and answers[owner]:
-                found[number] = tokens_of(window, starts[owner], starts[owner] + len(answers[owner][0]))
+            if answers[owner]:
+                start, end = starts[owner], starts[owner] + len(answers[owner][0])
+                found[number] = tokens_of(window, start, end) if start >= 0 else (NO_LABEL, NO_LABEL)
         return found
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Mean of the cross-entropies of first and last token over the tokens of the window."""
         first_and_last = apart(logits, batch).flatten(0, 1)  # (2 × windows, tokens)
-        return functional.cross_entropy(first_and_last, batch.targets.flatten())
+        targets = batch.targets.flatten()
+        summed = functional.cross_entropy(first_and_last, targets, ignore_index=NO_LABEL, reduction="sum")
+        return summed / torch.clamp((targets != NO_LABEL).sum(), min=1)
 
     def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
         return soft_cross_entropy(apart(student, batch), apart(teacher, batch), temperature)
