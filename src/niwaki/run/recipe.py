@@ -48,6 +48,7 @@ class Recipe(Settings):
     seed: int = setting(0, "everything random follows from it", ge=0, lt=2**31)
     seeds: list[int] = setting([], "several seeds: every stage is made with each, and the report tells their spread")
     meter: MeterSettings = setting(MeterSettings(), "where the electricity comes from and what it costs")
+    vectors: str = setting("", "file of word vectors, as GloVe's, for the baseline; none takes the model's own table")
     stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
 
     def make_task(self) -> Task:
@@ -88,7 +89,13 @@ def parse(values: dict[str, Any]) -> Recipe:
         recipe = Recipe.model_validate(values)
     except ValidationError as error:
         raise Refused(faults_of(error, Recipe, "")) from None
-    faults = [*_name_faults(recipe), *_task_faults(recipe), *_meter_faults(recipe), *_stage_faults(recipe)]
+    faults = [
+        *_name_faults(recipe),
+        *_task_faults(recipe),
+        *_meter_faults(recipe),
+        *_vector_faults(recipe),
+        *_stage_faults(recipe),
+    ]
     if faults:
         raise Refused(faults)
     return recipe
@@ -142,6 +149,11 @@ def _meter_faults(recipe: Recipe) -> list[str]:
     except NiwakiError as error:
         return [f"meter.{error}"]
     return []
+
+
+def _vector_faults(recipe: Recipe) -> list[str]:
+    there = not recipe.vectors or Path(recipe.vectors).expanduser().is_file()
+    return [] if there else [f"vectors: {recipe.vectors}: is not there"]
 
 
 def _stage_faults(recipe: Recipe) -> list[str]:

@@ -37,7 +37,7 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
             for stage in one.stages:
                 run_stage(one, stage, folder, ledger, should_stop)
         stop_if_asked(should_stop)
-        rungs = [plan.task.fingerprint(), plan.recipe.model]
+        rungs = [plan.task.fingerprint(), plan.recipe.model, plan.recipe.vectors]
         once(folder / "baseline.json", rungs, lambda: run_baseline(plan, folder, ledger))
         stop_if_asked(should_stop)
         keys = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
@@ -87,7 +87,7 @@ def run_baseline(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
     from niwaki.evaluate.ladder import climb
 
     with ledger.begin(stage="baseline", what="evaluate", window=plan.recipe.meter.window()):
-        told, outcomes = climb(plan.task, plan.model_folder, plan.recipe.meter.window)
+        told, outcomes = climb(plan.task, plan.model_folder, plan.recipe.meter.window, plan.recipe.vectors)
     np.save(folder / "baseline.npy", outcomes, allow_pickle=False)
     return told
 
