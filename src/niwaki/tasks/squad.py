@@ -6,6 +6,7 @@ from typing import ClassVar
 import pyarrow as pa
 from pyarrow import compute
 
+from niwaki.core.errors import Refused
 from niwaki.core.files import read_json
 from niwaki.data import files
 from niwaki.tasks.answering import Answering
@@ -23,8 +24,11 @@ class Squad(Answering):
         `article_split.json` says where there is one (beside it, or beside a neighbour's), else by the hash of the title."""
         found = files.read(self.source())
         if "train" in found:
-            return {"train": found["train"], "test": found["validation"]}
-        rows = found["validation"] if "validation" in found else found["all"]
+            test = found.get("validation", found.get("test"))
+            return {"train": found["train"], **({"test": test} if test is not None else {})}
+        rows = next((found[part] for part in ("validation", "all") if part in found), None)
+        if rows is None:
+            raise Refused(f"{self.source()}: has no train or validation rows, which task '{self.name}' needs")
         split = self._articles()
         if split is None:
             return {"all": rows}
