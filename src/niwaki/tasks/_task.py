@@ -18,6 +18,7 @@ from torch import Tensor
 
 from niwaki.answers import ANSWERS
 from niwaki.answers._kind import Input, Kind, Rows, Value
+from niwaki.core import log
 from niwaki.core.errors import Refused, did_you_mean, first_line
 from niwaki.core.files import fingerprint
 from niwaki.core.settings import Settings, setting
@@ -112,7 +113,11 @@ class Task(Settings):
 
     @cached_property
     def _splits(self) -> dict[str, pa.Table]:
-        parts = {name: self.checked(name, table) for name, table in self.parts().items() if self._labelled(table)}
+        found = self.parts()
+        hidden = [name for name in found if name not in ("all", "train") and self._hides(found[name], found)]
+        if hidden:
+            log.say(f"{self.source()}: the {', '.join(hidden)} rows have no labels and are left out")
+        parts = {name: self.checked(name, table) for name, table in found.items() if name not in hidden}
         try:
             splits = arrange(
                 parts, "text", self.strata, self.validation, self.test, "text" if self.grouped else ""
@@ -125,10 +130,16 @@ class Task(Settings):
             raise Refused(f"{self.source()}: {given} rows leave none for {empty[0]}; give more rows, or a file for it")
         return {**splits, "train": self._sample(splits["train"])}
 
-    def _labelled(self, table: pa.Table) -> bool:
-        """Whether the rows of a part can be learnt from or scored: some sets hide the labels of their test rows."""
-        column = self.columns(table).get("label", "")
-        return not column or labelled(table, column)
+    def _hides(self, judge: pa.Table, parts: dict[str, pa.Table]) -> bool:
+        """Whether a part has no labels to be scored by: some sets put -1 in their test rows, or leave the column out."""
+        if "label" not in self.roles:
+            return False
+        try:
+            return not labelled(judge, self.columns(judge)["label"])
+        except Refused:
+            if "train" not in parts or self.columns(parts["train"])["label"] in judge.column_names:
+                raise
+            return True
 
     def _sample(self, rows: pa.Table) -> pa.Table:
         if not 0 < self.rows < rows.num_rows:
