@@ -8,36 +8,40 @@ import torch
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.methods._method import Context
-from niwaki.methods.distill.logits import Logits, soft_cross_entropy
+from niwaki.methods.distill.logits import Logits
 from niwaki.methods.distill.student import Student, fresh, spread
 from niwaki.methods.distill.tinybert import TinyBert, layer_map, masked_mse
 from niwaki.models.forward import Batch, Outputs
+from niwaki.models.soft import soft_cross_entropy
 
 
-def test_soft_cross_entropy_by_hand():
-    """T = 2. Teacher (0, 2 ln 3) softens to (1/4, 3/4), student (0, 0) to (1/2, 1/2): KL × T²."""
-    teacher, student = torch.tensor([[0.0, 2 * math.log(3)]]), torch.zeros(1, 2)
-    kl = 0.25 * math.log(0.25 / 0.5) + 0.75 * math.log(0.75 / 0.5)
-    assert soft_cross_entropy(student, teacher, 2.0).item() == pytest.approx(4 * kl)
-    assert soft_cross_entropy(teacher, teacher, 2.0).item() == pytest.approx(0, abs=1e-7)
-    assert soft_cross_entropy(student.repeat(5, 1), teacher.repeat(5, 1), 2.0).item() == pytest.approx(4 * kl)  # a mean
-
-
-def test_its_gradient_keeps_its_size_at_any_temperature():
-    sizes = []
-    for temperature in (10.0, 20.0):
-        student = torch.zeros(1, 2, requires_grad=True)
-        soft_cross_entropy(student, torch.tensor([[0.0, 0.1]]), temperature).backward()
-        sizes.append(student.grad[0, 0].item())
-    assert sizes[0] == pytest.approx(sizes[1], rel=1e-3) and sizes[0] == pytest.approx(0.1 / 4, rel=1e-2)
+def soft(student, teacher, batch, temperature):
+    """The task's way to compare logits; here a classification's."""
+    return soft_cross_entropy(student, teacher, temperature)
 
 
 def test_logits_mixes_by_weight():
     teacher = torch.tensor([[0.0, 2 * math.log(3)]])
-    context = Context(0, lambda batch: Outputs(teacher), None, None, None, None)
+    context = Context(0, lambda batch: Outputs(teacher), None, None, None, soft, None)
     loss = Logits(temperature=2.0, weight=0.25).loss(None, None, Outputs(torch.zeros(1, 2)), torch.tensor(8.0), context)
     kl = 0.25 * math.log(0.5) + 0.75 * math.log(1.5)
     assert loss.item() == pytest.approx(0.25 * 4 * kl + 0.75 * 8)
+
+
+@pytest.mark.parametrize("method", [Logits(temperature=3.0, weight=1.0), TinyBert(embedding=0, hidden=0, attention=0, temperature=3.0)])  # fmt: skip
+def test_how_logits_are_compared_is_asked_of_the_task(method):
+    """Student's, teacher's, the batch and the temperature, in this order."""
+    batch = Batch({"attention_mask": torch.ones(1, 1)}, torch.tensor([0]), torch.tensor([0]))
+    state, student, teacher = torch.zeros(1, 1, 4), torch.tensor([[1.0]]), torch.tensor([[2.0]])
+    asked = []
+
+    def compare(*given):
+        asked.append(given)
+        return torch.tensor(5.0)
+
+    context = Context(0, lambda given: Outputs(teacher, (state, state), (state,)), None, None, None, compare, None)
+    loss = method.loss(None, batch, Outputs(student, (state, state), (state,)), torch.tensor(0.0), context)
+    assert asked == [(student, teacher, batch, 3.0)] and loss.item() == 5.0
 
 
 def test_layer_map_by_hand():
@@ -77,7 +81,7 @@ def test_tinybert_total_by_hand():
         scores[0, 0, 0, 0] = score
         return Outputs(torch.zeros(1, 2), states, (scores,))
 
-    context = Context(0, lambda given: outputs(0.0, 0.0, 0.0), None, None, None, None)
+    context = Context(0, lambda given: outputs(0.0, 0.0, 0.0), None, None, None, soft, None)
     student = outputs(1.0, 2.0, 3.0)
     total = TinyBert(truth=0.5).loss(None, batch, student, torch.tensor(6.0), context)
     assert total.item() == pytest.approx(1 + 4 + 9 + 0 + 3)
@@ -86,7 +90,7 @@ def test_tinybert_total_by_hand():
 
 
 def context_with(teacher):
-    return Context(0, None, teacher, None, None, None)
+    return Context(0, None, teacher, None, None, None, None)
 
 
 def test_tinybert_refuses_what_cannot_be_compared():
@@ -111,7 +115,7 @@ def test_tinybert_makes_a_projection_only_where_widths_differ():
 def calibrated(model):
     """A context that calibrates on one batch."""
     loss = torch.nn.functional.cross_entropy
-    return Context(3, None, None, lambda model, count: [tiny.batch(model)], lambda model, batch: loss(model.network(**batch.inputs).logits, batch.targets), None)  # fmt: skip
+    return Context(3, None, None, lambda model, count: [tiny.batch(model)], lambda model, batch: loss(model.network(**batch.inputs).logits, batch.targets), None, None)  # fmt: skip
 
 
 def shape_of(model):

@@ -17,7 +17,7 @@ TEXTS = [text for text, _ in tiny.sentences(8)]
 LOSS = torch.nn.functional.cross_entropy
 CONTEXT = Context(
     0, None, None, lambda model, count: [tiny.batch(model)] * min(count, 2),
-    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets), lambda: TEXTS,
+    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets), None, lambda: TEXTS,
 )  # fmt: skip
 
 
