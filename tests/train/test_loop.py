@@ -7,12 +7,16 @@ import pytest
 import torch
 
 import tiny
+from contracts import made
 from niwaki.core.errors import NiwakiError
 from niwaki.core.files import read_lines
 from niwaki.methods._method import Context, Method
+from niwaki.methods.distill.logits import Logits
 from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.models.edits.width import Width
+from niwaki.tasks.choice import Choice
 from niwaki.tasks.classification import Classification
+from niwaki.tasks.tagging import Tagging
 from niwaki.train.feed import Feed, encode_for
 from niwaki.train.loop import Interrupted, Job, fit, make_optimizer, schedule, set_dropout
 from niwaki.train.settings import TrainSettings
@@ -30,15 +34,16 @@ def task(tmp_path_factory):
 
 def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=(), layers=2, **settings) -> Job:
     """All made anew, as a new process would."""
-    model = tiny.model("bert", layers=layers, seed=1)
+    head = {"labels": task.labels, "head": task.head.architecture}
+    model = tiny.model("bert", layers=layers, seed=1, **head)
     if teacher:
         model.operate(Width(keep=16))
     features = encode_for(model, task, "train")
-    context = Context(0, None, None, None, None, None)
+    context = Context(0, None, None, None, None, task.soft_loss, None)
     if teacher:
-        whole = tiny.model("bert", layers=4, seed=2)
+        whole = tiny.model("bert", layers=4, seed=2, **head)
         needs = frozenset().union(*(method.needs for method in methods))
-        context = Context(0, Teacher(whole, Feed(encode_for(whole, task, "train"), whole, CPU), needs, precision, folder / "teacher"), whole, None, None, None)  # fmt: skip
+        context = Context(0, Teacher(whole, Feed(encode_for(whole, task, "train"), whole, CPU), needs, precision, folder / "teacher"), whole, None, None, task.soft_loss, None)  # fmt: skip
         for method in methods:
             model = method.prepare(model, context)
     stops, done = set(stop_at), iter(range(1, 10_000))
@@ -80,6 +85,24 @@ def test_interrupted_anywhere_and_resumed_it_ends_with_the_same_bits(task, tmp_p
     if teacher:
         assert same(again.methods[0].helpers.state_dict(), whole.methods[0].helpers.state_dict())
         assert not torch.equal(whole.methods[0].helpers.weight, helper)  # the loop trains it too
+
+
+@pytest.mark.parametrize("kind", [Tagging, Choice])
+def test_tags_and_choices_resume_to_the_same_bits(tmp_path, kind):
+    """Answers for each token, and several sequences a row, from a teacher's table that lies on the disk."""
+    rows = made.write(kind.__name__.lower(), tmp_path, count=40)
+
+    def go(folder, stops):
+        for steps in stops:  # each with a task, a model and a teacher of its own, as a new process has
+            again = job(kind(path=str(rows)), folder, methods=[Logits()], teacher=True, dropout=0.2, epochs=2, stop_at=steps)  # fmt: skip
+            if steps:
+                with pytest.raises(Interrupted):
+                    fit(again)
+        return fit(again), again
+
+    straight, whole = go(tmp_path / "whole", [()])
+    resumed, parts = go(tmp_path / "parts", [(1,), (3,), ()])
+    assert straight.step > 5 and resumed == straight and same(weights(parts), weights(whole))
 
 
 def test_dropout_and_seed_really_matter(task, tmp_path):
@@ -130,7 +153,7 @@ def scripted(scores: list[float], monkeypatch) -> None:
     """Validation gives these scores, one after the other."""
     given = iter(scores)
 
-    def fake(self, logits, targets):
+    def fake(self, outcomes):
         return {"accuracy": next(given), "f1_macro": 0.0}
 
     monkeypatch.setattr(Classification, "scores", fake)

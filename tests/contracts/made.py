@@ -1,0 +1,76 @@
+"""Rows of every kind of task, made up of the words that a tiny model knows, with something in them to learn."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import tiny
+
+Row = dict[str, Any]
+TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice")
+SHORT = {"answering": {"max_tokens": 32, "stride": 8}}  # settings that make long texts of rather short ones
+WORDS = {"good": tiny.GOOD, "bad": tiny.BAD}
+
+
+def classification(draw: random.Random, words: list[str]) -> Row:
+    return {"text": " ".join(words), "label": "good" if _count(words) > 0 else "bad"}
+
+
+def regression(draw: random.Random, words: list[str]) -> Row:
+    return {"text": " ".join(words), "rating": 1000.0 + 250.0 * _count(words) + draw.random()}
+
+
+def multilabel(draw: random.Random, words: list[str]) -> Row:
+    found = [name for name, some in WORDS.items() if set(words) & set(some)]
+    return {"text": " ".join(words), "labels": found + ["film"] * ("film" in words)}
+
+
+def tagging(draw: random.Random, words: list[str]) -> Row:
+    tags = ["B-GOOD" if word in tiny.GOOD else "B-BAD" if word in tiny.BAD else "O" for word in words]
+    return {"tokens": words, "tags": tags}
+
+
+def answering(draw: random.Random, words: list[str]) -> Row:
+    """Which word of the kind is in the text; in some there is none."""
+    kind = draw.choice(["good", "bad"])
+    found = [word for word in words if word in WORDS[kind]][:1]
+    text = " ".join(words)
+    starts = [f" {text} ".index(f" {word} ") for word in found]
+    return {"question": f"the {kind} start", "context": text, "answers": {"text": found, "answer_start": starts}}
+
+
+def choice(draw: random.Random, words: list[str]) -> Row:
+    """The good ending is the right one."""
+    endings = [draw.choice(tiny.GOOD), *draw.sample(tiny.BAD, 2)]
+    right, place = endings[0], draw.randrange(3)
+    endings[0], endings[place] = endings[place], endings[0]
+    return {"ctx": " ".join(words), "endings": [f"it was {word}" for word in endings], "label": endings.index(right)}
+
+
+KINDS: dict[str, Callable[[random.Random, list[str]], Row]] = {
+    "classification": classification, "regression": regression, "multilabel": multilabel,
+    "tagging": tagging, "answering": answering, "choice": choice,
+}  # fmt: skip
+
+
+def rows(task: str, count: int = 90, seed: int = 0) -> list[Row]:
+    draw = random.Random(f"{task}/{seed}")
+    made: dict[str, Row] = {}
+    while len(made) < count:
+        words = draw.choices(tiny.PLAIN, k=draw.randint(2, 34 if task == "answering" else 9))
+        words += draw.choices(tiny.GOOD, k=draw.randint(0, 2)) + draw.choices(tiny.BAD, k=draw.randint(0, 2))
+        draw.shuffle(words)
+        made.setdefault(" ".join(words), KINDS[task](draw, words))
+    return list(made.values())
+
+
+def write(task: str, folder: Path, count: int = 90) -> Path:
+    path = folder / f"{task}.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows(task, count)), encoding="utf-8")
+    return path
+
+
+def _count(words: list[str]) -> int:
+    return sum(word in tiny.GOOD for word in words) - sum(word in tiny.BAD for word in words)
