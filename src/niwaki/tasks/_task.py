@@ -144,7 +144,12 @@ class Task(Settings):
     def _sample(self, rows: pa.Table) -> pa.Table:
         if not 0 < self.rows < rows.num_rows:
             return rows
-        return split_by_hash(rows, "text", self.strata, 0.0, self.rows / rows.num_rows)["test"]
+        drawn = split_by_hash(rows, "text", self.strata, 0.0, self.rows / rows.num_rows)["test"]
+        if not drawn.num_rows:
+            raise Refused(
+                f"data.rows: {self.rows} of {rows.num_rows} train rows leave none of any label or article; take more"
+            )
+        return drawn
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
         """The columns of the task, under its own names, of the right types, with no empty cell; `text` is among them and
