@@ -167,13 +167,13 @@ class Task(Settings):
         """Role → column, as the user named them, else as they are guessed."""
         named = {role: getattr(self, role) for role in self.roles if getattr(self, role)}
         missing = [f"{self.source()}: has no column '{column}'{did_you_mean(column, table.column_names)} (set data.{role})"
-                   for role, column in named.items() for column in _each(column) if column not in table.column_names]  # fmt: skip
+                   for role, said in named.items() for column in each_of(said, table) if column not in table.column_names]  # fmt: skip
         if missing:
             raise Refused(missing)
         needed = [role for role in self.roles if role not in self.optional]
         if all(role in named for role in needed):
             return named
-        found = guess(table, named, self.form)
+        found = guess(table, {role: ",".join(each_of(said, table)) for role, said in named.items()}, self.form)
         return {role: column for role, column in found.columns.items() if role in self.roles}
 
     # ── what the rows ask and the right answers ─────────────────────────────────────────────────────────────────────
@@ -275,8 +275,11 @@ def _digest(rows: pa.Table) -> str:
     return digest.hexdigest()
 
 
-def _each(column: Any) -> list[str]:
-    return column if isinstance(column, list) else [column]
+def each_of(said: list[str] | str, table: pa.Table) -> list[str]:
+    """The columns that a setting names: a list, or a text with commas between them."""
+    if isinstance(said, list):
+        return said
+    return [said] if said in table.column_names else [name.strip() for name in said.split(",")]
 
 
 def _texts(given: Input) -> Iterator[str]:

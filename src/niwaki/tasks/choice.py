@@ -15,7 +15,7 @@ from niwaki.core.settings import setting
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks._metrics import accuracy
-from niwaki.tasks._task import Task, as_text
+from niwaki.tasks._task import Task, as_text, each_of
 
 
 class Choice(Task):
@@ -89,12 +89,13 @@ def _numbers(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
 
 def _endings(table: pa.Table, columns: list[str] | str, where: object) -> pa.ChunkedArray:
     """Lists of texts, one for each row."""
-    if isinstance(columns, str):
+    several = each_of(columns, table)
+    if len(several) == 1:
         try:
-            return table.column(columns).cast(pa.list_(pa.string()))
+            return table.column(several[0]).cast(pa.list_(pa.string()))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise Refused(
-                f"{where}: column '{columns}' does not hold lists; name the columns of all endings (data.endings)"
+                f"{where}: column '{several[0]}' does not hold lists; name the columns of all endings (data.endings)"
             ) from None
-    rows = zip(*(as_text(table, column, where).to_pylist() for column in columns), strict=True)
+    rows = zip(*(as_text(table, column, where).to_pylist() for column in several), strict=True)
     return pa.chunked_array([pa.array([list(row) for row in rows], pa.list_(pa.string()))])
