@@ -103,12 +103,15 @@ class Classification(Texts):
         return soft_cross_entropy(student, teacher, temperature)
 
     def _numbers(self, values: Sequence[Value]) -> np.ndarray:
-        """Labels as numbers; one that is not known counts as a label of its own, and so as wrong."""
+        """Labels as numbers; one that is not known has the number after the last."""
         number = {name: k for k, name in enumerate(self.labels)}
         return np.array([number.get(value, len(number)) for value in values], dtype=np.int64)
 
     def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        return np.stack([self._numbers(values), self._numbers(self.gold(rows))], axis=1)
+        """The label said and the right one, as numbers. Where neither is known, what was said counts as wrong."""
+        said, gold = self._numbers(values), self._numbers(self.gold(rows))
+        unknown = len(self.labels)
+        return np.stack([np.where((said == unknown) & (gold == unknown), unknown + 1, said), gold], axis=1)
 
     def scores(self, outcomes: np.ndarray) -> dict[str, float]:
         found = {name: MEASURES[name](outcomes[:, 0], outcomes[:, 1]) for name in self.measures}
