@@ -1,23 +1,26 @@
-"""Rows to features, losses and scores; what does not fit is refused before any work."""
+"""Rows to labels, losses and scores; what does not fit is refused before any work."""
+
+import random
+from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import sklearn.metrics
+import sklearn.utils
 import torch
 from hypothesis import given
 from hypothesis import strategies as some
 
 import tiny
 from niwaki.core.errors import Refused
-from niwaki.core.settings import check
 from niwaki.tasks import TASKS
-from niwaki.tasks._task import NO_LABEL, Task, encode
+from niwaki.tasks._task import NO_LABEL, Task
 from niwaki.tasks.classification import Classification
+from niwaki.tasks.glue.cola import Cola
+from niwaki.tasks.glue.mrpc import Mrpc
 
-
-def write(path, rows, header="text,label"):
-    path.write_text("\n".join([header, *rows]) + "\n")
-    return path
+from .rows import TOKENIZER, counts, csv, jsonl, only
 
 
 @pytest.fixture
@@ -25,58 +28,76 @@ def task(rows_csv):
     return Classification(path=str(rows_csv))
 
 
+def labelled(tmp_path, labels, texts=None, **settings):
+    """A task on as many different texts as there are labels."""
+    texts = texts or [text for text, _ in tiny.sentences(len(labels), seed=3)]
+    rows = [{"text": text, "label": label} for text, label in zip(texts, labels, strict=True)]
+    return Classification(path=jsonl(tmp_path / "rows.jsonl", rows), **settings)
+
+
 def test_splits_and_labels(task):
     splits = task.splits()
     assert task.labels == ["bad", "good"]
-    assert {name: table.num_rows for name, table in splits.items()} == {"train": 120, "validation": 16, "test": 24}
+    assert counts(task) == {"train": 120, "validation": 16, "test": 24}
     assert task.splits() is splits  # read once
-
-
-def test_what_files_give_is_not_cut_out_of_the_train_rows(tmp_path):
-    rows = [f"{text},{label}" for text, label in tiny.sentences(100)]
-    write(tmp_path / "train.csv", rows[:60])
-    write(tmp_path / "validation.csv", rows[60:80])
-    counts = {name: table.num_rows for name, table in Classification(path=str(tmp_path)).splits().items()}
-    assert counts["validation"] == 20 and counts["train"] + counts["test"] == 60 and counts["test"] > 0
-    write(tmp_path / "test.csv", rows[80:])
-    counts = {name: table.num_rows for name, table in Classification(path=str(tmp_path)).splits().items()}
-    assert counts == {"train": 60, "validation": 20, "test": 20}
-    (tmp_path / "validation.csv").unlink()
-    counts = {name: table.num_rows for name, table in Classification(path=str(tmp_path)).splits().items()}
-    assert counts["test"] == 20 and counts["train"] + counts["validation"] == 60
 
 
 @pytest.mark.parametrize(
     "rows, header, message",
     [
         (["film,good"] * 40, "text,label", "none for"),
-        ([f"{text},good" for text, _ in tiny.sentences(40)], "text,label", "has 1 label"),
-        (["a,b"], "txt,label", "has no column 'text', did you mean 'txt'? (set data.text)"),
-        ([f"{text},{label}" for text, label in tiny.sentences(30)] + [" ,good"], "text,label", "1 empty cells"),
-        ([f"{text},{label}" for text, label in tiny.sentences(30)] + ["x,"], "text,label", "1 empty cells"),
+        ([f"{text},good" for text, _ in tiny.sentences(40)], "text,label", "has 1 different labels in the train rows, at least 2"),
+        ([f"{text},{label}" for text, label in tiny.sentences(30)] + [" ,good"], "text,label", "empty cells in the all rows ('text' 1)"),
+        ([f"{text},{label}" for text, label in tiny.sentences(30)] + ["x,"], "text,label", "empty cells in the all rows ('label' 1)"),
         (["film,good", "plot,bad"], "text,label", "none for"),
     ],
-)
+)  # fmt: skip
 def test_rows_that_cannot_be_used_are_refused(tmp_path, rows, header, message):
-    task = Classification(path=str(write(tmp_path / "x.csv", rows, header)))
+    task = Classification(path=csv(tmp_path / "x.csv", header, rows))
     with pytest.raises(Refused) as caught:
         task.splits(), task.labels
-    assert message in str(caught.value)
+    assert message in str(caught.value) and "x.csv" in str(caught.value)
+
+
+def test_a_column_that_is_named_wrongly_is_refused(tmp_path):
+    task = Classification(path=csv(tmp_path / "x.csv", "txt,label", ["a,b"]), text="text", label="lable")
+    with pytest.raises(Refused) as caught:
+        task.splits()
+    assert "has no column 'text', did you mean 'txt'? (set data.text)" in caught.value.faults[0]
+    assert "has no column 'lable', did you mean 'label'? (set data.label)" in caught.value.faults[1]
 
 
 def test_columns_of_lists_are_refused(tmp_path):
-    (tmp_path / "x.jsonl").write_text('{"text": ["a"], "label": "x"}\n')
+    path = jsonl(tmp_path / "x.jsonl", [{"text": ["a"], "label": "x"}])
     with pytest.raises(Refused, match="column 'text' is not text"):
-        Classification(path=str(tmp_path / "x.jsonl")).splits()
+        Classification(path=path, text="text", label="label").splits()
 
 
-def test_a_label_that_was_not_in_training_is_refused(tmp_path):
-    rows = [f"{text},{label}" for text, label in tiny.sentences(40)]
-    write(tmp_path / "train.csv", rows)
-    write(tmp_path / "test.csv", ["film,strange"])
+def test_columns_of_odd_names_are_found_and_odd_ones_can_be_named(tmp_path):
+    rows = [f"{number},{text},{label},{text[::-1]}" for number, (text, label) in enumerate(tiny.sentences(60))]
+    guessed = Classification(path=csv(tmp_path / "x.csv", "Row Id,Review Text,Sentiment,noise_words", rows))
+    assert guessed.labels == ["bad", "good"] and guessed.splits()["train"].column_names == ["text", "label"]
+    named = Classification(path=str(tmp_path / "x.csv"), text="noise_words", label="Sentiment")
+    assert set(named.splits()["train"].column("text").to_pylist()) <= {text[::-1] for text, _ in tiny.sentences(60)}
+
+
+def test_pairs_are_pairs(tmp_path):
+    rows = [{"premise": text, "hypothesis": text.upper(), "label": label} for text, label in tiny.sentences(60)]
+    task = Classification(path=jsonl(tmp_path / "x.jsonl", rows))
+    train = task.splits()["train"]
+    assert all(second == text.upper() for text, second in task.inputs(train))
+    assert task.features(train, TOKENIZER).rows.types.values.max() == 1
+
+
+def test_a_label_that_was_not_in_training_is_refused_as_a_target_and_counts_as_wrong(tmp_path):
+    csv(tmp_path / "train.csv", "text,label", [f"{text},{label}" for text, label in tiny.sentences(40)])
+    csv(tmp_path / "test.csv", "text,label", ["film one,strange", "film two,good"])
     task = Classification(path=str(tmp_path))
+    test = task.splits()["test"]
     with pytest.raises(Refused, match="label 'strange' is not among the train rows' labels \\(bad, good\\)"):
-        task.targets(task.splits()["test"])
+        task.features(test, TOKENIZER)
+    assert task.scores(task.outcomes(["good", "good"], test))["accuracy"] == 0.5
+    assert task.scores(task.outcomes(["odd", "good"], test))["accuracy"] == 0.5  # not the same unknown
 
 
 def test_no_path():
@@ -84,58 +105,107 @@ def test_no_path():
         Classification().splits()
 
 
-def test_features_are_cut_and_pairs_lose_from_the_longer_text():
-    tokenizer = tiny.tokenizer().backend_tokenizer
-    tokenizer.enable_padding(length=50)
-    texts = [("film " * 20,), ("plot",)]
-    made = encode(texts, np.array([0, 1]), tokenizer, 8)
-    assert made.lengths == [8, 3] and len(made) == 2
-    assert made.ids[0][0] == tokenizer.token_to_id("[CLS]") and made.ids[0][-1] == tokenizer.token_to_id("[SEP]")
-    pair = encode([("film " * 20, "plot plot")], np.array([0]), tokenizer, 10)
-    assert pair.lengths == [10] and pair.types[0] == [0] * 7 + [1] * 3
-    assert tokenizer.truncation is None and tokenizer.padding is not None  # the caller's stays as it was
+def test_targets_are_places_in_the_labels(task):
+    table = task.splits()["train"]
+    features = task.features(table, TOKENIZER)
+    assert [task.labels[number] for number in features.targets] == table.column("label").to_pylist() == task.gold(table)
+    assert features.rows.ids.lengths.tolist() == [len(TOKENIZER.encode(text)) for text in task.inputs(table)]
 
 
-def test_joined_keeps_rows_in_order():
-    tokenizer = tiny.tokenizer().backend_tokenizer
-    one, two = (
-        encode([("film",)], np.array([1]), tokenizer, 8),
-        encode([("a plot",)], np.array([NO_LABEL]), tokenizer, 8),
-    )
-    both = one.joined(two)
-    assert both.ids == one.ids + two.ids and both.targets.tolist() == [1, NO_LABEL] and both.lengths == [3, 4]
+def test_texts_that_only_a_teacher_reads_have_no_label(task):
+    made = task.unlabelled(["a film", "a plot"], TOKENIZER, 8)
+    assert made.targets.tolist() == [NO_LABEL, NO_LABEL] and made.targets.dtype == np.int64
+    both = task.features(task.splits()["test"], TOKENIZER).joined(made)
+    assert len(both) == 26 and both.targets[-3:].tolist()[1:] == [NO_LABEL] * 2 and both.lengths[-2:].tolist() == [4, 4]
 
 
 def test_loss_by_hand(task):
     logits = torch.tensor([[0.0, 0.0], [0.0, np.log(3.0)], [9.0, -9.0]], requires_grad=True)
-    loss = task.loss(logits, torch.tensor([0, 1, NO_LABEL]))
+    loss = task.loss(logits, only(torch.tensor([0, 1, NO_LABEL])))
     assert loss.item() == pytest.approx((np.log(2) + np.log(4 / 3)) / 2)  # the row without a label counts for nothing
-    task.loss(logits, torch.full((3,), NO_LABEL)).backward()
+    loss.backward()
+    assert logits.grad[2].abs().sum() == 0 and logits.grad[:2].abs().min() > 0
+    logits.grad = None
+    task.loss(logits, only(torch.full((3,), NO_LABEL))).backward()
     assert logits.grad.abs().sum() == 0
+
+
+def test_the_loss_of_a_balanced_task_weighs_as_scikit_learn_does(tmp_path):
+    task = labelled(tmp_path, ["a"] * 60 + ["b"] * 20 + ["c"] * 10, balanced=True)
+    gold = task.gold(task.splits()["train"])
+    weights = sklearn.utils.compute_class_weight("balanced", classes=np.array(task.labels), y=gold)
+    logits, targets = torch.randn(7, 3), torch.tensor([0, 1, 2, 0, 0, 1, NO_LABEL])
+    each = -torch.log_softmax(logits[:6], 1)[torch.arange(6), targets[:6]] * torch.tensor(weights)[targets[:6]]
+    assert task.loss(logits, only(targets)).item() == pytest.approx(each.mean().item(), rel=1e-5)
+    plain = labelled(tmp_path, ["a"] * 60 + ["b"] * 20 + ["c"] * 10)
+    expected = torch.nn.functional.cross_entropy(logits, targets, ignore_index=NO_LABEL)
+    assert plain.loss(logits, only(targets)).item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_soft_loss_by_hand(task):
+    student, teacher = torch.tensor([[0.0, 0.0]]), torch.tensor([[0.0, 2 * np.log(3.0)]])
+    at_two = 0.75 * np.log(0.75 / 0.5) + 0.25 * np.log(0.25 / 0.5)  # softened by 2: 1 : 3 against 1 : 1
+    assert task.soft_loss(student, teacher, only(torch.tensor([0])), 2.0).item() == pytest.approx(4 * at_two, rel=1e-5)
+    assert task.soft_loss(teacher, teacher, only(torch.tensor([0])), 2.0).item() == pytest.approx(0.0, abs=1e-7)
 
 
 @given(some.lists(some.tuples(some.integers(0, 2), some.integers(0, 2)), min_size=1, max_size=30))
 def test_scores_are_sklearns(rows):
-    targets, predicted = (np.array(column) for column in zip(*rows, strict=True))
-    scores = Classification(path="x").scores(np.eye(3)[predicted], targets)
-    assert scores["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(targets, predicted))
-    assert scores["f1_macro"] == pytest.approx(sklearn.metrics.f1_score(targets, predicted, average="macro", zero_division=0))  # fmt: skip
+    outcomes = np.array(rows)
+    predicted, gold = outcomes.T
+    f1 = {"zero_division": 0}
+    scores = Classification(path="x").scores(outcomes)
+    assert scores["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(gold, predicted))
+    assert scores["f1_macro"] == pytest.approx(sklearn.metrics.f1_score(gold, predicted, average="macro", **f1))
+    two = np.minimum(outcomes, 1)
+    scores, f1 = Mrpc(path="x").scores(two), sklearn.metrics.f1_score(two[:, 1], two[:, 0], **f1)
+    assert scores["f1"] == pytest.approx(f1) and list(scores) == ["mean", "f1", "accuracy"]
+    assert scores["mean"] == pytest.approx((f1 + sklearn.metrics.accuracy_score(two[:, 1], two[:, 0])) / 2)
+    expected = sklearn.metrics.matthews_corrcoef(two[:, 1], two[:, 0])
+    assert Cola(path="x").scores(two)["matthews"] == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_fingerprint_changes_with_the_rows(tmp_path, rows_csv):
-    first = Classification(path=str(rows_csv)).fingerprint()
-    assert Classification(path=str(rows_csv)).fingerprint() == first
-    assert Classification(path=str(rows_csv), max_tokens=9).fingerprint() != first
-    other = tmp_path / "other.csv"
-    other.write_text(rows_csv.read_text().replace("film", "plot", 1))
-    assert Classification(path=str(other)).fingerprint() != first
+def test_outcomes_are_what_was_said_and_what_is_right(task):
+    rows = pa.table({"text": ["x"] * 3, "label": ["good", "bad", "good"]})
+    assert task.outcomes(["good", "good", "never heard of"], rows).tolist() == [[1, 1], [1, 0], [2, 1]]
 
 
-@pytest.mark.parametrize("name", TASKS.names())
-def test_every_task_constructs_and_names_its_metric(name):
-    task = check(TASKS.load(name, Task), {})
-    assert task.metric == "accuracy" and task.description
-    assert all(field.description for field in type(task).model_fields.values())
+def test_fifty_labels_of_which_one_has_a_third_of_the_rows(tmp_path):
+    draw = random.Random(0)
+    labels = ["common"] * 300 + [f"label {number % 49}" for number in range(700)]
+    texts = [f"{draw.choice(tiny.PLAIN)} {draw.choice(tiny.GOOD)} {number}" for number in range(1000)]
+    task = labelled(tmp_path, labels, texts)
+    assert len(task.labels) == 50 and sum(counts(task).values()) == 1000
+    shares = {"train": 0.75, "validation": 0.1, "test": 0.15}
+    for name, table in task.splits().items():
+        here, everywhere = Counter(task.gold(table)), Counter(labels)
+        assert all(abs(here[label] - shares[name] * everywhere[label]) < 1 for label in everywhere), name
+        task.features(table, TOKENIZER)
+
+
+def test_a_label_seen_once_is_trained_on(tmp_path):
+    task = labelled(tmp_path, ["a", "b"] * 30 + ["once"])
+    assert task.labels == ["a", "b", "once"] and "once" in task.gold(task.splits()["train"])
+
+
+@pytest.mark.parametrize(
+    "values, labels",
+    [([0.0, 1.0], ["0", "1"]), ([0.5, 1.0], ["0.5", "1"]), ([True, False], ["false", "true"]), ([7, 11], ["11", "7"])],
+)
+def test_labels_that_are_no_texts_are_named_as_they_are_written(tmp_path, values, labels):
+    assert labelled(tmp_path, values * 30).labels == labels
+
+
+def test_more_labels_than_there_can_be_classes(tmp_path, monkeypatch):
+    monkeypatch.setattr("niwaki.tasks.classification.MAX_LABELS", 20)
+    with pytest.raises(Refused, match="take task regression, or name another column"):
+        labelled(tmp_path, [f"{number % 30}" for number in range(300)]).head  # noqa: B018
+
+
+def test_predictions_of_a_file_may_be_numbers_or_names():
+    assert Cola(path="x").read_value("1") == Cola(path="x").read_value(1) == "acceptable"
+    assert Cola(path="x").read_value("acceptable") == "acceptable" and Cola(path="x").read_value("7") == "7"
+    assert Classification(path="x").read_value(1) == "1"
 
 
 def test_the_embedded_task():
@@ -145,5 +215,10 @@ def test_the_embedded_task():
     assert task.labels == ["negative", "positive"]
     texts = {name: set(table.column("text").to_pylist()) for name, table in splits.items()}
     assert not texts["train"] & texts["test"] and not texts["train"] & texts["validation"]
-    share = {name: np.mean(task.targets(table)) for name, table in splits.items()}
+    share = {name: np.mean([label == "positive" for label in task.gold(table)]) for name, table in splits.items()}
     assert max(share.values()) - min(share.values()) < 0.01
+
+
+def test_an_embedded_task_takes_no_rows_of_others(rows_csv):
+    with pytest.raises(Refused, match="take task 'classification' for yours"):
+        TASKS.load("rotten_tomatoes", Task)(path=str(rows_csv)).splits()
