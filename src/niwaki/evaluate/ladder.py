@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ class Rung:
 
     name: str
     note: str = ""  # what a reader of its score must know
-    most_rows: ClassVar[int] = 100_000  # train rows that it is fitted on, at most
+    most_rows: int = 100_000  # train rows that it is fitted on, at most
 
     def __init__(self, task: Task, model: Path, vectors: str = "") -> None:
         self.task = task

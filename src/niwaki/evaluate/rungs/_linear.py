@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from niwaki.answers._kind import Input, Value
+from niwaki.answers._kind import Input, Value, chunked
 from niwaki.tasks._task import Task
 
 SPARSE, DENSE = (
@@ -38,18 +38,26 @@ class Fitted:
         self.best = -np.inf
         inputs, gold = task.inputs(train), task.gold(train)
         for features in tried:
-            known, asked = features.fit(items(inputs)), features.of(items(self.inputs))
-            for strength in DENSE if isinstance(known, np.ndarray) else SPARSE:
-                predict = trained(task, known, inputs, gold, strength)
-                said = predict(asked, self.inputs)
+            known = features.fit(items(inputs))
+            strengths = DENSE if isinstance(known, np.ndarray) else SPARSE
+            models = [trained(task, known, inputs, gold, strength) for strength in strengths]
+            for predict, said in zip(models, answered(features, models, self.inputs), strict=True):
                 score = task.scores(task.outcomes(said, validation))[task.metric]
                 if score > self.best:
                     self.best, self.said, self.features, self.predict = score, said, features, predict
 
     def __call__(self, inputs: Sequence[Input]) -> list[Value]:
-        if inputs == self.inputs:
-            return self.said
-        return self.predict(self.features.of(items(inputs)), inputs) if inputs else []
+        return self.said if inputs == self.inputs else answered(self.features, [self.predict], inputs)[0]
+
+
+def answered(features: Features, models: Sequence[Predict], inputs: Sequence[Input]) -> list[list[Value]]:
+    """What each model says to all inputs; features are made once, and of some inputs at a time."""
+    said: list[list[Value]] = [[] for _ in models]
+    for some in chunked(inputs):
+        asked = features.of(items(some))
+        for predict, found in zip(models, said, strict=True):
+            found += predict(asked, some)
+    return said
 
 
 def items(inputs: Sequence[Input]) -> Sequence[Input]:
@@ -128,7 +136,7 @@ def classifier(known: Matrix, strength: float, labels: int) -> Any:
         return LinearSVC(C=strength, random_state=0)
     if labels > MANY_LABELS:
         return RidgeClassifier(alpha=1 / strength, random_state=0)
-    return LogisticRegression(C=strength, max_iter=200, random_state=0)
+    return LogisticRegression(C=strength, max_iter=100, random_state=0)
 
 
 def stacked(parts: list[Matrix]) -> Matrix:

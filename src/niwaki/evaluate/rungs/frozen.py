@@ -1,31 +1,34 @@
 """The pretrained encoder as it is, nothing trained, and a linear model on its last hidden states."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 import torch
 
-from niwaki.answers._kind import CHUNK, Rows
+from niwaki.answers._kind import Input, Rows, chunked
 from niwaki.answers.label import Label
 from niwaki.evaluate.ladder import Answerer, Rung
 from niwaki.evaluate.rungs._dense import Dense
 from niwaki.evaluate.rungs._linear import Fitted
+from niwaki.evaluate.rungs._spans import Spans
 from niwaki.models.model import load_folder
 from niwaki.tasks._task import Features
 from niwaki.train.feed import Feed
 from niwaki.train.infer import hidden_of
 from niwaki.train.precision import resolve
 
+MOST = {"tags": 5000, "span": 3000}  # of sentences, every word has features of its own; questions have long texts
+
 
 class Frozen(Rung):
     name = "frozen encoder + linear model"
-    most_rows: ClassVar[int] = 20_000
+    most_rows = 10_000
 
     def fit(self) -> Answerer | None:
-        if self.task.answer == "span":
-            return None
         encoder = Encoder(self)
+        self.most_rows = MOST.get(self.task.answer, self.most_rows)
+        if self.task.answer == "span":
+            return Spans(self.task, self.train(), encoder)
         vectors = encoder.words if self.task.answer == "tags" else encoder.texts
         return Fitted(self.task, self.train(), [Dense(vectors)])
 
@@ -49,15 +52,21 @@ class Encoder:
 
     def words(self, sentences: Sequence[Sequence[str]]) -> np.ndarray:
         """(words of all sentences, width): the state at each word's first token; 0 for a word that has none."""
-        parts = [self._words(sentences[start : start + CHUNK]) for start in range(0, len(sentences), CHUNK)]
-        return np.concatenate(parts)
+        return np.concatenate([self._words(some) for some in chunked(sentences)])
 
     def _words(self, sentences: Sequence[Sequence[str]]) -> np.ndarray:
-        rows = self.kind.encode(sentences, self.model.tokenizer.backend_tokenizer, self.max_tokens)
+        rows = self.rows(sentences)
         hidden = self._hidden(rows, per_token=True)
         starts = zip(rows.ids.starts[:-1], rows.notes, strict=True)
         places = np.concatenate([np.where(found >= 0, start + found, -1) for start, (_, found) in starts])
         return np.where(places[:, None] >= 0, hidden[places], 0)
+
+    def rows(self, inputs: Sequence[Input]) -> Rows:
+        """Sequences as a model for the task reads them: a question together with its text."""
+        return self.kind.encode(inputs, self.model.tokenizer.backend_tokenizer, self.max_tokens)
+
+    def of(self, inputs: Sequence[Input], rows: Rows, chosen: np.ndarray) -> np.ndarray:
+        return self._hidden(rows, per_token=True)[chosen]
 
     def _hidden(self, rows: Rows, per_token: bool) -> np.ndarray:
         feed = Feed(Features(rows, np.zeros(0)), self.model, self.device)

@@ -6,7 +6,9 @@ import numpy as np
 
 from niwaki.answers._kind import Input
 from niwaki.evaluate.ladder import Answerer, Rung
+from niwaki.evaluate.rungs._hints import Hints
 from niwaki.evaluate.rungs._linear import Fitted, Matrix
+from niwaki.evaluate.rungs._spans import Spans
 from niwaki.evaluate.rungs._words import WordFeatures
 
 MOST_NUMBERS = 50_000_000  # of a model: words × labels
@@ -16,9 +18,10 @@ class TfIdf(Rung):
     name = "TF-IDF + linear SVM"
 
     def fit(self) -> Answerer | None:
-        if self.task.answer == "span":
-            return None
         train = self.train()
+        if self.task.answer == "span":
+            self.name = "shared words and shapes + linear model"
+            return Spans(self.task, train, Hints(set(self.task.texts(train))))
         if self.task.answer == "tags":
             self.name = "words, endings, shapes + linear SVM"
             return Fitted(self.task, train, [WordFeatures()])

@@ -1,0 +1,79 @@
+"""Stretches of a text: a linear score for every place to begin and to end at, and the best pair of both."""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from niwaki.answers._kind import Input, Rows, Value
+from niwaki.core.seeds import numpy_generator
+from niwaki.evaluate.rungs._linear import Matrix, stacked
+from niwaki.tasks._task import Task
+
+CHUNK = 256  # questions whose features are in memory together
+OTHERS = 24  # wrong places to learn from, for each question
+STRENGTH = 0.1
+
+
+class Places(Protocol):
+    """Questions with their texts to sequences of places, the first of which stands for no answer, and their features."""
+
+    def rows(self, inputs: Sequence[Input]) -> Rows: ...
+
+    def of(self, inputs: Sequence[Input], rows: Rows, chosen: np.ndarray) -> Matrix:
+        """(chosen places, features); they are numbered through all sequences, rising."""
+
+
+class Spans:
+    """Answers; the threshold for "no answer" is that which is best on the validation rows."""
+
+    def __init__(self, task: Task, train: pa.Table, places: Places) -> None:
+        self.task, self.places = task, places
+        drawn = [self._drawn(train.slice(start, CHUNK), start) for start in range(0, train.num_rows, CHUNK)]
+        known = stacked([features for features, _ in drawn])
+        right = np.concatenate([targets for _, targets in drawn])  # (places, 2)
+        self.models = [scorer(known).fit(known, right[:, end]) for end in (0, 1)]
+        validation = task.splits()["validation"]
+        self.inputs = task.inputs(validation)  # what is answered already need not be read again
+        _, parts, scores = zip(*self._scored(self.inputs), strict=True)
+        rows, logits = reduce(Rows.joined, parts), np.concatenate(scores)
+        self.kind = task.settled(logits, rows, validation)
+        self.said = self.kind.values(logits, rows, self.inputs, task.labels)
+
+    def __call__(self, inputs: Sequence[Input]) -> list[Value]:
+        if inputs == self.inputs:
+            return self.said
+        parts = (self.kind.values(logits, rows, some, self.task.labels) for some, rows, logits in self._scored(inputs))
+        return [value for part in parts for value in part]
+
+    def _drawn(self, table: pa.Table, number: int) -> tuple[Matrix, np.ndarray]:
+        """Features of the right places of some rows and of others, and which of them are right to begin and to end at."""
+        inputs = self.task.inputs(table)
+        rows = self.places.rows(inputs)
+        right = np.asarray(self.task.targets(table, rows)) + rows.ids.starts[:-1, None]  # (sequences, 2)
+        generator = numpy_generator(0, "places", number)
+        others = rows.ids.starts[:-1, None] + generator.integers(0, rows.ids.lengths[:, None], (len(right), OTHERS))
+        chosen = np.unique(np.concatenate([right.ravel(), others.ravel(), rows.ids.starts[:-1]]))
+        targets = np.stack([np.isin(chosen, right[:, end]) for end in (0, 1)], axis=1)
+        return self.places.of(inputs, rows, chosen), targets.astype(int)
+
+    def _scored(self, inputs: Sequence[Input]) -> Iterator[tuple[Sequence[Input], Rows, np.ndarray]]:
+        """Some inputs after the other, their sequences, and (places, 2) scores to begin and to end there."""
+        for start in range(0, len(inputs), CHUNK):
+            some = inputs[start : start + CHUNK]
+            rows = self.places.rows(some)
+            features = self.places.of(some, rows, np.arange(len(rows.ids.values)))
+            yield some, rows, np.stack([model.decision_function(features) for model in self.models], axis=1)
+
+
+def scorer(known: Matrix) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    dense = isinstance(known, np.ndarray)
+    return make_pipeline(
+        StandardScaler(with_mean=dense, with_std=dense), LogisticRegression(C=STRENGTH, max_iter=200, random_state=0)
+    )
