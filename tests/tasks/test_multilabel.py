@@ -23,6 +23,11 @@ def task_on(tmp_path, lists=LISTS, **settings):
     return Multilabel(path=jsonl(tmp_path / "rows.jsonl", rows), **settings)
 
 
+@pytest.fixture(scope="module")
+def task(tmp_path_factory):
+    return task_on(tmp_path_factory.mktemp("rows"))
+
+
 def everything(task):
     return {text: labels for table in task.splits().values() for text, labels in zip(task.inputs(table), task.gold(table), strict=True)}  # fmt: skip
 
@@ -104,8 +109,7 @@ def test_soft_loss_by_hand(tmp_path):
 
 
 @given(some.lists(some.tuples(*[some.sets(some.sampled_from(["anger", "fear", "joy"]))] * 2), min_size=1, max_size=20))
-def test_scores_are_sklearns(tmp_path_factory, rows):
-    task = task_on(tmp_path_factory.mktemp("rows"))
+def test_scores_are_sklearns(task, rows):
     said, gold = ([sorted(labels) for labels in column] for column in zip(*rows, strict=True))
     scores = task.scores(task.outcomes(said, pa.table({"label": pa.array(gold, pa.list_(pa.string()))})))
     table = MultiLabelBinarizer(classes=task.labels)
