@@ -64,5 +64,14 @@ def own_rows(data: str, overrides: Sequence[str]) -> list[str]:
     for override in overrides:
         with contextlib.suppress(Refused):  # a fault in an override is told where the recipe is read
             apply_override(said, override)
-    task = said["task"] if "task" in said else recognise(data, said["data"])
+    task = said["task"] if "task" in said else recognise(data, _columns(said["data"]))
     return [f"task={json.dumps(task)}", f"data={{ path = {json.dumps(data)} }}"]
+
+
+def _columns(settings: Any) -> dict[str, str]:
+    """Of settings of the data, those that name columns; they help to tell what the rows are for."""
+    from niwaki.data.columns import ROLES
+
+    roles = {role for of_kind in ROLES.values() for role in of_kind}
+    named = {role: value for role, value in settings.items() if role in roles} if isinstance(settings, dict) else {}
+    return {role: ",".join(map(str, value)) if isinstance(value, list) else str(value) for role, value in named.items()}
