@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import NiwakiError, UsageError, did_you_mean
+from niwaki.core.masking import one_line
 
 VERBS = Catalog("niwaki.cli", what="verb")
 ORDER = ("run", "check", "list", "show", "eval", "predict", "report", "measure", "ledger", "new")
@@ -94,5 +95,5 @@ def run(arguments: list[str]) -> int:
 
 def _say(text: str, code: int) -> int:
     for line in text.splitlines() or [text]:
-        sys.stderr.write(f"niwaki: {line}\n")
+        sys.stderr.write(f"niwaki: {one_line(line)}\n")
     return code

@@ -2,6 +2,10 @@
 
 from collections.abc import Sequence
 
+from niwaki.core.masking import masked, one_line
+
+MOST_FAULTS = 40
+
 
 class NiwakiError(Exception):
     """Something failed that no other class describes."""
@@ -21,7 +25,9 @@ class Refused(NiwakiError):
     exit_code = 3
 
     def __init__(self, faults: str | Sequence[str]) -> None:
-        self.faults = [faults] if isinstance(faults, str) else list(faults)
+        self.faults = [one_line(fault) for fault in ([faults] if isinstance(faults, str) else faults)]
+        if len(self.faults) > MOST_FAULTS:
+            self.faults[MOST_FAULTS:] = [f"… and {len(self.faults) - MOST_FAULTS} faults more"]
         super().__init__("\n".join(self.faults))
 
 
@@ -41,4 +47,10 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 def first_line(error: BaseException) -> str:
     """What another library says went wrong, in one line of ours."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    lines = masked(str(error)).strip().splitlines() or [type(error).__name__]  # masked before a cut can hide its end
+    return one_line(lines[0])[:200]
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether a library written in Rust gave up: its exception is deliberately none that programs catch."""
+    return type(error).__name__ == "PanicException"

@@ -5,6 +5,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from niwaki.core.masking import masked
+
 LINE_EVERY_SECONDS = 10.0
 _quiet = False
 
@@ -17,7 +19,7 @@ def quiet(value: bool = True) -> None:
 
 def say(text: str) -> None:
     if not _quiet:
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(masked(text) + "\n")
         sys.stderr.flush()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import Refused, first_line
 from niwaki.data import columnar, delimited, objects
 from niwaki.data.folders import READERS, kind_of, parts_in
 from niwaki.data.hub import looks_like_id, read_hub
@@ -80,7 +80,3 @@ def refuse_unreadable(path: Path) -> None:
         raise Refused(f"{path}: is not there")
     if not kind_of(path):
         raise Refused(f"{path}: is of a kind that is not read; give {', '.join(READERS)}")
-
-
-def first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]

@@ -4,7 +4,7 @@ import re
 
 import pyarrow as pa
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import Refused, first_line
 from niwaki.data.columnar import plain
 from niwaki.data.folders import part_of
 
@@ -27,9 +27,8 @@ def read_hub(source: str) -> dict[str, pa.Table]:
             f"{source}: is not there; to read it as a data set of the Hugging Face hub, `pip install niwaki[hub]`"
         ) from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
         raise Refused(
-            f"{source}: is not there, and not to be had from the Hugging Face hub ({reason}); name it owner/name or owner/name:config"
+            f"{source}: is not there, and not to be had from the Hugging Face hub ({first_line(error)}); name it owner/name or owner/name:config"
         ) from None
     if not tables:
         raise Refused(f"{source}: has no part called train, validation or test; there is: {', '.join(loaded)}")

