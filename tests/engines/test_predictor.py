@@ -112,12 +112,12 @@ def damaged(folder, tmp_path, name, text):
         ("config.json", None, "it has no config.json"),
         ("tokenizer.json", None, "it has no tokenizer.json"),
         ("config.json", "{", "cannot be read as JSON"),
-        ("config.json", "[]", "names no labels"),
+        ("config.json", "[]", "must be a table"),
         ("config.json", "{}", "names no labels"),
         ("config.json", '{"id2label": {"a": "x"}}', "id2label"),
         ("tokenizer.json", "{", "tokenizer.json: cannot be read"),
-        ("model.safetensors", "", "cannot be loaded by ONNX Runtime"),
-        ("model.safetensors", None, "cannot be loaded by ONNX Runtime"),
+        ("model.safetensors", "", "the header is not whole"),
+        ("model.safetensors", None, "it has no model.safetensors"),
     ],
 )
 def test_a_damaged_folder_is_refused_in_a_line(folder, tmp_path, name, text, message):

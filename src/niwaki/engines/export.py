@@ -4,15 +4,14 @@ So one file of weights serves torch and the engine, and what is packed on disk i
 """
 
 import io
-import json
 import logging
-import struct
 import warnings
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from niwaki.core.tensor_file import header
 from niwaki.models.lean import Lean
 from niwaki.models.model import WEIGHTS, Model
 
@@ -57,7 +56,7 @@ def point_into(graph: Any, weights: Path) -> None:
             entry = tensors.get(initializer.name.removeprefix("network."))
             if entry is None:
                 continue
-            first, last = entry["data_offsets"]
+            first, last = entry.first, entry.last
             file.seek(start + first)
             if file.read(last - first) != raw_bytes(initializer):
                 continue  # the exporter changed it: leave its own copy in
@@ -71,10 +70,3 @@ def raw_bytes(initializer: Any) -> bytes:
     from onnx import numpy_helper
 
     return initializer.raw_data or numpy_helper.to_array(initializer).tobytes()
-
-
-def header(weights: Path) -> tuple[int, dict[str, Any]]:
-    """Where the data of a safetensors file begin, and the table of its tensors."""
-    with weights.open("rb") as file:
-        (size,) = struct.unpack("<Q", file.read(8))
-        return 8 + size, json.loads(file.read(size))

@@ -1,7 +1,8 @@
 """The predictor: tokenizer and engine, ready for text. Texts come back in the order they were given."""
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +13,18 @@ from tokenizers import Tokenizer
 
 from niwaki.answers._choose import kind_of
 from niwaki.answers._kind import Input, Rows, Value, checked, limited
-from niwaki.core.errors import Refused, first_line
-from niwaki.core.files import read_json
+from niwaki.core import strict_json
+from niwaki.core.errors import Refused, first_line, is_panic
+from niwaki.core.inside import inside
+from niwaki.core.tensor_file import header
 from niwaki.data.batching import in_order, sorted_batches
 from niwaki.engines import RUNTIMES
 from niwaki.engines.runtime import Runtime
+from niwaki.models.config_rules import checked as checked_config
+from niwaki.models.tokenizer_rules import read_text
+from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
 
+MOST_CONFIG_BYTES = 8 << 20
 PREFERENCE = ("onnx", "torch")
 BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
 
@@ -28,7 +35,7 @@ class Predictor:
     def __init__(
         self, folder: Path, engine: str = "auto", threads: int | None = None, max_tokens: int | None = None
     ) -> None:
-        refuse_folder(folder)
+        config = refuse_folder(folder)
         self.folder = folder
         self.threads = threads or len(os.sched_getaffinity(0))
         self.engine = choose(folder) if engine == "auto" else engine
@@ -36,11 +43,11 @@ class Predictor:
         fault = kind.fault(folder)
         if fault:
             raise Refused(fault)
-        config = read_json(folder / "config.json")
         self.kind = kind_of(config, str(folder / "config.json"))
         self.labels = [
             name for _, name in sorted((int(number), str(name)) for number, name in config["id2label"].items())
         ]
+        self.vocabulary: int | None = config.get("vocab_size")
         self.pad_id = int(config.get("pad_token_id") or 0)
         self.max_tokens = max_tokens or readable_tokens(config)
         self.tokenizer = limited(read_tokenizer(folder), self.max_tokens)
@@ -62,7 +69,14 @@ class Predictor:
         return self.kind.values(self.logits(rows), rows, inputs, self.labels)
 
     def encode(self, inputs: Sequence[Input]) -> Rows:
-        return self.kind.encode(inputs, self.tokenizer, self.max_tokens)
+        with refusing(self.folder / "tokenizer.json"):
+            rows = self.kind.encode(inputs, self.tokenizer, self.max_tokens)
+        largest = int(rows.ids.values.max(initial=0))
+        if self.vocabulary is not None and largest >= self.vocabulary:
+            raise Refused(
+                f"{self.folder / 'tokenizer.json'}: gives id {largest}, and the model knows {self.vocabulary} pieces"
+            )
+        return rows
 
     def logits(self, rows: Rows) -> np.ndarray:
         """(sequences, labels), or (tokens of all sequences, labels) from heads per token. Work is arranged by length and
@@ -90,24 +104,43 @@ def choose(folder: Path) -> str:
     raise Refused(f"{folder}: no engine can run it")
 
 
-def refuse_folder(folder: Path) -> None:
-    """Only JSON is looked at here: a deployment needs neither torch nor transformers."""
+def refuse_folder(folder: Path) -> dict[str, Any]:
+    """The checked config. Only JSON and the header of the weights are looked at here: a deployment needs neither torch
+    nor transformers."""
     if not folder.is_dir():
         raise Refused(f"{folder}: is not a folder")
-    for name in ("config.json", "tokenizer.json"):
-        if not (folder / name).is_file():
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        if not inside(folder, name).is_file():
             raise Refused(f"{folder}: is not a model that can predict, it has no {name}")
-    config = read_json(folder / "config.json")
-    names = config.get("id2label") if isinstance(config, dict) else None
+    where = folder / "config.json"
+    config = checked_config(strict_json.read(where, MOST_CONFIG_BYTES), str(where))
+    names = config.get("id2label")
     if not isinstance(names, dict) or not names or not all(number.isdigit() for number in names):
-        raise Refused(f"{folder / 'config.json'}: names no labels (id2label); fine-tune the model on a task first")
+        raise Refused(f"{where}: names no labels (id2label); fine-tune the model on a task first")
+    check_tokenizer_folder(folder)
+    header(folder / "model.safetensors")
+    return config
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
+    """The tokenizer of a file that keeps the rules, tried once: what the rules do not see shows on the first text."""
+    path = folder / "tokenizer.json"
+    text = read_text(path)
+    with refusing(path):
+        tokenizer = Tokenizer.from_str(text)
+        tokenizer.encode("A text, 1 of 2: naïve 日本語 \u0300 .", "and another")
+    return tokenizer
+
+
+@contextlib.contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """What the tokenizers library raises, panics among it, as one line."""
     try:
-        return Tokenizer.from_file(str(folder / "tokenizer.json"))
-    except Exception as error:  # noqa: BLE001 - the reader raises bare Exception
-        raise Refused(f"{folder / 'tokenizer.json'}: cannot be read ({first_line(error)})") from None
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        raise Refused(f"{path}: cannot be read ({first_line(error)})") from None
 
 
 def readable_tokens(config: dict) -> int:

@@ -7,14 +7,21 @@ from typing import Any
 
 import torch
 
-from niwaki.core.errors import Refused, first_line
-from niwaki.core.files import read_json, write_json
+from niwaki.core import strict_json
+from niwaki.core.errors import Refused, first_line, is_panic
+from niwaki.core.files import write_json
+from niwaki.core.inside import inside
+from niwaki.core.memory import require_memory
+from niwaki.core.tensor_file import Header, header
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.edit import Edit
-from niwaki.models.skeleton import HEADS, attention, build, checked_config, head_of
+from niwaki.models.skeleton import attention, build, checked_config
+from niwaki.models.tokenizer_rules import read_text
+from niwaki.models.tokenizer_settings import check_folder
 
 WEIGHTS, CONFIG, BLUEPRINT, TOKENIZER = "model.safetensors", "config.json", "blueprint.json", "tokenizer.json"
+MOST_CONFIG_BYTES = 8 << 20
 HEAD_NUMBERS = 20_000_000  # more than any head's
 BESIDE_SHAPE = (
     "pad_token_id",
@@ -108,11 +115,13 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     `head` asks for a head of that kind; without one the folder's own is taken.
     """
     refuse_unless_model(folder)
-    config = checked_config(read_json(folder / CONFIG), str(folder / CONFIG))
-    tokenizer = load_tokenizer(folder)
+    config = checked_config(strict_json.read(folder / CONFIG, MOST_CONFIG_BYTES), str(folder / CONFIG))
+    found = header(folder / WEIGHTS)
+    require_memory(4 * found.numbers, f"{folder / WEIGHTS}: as numbers of 4 bytes it")
+    tokenizer = load_tokenizer(folder, config)
     if not (folder / BLUEPRINT).exists():
-        return Model(_load_stock(folder, config, head), tokenizer)
-    blueprint = Blueprint.from_json(read_json(folder / BLUEPRINT))
+        return Model(_load_stock(folder, config, found, head), tokenizer)
+    blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_CONFIG_BYTES))
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
     network = blueprint.replay()
     load_weights(network, folder / WEIGHTS)
@@ -146,6 +155,8 @@ def name_labels(network: Network, labels: list[str], where: str) -> None:
 def refuse_unless_model(folder: Path) -> None:
     if not folder.is_dir():
         raise Refused(f"{folder}: is not a folder")
+    for name in (CONFIG, WEIGHTS, BLUEPRINT):
+        inside(folder, name)
     if not (folder / CONFIG).is_file():
         raise Refused(f"{folder}: is not a model, it has no {CONFIG}")
     if not (folder / WEIGHTS).is_file():
@@ -153,8 +164,7 @@ def refuse_unless_model(folder: Path) -> None:
         if pickles:
             raise Refused(
                 f"{folder / pickles[0]}: is a pickle, which can run code when loaded, so it is not read; convert it once, where you "
-                f"trust it: `python -c \"import torch, safetensors.torch as s; s.save_file(torch.load('{pickles[0]}', "
-                f"weights_only=True), '{WEIGHTS}')\"`"
+                f"trust it: `python -m niwaki.convert_pickle --i-trust-this-file {pickles[0]} {WEIGHTS}`"
             )
         if (folder / f"{WEIGHTS}.index.json").is_file():
             raise Refused(
@@ -185,50 +195,61 @@ def load_weights(network: Network, path: Path) -> None:
     network.load_state_dict(copies, strict=True, assign=True)
 
 
-def load_tokenizer(folder: Path) -> Any:
-    from transformers import AutoTokenizer
+def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:
+    """Through transformers, which makes of the files what its class for them says; each was checked before."""
+    import transformers
 
-    if not (folder / TOKENIZER).is_file() and not (folder / "vocab.txt").is_file():
+    check_folder(folder)
+    if (folder / TOKENIZER).is_file():
+        read_text(folder / TOKENIZER)
+    elif not (folder / "vocab.txt").is_file():
         raise Refused(f"{folder}: has no {TOKENIZER}")
     try:
-        return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-    except Exception as error:  # noqa: BLE001 - the tokenizer readers raise bare Exception on damaged files
+        return transformers.AutoTokenizer.from_pretrained(
+            folder, config=transformers.AutoConfig.for_model(**config), trust_remote_code=False, local_files_only=True
+        )
+    except BaseException as error:  # a damaged file ends in a bare Exception, or in a panic that is not even one
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
         raise Refused(f"{folder / TOKENIZER}: cannot be read ({first_line(error)})") from None
 
 
-def _load_stock(folder: Path, config: dict[str, Any], asked: Head | None) -> Network:
-    """Through transformers, which maps the names of a bare encoder to those of one with a head."""
+def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head | None) -> Network:
+    """Through transformers, which maps the names of a bare encoder to those of one with a head. It is given the tensors
+    and not the folder, in which it would look for further files to follow."""
     import transformers
+    from safetensors.torch import load_file
 
     if asked:
         config = {**config, **asked.config(), "num_labels": len(asked.labels)}
-    kind = getattr(transformers, HEADS[head_of(config)])
-    _refuse_larger_than_file(config, folder)
+    kind = _kind_that_fits(config, found, folder)
     try:
-        network, found = kind.from_pretrained(
-            folder, config=transformers.AutoConfig.for_model(**config), attn_implementation=attention(),
-            trust_remote_code=False, use_safetensors=True, local_files_only=True, dtype="float32",
-            ignore_mismatched_sizes=asked is not None, output_loading_info=True,
+        network, missing = kind.from_pretrained(
+            None, config=transformers.AutoConfig.for_model(**config), state_dict=load_file(folder / WEIGHTS), attn_implementation=attention(),
+            dtype="float32", ignore_mismatched_sizes=asked is not None, output_loading_info=True,
         )  # fmt: skip
     except Exception as error:  # noqa: BLE001 - damaged files break transformers in many places
         raise Refused(
             f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({first_line(error)})"
         ) from None
-    _refuse_holes(network, found, folder, may_lack_head=asked is not None)
+    _refuse_holes(network, missing, folder, may_lack_head=asked is not None)
     network.config.architectures = [type(network).__name__]
     for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
         parameter.data = parameter.data.clone()
     return network.eval()
 
 
-def _refuse_larger_than_file(config: dict[str, Any], folder: Path) -> None:
-    """Before memory is taken for it: a number stored takes at least a byte; a new head is small."""
+def _kind_that_fits(config: dict[str, Any], found: Header, folder: Path) -> Any:
+    """The network's class, asked of a skeleton that takes no memory. It must not need more numbers than the file has,
+    but for a new head, which is small."""
     with torch.device("meta"):
-        numbers = sum(value.numel() for value in build(config).state_dict().values())
-    if numbers > (folder / WEIGHTS).stat().st_size + HEAD_NUMBERS:
+        skeleton = build(config)
+    numbers = sum(value.numel() for value in skeleton.state_dict().values())
+    if numbers > found.numbers + HEAD_NUMBERS:
         raise Refused(
             f"{folder / CONFIG}: describes {numbers} numbers, more than {WEIGHTS} holds; it is not its config"
         )
+    return type(skeleton)
 
 
 def _refuse_holes(network: Network, found: dict[str, Any], folder: Path, may_lack_head: bool) -> None:

@@ -33,7 +33,8 @@ class Int8Linear(nn.Module):
 
     @classmethod
     def of(cls, linear: nn.Linear) -> "Int8Linear":
-        packed = cls(linear.in_features, linear.out_features)
+        with torch.device(linear.weight.device):  # of a skeleton nothing takes memory
+            packed = cls(linear.in_features, linear.out_features)
         weight, packed.scale = quantize_rows(linear.weight)  # (out, in)
         packed.weight = weight.T.contiguous()
         if linear.bias is not None:
@@ -60,7 +61,8 @@ class Int8Embedding(nn.Module):
 
     @classmethod
     def of(cls, table: nn.Embedding) -> "Int8Embedding":
-        packed = cls(table.num_embeddings, table.embedding_dim)
+        with torch.device(table.weight.device):
+            packed = cls(table.num_embeddings, table.embedding_dim)
         packed.weight, packed.scale = quantize_rows(table.weight)
         return packed
 

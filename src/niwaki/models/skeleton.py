@@ -4,31 +4,19 @@ from typing import Any
 
 from niwaki.core.errors import Refused, first_line
 from niwaki.models.anatomy import FAMILIES, Network, is_known
+from niwaki.models.config_rules import checked, shown
 
 HEADS = {
     name: f"AutoModelFor{name}" for name in ("SequenceClassification", "TokenClassification", "QuestionAnswering")
 }  # architecture suffix → transformers' class
-FORBIDDEN = ("auto_map", "trust_remote_code", "custom_generate", "custom_pipelines", "quantization_config")
-
-
-LARGEST, MOST_LAYERS = 10_000_000, 1000  # no model of these families comes near; more is a fault, or aimed at memory
 
 
 def checked_config(values: Any, where: str) -> dict[str, Any]:
-    """The config without what must never steer code: refused where it asks for code, trimmed of private keys."""
-    if not isinstance(values, dict):
-        raise Refused(f"{where}: must be a table, not {type(values).__name__}")
-    kind = values.get("model_type")
-    if not is_known(kind):
-        raise Refused(f"{where}: model_type {kind!r} is not supported; there is: {', '.join(FAMILIES.names())}")
-    asked = [key for key in FORBIDDEN if values.get(key)]
-    if asked:
-        raise Refused(f"{where}: '{asked[0]}' asks for code or formats that niwaki never loads; remove the key")
-    for key, value in values.items():
-        most = MOST_LAYERS if "layers" in key or "group" in key else LARGEST
-        if isinstance(value, int) and value > most and key != "model_max_length":
-            raise Refused(f"{where}: '{key}' is {value}, more than any model has ({most})")
-    return {key: value for key, value in values.items() if not key.startswith("_")}
+    """The config of a known family, without all that does not describe its shape (`config_rules`)."""
+    kind = values.get("model_type") if isinstance(values, dict) else None
+    if isinstance(values, dict) and not is_known(kind):
+        raise Refused(f"{where}: model_type {shown(kind)} is not supported; there is: {', '.join(FAMILIES.names())}")
+    return checked(values, where)
 
 
 def build(values: dict[str, Any]) -> Network:

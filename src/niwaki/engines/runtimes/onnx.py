@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from niwaki.core.errors import Refused, first_line
+from niwaki.engines.graph_rules import check_graph
 from niwaki.engines.runtime import Runtime
 
-GRAPH = "model.onnx"
+GRAPH, WEIGHTS = "model.onnx", "model.safetensors"
 
 
 class Onnx(Runtime):
@@ -21,6 +22,7 @@ class Onnx(Runtime):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
+        check_graph(folder, GRAPH, WEIGHTS)
         try:
             self.session = onnxruntime.InferenceSession(
                 str(folder / GRAPH), options, providers=["CPUExecutionProvider"]

@@ -1,0 +1,61 @@
+"""JSON from strangers: bounded in bytes and values, no key twice, no NaN, and read from a plain file only.
+
+A file's size does not bound what it takes to hold: `[[],[],…` takes forty bytes for one. So values are counted, roughly
+and from above, in the text itself, before any of them is made.
+"""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.errors import Refused
+
+MOST_BYTES = 64 << 20
+MOST_VALUES = 1_000_000  # some 100 MB of Python objects
+
+
+def read(path: Path, most_bytes: int = MOST_BYTES, most_values: int = MOST_VALUES) -> Any:
+    """The file's value, or Refused in one line that names the file."""
+    return parse(read_bytes(path, most_bytes), str(path), most_values)
+
+
+def read_bytes(path: Path, most_bytes: int) -> bytes:
+    """All of a plain file that is no larger than said. A pipe or a device would never end."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Refused(f"{path}: is not a plain file")
+        with path.open("rb") as file:
+            data = file.read(most_bytes + 1)  # of a file in /proc the size is not known before
+    except OSError as error:
+        raise Refused(f"{path}: cannot be read ({error.strerror or error})") from None
+    if len(data) > most_bytes:
+        raise Refused(f"{path}: is larger than {most_bytes / 1e6:.3g} MB, which no file of this kind is")
+    return data
+
+
+def parse(data: bytes, where: str, most_values: int = MOST_VALUES) -> Any:
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > most_values:
+        raise Refused(f"{where}: holds more than {most_values} values, which no file of this kind does")
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+    except RecursionError:
+        raise Refused(f"{where}: is nested too deep to be read") from None
+    except ValueError as error:
+        raise Refused(f"{where}: cannot be read as JSON ({error})") from None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Readers differ in which of two values they take, so that one would check what another one uses."""
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"key {key[:60]!r} is there twice")
+            seen.add(key)
+    return table
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")

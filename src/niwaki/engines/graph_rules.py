@@ -1,0 +1,131 @@
+"""An ONNX graph by rule, before ONNX Runtime reads it: no weights but those beside it, no operators but plain ones.
+
+External data may name any file that the user may read, so its place must be model.safetensors and within it. The graphs
+that niwaki writes are a list of some hundred nodes of 37 standard operators, without subgraphs, functions or domains of
+others; a graph that has more is not one of them. Tables inside the graph are small, and so are the shapes it makes out
+of constants: the engine computes those while it loads.
+"""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from niwaki.core import strict_json
+from niwaki.core.errors import Refused
+from niwaki.core.inside import inside
+from niwaki.core.tensor_file import header
+
+MOST_BYTES, MOST_NODES, MOST_EXTERNAL = 4 << 20, 50_000, 20_000
+MOST_INLINE = 1 << 16  # numbers of a table in the graph itself
+MOST_MADE = 1 << 24  # numbers of what a constant shape makes
+EXTERNAL = 1
+ALLOWED = {"location", "offset", "length"}
+OPERATORS = {
+    "Abs", "Add", "And", "Cast", "Clip", "Concat", "Constant", "ConstantOfShape", "CumSum", "DequantizeLinear", "Div",
+    "DynamicQuantizeLinear", "Equal", "Erf", "Exp", "Expand", "Flatten", "Gather", "GatherElements", "Gelu", "Gemm", "Greater",
+    "GreaterOrEqual", "Identity", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "MatMul", "MatMulInteger",
+    "Max", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "Pow", "QuantizeLinear", "Range", "Reciprocal", "ReduceMean", "Relu",
+    "Reshape", "Shape", "Sigmoid", "Sign", "Slice", "Softmax", "Split", "Sqrt", "Squeeze", "Sub", "Tanh", "Transpose", "Unsqueeze",
+    "Where",
+}  # fmt: skip
+MAKERS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}  # operator → which input is a shape
+
+
+def check_graph(folder: Path, name: str, weights: str) -> bytes:
+    """The bytes of a graph that keeps the rules; what is read is what was checked."""
+    path = inside(folder, name)
+    data = strict_json.read_bytes(path, MOST_BYTES)
+    import onnx
+
+    try:
+        model = onnx.load_from_string(data)
+    except Exception:  # noqa: BLE001 - the parser's errors share no base
+        raise Refused(f"{path}: cannot be read, it is damaged or cut short") from None
+    try:
+        _check(model, inside(folder, weights), weights)
+    except ValueError as error:
+        raise Refused(f"{path}: {error}") from None
+    return data
+
+
+def _check(model: Any, weights: Path, name: str) -> None:
+    domains = [entry.domain for entry in model.opset_import if entry.domain not in ("", "ai.onnx")]
+    if domains or model.functions or model.training_info:
+        raise ValueError(
+            f"uses {f'operators of {domains[0][:60]!r}' if domains else 'functions'}, which niwaki never writes"
+        )
+    graph = model.graph
+    if len(graph.node) > MOST_NODES or graph.sparse_initializer:
+        raise ValueError(f"has more than {MOST_NODES} nodes, or sparse tables, which niwaki never writes")
+    for node in graph.node:
+        _check_node(node)
+    _check_tables(graph, weights, name)
+    _check_shapes(graph)
+
+
+def _check_node(node: Any) -> None:
+    if node.domain not in ("", "ai.onnx") or node.op_type not in OPERATORS:
+        raise ValueError(
+            f"operator {node.domain[:40]}{'.' if node.domain else ''}{node.op_type[:60]!r} is not one that niwaki writes"
+        )
+    for attribute in node.attribute:
+        if attribute.HasField("g") or attribute.graphs or attribute.HasField("sparse_tensor"):
+            raise ValueError(f"operator {node.op_type} holds a graph of its own, which niwaki never writes")
+        _check_inline(attribute.t, f"a constant of {node.op_type}")
+
+
+def _check_inline(tensor: Any, what: str) -> None:
+    if tensor.data_location == EXTERNAL or tensor.external_data:
+        raise ValueError(f"{what} lies in another file")
+    if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > MOST_INLINE:
+        raise ValueError(f"{what} has more than {MOST_INLINE} numbers, which belong into the file of weights")
+
+
+def _check_tables(graph: Any, weights: Path, name: str) -> None:
+    if len(graph.initializer) > MOST_EXTERNAL:
+        raise ValueError(f"has more than {MOST_EXTERNAL} tables")
+    found = header(weights) if weights.exists() else None
+    places = {} if found is None else {found.start + t.first: found.start + t.last for t in found.tensors.values()}
+    for table in graph.initializer:
+        if table.data_location != EXTERNAL and not table.external_data:
+            _check_inline(table, f"table '{table.name[:60]}'")
+            continue
+        said = {entry.key: entry.value for entry in table.external_data}
+        if len(said) != len(table.external_data) or not set(said) <= ALLOWED or said.get("location") != name:
+            raise ValueError(
+                f"table '{table.name[:60]}' lies in {said.get('location', '')[:60]!r}; only {name} is read"
+            )
+        first, length = _number(said.get("offset")), _number(said.get("length"))
+        if places.get(first) != first + length:
+            raise ValueError(f"table '{table.name[:60]}' is not one of the tensors of {name}")
+
+
+def _number(text: str | None) -> int:
+    if text is None or not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise ValueError("a table's place must be whole numbers")
+    return int(text)
+
+
+def _check_shapes(graph: Any) -> None:
+    """What is made of a constant shape is bounded. Shapes that depend on the texts are bounded by these."""
+    from onnx import numpy_helper
+
+    constants = {
+        node.output[0]: attribute.t
+        for node in graph.node
+        if node.op_type == "Constant" and node.output
+        for attribute in node.attribute
+        if attribute.name == "value"
+    }
+    constants |= {table.name: table for table in graph.initializer if table.data_location != EXTERNAL}
+    for node in graph.node:
+        place = MAKERS.get(node.op_type)
+        if node.op_type == "Range":
+            names = list(node.input)
+        else:
+            names = list(node.input)[place : place + 1] if place is not None else []
+        for name in names:
+            if name in constants:
+                sizes = [abs(int(size)) for size in numpy_helper.to_array(constants[name]).ravel()]
+                if math.prod(size for size in sizes if size) > MOST_MADE:
+                    raise ValueError(f"operator {node.op_type} makes more than {MOST_MADE} numbers out of nothing")

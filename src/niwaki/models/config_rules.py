@@ -1,0 +1,178 @@
+"""A config.json by allow-list: the keys that describe a shape are checked one by one, all others never reach transformers.
+
+transformers takes any key of a config for an attribute, and some steer what is loaded: `auto_map` and
+`trust_remote_code` name code (CVE-2026-5241 was a nested read of the latter), `attn_implementation` and its underscored
+forms name a kernel on the hub (CVE-2026-4372), `transformers_weights` another file, `quantization_config` and
+`fusion_config` other classes. A key that looks as if it were for that is refused, so that its owner learns of it; what
+is merely unknown (training notes of older versions) is left out. No torch here: deployments read configs too.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from niwaki.core.errors import Refused
+
+MOST_LABELS = 100_000
+MOST_LAYERS, MOST_POSITIONS, MOST_TOKENS = 200, 1 << 20, 10_000_000
+WIDEST = 1 << 17
+ACTIVATIONS = {
+    "gelu", "gelu_10", "gelu_fast", "gelu_new", "gelu_python", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate",
+    "laplace", "leaky_relu", "linear", "mish", "quick_gelu", "relu", "relu2", "relu6", "sigmoid", "silu", "swish", "tanh",
+}  # fmt: skip
+TOKENIZERS = {
+    f"{name}Tokenizer{ending}"
+    for name in (
+        "Albert",
+        "Bert",
+        "Camembert",
+        "DistilBert",
+        "Electra",
+        "Herbert",
+        "MPNet",
+        "PreTrained",
+        "Roberta",
+        "XLMRoberta",
+    )
+    for ending in ("", "Fast")
+} | {"TokenizersBackend"}  # classes of transformers around a tokenizer.json, none with code of its own kind of files
+PROBLEMS = {"regression", "single_label_classification", "multi_label_classification"}
+CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+Rule = Callable[[Any], bool]
+
+
+def whole(most: int, least: int = 0) -> Rule:
+    return lambda value: type(value) is int and least <= value <= most
+
+
+def share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def one_of(*words: str) -> Rule:
+    return lambda value: isinstance(value, str) and value in words
+
+
+def names(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= 20 and all(isinstance(item, str) and item.isidentifier() for item in value)  # fmt: skip
+
+
+def labels(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and len(value) <= MOST_LABELS
+        and all(is_label(item) and len(str(number)) < 9 for number, item in value.items())
+    )
+
+
+def label_numbers(value: Any) -> bool:
+    return isinstance(value, dict) and len(value) <= MOST_LABELS and all(map(is_label, value)) and all(isinstance(item, int) for item in value.values())  # fmt: skip
+
+
+def is_label(value: Any) -> bool:
+    """A name that is shown to people as it is: nothing in it may steer a terminal or turn the line around."""
+    return isinstance(value, str | int | float) and len(str(value)) <= 1000 and not CONTROL.search(str(value))
+
+
+def answer(value: Any) -> bool:
+    """How logits are read (`niwaki.answers` checks the fields): flat, a few plain values."""
+    return isinstance(value, dict) and len(value) <= 20 and all(isinstance(item, str | int | float | bool | None) for item in value.values())  # fmt: skip
+
+
+# an id is a number, or, of some models, several
+mark: Rule = lambda value: whole(MOST_TOKENS, -1)(value) or (isinstance(value, list) and len(value) <= 20 and all(map(whole(MOST_TOKENS), value)))  # noqa: E731  # fmt: skip
+width, layers = whole(WIDEST, 1), whole(MOST_LAYERS, 1)
+ALLOWED: dict[str, Rule] = {
+    "model_type": lambda value: isinstance(value, str),
+    "architectures": names,
+    "transformers_version": lambda value: isinstance(value, str) and len(value) < 60,
+    **dict.fromkeys(("hidden_size", "intermediate_size", "embedding_size", "dim", "hidden_dim"), width),
+    **dict.fromkeys(("num_attention_heads", "n_heads"), whole(4096, 1)),
+    **dict.fromkeys(("num_hidden_layers", "n_layers", "num_hidden_groups", "inner_group_num"), layers),
+    "vocab_size": whole(MOST_TOKENS, 1),
+    "max_position_embeddings": whole(MOST_POSITIONS, 1),
+    "niwaki_max_tokens": whole(MOST_POSITIONS, 1),
+    "type_vocab_size": whole(1000),
+    "relative_attention_num_buckets": whole(10_000, 1),
+    "chunk_size_feed_forward": whole(MOST_POSITIONS),
+    "num_labels": whole(MOST_LABELS),
+    **dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id"), mark),
+    **dict.fromkeys(
+        ("attention_probs_dropout_prob", "hidden_dropout_prob", "classifier_dropout", "classifier_dropout_prob", "dropout",
+         "attention_dropout", "qa_dropout", "seq_classif_dropout", "summary_last_dropout", "layer_norm_eps"), share,
+    ),
+    "initializer_range": lambda value: isinstance(value, int | float) and 0 <= value <= 1000,
+    **dict.fromkeys(("hidden_act", "activation"), one_of(*ACTIVATIONS)),
+    "summary_activation": one_of(*ACTIVATIONS, ""),
+    "summary_type": one_of("first", "last", "mean", "cls_index", "attn"),
+    "position_embedding_type": one_of("absolute", "relative_key", "relative_key_query"),
+    "problem_type": one_of(*PROBLEMS),
+    "tokenizer_class": one_of(*TOKENIZERS),
+    **dict.fromkeys(("dtype", "torch_dtype"), one_of("float32", "float16", "bfloat16", "float64", "auto")),
+    **dict.fromkeys(
+        ("add_cross_attention", "is_decoder", "is_encoder_decoder", "output_attentions", "output_hidden_states",
+         "return_dict", "sinusoidal_pos_embds", "summary_use_proj", "tie_word_embeddings", "use_cache"), flag,
+    ),
+    "id2label": labels,
+    "label2id": label_numbers,
+    "niwaki_answer": answer,
+}  # fmt: skip
+PROVENANCE = {"_name_or_path", "name_or_path", "_commit_hash", "_num_labels", "_attn_implementation_autoset", "finetuning_task", "language", "license", "tags", "task_specific_params", "sentence_transformers"}  # left out, whatever they say  # fmt: skip
+PLAIN_ATTENTION = {"eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"}
+STEERING = re.compile(
+    r"auto_?map|remote|custom|_code|code_|kernel|implementation|quantiz|fusion|adapter|peft|lora|plugin|module|import"
+    r"|script|pipeline|generate|processor|_file|_path|_class|_weights|subfolder|revision|^token$|template|proxies|cache_dir|distributed"
+    r"|device|offload|gguf|init_inputs|_config$|backend|url|repo"
+)
+LEADS_OUT = re.compile(r"://|^[/~\\]|\.\.[/\\]|^[A-Za-z]:[/\\]|[\w.-]+/[\w.-]+|\\\\")
+
+
+def checked(values: Any, where: str) -> dict[str, Any]:
+    """The entries of a config that describe the network, each of its form; Refused for one that is not, or that steers."""
+    if not isinstance(values, dict):
+        raise Refused(f"{where}: must be a table, not {type(values).__name__}")
+    kept: dict[str, Any] = {}
+    for key, value in values.items():
+        rule = ALLOWED.get(key)
+        if rule is None:
+            refuse_steering(key, value, where)
+        elif value is None:
+            kept[key] = None
+        elif rule(plain_dtype(key, value)):
+            kept[key] = plain_dtype(key, value)
+        else:
+            raise Refused(f"{where}: '{key}' is {shown(value)}, which no model of these families has")
+    if kept.get("num_hidden_groups", 1) * kept.get("inner_group_num", 1) > MOST_LAYERS:
+        raise Refused(f"{where}: num_hidden_groups times inner_group_num is more than {MOST_LAYERS} layers")
+    return kept
+
+
+def refuse_steering(key: str, value: Any, where: str) -> None:
+    """What is not on the list is left out; loudly, where it would make a less careful reader load something."""
+    if key in PROVENANCE or key.endswith("name_or_path") or value in (None, False, [], {}, ""):
+        return
+    if key in ("attn_implementation", "_attn_implementation") and value in PLAIN_ATTENTION:
+        return  # niwaki chooses its own
+    if key.startswith("_") or STEERING.search(key.lower()):
+        raise Refused(f"{where}: '{key}' asks for code, files or formats that niwaki never loads; remove the key")
+    if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value)):
+        raise Refused(f"{where}: '{key}' is a table, which no config of these families has; remove the key")
+    for text in value if isinstance(value, list) else [value]:
+        if isinstance(text, str) and (LEADS_OUT.search(text) or len(text) > 1000):
+            raise Refused(f"{where}: '{key}' is {shown(text)}, which leads out of the folder; remove the key")
+
+
+def plain_dtype(key: str, value: Any) -> Any:
+    return value.removeprefix("torch.") if key in ("dtype", "torch_dtype") and isinstance(value, str) else value
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**18:
+        return "a number beyond 10^18"
+    text = repr(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}…"
