@@ -6,17 +6,28 @@ what is there already is not made again. mpnet needs its folder: `--mpnet FOLDER
 
 import argparse
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from records import append, circumstances
 
+from niwaki.core.files import read_json, write_json
+from niwaki.core.lock import locked
 from niwaki.evaluate.glue import task_score
+from niwaki.meter.ledger import Ledger
+from niwaki.run.comparing import comparisons
+from niwaki.run.plan import Plan, make_plan
+from niwaki.run.recipe import locate, read
+from niwaki.run.runner import once, quiet_libraries, run_baseline, run_stage
 
-PROGRAM = str(Path(sys.executable).with_name("niwaki"))
 SEEDS = "[0, 1, 2]"
+SETTINGS = {
+    "lr": "stages.teacher.train.lr",
+    "frozen": "stages.teacher.methods.freeze.layers",
+    "rows": "data.rows",
+    "model": "model",
+    "seeds": "seeds",
+}
 Job = dict[str, Any]
 
 
@@ -31,9 +42,9 @@ def jobs(mpnet: str) -> dict[str, Job]:
         "stsb": {"epochs": 3, **three},
         "rte": {"epochs": 4, **three},
         "sst2": {"epochs": 1},
-        "qnli": {"epochs": 2, "note": f"{sample} (9,999 of 104,743)"},
+        "qnli": {"epochs": 1, "note": f"{sample} (9,999 of 104,743)"},
         "qqp": {"epochs": 1, "note": f"{sample}, test rows too"},
-        "mnli": {"epochs": 1, "note": f"{sample}, test rows too"},
+        "mnli": {"epochs": 1, "rows": 20000, "note": f"{sample}, here 20,000 of them; test rows too"},
         "squad": {
             "epochs": 2,
             "note": "no official train rows here: 38 articles of the development set train, 10 test",
@@ -43,7 +54,7 @@ def jobs(mpnet: str) -> dict[str, Job]:
     strong = {"model": mpnet, "lr": 5e-5, "frozen": 6, "note": half}
     teachers = {
         "mpnet-mrpc": {"task": "mrpc", "epochs": 2, **strong},
-        "mpnet-stsb": {"task": "stsb", "epochs": 2, **strong},
+        "mpnet-stsb": {"task": "stsb", "epochs": 1, **strong},
         "mpnet-sst2": {
             "task": "sst2",
             "epochs": 1,
@@ -56,39 +67,40 @@ def jobs(mpnet: str) -> dict[str, Job]:
 
 
 def run(name: str, job: Job, data: str) -> dict[str, Any]:
-    """Fine-tunes, climbs the ladder, compares; the record is what the run's files say."""
+    """Fine-tunes, climbs the ladder, compares: the parts of `niwaki run finetune` without its race and report."""
     task = job.get("task", name)
     folder = Path("runs") / (f"glue-{name}" if "task" in job else f"glue-minilm-{name}")
     changes = {"task": f'"{task}"', "data.path": json.dumps(data), "stages.teacher.train.epochs": job["epochs"]}
-    changes |= {"stages.teacher.train.lr": job["lr"]} if "lr" in job else {}
-    changes |= {"stages.teacher.methods.freeze.layers": job["frozen"]} if "frozen" in job else {}
-    changes |= {"data.rows": job["rows"]} if "rows" in job else {}
-    changes |= {"model": json.dumps(job["model"])} if "model" in job else {}
-    changes |= {"seeds": job["seeds"]} if "seeds" in job else {}
-    sets = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
-    subprocess.run([PROGRAM, "run", "finetune", *sets, "--out", str(folder)], check=True)
-    return {"name": name, "task": task, "epochs": job["epochs"], "note": job.get("note", ""), **summary(folder)}
+    changes |= {key: job[word] for word, key in SETTINGS.items() if word in job}
+    recipe = read(locate("finetune"), [f"{key}={value}" for key, value in changes.items()])
+    with locked(folder):
+        plan, ledger = make_plan(recipe, name), Ledger(folder / "ledger.jsonl")
+        (folder / "stages").mkdir(exist_ok=True)
+        for one in (plan, *plan.repeats):
+            run_stage(one, one.stages[0], folder, ledger, lambda: False)
+        write_json(folder / "plan.json", plan.to_json())
+        once(folder / "baseline.json", plan.task.fingerprint(), lambda: run_baseline(plan, folder, ledger))
+        write_json(folder / "comparisons.json", comparisons(plan, folder))
+    return {"name": name, "task": task, "epochs": job["epochs"], "note": job.get("note", ""), **summary(plan, folder)}
 
 
-def summary(folder: Path) -> dict[str, Any]:
-    plan, baseline, comparisons = (
-        json.loads((folder / f"{part}.json").read_text(encoding="utf-8"))
-        for part in ("plan", "baseline", "comparisons")
-    )
-    stages = [plan["stages"][0], *(repeat["stages"][0] for repeat in plan["repeats"])]
-    results = [json.loads((folder / stage["folder"] / "result.json").read_text(encoding="utf-8")) for stage in stages]
+def summary(plan: Plan, folder: Path) -> dict[str, Any]:
+    results = [read_json(folder / one.stages[0].folder / "result.json") for one in (plan, *plan.repeats)]
+    baseline = read_json(folder / "baseline.json")
     return {
-        "model": Path(plan["model"]).name,
-        "metric": plan["task"]["metric"],
-        "rows": plan["task"]["rows"],
-        "seeds": plan["seeds"],
+        "model": Path(plan.recipe.model).name,
+        "metric": plan.task.metric,
+        "rows": {part: table.num_rows for part, table in plan.task.splits().items()},
+        "seeds": [one.recipe.seed for one in (plan, *plan.repeats)],
         "glue": [task_score(result) for result in results],
         "scores": [{name: score["value"] for name, score in result["score"]["all"].items()} for result in results],
         "parts": [{part: score["value"] for part, score in result["parts"].items()} for result in results],
-        "interval": [results[0]["score"]["low"], results[0]["score"]["high"]],
-        "rungs": [{"name": rung["name"], "kind": rung["kind"], "value": rung["score"]["value"], "seconds": rung["spent"]["seconds"]} for rung in baseline["rungs"]],
+        "rungs": [
+            {"name": rung["name"], "kind": rung["kind"], "value": rung["score"]["value"], "seconds": rung["spent"]["seconds"], "note": rung["note"]}
+            for rung in baseline["rungs"]
+        ],
         "best_rung": baseline["name"],
-        "pairs": comparisons["pairs"],
+        "pairs": read_json(folder / "comparisons.json")["pairs"],
         "spent": [{key: result["spent"][key] for key in ("seconds", "cpu_seconds", "joules", "tier")} for result in results],
     }  # fmt: skip
 
@@ -100,5 +112,6 @@ if __name__ == "__main__":
     parser.add_argument("--mpnet", default="", help="folder of mpnet-base")
     given = parser.parse_args()
     known = jobs(given.mpnet)
+    quiet_libraries()
     for wanted in given.names or known:
         append("glue", {**run(wanted, known[wanted], given.data), **circumstances()})
