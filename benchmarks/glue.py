@@ -46,7 +46,7 @@ def jobs(mpnet: str) -> dict[str, Job]:
         "qqp": {"epochs": 1, "note": f"{sample}, test rows too"},
         "mnli": {"epochs": 1, "rows": 20000, "note": f"{sample}, here 20,000 of them; test rows too"},
         "squad": {
-            "epochs": 2,
+            "epochs": 1,
             "note": "no official train rows here: 38 articles of the development set train, 10 test",
         },
     }
