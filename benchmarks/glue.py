@@ -43,8 +43,8 @@ def jobs(mpnet: str) -> dict[str, Job]:
         "rte": {"epochs": 4, **three},
         "sst2": {"epochs": 1},
         "qnli": {"epochs": 1, "note": f"{sample} (9,999 of 104,743)"},
-        "qqp": {"epochs": 1, "note": f"{sample}, test rows too"},
-        "mnli": {"epochs": 1, "rows": 20000, "note": f"{sample}, here 20,000 of them; test rows too"},
+        "qqp": {"epochs": 1, "rows": 10000, "note": f"{sample}, here 10,000 of them; test rows too"},
+        "mnli": {"epochs": 1, "rows": 10000, "note": f"{sample}, here 10,000 of them; test rows too"},
         "squad": {
             "epochs": 1,
             "note": "no official train rows here: 38 articles of the development set train, 10 test",
