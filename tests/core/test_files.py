@@ -173,6 +173,49 @@ def test_append_line_closes_off_a_torn_line(tmp_path):
     assert files.read_lines(tmp_path / "none") == []
 
 
+@given(data=some.data())
+def test_a_damaged_line_is_named_and_passed_over_and_no_other(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("lines") / "a.jsonl"
+    values = [{"n": number, "text": "a\u2028b\x85c é", "joules": 1.25} for number in range(3)]
+    for value in values:
+        files.append_line(path, value)
+    content = bytearray(path.read_bytes())
+    place = data.draw(some.integers(0, len(content) - 1))
+    content[place] ^= 1 << data.draw(some.integers(0, 7))
+    path.write_bytes(content)
+    found = files.read_lines(path)
+    for value in found:  # what is read is what was written, even where the hit was in the name of the checksum
+        assert {key: value.get(key) for key in values[0]} in values
+    assert len(found) >= len(values) - 2  # the end of a line joins two
+
+
+def test_a_damaged_line_is_said_once(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("niwaki.core.log._quiet", False)
+    path = tmp_path / "a.jsonl"
+    files.append_line(path, {"joules": 1})
+    path.write_text(path.read_text().replace("1", "9", 1))
+    assert files.read_lines(path) == files.read_lines(path) == []
+    assert capsys.readouterr().err == f"{path}: line 1 is torn or damaged and is passed over\n"
+
+
+def test_a_line_that_the_disk_takes_in_parts_is_written_whole(tmp_path, monkeypatch):
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, text: write(handle, text[:3]))
+    files.append_line(tmp_path / "a.jsonl", {"n": 1})
+    assert files.read_lines(tmp_path / "a.jsonl") == [{"n": 1}]
+
+
+@pytest.mark.parametrize("call", [lambda path: files.write_text(path, "new"), lambda path: files.append_line(path, {})])
+def test_an_error_of_the_system_names_the_file_that_was_meant(tmp_path, monkeypatch, call):
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError) as caught:
+        call(tmp_path / "a")
+    assert caught.value.filename == str(tmp_path / "a")
+
+
 def test_read_json_refuses_in_one_line(tmp_path):
     for text in ("{", "\xff", "[" * 100_000):
         (tmp_path / "x").write_bytes(text.encode("latin-1"))
@@ -198,3 +241,28 @@ def test_saved_files_can_be_read_by_others(tmp_path):
     mask = os.umask(0)
     os.umask(mask)
     assert (tmp_path / "a" / "x").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_require_writable(tmp_path):
+    files.require_writable(tmp_path / "not" / "there")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(Refused, match=r"cannot be written to \(.*\); choose another folder"):
+        files.require_writable(Path("/proc/self/run"))
+
+
+def test_require_memory(tmp_path):
+    files.require_memory(1, "it")
+    with pytest.raises(Refused, match=r"this run needs about .* MB of memory and .* MB are free"):
+        files.require_memory(10**18, "this run")
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 4 kB\n")
+    assert files.free_memory(tmp_path / "meminfo", tmp_path) == 4096
+    (tmp_path / "memory.max").write_text("3000\n")
+    (tmp_path / "memory.current").write_text("1000\n")
+    assert files.free_memory(tmp_path / "meminfo", tmp_path) == 2000  # a container's limit is the narrower one
+    assert files.free_memory(tmp_path / "none", tmp_path / "none") is None
+
+
+def test_what_came_after_a_commit_is_not_listed(tmp_path):
+    commit(tmp_path / "a", x="1")
+    (tmp_path / "a" / "later").write_text("2")
+    assert files.listed(tmp_path / "a") == {"x", "below/deep.txt"} and files.fault_in(tmp_path / "a") is None

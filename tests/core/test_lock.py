@@ -1,5 +1,6 @@
 """One process at a time in a folder."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -33,4 +34,30 @@ def test_a_second_process_is_refused_by_the_first_ones_number_until_it_dies(tmp_
     with locked(tmp_path / "run"):
         assert (tmp_path / "run" / ".lock").read_text() == str(os.getpid())
     with locked(tmp_path / "run"):  # and given back when left
+        pass
+
+
+def test_a_number_left_behind_holds_nobody_up_whoever_has_it_now(tmp_path):
+    """The number of a killed run may by now be another process's, this one's or nobody's."""
+    for left in (b"1", str(os.getppid()).encode(), b"99999999", b"\xff\0", b""):
+        (tmp_path / ".lock").write_bytes(left)
+        with locked(tmp_path):
+            assert (tmp_path / ".lock").read_text() == str(os.getpid())
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"12\n34", b"", b"9" * 500])
+def test_a_damaged_lock_that_is_held_is_refused_all_the_same(tmp_path, content):
+    with locked(tmp_path):
+        (tmp_path / ".lock").write_bytes(content)
+        with pytest.raises(Refused, match=r"is in use by process (unknown|9{20});") as caught, locked(tmp_path):
+            pass
+        assert "\n" not in str(caught.value)
+
+
+def test_a_disk_that_cannot_lock_is_said_not_taken_for_another_run(tmp_path, monkeypatch):
+    def flock(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with pytest.raises(Refused, match=r"cannot be locked \(No locks available\)"), locked(tmp_path):
         pass

@@ -8,17 +8,22 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import uuid
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import NiwakiError, Refused
+from niwaki.core.log import say
 
 MANIFEST = "MANIFEST"
 SHIPPED_RECIPES = Path(__file__).parents[1] / "recipes"
 BLOCK = 1 << 20
+SUM = re.compile(r', "crc": "([0-9a-f]{8})"}$')  # how a line ends that carries the checksum of what is before it
+_told: set[tuple[str, int]] = set()  # damaged lines that were named already
 
 
 def sha256(path: Path) -> str:
@@ -46,16 +51,28 @@ def fsync(path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Replaces `path` in one step: a reader, or a crash, sees the old text or the new, never a part."""
     temporary = path.with_name(f".{path.name}.tmp-{uuid.uuid4().hex[:8]}")
+    with _naming(path):
+        try:
+            with temporary.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+        fsync(path.parent)
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """The system's errors name the file that was meant: a failed write names none, and a temporary one says little."""
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
         raise
-    fsync(path.parent)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -70,29 +87,56 @@ def read_json(path: Path) -> Any:
         raise Refused(f"{path}: cannot be read as JSON ({error})") from None
 
 
-def append_line(path: Path, value: Any) -> None:
-    """Adds one JSON line and forces it to the disk. A line torn by an earlier crash is closed off first."""
-    line = json.dumps(value, ensure_ascii=False) + "\n"
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-    try:
-        size = os.fstat(handle).st_size
-        if size and os.pread(handle, 1, size - 1) != b"\n":
-            line = "\n" + line
-        os.write(handle, line.encode())
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def append_line(path: Path, value: dict[str, Any]) -> None:
+    """Adds one JSON line, with its checksum, and forces it to the disk. A line torn earlier is closed off first."""
+    with _naming(path):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            size = os.fstat(handle).st_size
+            torn = size and os.pread(handle, 1, size - 1) != b"\n"
+            left = memoryview((("\n" if torn else "") + line(value) + "\n").encode())
+            while left:  # a disk that fills up takes a part first
+                left = left[os.write(handle, left) :]
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def read_lines(path: Path) -> list[Any]:
-    """All whole JSON lines; one torn by a crash is passed over."""
+    """All whole JSON lines. One torn by a crash or damaged since is named and passed over."""
     if not path.exists():
         return []
     values = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        with contextlib.suppress(ValueError, RecursionError):
-            values.append(json.loads(line))
+    for number, text in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), start=1):
+        if not text:
+            continue
+        try:
+            values.append(_unsummed(text))
+        except (ValueError, RecursionError):
+            if (str(path), number) not in _told:
+                _told.add((str(path), number))
+                say(f"{path}: line {number} is torn or damaged and is passed over")
     return values
+
+
+def line(value: dict[str, Any]) -> str:
+    """The value in one line of JSON that carries its checksum."""
+    body = json.dumps(value, ensure_ascii=False)
+    return f'{body[:-1]}, "crc": "{zlib.crc32(body.encode("utf-8", "surrogatepass")):08x}"}}'
+
+
+def _unsummed(text: str) -> Any:
+    """The value of a line. One without a checksum, of an earlier niwaki or another program, is taken as it is."""
+    said = SUM.search(text)
+    if said is None:
+        value = json.loads(text)
+        if isinstance(value, dict) and "crc" in value:
+            raise ValueError("checksum")
+        return value
+    body = text[: said.start()] + "}"
+    if zlib.crc32(body.encode("utf-8", "surrogatepass")) != int(said[1], 16):
+        raise ValueError("checksum")
+    return json.loads(body)
 
 
 def files_below(folder: Path) -> list[Path]:
@@ -167,11 +211,19 @@ def fault_in(folder: Path) -> str | None:
         return f"{folder}/{MANIFEST}: is damaged"
     for name, size, digest in entries:
         path = folder / name
-        if not path.is_file():
-            return f"{path}: is missing"
-        if path.stat().st_size != size or sha256(path) != digest:
-            return f"{path}: is not what was saved (damaged or changed since)"
+        try:
+            if not path.is_file():
+                return f"{path}: is missing"
+            if path.stat().st_size != size or sha256(path) != digest:
+                return f"{path}: is not what was saved (damaged or changed since)"
+        except (OSError, ValueError) as error:  # a disk that fails, or a name that none can have
+            return f"{path}: cannot be read ({error})"
     return None
+
+
+def listed(folder: Path) -> set[str]:
+    """The files that a sound folder was committed with; what came later is not among them."""
+    return set(read_json(folder / MANIFEST)["files"])
 
 
 def sweep(folder: Path) -> None:
@@ -197,6 +249,38 @@ def require_space(folder: Path, need_bytes: int, what: str) -> None:
             f"{folder}: {what} needs about {need_bytes / 1e6:.0f} MB and {free / 1e6:.0f} MB are free; "
             "free some space or choose another folder"
         )
+
+
+def require_writable(folder: Path) -> None:
+    """Refused before work starts where no file can be made in a folder, or below where it will be made."""
+    existing = next(path for path in [folder, *folder.parents] if path.exists())
+    probe = existing / f".probe.tmp-{uuid.uuid4().hex[:8]}"
+    try:
+        probe.mkdir()
+        probe.rmdir()
+    except OSError as error:
+        raise Refused(f"{existing}: cannot be written to ({error.strerror}); choose another folder") from None
+
+
+def require_memory(need_bytes: int, what: str) -> None:
+    """Refused before work starts when the machine, or the group this process is limited by, has less than that left."""
+    free = free_memory()
+    if free is not None and free < need_bytes:
+        raise Refused(
+            f"{what} needs about {need_bytes / 1e6:.0f} MB of memory and {free / 1e6:.0f} MB are free; "
+            "end other programs or choose a smaller model"
+        )
+
+
+def free_memory(proc: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Bytes that can be taken without swapping; None where the system does not say."""
+    found = []
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        line = next(line for line in proc.read_text().splitlines() if line.startswith("MemAvailable:"))
+        found.append(int(line.split()[1]) * 1024)
+    with contextlib.suppress(OSError, ValueError):  # "max" where there is no limit
+        found.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(0, min(found)) if found else None
 
 
 def newest_first(folders: Iterable[Path]) -> list[Path]:

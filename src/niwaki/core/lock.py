@@ -1,4 +1,8 @@
-"""One run at a time in a folder. The lock dies with its process, so none is ever stale."""
+"""One run at a time in a folder. The lock is the system's and goes with its process, so a stale one holds nobody up.
+
+The file keeps the number of the process that holds it, to be told and for nothing else: what a number left behind by a
+killed run says is never believed, whoever has that number now.
+"""
 
 import contextlib
 import fcntl
@@ -8,20 +12,30 @@ from pathlib import Path
 
 from niwaki.core.errors import Refused
 
+LONGEST = 20  # characters of a process number
+
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Refused, with the other's process id, while another process holds the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a+") as file:
+    with (folder / ".lock").open("a+b", buffering=0) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
+        except BlockingIOError:
             raise Refused(
-                f"{folder}: is in use by process {file.read().strip() or 'unknown'}; wait for it or choose another folder"
+                f"{folder}: is in use by process {_holder(folder)}; wait for it or choose another folder"
+            ) from None
+        except OSError as error:
+            raise Refused(
+                f"{folder}: cannot be locked ({error.strerror}), so two runs in it would not see each other; "
+                "choose a folder on another disk"
             ) from None
         file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        file.write(str(os.getpid()).encode())
         yield
+
+
+def _holder(folder: Path) -> str:
+    said = (folder / ".lock").read_bytes()[:LONGEST].strip()
+    return said.decode() if said.isdigit() else "unknown"
