@@ -20,7 +20,7 @@ from accelerate import Accelerator
 from torch import nn
 
 from niwaki.core.errors import NiwakiError
-from niwaki.core.files import append_line, write_text
+from niwaki.core.files import append_line, line, write_text
 from niwaki.core.log import progress
 from niwaki.core.seeds import derive
 from niwaki.data.batching import epoch_batches
@@ -31,6 +31,7 @@ from niwaki.tasks._task import Task
 from niwaki.train.feed import Feed
 from niwaki.train.infer import logits_of
 from niwaki.train.precision import autocast
+from niwaki.train.processes import any_of, average_gradients, of_first, share
 from niwaki.train.settings import TrainSettings
 from niwaki.train.state import Position, States
 
@@ -76,9 +77,12 @@ class _Fit:
         self.modules = nn.ModuleDict({"network": self.network, "helpers": nn.ModuleDict(helpers)})
         self.modules.to(self.accelerator.device)
         optimizer = make_optimizer(self.modules, job.settings)
-        self.states = States(job.folder)
-        self.position, self.best = self.states.load(self.modules, optimizer)
-        self.wrapped, self.optimizer = self.accelerator.prepare(self.network, optimizer)
+        self.writes = self.accelerator.is_main_process
+        with self.accelerator.main_process_first():  # which clears away what a crash left before others look
+            self.states = States(job.folder, self.writes)
+            self.position, self.best = self.states.load(self.modules, optimizer)
+        share(self.modules.state_dict().values())
+        self.optimizer = self.accelerator.prepare(optimizer)
         self.needs = frozenset().union(*(method.needs for method in job.methods))
         self.steps_per_epoch = len(self._epoch(0))
         self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
@@ -86,9 +90,8 @@ class _Fit:
 
     def run(self) -> Position:
         job = self.job
-        write_text(self.log, "")
-        for record in self.position.history:
-            append_line(self.log, record)
+        if self.writes:
+            write_text(self.log, "".join(line(record) + "\n" for record in self.position.history))
         saved_at = time.monotonic()
         with progress(job.name, self.total, self.position.step) as update:
             while self.position.step < self.total and not self.position.stopped:
@@ -99,11 +102,12 @@ class _Fit:
                 )
                 if self._due():
                     self._validate()
-                stop = job.should_stop()
+                stop = any_of(job.should_stop(), self.accelerator.device)
                 if stop or time.monotonic() - saved_at > job.settings.save_seconds:
                     self._save()
                     saved_at = time.monotonic()
                 if stop:
+                    self.accelerator.wait_for_everyone()  # until it is saved: the first to leave ends the others
                     raise Interrupted
         self._take_best()
         return self.position
@@ -125,9 +129,9 @@ class _Fit:
         job, step = self.job, self.position.step
         batch = job.train.batch(self._rows())
         torch.manual_seed(derive(job.seed, "step", step, self.accelerator.process_index))
-        self.wrapped.train()
+        self.network.train()
         with autocast(job.precision, self.accelerator.device):
-            outputs = forward(self.wrapped, job.model.anatomy, batch, self.needs)
+            outputs = forward(self.network, job.model.anatomy, batch, self.needs)
             loss = job.task.loss(outputs.logits.float(), batch)
             for method in job.methods:
                 loss = method.loss(job.model, batch, outputs, loss, job.context)
@@ -137,6 +141,7 @@ class _Fit:
                 f"stage '{job.name}': the loss is {value} at step {step}; lower train.lr (now {job.settings.lr:g}) or set precision = 'fp32'"
             )
         self.accelerator.backward(loss)
+        average_gradients(self.modules.parameters())
         self.accelerator.clip_grad_norm_(self.modules.parameters(), job.settings.clip)
         rate = job.settings.lr * schedule(step, self.total, job.settings.warmup)
         for group in self.optimizer.param_groups:
@@ -166,7 +171,7 @@ class _Fit:
 
     def _validate(self) -> None:
         job, position = self.job, self.position
-        score = self._score()
+        score = of_first(self._score(), self.accelerator.device)
         epoch = round(position.step / self.steps_per_epoch, 3)
         self._record({"kind": "validation", "step": position.step, "epoch": epoch, "score": score})
         if position.best_score is None or score > position.best_score:
@@ -186,10 +191,11 @@ class _Fit:
 
     def _record(self, record: dict) -> None:
         self.position.history.append(record)
-        append_line(self.log, record)
+        if self.writes:
+            append_line(self.log, record)
 
     def _save(self) -> None:
-        if self.accelerator.is_main_process:
+        if self.writes:
             self.states.save(self.position, self.modules, self.optimizer.optimizer, self.best)
 
     def _take_best(self) -> None:

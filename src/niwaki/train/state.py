@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from niwaki.core.files import committed, fault_in, newest_first, read_json, sweep, write_json
+from niwaki.core.files import committed, fault_in, listed, newest_first, read_json, sweep, write_json
 from niwaki.core.log import say
 
 KEPT = 2  # the newest and the one before it, should the newest be damaged
@@ -28,12 +29,13 @@ class Position:
 
 
 class States:
-    """The states of one stage, in its work folder."""
+    """The states of one stage, in its work folder. Of several processes only one `writes`."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        sweep(folder)
+    def __init__(self, folder: Path, writes: bool = True) -> None:
+        self.folder, self.writes = folder, writes
+        if writes:
+            folder.mkdir(parents=True, exist_ok=True)
+            sweep(folder)
 
     def save(
         self, position: Position, modules: nn.ModuleDict, optimizer: torch.optim.Optimizer, best: dict[str, Tensor]
@@ -46,22 +48,37 @@ class States:
             save_file(flat_optimizer(optimizer), target / "optimizer.safetensors")
             if best:
                 save_file(best, target / "best.safetensors")
-            write_json(target / "position.json", asdict(position))
+            write_json(target / "position.json", {**asdict(position), "of": self.folder.name})
         for old in newest_first(self._all())[KEPT:]:
             shutil.rmtree(old)
 
     def load(self, modules: nn.ModuleDict, optimizer: torch.optim.Optimizer) -> tuple[Position, dict[str, Tensor]]:
         """The newest sound state, put into the modules and the optimizer; a fresh Position where there is none."""
         for folder in newest_first(self._all()):
-            fault = fault_in(folder)
-            if fault:
-                say(f"{fault}; going back to the state before it")
-                continue
-            modules.load_state_dict(load_file(folder / "weights.safetensors"))
-            fill_optimizer(optimizer, load_file(folder / "optimizer.safetensors"))
-            best = folder / "best.safetensors"
-            return Position(**read_json(folder / "position.json")), load_file(best) if best.exists() else {}
+            fault = fault_in(folder) or self._misfit(folder, modules)
+            if fault is None:
+                return self._fill(folder, modules, optimizer)
+            say(f"{fault}; going back to the state before it")
+            if self.writes:
+                shutil.rmtree(folder)  # else it would be counted among those that are kept
         return Position(), {}
+
+    def _misfit(self, folder: Path, modules: nn.ModuleDict) -> str | None:
+        """Why a sound state is not one of this stage: put here by hand, or of a model of another shape."""
+        said = read_json(folder / "position.json").get("of", self.folder.name)
+        with safe_open(folder / "weights.safetensors", framework="pt") as file:
+            shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+        own = {name: tuple(value.shape) for name, value in modules.state_dict().items()}
+        return None if said == self.folder.name and shapes == own else f"{folder}: is the state of another stage"
+
+    def _fill(
+        self, folder: Path, modules: nn.ModuleDict, optimizer: torch.optim.Optimizer
+    ) -> tuple[Position, dict[str, Tensor]]:
+        modules.load_state_dict(load_file(folder / "weights.safetensors"))
+        fill_optimizer(optimizer, load_file(folder / "optimizer.safetensors"))
+        said = {key: value for key, value in read_json(folder / "position.json").items() if key != "of"}
+        best = load_file(folder / "best.safetensors") if "best.safetensors" in listed(folder) else {}
+        return Position(**said), best
 
     def _all(self) -> list[Path]:
         return list(self.folder.glob("state-*"))

@@ -4,14 +4,19 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from accelerate import PartialState
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from niwaki.core.files import committed, fault_in
+from niwaki.core.log import say
 from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.model import Model
 from niwaki.train.feed import Feed
 from niwaki.train.infer import logits_of
 from niwaki.train.precision import autocast
+
+TABLE = "logits.safetensors"
 
 
 class Teacher:
@@ -48,8 +53,22 @@ class Teacher:
 
 def logits_table(model: Model, feed: Feed, precision: str, cache: Path) -> torch.Tensor:
     """As `logits_of` gives it: read from the cache where it is sound, else computed and put there."""
-    if fault_in(cache) is not None:
-        table = torch.from_numpy(logits_of(model, feed, precision))
-        with committed(cache) as folder:
-            save_file({"logits": table}, folder / "logits.safetensors")
-    return load_file(cache / "logits.safetensors")["logits"]
+    with PartialState(cpu=feed.device.type == "cpu").main_process_first():  # others then find it there
+        fault = fault_in_table(cache)
+        if fault is not None:
+            if cache.exists():
+                say(f"{fault}; the teacher is asked again")
+            table = torch.from_numpy(logits_of(model, feed, precision))
+            with committed(cache) as folder:
+                save_file({"logits": table}, folder / TABLE, metadata={"name": cache.name})
+        return load_file(cache / TABLE)["logits"]
+
+
+def fault_in_table(cache: Path) -> str | None:
+    """Why answers kept cannot be used: they are damaged, or are those to other questions under this name."""
+    fault = fault_in(cache)
+    if fault is not None:
+        return fault
+    with safe_open(cache / TABLE, framework="pt") as file:
+        said = (file.metadata() or {}).get("name", cache.name)
+    return None if said == cache.name else f"{cache}: holds the answers of {said}"
