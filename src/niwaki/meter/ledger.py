@@ -9,6 +9,7 @@
 whose process is gone was killed: it is charged with its last beat. Lines are only ever added.
 """
 
+import contextlib
 import csv
 import io
 import time
@@ -153,7 +154,9 @@ class Attempt:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if kind is None:
             self.end("done")
-        else:  # anything that is not an Exception (Ctrl-C, exit) was asked for and did not go wrong
+            return
+        # anything that is not an Exception (Ctrl-C, exit) was asked for and did not go wrong
+        with contextlib.suppress(OSError):  # a full disk: what went wrong is told, and the attempt is charged later
             self.end("failed" if issubclass(kind, Exception) else "interrupted", error=kind.__name__)
 
 
