@@ -1,82 +1,69 @@
-"""kill -9 at random moments of a short run of the default recipe: `python benchmarks/kills.py [kills]`.
+"""kill -9 over a whole recipe, aimed and at random: `python benchmarks/kills.py [kills]`.
 
-One run is left alone, another is killed again and again and started again by the same command. Appends one record to
-results/kills.jsonl: how often it was killed, where, and whether every stage's weights and history are the same to the bit.
+The recipe of the tests (teacher, student that learns from kept answers, pruned, int8; a save after every step) is run
+once and left alone. Then it is run, killed, and started again by the same command, run after run, until there were
+enough kills: inside saves, at stage borders, while recovering from the last one, and at random moments. Appends a record
+to results/kills.jsonl: where the kills fell and whether anything but times and energy differs.
 """
 
+import os
 import random
-import shutil
-import signal
-import subprocess
 import sys
+import tempfile
 import time
+from collections import Counter
+from itertools import islice
 from pathlib import Path
+
+os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from records import append, circumstances
 
-from niwaki.core.files import read_lines, sha256
+import tiny
+from niwaki.core.files import read_lines
 from niwaki.meter.ledger import Ledger
-from niwaki.report.card import CARD, LABEL
+from reliability import aimed
+from reliability.same import differences, ledger_faults
+from run import small
 
-PROGRAM = str(Path(sys.executable).with_name("niwaki"))
-SHORT = [
-    f"stages.{stage}.train.{setting}"
-    for stage in ("teacher", "student", "pruned")
-    for setting in ("epochs=0.15", "save_seconds=1.0")
-] + ["stages.student.train.transfer=200", "stages.pruned.train.transfer=200"]
-
-
-def command(folder: Path) -> list[str]:
-    return [PROGRAM, "run", "--quiet", "--out", str(folder), *(part for item in SHORT for part in ("--set", item))]
+WEIGHTS = {"save": 10, "border": 3, "recovery": 4, "random": 3}  # how often each is aimed at
 
 
 def main(kills: int) -> None:
-    alone, killed = Path("runs/kills-alone"), Path("runs/kills-killed")
-    for folder in (alone, killed):
-        shutil.rmtree(folder, ignore_errors=True)
-    start = time.monotonic()
-    subprocess.run(command(alone), check=True, stdout=subprocess.DEVNULL)
-    seconds = time.monotonic() - start
-    chance = random.Random(0)
-    done = 0
-    while done < kills:
-        # long enough to get on, short enough that all kills fall before the end
-        done += kill_after(chance.uniform(1.0, max(10.0, 2.5 * seconds / kills)), killed)
-    subprocess.run(command(killed), check=True, stdout=subprocess.DEVNULL)
-    record = {"kills": done, "seconds_alone": seconds, **compare(alone, killed), "outcomes": outcomes(killed)}
+    with tempfile.TemporaryDirectory() as folder:
+        record = measure(Path(folder), kills)
     append("kills", {**record, **circumstances()})
     print(record)
     sys.exit(0 if record["same"] else 1)
 
 
-def kill_after(seconds: float, folder: Path) -> int:
-    """1 if the run was still going and was killed; a run that got through is taken apart again at its last stages."""
-    process = subprocess.Popen(command(folder), stdout=subprocess.DEVNULL)
-    try:
-        process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        return 1
-    for stage in sorted((folder / "stages").iterdir())[-2:]:
-        shutil.rmtree(stage)
-    return 0
-
-
-def compare(alone: Path, killed: Path) -> dict:
-    made = (path.relative_to(alone) for path in (alone / "stages").glob("*/model/*"))
-    files = sorted(
-        path for path in made if path.name not in (CARD, LABEL)
-    )  # these tell speeds, which differ from run to run
-    differing = [str(path) for path in files if sha256(alone / path) != sha256(killed / path)]
-    logs = sorted(path.relative_to(alone) for path in (alone / "stages").glob("*/train.jsonl"))
-    differing += [str(path) for path in logs if read_lines(alone / path) != read_lines(killed / path)]
-    return {"files": len(files) + len(logs), "differing": differing, "same": not differing}
-
-
-def outcomes(folder: Path) -> dict[str, int]:
-    return Ledger(folder / "ledger.jsonl").total()["all"].outcomes
+def measure(folder: Path, kills: int) -> dict:
+    (model := folder / "model").mkdir()
+    tiny.model("bert", ffn=256).save(model)
+    recipe = small.write_recipe(folder, model, tiny.write_csv(folder / "rows.csv"), save=0.001)
+    whole = aimed.run_alone(recipe, folder / "alone", folder / "log")
+    began, done, found = time.monotonic(), [], {"differing": [], "ledger": []}
+    charges: Counter = Counter()
+    repeated = runs = 0
+    while len(done) < kills:
+        aims = aimed.drawn_aims(random.Random(runs), whole, WEIGHTS)
+        run = folder / f"run-{runs}"
+        killed = aimed.kill_often(recipe, run, folder / "log", islice(aims, kills - len(done)))
+        found["differing"] += [f"{run.name}: {name}" for name in differences(run, folder / "alone")]
+        found["ledger"] += [f"{run.name}: {fault}" for fault in ledger_faults(run, killed.open_attempts)]
+        charges.update(Ledger(run / "ledger.jsonl").total()["all"].outcomes)
+        done, repeated, runs = done + killed.places, repeated + killed.repeated, runs + 1
+        print(
+            f"{len(done)} kills in {runs} runs, {time.monotonic() - began:.0f} s: {Counter(done)} {found}", flush=True
+        )
+    attempts = sum(line["event"] == "begin" for path in folder.glob("run-*/ledger.jsonl") for line in read_lines(path))
+    return {
+        "what": "small recipe", "kills": len(done), "runs": runs, "places": dict(Counter(done)), **found, "repeated_stages": repeated,
+        "attempts": attempts, "outcomes": dict(charges), "seconds": time.monotonic() - began, "seconds_alone": whole,
+        "same": not (found["differing"] or found["ledger"] or repeated),
+    }  # fmt: skip
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import multiprocessing.context
 import multiprocessing.process
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 RECIPE = """\
@@ -42,14 +44,19 @@ def write_recipe(folder: Path, model: Path, rows: Path, epochs: float = 6, save:
 
 def begin(arguments: list[str], log: Path) -> multiprocessing.process.BaseProcess:
     """`niwaki …` in a process of its own, forked from one that has everything imported: a kill test makes many."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["niwaki.api", "niwaki.run.stage", "niwaki.report", "sklearn.svm", "onnx"])
-    process = context.Process(target=_child, args=(arguments, str(log)))
+    process = forkserver().Process(target=_child, args=(arguments, str(log)))
     process.start()
     return process
 
 
-def _child(arguments: list[str], log: str) -> None:
+def forkserver() -> multiprocessing.context.ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["niwaki.api", "niwaki.run.stage", "niwaki.report", "sklearn.svm", "onnx"])
+    return context
+
+
+def _child(arguments: list[str], log: str, flush: Callable[[int], None] = lambda handle: None) -> None:
+    """Without flushing: a killed process loses nothing that it wrote; only a fallen machine does."""
     import torch
 
     from niwaki.cli._app import run
@@ -58,7 +65,7 @@ def _child(arguments: list[str], log: str) -> None:
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     torch.set_num_threads(1)
-    os.fsync = lambda handle: None  # a killed process loses nothing that it wrote; only a fallen machine does
+    os.fsync = flush
     sys.exit(run(arguments))
 
 
