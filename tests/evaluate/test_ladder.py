@@ -234,9 +234,9 @@ def test_a_models_own_table_is_averaged_without_marks(family):
     model = tiny.model(family)
     ids = [model.tokenizer.convert_tokens_to_ids(piece) for piece in ("lovely", "film", "##s")]
     numbers = model.network.get_input_embeddings().weight.detach().numpy()
-    found = of_model(model).mean(["lovely films", "film " * 200])
+    found = of_model(model).mean(["lovely films", "lovely " * 100 + "film " * 100])
     np.testing.assert_allclose(found[0], numbers[ids].mean(axis=0), atol=1e-6)
-    np.testing.assert_allclose(found[1], numbers[ids[1]], atol=1e-6)  # nothing is cut
+    np.testing.assert_allclose(found[1], numbers[ids[:2]].mean(axis=0), atol=1e-5)  # nothing is cut
 
 
 def test_a_word_stands_between_its_neighbours(tmp_path):

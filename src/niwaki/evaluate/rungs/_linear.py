@@ -11,10 +11,8 @@ import pyarrow as pa
 from niwaki.answers._kind import Input, Value, chunked
 from niwaki.tasks._task import Task
 
-SPARSE, DENSE = (
-    (0.1, 1.0),
-    (0.0003, 0.003, 0.03),
-)  # 1 ÷ penalty; dense features are in standard units and need more of it
+SPARSE = (0.1, 1.0)  # 1 ÷ penalty, strongest first
+DENSE = (0.0003, 0.003, 0.03, 0.3)  # features in standard units need more of it
 MANY_LABELS = 50  # more are fitted in one step, by least squares: a logistic regression would take minutes
 Matrix = Any  # (rows, features): an array, or a sparse matrix
 Predict = Callable[[Matrix, Sequence[Input]], list[Value]]

@@ -14,7 +14,7 @@ from niwaki.tasks._task import Task
 
 CHUNK = 256  # questions whose features are in memory together
 OTHERS = 24  # wrong places to learn from, for each question
-STRENGTH = 0.1
+SPARSE, DENSE = 1.0, 0.1  # 1 ÷ penalty
 
 
 class Places(Protocol):
@@ -73,7 +73,6 @@ def scorer(known: Matrix) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    dense = isinstance(known, np.ndarray)
-    return make_pipeline(
-        StandardScaler(with_mean=dense, with_std=dense), LogisticRegression(C=STRENGTH, max_iter=200, random_state=0)
-    )
+    if isinstance(known, np.ndarray):
+        return make_pipeline(StandardScaler(), LogisticRegression(C=DENSE, max_iter=200, random_state=0))
+    return LogisticRegression(C=SPARSE, max_iter=200, random_state=0)

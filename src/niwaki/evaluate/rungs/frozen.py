@@ -17,7 +17,7 @@ from niwaki.train.feed import Feed
 from niwaki.train.infer import hidden_of
 from niwaki.train.precision import resolve
 
-MOST = {"tags": 5000, "span": 3000}  # of sentences, every word has features of its own; questions have long texts
+MOST = {"tags": 5000, "span": 2000}  # of sentences, every word has features of its own; questions have long texts
 
 
 class Frozen(Rung):
