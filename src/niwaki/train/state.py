@@ -50,7 +50,7 @@ class States:
                 save_file(best, target / "best.safetensors")
             write_json(target / "position.json", {**asdict(position), "of": self.folder.name})
         for old in newest_first(self._all())[KEPT:]:
-            shutil.rmtree(old)
+            shutil.rmtree(old, ignore_errors=True)  # one too many does no harm
 
     def load(self, modules: nn.ModuleDict, optimizer: torch.optim.Optimizer) -> tuple[Position, dict[str, Tensor]]:
         """The newest sound state, put into the modules and the optimizer; a fresh Position where there is none."""

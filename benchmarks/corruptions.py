@@ -1,0 +1,86 @@
+"""Damage to all that a run keeps: `python benchmarks/corruptions.py [corruptions] [clean loads]`.
+
+Bits turned over, files cut short, removed or exchanged: in stages, training states, kept answers, measurements and the
+ledger of a run of the tests' recipe. Each is looked at as `niwaki run` does: the damage must be named in one line, or what
+is read must be as before. Then runs go on from ten at once, and must end as one that was never damaged. Whole folders are
+looked at as often as is said: no alarm may be raised. Appends a record to results/corruptions.jsonl.
+"""
+
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import torch
+from records import append, circumstances
+
+import tiny
+from reliability import aimed
+from reliability.damage import KINDS, damaged, harm, subjects
+from reliability.same import differences
+from run import small
+
+PARTS = {"stage": 4, "state": 3, "cache": 1, "measurement": 2, "ledger": 2}  # how often each is hit
+RUNS, AT_ONCE = 4, 10
+
+
+def main(count: int, clean: int) -> None:
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        record = measure(Path(folder), count, clean)
+    append("corruptions", {**record, **circumstances()})
+    print(record)
+    sys.exit(1 if record["unseen"] or record["false_alarms"] or record["differing"] else 0)
+
+
+def measure(folder: Path, count: int, clean: int) -> dict:
+    (model := folder / "model").mkdir()
+    tiny.model("bert", ffn=256).save(model)
+    recipe = small.write_recipe(folder, model, tiny.write_csv(folder / "rows.csv"), epochs=2, save=0.001)
+    aimed.run_alone(recipe, folder / "alone", folder / "log")
+    began = time.monotonic()
+    kept = subjects(shutil.copytree(folder / "alone", folder / "hit"), folder)
+    draw, tally, unseen = random.Random(0), Counter(), []
+    for _ in range(count):
+        part = draw.choices(list(PARTS), list(PARTS.values()))[0]
+        kind, subject = draw.choice(KINDS), draw.choice(kept[part])
+        with damaged(subject, kind, draw) as path:
+            verdict = subject.look()
+        tally[f"{part} {kind} {'named' if verdict.named else 'harmless' if verdict.harmless else 'unseen'}"] += 1
+        if not verdict.good or "\n" in verdict.named:
+            unseen.append(f"{kind} of {path.relative_to(folder)}")
+    alarms = 0
+    for _ in range(clean):
+        part = draw.choices(list(PARTS), list(PARTS.values()))[0]
+        alarms += bool(draw.choice(kept[part]).look().named)
+    return {
+        "corruptions": count, "tally": dict(tally), "unseen": unseen, "clean_loads": clean, "false_alarms": alarms,
+        **whole_runs(folder, recipe, draw), "seconds": time.monotonic() - began,
+    }  # fmt: skip
+
+
+def whole_runs(folder: Path, recipe: Path, draw: random.Random) -> dict:
+    """Ten files damaged at once, then the same command: it must end with 0 and the same bits."""
+    differing = []
+    for number in range(RUNS):
+        run = shutil.copytree(folder / "alone", folder / f"run-{number}")
+        files = sorted(path for path in run.rglob("*") if path.is_file() and path.name != ".lock")
+        for path in draw.sample(files, AT_ONCE):
+            harm(path, draw.choice(KINDS[:3]), draw, [path])
+        process = small.begin(["run", str(recipe), "--out", str(run), "--quiet"], folder / "log")
+        process.join()
+        differing += [] if process.exitcode == 0 else [f"run-{number} ended with {process.exitcode}"]
+        differing += differences(run, folder / "alone")
+    return {"whole_runs": RUNS, "damaged_at_once": AT_ONCE, "differing": differing}
+
+
+if __name__ == "__main__":
+    given = [int(value) for value in sys.argv[1:]]
+    main(*(given + [1000, 200][len(given) :]))

@@ -1,0 +1,284 @@
+"""Coverage-guided fuzzing of what strangers give: `python benchmarks/fuzz.py recipe|blueprint|config|predict --minutes 15`.
+
+Needs atheris (`pip install atheris`; libFuzzer in a wheel, no compiler), chosen because it sees the branches of Python code
+and brings timeouts and memory limits; hypothesis sees no branches, and coverage through sys.settrace is tenfold slower.
+Half of the inputs are mutated as a tree (JSON), so that they get past the reader; the rest as bytes. An input may be
+answered or refused (NiwakiError); every other exception, a pause of 20 s or 4 GB is a finding. Findings are kept in
+results/fuzz/ and end the command with 1. Appends a record to results/fuzz.jsonl.
+"""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+ROOT = Path(__file__).parents[1]
+TARGETS = ("recipe", "blueprint", "config", "predict")
+TIMEOUT_SECONDS, MEMORY_MB, LARGEST = 20, 4096, 16_384
+VALUES = (
+    None, True, False, 0, -1, 1, 2, 3, 31, 0.5, 1e308, -1e-308, 2**31, 2**63, 10**40, float("nan"), float("inf"), "", "x", "x" * 3000, "../../x",
+    "a\0b", "é\ud800", "stages", "logits", "int8", "heads", "BertForSequenceClassification", "roberta", [], {}, [[]], {"use": "int8"}, [0, 0], {"0": "a"},
+)  # fmt: skip
+
+
+def main(target: str, minutes: float) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        record = fuzz(target, minutes, Path(folder))
+    from records import append, circumstances
+
+    append("fuzz", {**record, **circumstances()})
+    print(record)
+    sys.exit(1 if record["findings"] or record["exit_code"] else 0)
+
+
+def fuzz(target: str, minutes: float, folder: Path) -> dict[str, Any]:
+    """A child fuzzes; what it found is read from its files, as libFuzzer does not come back."""
+    corpus, told = folder / "corpus", folder / "told.json"
+    corpus.mkdir()
+    command = [
+        sys.executable,
+        __file__,
+        "--child",
+        target,
+        str(folder),
+        str(corpus),
+        f"-max_total_time={minutes * 60:.0f}",
+    ]
+    limits = [
+        f"-timeout={TIMEOUT_SECONDS}",
+        f"-rss_limit_mb={MEMORY_MB}",
+        f"-max_len={LARGEST}",
+        f"-artifact_prefix={folder}/",
+        "-seed=1",
+    ]
+    began = time.monotonic()
+    cpu = os.times()
+    done = subprocess.run([*command, *limits], capture_output=True, text=True, errors="replace", check=False)
+    now = os.times()
+    said = json.loads(told.read_text()) if told.exists() else {"executions": 0, "findings": {}}
+    kept = ROOT / "benchmarks" / "results" / "fuzz"
+    for name in [*said["findings"], *(path.name for path in folder.glob("*-*") if path.is_file())]:
+        if (folder / name).is_file():
+            kept.mkdir(parents=True, exist_ok=True)
+            (kept / f"{target}-{name}").write_bytes((folder / name).read_bytes())
+    coverage = re.findall(r"cov: (\d+) ft: (\d+)", done.stderr)
+    if done.returncode:
+        print(done.stderr[-3000:])
+    return {
+        "target": target, "minutes": (time.monotonic() - began) / 60, "cpu_minutes": (now.children_user + now.children_system - cpu.children_user - cpu.children_system) / 60,
+        **said, "edges": int(coverage[-1][0]) if coverage else None, "first_edges": int(coverage[0][0]) if coverage else None,
+        "corpus": len(list(corpus.iterdir())), "exit_code": done.returncode,
+    }  # fmt: skip
+
+
+def child(target: str, folder: Path, arguments: list[str]) -> None:
+    import atheris
+
+    sys.path.insert(0, str(ROOT / "tests"))
+    with atheris.instrument_imports(include=["niwaki", "tomllib"]):
+        seeds, call = globals()[f"{target}_target"](folder)
+    for number, seed in enumerate(seeds):
+        (folder / "corpus" / f"seed-{number}").write_bytes(seed)
+    told: dict[str, Any] = {"executions": 0, "refused": 0, "answered": 0, "slowest_seconds": 0.0, "findings": {}}
+
+    def one(data: bytes) -> None:
+        began = time.perf_counter()
+        try:
+            told["refused" if refused(call, data) else "answered"] += 1
+        except Exception as error:  # noqa: BLE001 - what is being looked for
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            name = re.sub(r"\W+", "_", f"{type(error).__name__}_{Path(place.filename).stem}_{place.lineno}")
+            if name not in told["findings"]:
+                told["findings"][name] = f"{type(error).__name__}: {error}"[:300]
+                (folder / name).write_bytes(data)
+        told["executions"] += 1
+        told["slowest_seconds"] = max(told["slowest_seconds"], time.perf_counter() - began)
+        if told["executions"] % 50 == 0:
+            (folder / "told.json").write_text(json.dumps(told))
+
+    atheris.Setup([sys.argv[0], *arguments], one, custom_mutator=mutated)
+    atheris.Fuzz()
+
+
+def refused(call: Any, data: bytes) -> bool:
+    from niwaki.core.errors import NiwakiError
+
+    try:
+        call(data)
+    except NiwakiError as error:
+        lines = str(error).splitlines()
+        assert lines and max(map(len, lines)) < 2000, "a refusal says why, in lines that can be read"
+        return True
+    return False
+
+
+def mutated(data: bytes, most: int, seed: int) -> bytes:
+    """A JSON tree with a few of its values changed; as bytes where it is none, and now and then."""
+    import atheris
+
+    draw = random.Random(seed)
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError):
+        return atheris.Mutate(data, most)
+    if draw.random() < 0.2:
+        return atheris.Mutate(data, most)
+    for _ in range(draw.randint(1, 3)):
+        tree = changed(tree, draw)
+    return json.dumps(tree, ensure_ascii=draw.random() < 0.5).encode("utf-8", "surrogatepass")[:most]
+
+
+def changed(tree: Any, draw: random.Random) -> Any:
+    if isinstance(tree, dict) and tree and draw.random() < 0.9:
+        key = draw.choice(list(tree))
+        kind = draw.random()
+        if kind < 0.1:
+            return {other: value for other, value in tree.items() if other != key}
+        if kind < 0.2:
+            return {**tree, str(draw.choice(VALUES)): draw.choice(VALUES)}
+        return {**tree, key: changed(tree[key], draw)}
+    if isinstance(tree, list) and tree and draw.random() < 0.9:
+        place = draw.randrange(len(tree))
+        kind = draw.random()
+        if kind < 0.15:
+            return tree[:place] + tree[place + 1 :]
+        if kind < 0.3:
+            return [*tree, draw.choice(tree)]
+        return [*tree[:place], changed(tree[place], draw), *tree[place + 1 :]]
+    if isinstance(tree, int | float) and not isinstance(tree, bool) and draw.random() < 0.5:
+        return draw.choice([tree + 1, tree - 1, -tree, tree * 2, tree * 1000])
+    return draw.choice(VALUES)
+
+
+def recipe_target(folder: Path) -> tuple[list[bytes], Any]:
+    """A TOML file; or, where it begins as JSON does, the table that one gives."""
+    import tomllib
+
+    from niwaki.core.files import SHIPPED_RECIPES
+    from niwaki.run.recipe import apply_override, parse, read, to_toml
+    from run import small
+
+    path = folder / "recipe.toml"
+    texts = [recipe.read_text() for recipe in SHIPPED_RECIPES.glob("*.toml")]
+    texts.append(small.RECIPE.format(model='"minilm"', rows='"rows.csv"', epochs=1, save=1))
+    trees = [json.dumps({**tomllib.loads(text), "set": ["seed=1", "stages.teacher.train.epochs=2"]}) for text in texts]
+
+    def call(data: bytes) -> None:
+        if not data.startswith(b"{"):
+            path.write_bytes(data)
+            assert to_toml(read(path))
+            return
+        try:
+            values = json.loads(data)
+        except (ValueError, RecursionError):
+            return
+        overrides = values.pop("set", None)
+        for override in overrides if isinstance(overrides, list) else []:
+            apply_override(values, str(override))
+        assert to_toml(parse(values))
+
+    return [text.encode() for text in (*texts, *trees)], call
+
+
+def blueprint_target(folder: Path) -> tuple[list[bytes], Any]:
+    """A blueprint.json, read and built, without its weights."""
+    import tiny
+    from niwaki.core.files import read_json
+    from niwaki.models.blueprint import Blueprint
+    from niwaki.models.edits.ffn import Ffn
+    from niwaki.models.edits.heads import Heads
+    from niwaki.models.edits.layers import Layers
+    from niwaki.models.skeleton import checked_config
+
+    path = folder / "blueprint.json"
+    seeds = []
+    for family in ("bert", "distilbert", "albert"):
+        model = tiny.model(family)
+        distinct = len(model.anatomy.layers)
+        model.operate(Heads(keep=[[0, 2]] * distinct))
+        model.operate(Ffn(keep=[16] * distinct))
+        if distinct > 1:
+            model.operate(Layers(keep=[0, 2]))
+        seeds.append(json.dumps(model.blueprint.to_json()).encode())
+
+    def call(data: bytes) -> None:
+        path.write_bytes(data)
+        blueprint = Blueprint.from_json(read_json(path))
+        blueprint.base = checked_config(blueprint.base, str(path))
+        blueprint.replay()
+
+    return seeds, call
+
+
+def config_target(folder: Path) -> tuple[list[bytes], Any]:
+    """A config.json in the folder of a model, which is then loaded as a user would."""
+    import tiny
+    from niwaki.models.model import load_folder
+
+    folders = {family: folder / f"model-{family}" for family in ("bert", "distilbert", "roberta")}
+    for family, place in folders.items():
+        place.mkdir()
+        tiny.model(family).save(place)
+    seeds = [(place / "config.json").read_bytes() for place in folders.values()]
+
+    def call(data: bytes) -> None:
+        named = next((place for family, place in folders.items() if f'"{family}"'.encode() in data), folders["bert"])
+        (named / "config.json").write_bytes(data)
+        load_folder(named)
+
+    return seeds, call
+
+
+def predict_target(folder: Path) -> tuple[list[bytes], Any]:
+    """Lines of text to a predictor in ONNX, as `niwaki predict --in` reads them; where it begins as JSON does, Python's own."""
+    import tiny
+    from niwaki.core.errors import Refused
+    from niwaki.engines.export import write_graph
+    from niwaki.engines.predictor import Predictor
+
+    (target := folder / "model").mkdir()
+    model = tiny.model("bert")
+    model.save(target)
+    write_graph(model, target)
+    predictor = Predictor(target)
+
+    def call(data: bytes) -> None:
+        if data.startswith((b"{", b"[")):
+            try:
+                given = json.loads(data)
+            except (ValueError, RecursionError):
+                return
+            answers = predictor.predict(given)
+            assert len(answers) == len(given)
+            return
+        try:
+            rows = data.decode("utf-8").splitlines()
+        except UnicodeDecodeError as error:
+            raise Refused(f"is not UTF-8 ({error.reason})") from None
+        answers = predictor.predict([predictor.kind.from_line(row) for row in rows])
+        assert len(answers) == len(rows) and all(answer.line() for answer in answers)
+
+    pairs = [["a good film", "a dull one"], ["x", ["y", "z"]]]
+    return [
+        b"a good film.\na dull film\ta pair",
+        "é\u202e漢字 \U0001f600\n\n".encode(),
+        json.dumps(pairs).encode(),
+        b'["a"]',
+    ], call
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(sys.argv[2], Path(sys.argv[3]), sys.argv[4:])
+    elif len(sys.argv) > 1 and sys.argv[1] in TARGETS:
+        main(sys.argv[1], float(sys.argv[3]) if len(sys.argv) > 3 else 15)
+    else:
+        sys.exit(__doc__)
