@@ -22,7 +22,7 @@ from run import small
 
 PLACES = ("starting", "recovery", "training", "save", "border", "measuring")
 EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "shutil.rmtree")
-LONGEST = {"save": 70, "recovery": 25, "border": 25}  # events that a place has, about
+LONGEST = {"save": 45, "recovery": 25, "border": 12}  # events that a place has, about
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,10 @@ class Killed:
 
 
 def drawn_aims(draw: random.Random, whole: float, weights: dict[str, int]) -> Iterator[Aim]:
-    """Without end; "random" falls within a seventh of the seconds that a `whole` run takes."""
+    """Without end; "random" falls within a twelfth of the seconds that a `whole` run takes."""
     while True:
         place = draw.choices(list(weights), list(weights.values()))[0]
-        random_moment = Aim(seconds=draw.uniform(0.02, 0.15) * whole)
+        random_moment = Aim(seconds=draw.uniform(0.01, 0.08) * whole)
         yield random_moment if place == "random" else Aim(place, draw.randint(1, LONGEST[place]))
 
 
