@@ -1,0 +1,166 @@
+"""What every task keeps to: one set of checks over the whole catalogue, and what the base does with parts and rows."""
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from niwaki.answers import ANSWERS
+from niwaki.answers._choose import kind_of
+from niwaki.answers._kind import Kind
+from niwaki.core import log
+from niwaki.core.errors import Refused
+from niwaki.core.settings import check
+from niwaki.tasks import TASKS
+from niwaki.tasks._task import Task
+from niwaki.tasks.answering import Answering
+from niwaki.tasks.classification import Classification
+
+from .rows import TEXTS, TOKENIZER, batch, counts, csv, folder, jsonl
+
+WORDS = [text.split() for text in TEXTS]
+BY_FORM = {
+    "classification": [{"text": text, "label": n % 2} for n, text in enumerate(TEXTS)],
+    "regression": [{"text": text, "label": n / 7} for n, text in enumerate(TEXTS)],
+    "multilabel": [{"text": text, "labels": ["a", "b"][: n % 3]} for n, text in enumerate(TEXTS)],
+    "tagging": [{"tokens": words, "tags": (["B-X", "O"] * 9)[: len(words)]} for words in WORDS],
+    "answering": [{"title": f"t{n}", "question": "is it", "context": t, "answers": {"text": [t[:4].strip()], "answer_start": [0]}} for n, t in enumerate(TEXTS)],
+    "choice": [{"ctx": text, "endings": ["a film", "b"], "label": n % 2} for n, text in enumerate(TEXTS)],
+}  # fmt: skip
+EMBEDDED = ("imdb", "rotten_tomatoes")
+
+
+def made(name, tmp_path):
+    kind = TASKS.load(name, Task)
+    if name in EMBEDDED:
+        return kind(rows=200)
+    parts = dict.fromkeys(["train", *kind.exam.values()] if kind.exam else ["train"], BY_FORM[kind.form])
+    return kind(path=folder(tmp_path / name, **parts))
+
+
+@pytest.mark.parametrize("name", TASKS.names())
+def test_every_task_says_what_it_is(name):
+    kind = TASKS.load(name, Task)
+    task = check(kind, {})
+    assert TASKS.entry(name).description and task.description and task.name == name
+    assert ANSWERS.entry(kind.answer) and kind.form in BY_FORM
+    assert all(field.description for field in kind.model_fields.values())
+    assert set(kind.optional) < set(kind.roles) <= set(kind.model_fields)
+    assert bool(kind.home) <= bool(kind.hub)  # who has a folder of its own is on the hub too
+
+
+@pytest.mark.parametrize("name", TASKS.names())
+def test_every_task_goes_from_rows_to_scores(name, tmp_path):
+    task = made(name, tmp_path)
+    assert set(counts(task)) >= {"train", "validation", "test"} and task.tests[0] == "test"
+    for part in task.splits():
+        table = task.splits()[part].slice(0, 9)
+        golds = [gold[0] if task.answer == "span" else gold for gold in task.gold(table)]
+        outcomes = task.outcomes(golds, table)
+        assert outcomes.ndim == 2 and len(outcomes) == len(table) == len(task.inputs(table))
+        scores = task.scores(outcomes)
+        assert scores[task.metric] == pytest.approx(1.0)  # right answers have the best score
+        assert all(isinstance(value, float) for value in scores.values())
+        assert [task.read_value(gold) for gold in golds] == golds
+    assert kind_of(task.head.config(), "here") == task.kind == check(ANSWERS.load(task.answer, Kind), task.kind.model_dump())  # fmt: skip
+    assert all(text for text in task.texts(table)) and len(list(task.texts(table))) >= len(table)
+
+
+@pytest.mark.parametrize("name", TASKS.names())
+def test_every_tasks_losses_are_finite_and_agree_with_equal_logits(name, tmp_path):
+    task = made(name, tmp_path)
+    features = task.features(task.splits()["test"].slice(0, 6), TOKENIZER, 48)
+    given = batch(features)
+    shape = (*given.mask.shape, len(task.labels)) if task.kind.per_token else (len(given.mask), len(task.labels))
+    logits = torch.randn(shape, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    loss = task.loss(logits, given)
+    loss.backward()
+    assert loss.ndim == 0 and loss.item() > 0 and logits.grad.isfinite().all() and logits.grad.abs().sum() > 0
+    assert task.soft_loss(logits, logits, given, 2.0).item() == pytest.approx(0.0, abs=1e-5)
+    assert task.soft_loss(logits, -logits, given, 2.0).item() > 0.01
+    assert len(features) == len(features.lengths) == len(given.rows)
+
+
+def test_what_files_give_is_not_cut_out_of_the_train_rows(tmp_path):
+    rows = [f"{text},{label}" for text, label in tiny.sentences(100)]
+    csv(tmp_path / "train.csv", "text,label", rows[:60])
+    csv(tmp_path / "validation.csv", "text,label", rows[60:80])
+    made = counts(Classification(path=str(tmp_path)))  # what chooses the best weights must not judge them too
+    assert made["test"] == 20 and made["train"] + made["validation"] == 60 and made["validation"] > 0
+    csv(tmp_path / "test.csv", "text,label", rows[80:])
+    assert counts(Classification(path=str(tmp_path))) == {"train": 60, "validation": 20, "test": 20}
+    (tmp_path / "validation.csv").unlink()
+    made = counts(Classification(path=str(tmp_path)))
+    assert made["test"] == 20 and made["train"] + made["validation"] == 60
+
+
+@pytest.mark.parametrize("header, cell", [("text,label", ",-1"), ("text,label", ","), ("text", "")])
+@pytest.mark.parametrize("settings", [{}, {"text": "text", "label": "label"}], ids=["guessed", "named"])
+def test_a_test_whose_labels_are_hidden_is_left_out_and_that_is_said(tmp_path, monkeypatch, header, cell, settings):
+    said = []
+    monkeypatch.setattr(log, "say", said.append)
+    csv(tmp_path / "train.csv", "text,label", [f"{text},{label}" for text, label in tiny.sentences(60)])
+    csv(tmp_path / "test.csv", header, [f"{text}{cell}" for text, _ in tiny.sentences(20, seed=5)])
+    task = Classification(path=str(tmp_path), **settings)
+    assert sum(counts(task).values()) == 60 and all(counts(task).values())
+    assert said == [f"{tmp_path}: the test rows have no labels and are left out"]
+
+
+def test_a_test_with_columns_of_other_names_is_read_by_those(tmp_path):
+    csv(tmp_path / "train.csv", "text,label", [f"{text},{label}" for text, label in tiny.sentences(60)])
+    csv(tmp_path / "test.csv", "Text,Label", [f"{text},{label}" for text, label in tiny.sentences(20, seed=5)])
+    assert counts(Classification(path=str(tmp_path)))["test"] == 20
+
+
+def test_only_test_rows_are_refused(tmp_path):
+    csv(tmp_path / "test.csv", "text,label", [f"{text},{label}" for text, label in tiny.sentences(60)])
+    with pytest.raises(Refused, match=r"the rows have no part 'train'; there is: test"):
+        Classification(path=str(tmp_path)).splits()
+
+
+def test_a_sample_of_the_train_rows_leaves_the_others_as_they_are(rows_csv):
+    whole, some = Classification(path=str(rows_csv)), Classification(path=str(rows_csv), rows=40)
+    assert counts(some) == {**counts(whole), "train": 40}
+    assert set(some.inputs(some.splits()["train"])) < set(whole.inputs(whole.splits()["train"]))
+    assert some.splits()["test"] == whole.splits()["test"]
+    assert sorted(some.gold(some.splits()["train"])) == ["bad"] * 20 + ["good"] * 20
+    assert counts(Classification(path=str(rows_csv), rows=10**6)) == counts(whole)
+
+
+def test_a_sample_that_leaves_nothing_is_refused(rows_csv, tmp_path):
+    with pytest.raises(
+        Refused, match=r"^data\.rows: 1 of 120 train rows leave none of any label or article; take more"
+    ):
+        Classification(path=str(rows_csv), rows=1).splits()
+    with pytest.raises(Refused, match=r"^data\.rows: 1 of"):
+        Answering(path=jsonl(tmp_path / "x.jsonl", BY_FORM["answering"] * 2), rows=1).splits()
+
+
+def test_the_tokens_of_a_task_and_of_a_model_limit_both(rows_csv):
+    table = Classification(path=str(rows_csv)).splits()["train"]
+    longest = [
+        int(Classification(path=str(rows_csv), max_tokens=own).features(table, TOKENIZER, other).lengths.max())
+        for own, other in ((8, None), (8, 60), (60, 9), (60, None))
+    ]
+    assert longest[:3] == [8, 8, 9] and longest[3] > 9
+
+
+def test_features_of_many_slices_are_those_of_one(rows_csv, monkeypatch):
+    task = Classification(path=str(rows_csv))
+    table = task.splits()["train"]
+    whole, texts = task.features(table, TOKENIZER), list(task.texts(table))
+    monkeypatch.setattr("niwaki.tasks._task.SLICE", 7)
+    parts = task.features(table, TOKENIZER)
+    assert np.array_equal(parts.rows.ids.values, whole.rows.ids.values) and list(task.texts(table)) == texts
+    assert np.array_equal(parts.targets, whole.targets) and texts == table.column("text").to_pylist()
+
+
+def test_the_fingerprint_changes_with_the_rows_and_not_with_where_they_lie(tmp_path, rows_csv):
+    first = Classification(path=str(rows_csv)).fingerprint()
+    assert Classification(path=str(rows_csv)).fingerprint() == first
+    assert Classification(path=str(rows_csv), max_tokens=9).fingerprint() != first
+    other = tmp_path / "other.csv"
+    other.write_bytes(rows_csv.read_bytes())
+    assert Classification(path=str(other)).fingerprint() == first
+    other.write_text(rows_csv.read_text().replace("film", "plot", 1))
+    assert Classification(path=str(other)).fingerprint() != first
