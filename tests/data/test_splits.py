@@ -194,3 +194,10 @@ def test_measures_are_not_for_stratifying():
 def test_no_train_rows():
     with pytest.raises(Refused, match="have no part 'train'; there is: validation"):
         arrange({"validation": table_of("v", 5)}, "t", "l", 0.1, 0.2)
+
+
+def test_many_rare_labels_still_leave_rows_for_every_part():
+    """Ten rows of a label give two for the test and, rounded, none for validation: then all texts are one list."""
+    rows = pa.table({"text": [f"text {n}" for n in range(300)], "label": [str(n % 30) for n in range(300)]})
+    sizes = {part: table.num_rows for part, table in split_by_hash(rows, "text", "label", 0.1, 0.15).items()}
+    assert sizes == {"train": 225, "validation": 30, "test": 45}

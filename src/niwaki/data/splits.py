@@ -96,7 +96,10 @@ def part_codes(table: pa.Table, text: str, label: str, validation: float, test: 
     ranks = label_ranks(table.column(label)) if label else np.zeros(table.num_rows, dtype=np.int64)
     smallest = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(smallest, place, ranks)  # a text with several labels counts under the smallest
-    return by_texts(smallest, validation, test)[place]
+    parts = by_texts(smallest, validation, test)
+    if any(share and not (parts == code).any() for code, share in ((1, validation), (2, test))):
+        parts = by_texts(np.zeros_like(smallest), validation, test)  # labels too rare to give each a share
+    return parts[place]
 
 
 def by_texts(label_of: np.ndarray, validation: float, test: float) -> np.ndarray:
