@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki import __version__
+from niwaki.core.errors import Refused
 from niwaki.core.files import fingerprint, sha256
 from niwaki.methods._method import Method
 from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, refuse_unless_model
@@ -87,6 +88,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     task = recipe.make_task()
     folder = locate(recipe.model)
     refuse_unless_model(folder)
+    refuse_unseen(task)
     origin = fingerprint({name: sha256(folder / name) for name in ORIGIN if (folder / name).is_file()})
     data = task.fingerprint()
     seeds = recipe.seeds or [recipe.seed]
@@ -96,6 +98,20 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     ]
     plans[0].repeats.extend(plans[1:])
     return plans[0]
+
+
+def refuse_unseen(task: Task) -> None:
+    """A label that only test rows have cannot be learnt; a score on them would be one of another task."""
+    if task.answer not in ("label", "labels"):
+        return
+    for part in task.tests:
+        gold = task.gold(task.splits()[part])
+        unseen = {name for one in gold for name in (one if task.answer == "labels" else [one])} - set(task.labels)
+        if unseen:
+            raise Refused(
+                f"{task.source()}: label '{min(unseen)}' of the {part} rows is not among the train rows' labels "
+                f"({', '.join(task.labels[:8])}); drop those rows, or give train rows of it"
+            )
 
 
 def _stages(recipe: Recipe, inputs: list[Any]) -> list[PlannedStage]:
