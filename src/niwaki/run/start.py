@@ -64,7 +64,10 @@ def own_rows(data: str, overrides: Sequence[str]) -> list[str]:
     for override in overrides:
         with contextlib.suppress(Refused):  # a fault in an override is told where the recipe is read
             apply_override(said, override)
-    task = said["task"] if "task" in said else recognise(data, _columns(said["data"]))
+    try:
+        task = said["task"] if "task" in said else recognise(data, _columns(said["data"]))
+    except Refused as error:
+        raise Refused([fault if data in fault else f"{data}: {fault}" for fault in error.faults]) from None
     return [f"task={json.dumps(task)}", f"data={{ path = {json.dumps(data)} }}"]
 
 
