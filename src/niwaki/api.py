@@ -43,11 +43,10 @@ def evaluate(
         raise UsageError("evaluate: give a model, or a file of predictions (--predictions)")
     chosen = _task(task, data, overrides)
     table = _rows(chosen, split)
-    first = chosen.outcomes(_values(chosen, table, model or predictions, bool(predictions), engine), table)
+    first = _outcomes(chosen, table, model or predictions, bool(predictions), engine)
     result = {"task": chosen.name, "split": split, **quality(chosen, first)}
     if against:
-        other = _values(chosen, table, against, Path(against).is_file(), engine)
-        second = chosen.outcomes(other, table)
+        second = _outcomes(chosen, table, against, Path(against).is_file(), engine)
         result["against"] = {**quality(chosen, second), "paired": difference(chosen, [first], [second])}
     return result
 
@@ -77,22 +76,37 @@ def _rows(task: Any, split: str) -> Any:
     return splits[split]
 
 
-def _values(task: Any, table: Any, source: str | Path, is_file: bool, engine: str) -> list[Any]:
-    """What a model, or a file, answers to the rows."""
+def _outcomes(task: Any, table: Any, source: str | Path, is_file: bool, engine: str) -> Any:
+    """What comes of the answers of a model, or of a file, to the rows."""
     if is_file:
-        return _predictions(task, Path(source), table.num_rows)
+        return _outcomes_of_file(task, table, Path(source))
     predictor = load(source, engine)
     if (predictor.kind.to_json()["kind"], predictor.labels) != (task.answer, task.labels):
         raise Refused(
             f"{predictor.folder}: its labels are {predictor.labels[:20]}, the task's are {task.labels[:20]}; choose the task it was made for"
         )
-    return predictor.values(task.inputs(table))
+    return task.outcomes(predictor.values(task.inputs(table)), table)
 
 
-def _predictions(task: Any, path: Path, rows: int) -> list[Any]:
-    """A file with a column `prediction` (or only one column), one row for each row of the split, in its order."""
+def _outcomes_of_file(task: Any, table: Any, path: Path) -> Any:
+    """Refused where the file holds something that is no answer to the task."""
+    import numpy as np
+
+    try:
+        outcomes = task.outcomes([task.read_value(value) for value in _predictions(path, table.num_rows)], table)
+        if not np.isfinite(outcomes).all():
+            raise ValueError("a number is infinite or none")
+    except (ValueError, TypeError, AttributeError) as error:
+        raise Refused(f"{path}: its predictions are no answers to task '{task.name}' ({first_line(error)})") from None
+    return outcomes
+
+
+def _predictions(path: Path, rows: int) -> list[Any]:
+    """Of a file with a column `prediction` (or only one column), one row for each row of the split, in its order."""
     from niwaki.data.files import read
 
+    if not path.is_file():
+        raise Refused(f"{path}: is no file of predictions, it is not there or a folder")
     (table,) = read(path).values()
     names = table.column_names
     column = "prediction" if "prediction" in names else names[0] if len(names) == 1 else None
@@ -102,9 +116,4 @@ def _predictions(task: Any, path: Path, rows: int) -> list[Any]:
         raise Refused(
             f"{path}: has {table.num_rows} predictions for {rows} rows; give one for each row, in their order"
         )
-    try:
-        return [task.read_value(value) for value in table.column(column).to_pylist()]
-    except (ValueError, TypeError) as error:
-        raise Refused(
-            f"{path}: column '{column}' holds what is no answer to task '{task.name}' ({first_line(error)})"
-        ) from None
+    return table.column(column).to_pylist()
