@@ -1,0 +1,72 @@
+"""A user's own rows, whatever their columns are called: one command to a report, and nothing else is written."""
+
+import csv
+import json
+import random
+
+import pytest
+
+import tiny
+from contracts import made
+from niwaki import api
+from niwaki.cli._app import run
+
+LABELS = [f"Art {number:02d}, sonstig" for number in range(50)]
+
+
+def odd_csv(path, rows=420):
+    """Odd names, quoted newlines and quotes, 50 labels of which one has 30 % of the rows."""
+    draw = random.Random(0)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["lfd. Nr", "Kunden Äußerung (frei)", "Zuordnung – Stand 2"])
+        for number in range(rows):
+            label = LABELS[0] if draw.random() < 0.3 else LABELS[number % 50]
+            words = " ".join(draw.choices([*tiny.PLAIN, *tiny.GOOD], k=12))
+            writer.writerow([number, f'{words},\n"{number}" {words[:9]}\n', label])
+    return path
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_an_odd_csv_goes_to_a_report_and_no_other_file_is_written(tmp_path, bert_folder, monkeypatch, capfd):
+    rows = odd_csv(tmp_path / "odd.csv")
+    monkeypatch.chdir(tmp_path)
+    changed = [f"model={bert_folder}", "stages.teacher.train.epochs=0.2", "stages.teacher.train.lr=1e-3"]
+    assert run(["run", "finetune", "--data", "odd.csv", *(f"--set={one}" for one in changed)]) == 0, capfd.readouterr()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["odd.csv", "runs"]
+    (folder,) = (tmp_path / "runs").iterdir()
+    report = json.loads((folder / "report.json").read_text())
+    plan = json.loads((folder / "plan.json").read_text())
+    assert plan["task"]["name"] == "classification" and sum(plan["task"]["rows"].values()) == 420
+    assert plan["task"]["labels"] == LABELS and 0 <= report["stages"][0]["score"] <= 1
+    assert all((folder / name).stat().st_size > 0 for name in ("report.html", "report.md"))
+    model = next(folder.glob("stages/teacher-*/model"))
+    assert json.loads((model / "config.json").read_text())["id2label"]["49"] == LABELS[49]
+    assert LABELS[49] in (model / "README.md").read_text()
+    (answer,) = api.load(folder).predict(["the film\nwas fine"])
+    assert answer.probabilities.keys() == set(LABELS)
+    again = api.evaluate(folder, data=rows)
+    assert again["value"] == pytest.approx(report["stages"][0]["score"])
+
+
+def test_rows_of_every_kind_are_recognised(tmp_path, bert_folder):
+    for task in made.TASKS:
+        plan = api.check("finetune", data=made.write(task, tmp_path), overrides=[f"model={bert_folder}"])
+        assert plan["task"]["name"] == task
+        assert plan["task"]["answer"] == {"classification": "label", "regression": "number", "multilabel": "labels", "tagging": "tags", "answering": "span", "choice": "choice"}[task]  # fmt: skip
+        assert sum(plan["task"]["rows"].values()) == 90
+
+
+def test_settings_that_name_no_column_may_stand_beside_the_data(tmp_path, bert_folder):
+    overrides = [f"model={bert_folder}", "data.max_tokens=32", "data.test=0.3"]
+    plan = api.check("finetune", data=made.write("answering", tmp_path), overrides=overrides)
+    assert plan["task"]["name"] == "answering" and plan["task"]["rows"]["test"] > 20
+
+
+def test_a_named_column_tells_the_task(tmp_path, bert_folder):
+    """Two columns could be learnt; naming one is enough."""
+    rows = [{"text": f"film number {k} was seen", "genre": "ab"[k % 2], "topic": "xy"[k // 2 % 2]} for k in range(60)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    plan = api.check("finetune", data=path, overrides=[f"model={bert_folder}", "data.label=topic"])
+    assert plan["task"]["labels"] == ["x", "y"]
