@@ -1,6 +1,6 @@
 """Parquet as record batches, in the few types that tasks know: text, numbers, lists and structs of these."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,21 +8,53 @@ from pyarrow import parquet
 
 from niwaki.core.errors import Refused
 from niwaki.data.delimited import refuse_missing
+from niwaki.data.limits import refuse_columns, refuse_growth
+from niwaki.data.pages import largest_dictionary, refuse_footer
 
 BATCH_ROWS = 4096
+BATCH_BYTES = 128 << 20  # of one batch, if every row held all values of a column's dictionary
+ROWS_PER_BYTE = 100
 
 
 def batches(path: Path, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    refuse_footer(path)
     # read as a stream: whole row groups, which may be as large as the file, would be held otherwise
-    with parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+    with parquet.ParquetFile(
+        path,
+        buffer_size=1 << 20,
+        pre_buffer=False,
+        thrift_string_size_limit=16 << 20,
+        thrift_container_size_limit=200_000,
+    ) as file:
         names = file.schema_arrow.names
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise Refused(f"{path}: column '{twice[0]}' is there {names.count(twice[0])} times; give each its own name")
+        refuse_columns(path, names)
         if columns is not None:
             refuse_missing(path, columns, names)
-        for batch in file.iter_batches(BATCH_ROWS, columns=columns):
-            yield plain(batch if columns is None else batch.select(columns))
+        size = path.stat().st_size
+        if file.metadata.num_rows > 1_000_000 + ROWS_PER_BYTE * size:
+            raise Refused(f"{path}: claims {file.metadata.num_rows} rows in {size} bytes, which no data set has")
+        at_once = BATCH_BYTES // max(1, largest_dictionary(path, file.metadata, columns))
+        found = file.iter_batches(max(1, min(BATCH_ROWS, at_once)), columns=columns)
+        chosen = (plain(batch if columns is None else batch.select(columns)) for batch in found)
+        yield from joined(path, size, chosen)
+
+
+def joined(path: Path, size: int, found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of a usual size, however few were read at once."""
+    kept: list[pa.RecordBatch] = []
+    total = 0
+    for batch in found:
+        total += batch.nbytes
+        refuse_growth(path, size, total)
+        if not kept and batch.num_rows >= BATCH_ROWS:
+            yield batch
+            continue
+        kept.append(batch)
+        if sum(one.num_rows for one in kept) >= BATCH_ROWS or sum(one.nbytes for one in kept) > 8 << 20:
+            yield from pa.Table.from_batches(kept).combine_chunks().to_batches()
+            kept = []
+    if kept:
+        yield from pa.Table.from_batches(kept).combine_chunks().to_batches()
 
 
 def plain(rows: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:

@@ -11,6 +11,7 @@ from pyarrow import csv
 
 from niwaki.core.errors import Refused, did_you_mean
 from niwaki.data.encoding import Stream, blocks
+from niwaki.data.limits import refuse_columns
 
 END = b"\x1dend of the rows"  # a row of too many cells after the last: if it is not seen, a quote never closed
 HEADER_BYTES = 1 << 20
@@ -49,9 +50,7 @@ def header(path: Path, mark: str) -> tuple[list[str], str]:
         names = next(standard.reader(first.splitlines(keepends=True), delimiter=mark))
     except standard.Error as error:
         raise Refused(f"{path}: cannot be read as csv (header: {error})") from None
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise Refused(f"{path}: column '{twice[0]}' is there {names.count(twice[0])} times; give each its own name")
+    refuse_columns(path, names)
     return names, mark
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from niwaki.core.errors import Refused
+from niwaki.data.limits import refuse_growth
 
 BLOCK = 8 << 20
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
@@ -22,11 +23,14 @@ def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
     """UTF-8 without a byte-order mark. A file that begins with the mark of UTF-16 is converted; of any other encoding
     the first byte that is wrong is named."""
     with opened(path) as file:
+        packed = getattr(file, "fileobj", None)  # of a gzip, what lies on the disk
         block = file.read(size)
         mark = next((mark for mark in MARKS if block.startswith(mark)), b"")
         check = Check(path, MARKS.get(mark, "utf-8"), len(mark))
         block = block[len(mark) :] or file.read(size)
         while block:
+            if packed is not None:
+                refuse_growth(path, packed.tell(), check.offset)
             if text := check(block):  # nothing yet, where a block ends within the first character of UTF-16
                 yield text
             block = file.read(size)

@@ -12,8 +12,9 @@ from pyarrow import json
 
 from niwaki.core.errors import Refused
 from niwaki.data.encoding import blocks
+from niwaki.data.limits import MOST_DEPTH, keys_in, refuse_depth, refuse_growth, refuse_keys, refuse_row
 
-MOST_CHARACTERS = 64 << 20  # of one object in a list
+MOST_CELLS, CELL_BYTES = 4_000_000, 8  # of what is parsed at once; and what one takes
 BETWEEN = re.compile(r"[\s,]*")
 
 
@@ -25,20 +26,44 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
     source = chain([first], source)
     listed = first.lstrip().startswith(b"[")
     before = 0
-    for block in items(path, source) if listed else whole_lines(source):
-        yield from parse(path, block, before, "item" if listed else "line").to_batches()
-        before += block.count(b"\n")
+    unit = "item" if listed else "line"
+    known: set[bytes] = set()
+    read = rows = 0
+    for block in items(path, source) if listed else whole_lines(path, source):
+        refuse_depth(path, block, before, unit)
+        known = known | keys_in(block, known)
+        refuse_keys(path, known)
+        read += len(block)
+        for piece in pieces(block, len(known)):
+            table = parse(path, piece, before, unit)
+            before += piece.count(b"\n")
+            rows += table.num_rows
+            refuse_growth(path, read, rows * len(known) * CELL_BYTES)
+            yield from table.to_batches()
 
 
-def whole_lines(source: Iterable[bytes]) -> Iterator[bytes]:
+def pieces(block: bytes, keys: int) -> Iterator[bytes]:
+    """The lines of a block, as many at once as make no more than MOST_CELLS cells."""
+    if block.count(b"\n") * keys <= MOST_CELLS:
+        yield block
+        return
+    lines = block.splitlines(keepends=True)
+    step = max(1, MOST_CELLS // keys)
+    for start in range(0, len(lines), step):
+        yield b"".join(lines[start : start + step])
+
+
+def whole_lines(path: Path, source: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes, cut only after line ends."""
     rest: list[bytes] = []
+    lines = 0
     for block in source:
         cut = block.rfind(b"\n") + 1
         if cut:
             yield b"".join([*rest, block[:cut]])
-            rest = []
+            rest, lines = [], lines + block.count(b"\n")
         rest.append(block[cut:])
+        refuse_row(path, sum(map(len, rest)), lines + 1, "line")
     last = b"".join(rest)
     if last.strip():
         yield last + b"\n"
@@ -73,9 +98,11 @@ def cut_objects(path: Path, text: str, before: int) -> tuple[list[str], str]:
             raise Refused(f"{path}: cannot be read as json (item {before + len(found) + 1} is not an object)")
         try:
             _, at = find(text, start)
-        except ValueError as error:
-            if len(text) - start > MOST_CHARACTERS:
-                raise Refused(f"{path}: cannot be read as json (item {before + len(found) + 1}: {error})") from None
+        except RecursionError:
+            number = before + len(found) + 1
+            raise Refused(f"{path}: item {number} is nested more than {MOST_DEPTH} deep, which no row is") from None
+        except ValueError:
+            refuse_row(path, len(text) - start, before + len(found) + 1, "item")
             return found, text[start:]
         found.append(text[start:at].replace("\n", " ").replace("\r", " "))
 
@@ -98,7 +125,9 @@ def said(block: bytes, before: int, unit: str, error: str) -> str:
     for number, line in enumerate(block.split(b"\n"), before + 1):
         try:
             value = standard.loads(line) if line.strip() else {}
-        except standard.JSONDecodeError as fault:
+        except (standard.JSONDecodeError, RecursionError) as fault:
+            if isinstance(fault, RecursionError):
+                return f"cannot be read as json ({unit} {number} is nested too deep)"
             return f"cannot be read as json ({unit} {number}, column {fault.colno}: {fault.msg})"
         if not isinstance(value, dict):
             return f"cannot be read as json ({unit} {number} is not an object: {line[:40].decode('utf-8', 'replace')})"
