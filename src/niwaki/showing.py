@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import Refused, did_you_mean
-from niwaki.core.files import folder_bytes, read_json
+from niwaki.core.files import folder_bytes
+from niwaki.core.inside import below
 from niwaki.core.settings import Settings
+from niwaki.core.strict_json import read as read_json
 
 Shown = tuple[dict[str, Any], str]  # as data, and as text
 
@@ -81,8 +83,9 @@ def show_run(folder: Path) -> Shown:
 def _stages_of(plan: dict[str, Any], folder: Path) -> str:
     lines = [f"{folder}: {plan['model']} on {plan['task']['name']}, seed {plan['seed']}"]
     for stage in plan["stages"]:
-        done = (folder / stage["folder"] / "result.json").is_file()
+        result = below(folder, stage["folder"]) / "result.json"
+        done = result.is_file()
         methods = ", ".join(method["use"] for method in stage["methods"]) or "fine-tune"
-        score = f"{read_json(folder / stage['folder'] / 'result.json')['score']['value']:.4f}" if done else "not made"
+        score = f"{read_json(result)['score']['value']:.4f}" if done else "not made"
         lines.append(f"  {stage['name']:<14} {score:<9} {methods:<36} {stage['folder']}")
     return "\n".join(lines)

@@ -103,7 +103,9 @@ def test_numbers_are_finite_and_in_their_range(value):
     [
         ("model = ", "is not TOML"),
         ("a" * 2_000_000, "larger than"),
-        ("[" * 100_000, "is not TOML"),
+        ("[" * 100_000, "more than 20000 values"),
+        ("seeds = " + "[" * 9_000, "is not TOML"),
+        (".".join("a" * 9_000) + " = 1", "more than 64 parts"),
         ("stages = []", "stages"),
         ("stages = 3", "stages"),
         ("", "stages: needed"),

@@ -15,7 +15,11 @@ def inside(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.exists() and not path.is_symlink():
         return path
-    if not any(path.resolve().is_relative_to(home) for home in homes(folder)):
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError):  # a link to itself
+        raise Refused(f"{path}: is a link that leads nowhere") from None
+    if not any(real.is_relative_to(home) for home in homes(folder)):
         raise Refused(f"{path}: is a link that leads out of its folder; put a copy of the file there")
     if not path.is_file():
         raise Refused(f"{path}: is not a plain file")
@@ -28,6 +32,14 @@ def alone(path: Path) -> Path:
         raise Refused(
             f"{path}: is a hard link, so it may be a file from elsewhere that would be published; put a copy there"
         )
+    return path
+
+
+def below(folder: Path, place: str) -> Path:
+    """The folder that a file of a run names, or Refused where it leads out of the run."""
+    path = folder / place
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise Refused(f"{folder}: names the folder {place!r}, which leads out of it; make the run anew")
     return path
 
 

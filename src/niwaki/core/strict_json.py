@@ -15,9 +15,9 @@ MOST_BYTES = 64 << 20
 MOST_VALUES = 1_000_000  # some 100 MB of Python objects
 
 
-def read(path: Path, most_bytes: int = MOST_BYTES, most_values: int = MOST_VALUES) -> Any:
-    """The file's value, or Refused in one line that names the file."""
-    return parse(read_bytes(path, most_bytes), str(path), most_values)
+def read(path: Path, most_bytes: int = MOST_BYTES, most_values: int = MOST_VALUES, constants: bool = False) -> Any:
+    """The file's value, or Refused in one line that names the file. `constants`: NaN and infinity are taken, too."""
+    return parse(read_bytes(path, most_bytes), str(path), most_values, constants)
 
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:
@@ -34,11 +34,12 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
     return data
 
 
-def parse(data: bytes, where: str, most_values: int = MOST_VALUES) -> Any:
+def parse(data: bytes, where: str, most_values: int = MOST_VALUES, constants: bool = False) -> Any:
     if data.count(b",") + data.count(b"[") + data.count(b"{") > most_values:
         raise Refused(f"{where}: holds more than {most_values} values, which no file of this kind does")
+    constant = float if constants else _no_constant
     try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_without_repeats, parse_constant=constant)
     except RecursionError:
         raise Refused(f"{where}: is nested too deep to be read") from None
     except ValueError as error:

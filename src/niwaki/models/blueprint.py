@@ -15,7 +15,8 @@ from niwaki.models.edit import EDITS, Edit
 from niwaki.models.skeleton import build
 
 VERSION = 1
-MAX_EDITS = 1000
+MAX_EDITS = 200
+MOST_CUTS = 4000  # edits times layers: each takes some milliseconds
 
 
 @dataclass
@@ -36,7 +37,9 @@ class Blueprint:
         ):
             raise Refused("blueprint.json: must hold 'version', 'base' and 'edits'")
         if value.get("version") != VERSION:
-            raise Refused(f"blueprint.json: version {value.get('version')!r} is not known, this niwaki reads {VERSION}")
+            raise Refused(
+                f"blueprint.json: version {str(value.get('version'))[:20]!r} is not known, this niwaki reads {VERSION}"
+            )
         if len(value["edits"]) > MAX_EDITS:
             raise Refused(f"blueprint.json: more than {MAX_EDITS} edits")
         return cls(value["base"], [_read_edit(number, edit) for number, edit in enumerate(value["edits"])])
@@ -47,6 +50,8 @@ class Blueprint:
 
         with init_empty_weights():
             network = build(self.base)
+        if len(self.edits) * len(anatomy_of(network).layers) > MOST_CUTS:
+            raise Refused(f"blueprint.json: {len(self.edits)} edits of so many layers are more than any model has")
         for edit in self.edits:
             edit.apply(network, anatomy_of(network))
         return network

@@ -9,9 +9,8 @@ import torch
 
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused, first_line, is_panic
-from niwaki.core.files import write_json
+from niwaki.core.files import require_memory, write_json
 from niwaki.core.inside import inside
-from niwaki.core.memory import require_memory
 from niwaki.core.tensor_file import Header, header
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from niwaki.core import files
+from niwaki.core import files, strict_json, strict_toml
 from niwaki.core.errors import Refused
+from niwaki.core.inside import alone, inside
 
 VERSION = 1
 UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
+MOST_BYTES = 32 << 20
 MAX_DEPTH = 20  # plain data of a run is five deep; more is an attack on the reader's stack
 
 
@@ -87,7 +89,7 @@ def document(path: Path, needed: bool = False) -> dict[str, Any]:
     """The JSON object in `path`; {} when it is not there and not needed."""
     if not path.is_file() and not needed:
         return {}
-    value = clean(files.read_json(path))
+    value = clean(strict_json.read(own(path), constants=True))
     if not isinstance(value, dict):
         raise Refused(f"{path}: must hold a JSON object")
     if value.get("version") != VERSION:
@@ -98,7 +100,17 @@ def document(path: Path, needed: bool = False) -> dict[str, Any]:
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
+    if not own(path).is_file():
+        return []
+    data = strict_json.read_bytes(path, MOST_BYTES)
+    if sum(data.count(sign) for sign in (b"\n", b",", b"[", b"{")) > strict_json.MOST_VALUES:
+        raise Refused(f"{path}: holds more than {strict_json.MOST_VALUES} values, which no run does")
     return mappings(clean(files.read_lines(path)))
+
+
+def own(path: Path) -> Path:
+    """A file of the run: what it says is published, so it must not be another one that a link leads to."""
+    return alone(inside(path.parent, path.name))
 
 
 def mappings(value: Any) -> list[dict[str, Any]]:
@@ -129,6 +141,7 @@ def clean(value: Any, depth: int = 0) -> Any:
 
 
 def _text(path: Path) -> str | None:
-    if not path.is_file():
+    if not own(path).is_file():
         return None
-    return str(clean(path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")))
+    text = strict_json.read_bytes(path, strict_toml.MOST_BYTES).decode("utf-8", "replace")
+    return str(clean(text.replace("\r\n", "\n")))

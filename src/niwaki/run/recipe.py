@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from niwaki.core import strict_toml
 from niwaki.core.errors import NiwakiError, Refused, did_you_mean
 from niwaki.core.files import SHIPPED_RECIPES
 from niwaki.core.settings import Settings, check, faults_of, setting
@@ -19,7 +20,7 @@ from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
-MAX_BYTES = 1 << 20
+MOST = {"stages": 200, "seeds": 1000}
 RESERVED = ("baseline", "race", "reference")  # the ledger and the race use these names themselves
 
 
@@ -73,14 +74,12 @@ def locate(name: str) -> Path:
 
 def read(path: Path, overrides: list[str] | None = None) -> Recipe:
     """The recipe with `key.path=value` overrides applied, or Refused with all its faults."""
-    if path.stat().st_size > MAX_BYTES:
-        raise Refused(f"{path}: is larger than {MAX_BYTES} bytes, which no recipe is")
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
-        raise Refused(f"{path}: is not TOML ({error})") from None
+    values = strict_toml.read(path)
     for override in overrides or []:
         apply_override(values, override)
+    for key, most in MOST.items():
+        if isinstance(values.get(key), list) and len(values[key]) > most:
+            raise Refused(f"{path}: {key} are {len(values[key])}, more than {most}, which no recipe has")
     return parse(values)
 
 

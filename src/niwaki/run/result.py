@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import Refused
-from niwaki.core.files import read_json
+from niwaki.core.inside import below, inside
+from niwaki.core.strict_json import read as read_json
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Run:
             raise Refused(
                 f"{folder}: is not a finished run, it has no report.json; `niwaki run` finishes it, `niwaki report` writes it"
             )
-        report = read_json(folder / "report.json")
+        report = read_json(inside(folder, "report.json"), constants=True)
         if not isinstance(report, dict) or not isinstance(report.get("stages"), list):
             raise Refused(f"{folder / 'report.json'}: is not a report; `niwaki report` writes it again")
         return cls(folder, report)
@@ -33,19 +34,24 @@ class Run:
 
     def model(self, stage: str) -> Path:
         """The folder of a stage's model, for `niwaki.load`."""
-        plan = read_json(self.folder / "plan.json")["stages"]
-        found = [entry["folder"] for entry in plan if entry["name"] == stage]
+        said = read_json(inside(self.folder, "plan.json"), constants=True)
+        try:
+            plan = [(entry["name"], entry["folder"]) for entry in said["stages"]]
+        except (KeyError, TypeError):
+            raise Refused(f"{self.folder / 'plan.json'}: is not a plan; `niwaki run` writes it again") from None
+        found = [folder for name, folder in plan if name == stage]
         if not found:
             raise Refused(
-                f"{self.folder}: has no stage '{stage}'; there is: {', '.join(entry['name'] for entry in plan)}"
+                f"{self.folder}: has no stage '{stage}'; there is: {', '.join(str(name) for name, _ in plan)}"
             )
-        return self.folder / found[0] / "model"
+        return below(self.folder, str(found[0])) / "model"
 
     @property
     def deploy(self) -> Path:
         """The model that the report says to deploy."""
-        stage = (self.report.get("verdict") or {}).get("deploy")
-        if not stage:
+        verdict = self.report.get("verdict")
+        stage = verdict.get("deploy") if isinstance(verdict, dict) else None
+        if not isinstance(stage, str) or not stage:
             raise Refused(f"{self.folder}: its report names no stage to deploy")
         return self.model(stage)
 

@@ -1,0 +1,35 @@
+"""TOML from strangers: bounded in bytes, values and the length of keys, which the standard reader takes the square of."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.errors import Refused
+from niwaki.core.strict_json import read_bytes
+
+MOST_BYTES = 256 << 10
+MOST_VALUES = 20_000
+MOST_KEY_PARTS = 64
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The file's tables, or Refused in one line that names the file."""
+    try:
+        text = read_bytes(path, MOST_BYTES).decode("utf-8")
+        if text.count(",") + text.count("[") + text.count("=") > MOST_VALUES:
+            raise Refused(f"{path}: holds more than {MOST_VALUES} values, which no recipe does")
+        if max(map(key_parts, text.splitlines()), default=0) > MOST_KEY_PARTS:
+            raise Refused(f"{path}: has a key of more than {MOST_KEY_PARTS} parts, which no recipe has")
+        return tomllib.loads(text)
+    except RecursionError:
+        raise Refused(f"{path}: is not TOML (nested too deep to be read)") from None
+    except ValueError as error:  # of tomllib, of the encoding, of numbers with thousands of digits
+        raise Refused(f"{path}: is not TOML ({error})") from None
+
+
+def key_parts(line: str) -> int:
+    """The most dots between two signs that end a key; blanks around dots and quotes around parts do not hide them."""
+    bare = STRING.sub("q", line).replace(" ", "").replace("\t", "")
+    return max(word.count(".") for word in re.split(r"[=\[\]{},#]", bare))
