@@ -1,0 +1,70 @@
+"""The one door for pickles: closed unless asked, tensors only, in a process that can do nothing else."""
+
+import pickle
+import socket
+import subprocess
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from niwaki.convert_pickle import FLAG, _deny, convert, main
+from niwaki.core.errors import Refused
+
+
+def test_weights_are_converted(tmp_path, capsys):
+    state = {"a.weight": torch.arange(6.0).reshape(2, 3).T, "b": torch.ones(2, dtype=torch.int8)}
+    state["tied"] = state["b"]
+    torch.save({"state_dict": state, "epoch": 3}, tmp_path / "x.bin")
+    assert main([FLAG, str(tmp_path / "x.bin"), str(tmp_path / "x.safetensors")]) == 0
+    assert "3 tensors" in capsys.readouterr().out
+    found = load_file(tmp_path / "x.safetensors")
+    assert found.keys() == state.keys() and all(torch.equal(found[name], state[name]) for name in state)
+
+
+def test_nothing_is_opened_unless_asked(tmp_path, capsys):
+    assert main([str(tmp_path / "x.bin"), str(tmp_path / "y")]) == 2
+    assert FLAG in capsys.readouterr().err
+
+
+class Evil:
+    def __init__(self, place):
+        self.place = place
+
+    def __reduce__(self):
+        return (open, (self.place, "w"))
+
+
+@pytest.mark.parametrize("make", ["code", "junk", "nothing"])
+def test_what_is_no_weights_is_refused_and_runs_nothing(tmp_path, make):
+    source, mark = tmp_path / "x.bin", tmp_path / "mark"
+    if make == "code":
+        source.write_bytes(pickle.dumps({"a": Evil(str(mark))}))
+    elif make == "junk":
+        source.write_bytes(b"\x80\x04junk")
+    else:
+        torch.save({"epoch": 3}, source)
+    with pytest.raises(Refused, match="was not converted") as caught:
+        convert(source, tmp_path / "y.safetensors")
+    assert "\n" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.bin"]
+
+
+def test_a_file_that_is_there_is_not_written_over(tmp_path):
+    torch.save({"a": torch.ones(1)}, tmp_path / "x.bin")
+    (tmp_path / "y").write_text("mine")
+    with pytest.raises(Refused, match="is there already"):
+        convert(tmp_path / "x.bin", tmp_path / "y")
+    with pytest.raises(Refused, match="is not there"):
+        convert(tmp_path / "none", tmp_path / "z")
+
+
+def test_the_child_reaches_nobody():
+    tries = "import socket; socket.create_connection(('127.0.0.1', 9))", "import os; os.system('true')", "import subprocess; subprocess.run(['true'])"  # fmt: skip
+    for code in tries:
+        check = f"from niwaki.convert_pickle import confine\nconfine(1000)\n{code}"
+        done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
+        assert done.returncode and "what no weights need" in done.stderr, done.stderr
+    with pytest.raises(PermissionError):
+        _deny("socket.connect", (socket.AF_INET,))

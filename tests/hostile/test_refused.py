@@ -1,0 +1,137 @@
+"""Every hostile file is refused through the command line: exit code 3, one line, at once, in little memory, and without
+a file, a process or a socket being made. And what is sound is not refused.
+
+In this process, with Python's own audit of what is opened; `benchmarks/hostile.py` does the same with a process for each
+case, under strace.
+"""
+
+import json
+import os
+import resource
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import tiny
+from hostile.sound import TEXT, cases, make_sound
+from niwaki.cli._app import run
+from niwaki.core import log
+from niwaki.engines.predictor import Predictor
+from niwaki.models.model import load_folder
+
+CASES = cases()
+MOST_CPU_SECONDS, MOST_BYTES = 1.0, 300 << 20
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+MADE = ("os.mkdir", "os.rename", "os.link", "os.symlink", "os.fork", "os.exec", "os.posix_spawn", "os.system", "subprocess.", "socket.", "tempfile.", "shutil.")  # fmt: skip
+made: list[str] | None = None  # what was made since watching began
+
+
+def _watch(event: str, arguments: tuple) -> None:
+    if made is None:
+        return
+    if event.startswith(MADE) or (event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITES):
+        made.append(f"{event} {arguments[:2]}")
+
+
+sys.addaudithook(_watch)
+
+
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory):
+    """All that a case begins with; each verb was used once, so that imports are not counted."""
+    found = make_sound(tmp_path_factory.mktemp("sound"))
+    for arguments in (["predict", found.model, TEXT], ["predict", found.edited, TEXT, "--engine", "torch"], ["report", found.run], ["check", found.recipe], ["check", found.recipe, "--data", found.rows]):  # fmt: skip
+        assert run([str(argument) for argument in arguments]) == 0, arguments
+    return found
+
+
+def test_there_are_ten_cases_in_each_of_twelve_families():
+    families = Counter(case.family for case in CASES)
+    assert len(families) == 12 and set(families.values()) == {10}, families
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_it_is_refused(case, sound, tmp_path, capfd):
+    global made
+    arguments = case.make(sound, tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    capfd.readouterr()
+    peak, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    made = []
+    try:
+        code = run(arguments)
+    finally:
+        found, made = made, None
+    seconds = time.process_time() - began
+    grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak)
+    out, err = capfd.readouterr()
+    log.quiet()
+    lines = [line for line in err.splitlines() if line.strip()]
+    assert (code, out, len(lines)) == (3, "", 1), (code, out, err)
+    assert lines[0].startswith("niwaki: ") and len(lines[0]) < 1600 and lines[0].isprintable(), lines
+    assert "fault of niwaki's own" not in err and "PRIVATE KEY" not in err
+    assert seconds < MOST_CPU_SECONDS and grown < MOST_BYTES, (seconds, grown)
+    assert found == [] and sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_watch_itself_sees_what_is_made(tmp_path):
+    global made
+    made = []
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    found, made = made, None
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification", "QuestionAnswering"])
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_what_is_sound_loads(family, head, tmp_path):
+    from niwaki.engines.export import write_graph
+
+    model = tiny.model(family, head=head)
+    model.save(tmp_path)
+    write_graph(model, tmp_path)
+    assert load_folder(tmp_path).labels == tiny.LABELS
+    assert Predictor(tmp_path).labels == tiny.LABELS
+
+
+def test_what_the_hubs_configs_carry_along_is_no_reason_to_refuse(sound, tmp_path):
+    """Keys as they lie in well-known checkpoints: notes, paths of those who trained them, older options."""
+    model = sound.copy("model", tmp_path)
+    config = json.loads((model / "config.json").read_text())
+    notes = {
+        "_name_or_path": "../runs/old", "_num_labels": 2, "directionality": "bidi", "gradient_checkpointing": False,
+        "finetuning_task": "sst-2", "output_past": True, "pooler_fc_size": 768, "pooler_type": "first_token_transform",
+        "pruned_heads": {}, "torch_dtype": "float32", "layer_norm_type": "layer_norm", "attn_implementation": "sdpa",
+        "task_specific_params": {"a": {"b": 1}}, "model_max_length": 512,
+    }  # fmt: skip
+    (model / "config.json").write_text(json.dumps({**config, **notes}))
+    said = json.loads((model / "tokenizer_config.json").read_text())
+    more = {
+        "special_tokens_map_file": "/cache/special_tokens_map.json", "name_or_path": "/data/base", "never_split": None,
+        "model_max_length": 1000000000000000019884624838656, "clean_up_tokenization_spaces": True, "sp_model_kwargs": {},
+        "added_tokens_decoder": {"0": {"content": "[PAD]", "lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}},
+    }  # fmt: skip
+    (model / "tokenizer_config.json").write_text(json.dumps({**said, **more}))
+    (model / "special_tokens_map.json").write_text(json.dumps({"cls_token": {"content": "[CLS]", "lstrip": False}}))
+    assert Predictor(model).predict([TEXT]) and load_folder(model).tokenizer.cls_token == "[CLS]"
+
+
+def test_a_snapshot_in_the_hubs_cache_is_of_links_and_loads(sound, tmp_path):
+    repository = tmp_path / "models--someone--model"
+    snapshot = repository / "snapshots" / "0123"
+    snapshot.mkdir(parents=True)
+    (repository / "blobs").mkdir()
+    for number, path in enumerate(sorted(sound.model.iterdir())):
+        (repository / "blobs" / str(number)).write_bytes(path.read_bytes())
+        (snapshot / path.name).symlink_to(Path("..", "..", "blobs", str(number)))
+    assert Predictor(snapshot).predict([TEXT])
+
+
+def test_hard_links_of_installers_load(sound, tmp_path):
+    for path in sound.model.iterdir():
+        (tmp_path / path.name).hardlink_to(path)
+    assert load_folder(tmp_path).labels == tiny.LABELS
