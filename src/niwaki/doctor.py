@@ -1,0 +1,175 @@
+"""What this machine has, what niwaki will use of it and why, and whether the packages are those it was tested with.
+
+`niwaki doctor` and `python -m niwaki.doctor` ask it. Nothing heavy is imported: the processor is read from /proc, versions
+from the packages' own files. Only where there is a graphics card is torch asked whether it can use it.
+"""
+
+import importlib.metadata
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.errors import Refused
+from niwaki.core.files import free_memory, require_writable
+
+TESTED = Path(__file__).with_name("tested.json")  # of constraints.txt, the packages that niwaki imports
+LEAST_DISK, LEAST_MEMORY = 2e9, 1.5e9  # bytes that the demo's run needs at the most: 0.6 GB on disk, 1.2 GB in memory
+BF16, AMX, VNNI = {"avx512_bf16", "amx_bf16"}, {"amx_tile"}, {"avx512_vnni", "avx_vnni"}
+ENGINES = {"onnx": "onnxruntime", "torch": "torch"}  # engine → the package it needs, in the order they are preferred
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: what there is, what is made of it and why. A `fault` says what must be mended first."""
+
+    name: str
+    found: str
+    use: str
+    why: str = ""
+    fault: str = ""
+
+
+def examine(folder: Path = Path(), flags: set[str] | None = None) -> dict[str, Any]:
+    """All findings for runs in `folder`, as plain data."""
+    flags = cpu_flags() if flags is None else flags
+    card = graphics_card()
+    findings = [
+        python(), cores(), number_format(flags, card), gpu(card), integers(flags), engine(), energy(), memory(), disk(folder), *packages()
+    ]  # fmt: skip
+    faults = [f"{finding.name}: {finding.fault}" for finding in findings if finding.fault]
+    return {"version": 1, "fine": not faults, "faults": faults, "findings": [asdict(finding) for finding in findings]}
+
+
+def cpu_flags(path: Path = Path("/proc/cpuinfo")) -> set[str]:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return set()
+    return set(next((line.partition(":")[2].split() for line in lines if line.startswith(("flags", "Features"))), []))
+
+
+def graphics_card(device: Path = Path("/dev/nvidiactl")) -> str:
+    """The name of a card that torch can use; "" without one. torch is imported only where there is a card at all."""
+    if not device.exists() or _version("torch").endswith("+cpu"):
+        return ""
+    import torch
+
+    return torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
+
+
+def python() -> Finding:
+    have = ".".join(map(str, sys.version_info[:3]))
+    fault = "" if sys.version_info >= (3, 11) else "niwaki needs 3.11 or newer"
+    return Finding("python", have, sys.executable, fault=fault)
+
+
+def cores() -> Finding:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Finding("cores", f"{os.cpu_count()} of this machine, {usable} for this process", f"threads: {usable}")
+
+
+def number_format(flags: set[str], card: str) -> Finding:
+    if card:
+        return Finding("training", card, "bf16 where the card multiplies it", "asked of torch when a stage begins")
+    have = sorted((BF16 | AMX) & flags)
+    if have:
+        return Finding("training", ", ".join(have), "bf16", "the processor multiplies it")
+    return Finding("training", "neither AVX512-BF16 nor AMX", "fp32", "bf16 would be emulated, which is slower")
+
+
+def gpu(card: str) -> Finding:
+    if card:
+        return Finding("gpu", card, "training on it")
+    why = "torch is built without CUDA" if _version("torch").endswith("+cpu") else "torch sees no card"
+    return Finding("gpu", "none", "the processor", why)
+
+
+def integers(flags: set[str]) -> Finding:
+    have = sorted((VNNI | AMX) & flags)
+    if have:
+        return Finding("int8", ", ".join(have), "integer products", "smaller and faster")
+    return Finding(
+        "int8", "neither VNNI nor AMX", "integer products", "smaller; hardly faster without such instructions"
+    )
+
+
+def engine() -> Finding:
+    have = [name for name, package in ENGINES.items() if _version(package)]
+    fault = "" if have else f"no engine; pip install {ENGINES['onnx']}"
+    return Finding("engine", ", ".join(have) or "none", have[0] if have else "none", "the first that can", fault)
+
+
+def energy() -> Finding:
+    """The sources of joules that are used, with why better ones are not."""
+    from niwaki.meter.reader import all_readers, choose
+
+    readers = all_readers()
+    chosen, passed = choose(readers)
+    why = "; ".join(f"{name}: {fault}" for name, fault in passed.items())
+    return Finding("energy", f"{len(readers)} sources known", ", ".join(reader.name for reader in chosen), why)
+
+
+def memory() -> Finding:
+    free = free_memory()
+    if free is None:
+        return Finding("memory", "not told by the system", "as much as is needed")
+    fault = f"training needs about {LEAST_MEMORY / 1e9:g} GB; end other programs" if free < LEAST_MEMORY else ""
+    return Finding("memory", f"{free / 1e9:.1f} GB free", "as much as is needed", fault=fault)
+
+
+def disk(folder: Path) -> Finding:
+    place = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
+    free = shutil.disk_usage(place).free
+    fault = f"a run needs about {LEAST_DISK / 1e9:g} GB; choose another folder with --out" if free < LEAST_DISK else ""
+    try:
+        require_writable(place)
+    except Refused as error:
+        fault = str(error)
+    return Finding("disk", f"{free / 1e9:.1f} GB free", str(place), fault=fault)
+
+
+def packages() -> list[Finding]:
+    tested = json.loads(TESTED.read_text(encoding="utf-8"))
+    return [package(name, version, _version(name), allowed()) for name, version in tested.items()]
+
+
+def package(name: str, tested: str, have: str, ranges: dict[str, Any]) -> Finding:
+    bare = have.partition("+")[0]  # 2.13.0+cpu is a build of 2.13.0
+    if not have:
+        return Finding(name, "not installed", "nothing", fault=f"pip install {name}=={tested}")
+    if bare == tested:
+        return Finding(name, have, "tested version")
+    if name in ranges and not ranges[name].contains(bare, prereleases=True):
+        mending = f"niwaki needs {ranges[name]}; pip install {name}=={tested}"
+        return Finding(name, have, "outside the range that is allowed", fault=mending)
+    return Finding(name, have, "allowed, not tested", f"tested with {tested}; other versions may give other bits")
+
+
+def allowed() -> dict[str, Any]:
+    """The ranges that niwaki's own package asks for; none where it is not installed."""
+    from packaging.requirements import Requirement
+
+    try:
+        wanted: Iterable[str] = importlib.metadata.requires("niwaki") or ()
+    except importlib.metadata.PackageNotFoundError:
+        return {}
+    parsed = [Requirement(text) for text in wanted]
+    return {one.name.lower(): one.specifier for one in parsed if one.marker is None}
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+if __name__ == "__main__":
+    from niwaki.cli._app import run
+
+    sys.exit(run(["doctor", *sys.argv[1:]]))

@@ -1,0 +1,85 @@
+"""The doctor says what the code then does, is quick, and ends with 1 where something must be mended."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+from niwaki import doctor
+from niwaki.cli._app import run
+from niwaki.core.errors import Refused
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"torch", "transformers", "numpy", "pyarrow", "sklearn", "scipy", "onnxruntime", "onnx", "accelerate"}
+
+
+def finding(told: dict, name: str) -> dict:
+    return next(one for one in told["findings"] if one["name"] == name)
+
+
+def test_what_it_says_is_what_training_and_prediction_do(tmp_path):
+    from niwaki.engines.predictor import PREFERENCE
+    from niwaki.meter import meter
+    from niwaki.train.precision import resolve
+
+    told = doctor.examine(tmp_path)
+    assert finding(told, "training")["use"] == resolve("auto")
+    assert tuple(doctor.ENGINES) == PREFERENCE and finding(told, "engine")["use"] == PREFERENCE[0]
+    with meter() as window:
+        sum(range(10_000))
+    assert finding(told, "energy")["use"].split(", ")[0] in window.reading.source.casefold()
+    assert finding(told, "disk")["use"] == str(tmp_path)
+
+
+@pytest.mark.parametrize(("flags", "training", "int8"), [({"amx_tile", "amx_bf16"}, "bf16", "smaller and faster"), ({"avx512_bf16", "avx512_vnni"}, "bf16", "smaller and faster"), ({"avx2"}, "fp32", "smaller; hardly faster")])  # fmt: skip
+def test_the_processor_decides(flags, training, int8):
+    told = doctor.examine(flags=flags)
+    assert finding(told, "training")["use"] == training and finding(told, "int8")["why"].startswith(int8)
+
+
+def test_the_tested_versions_are_those_of_the_constraints():
+    pins = dict(line.lower().replace("_", "-").split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)  # fmt: skip
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = [re.match(r"[\w-]+", text)[0].lower() for text in wanted]
+    assert json.loads(doctor.TESTED.read_text()) == {name: pins[name] for name in names}
+
+
+@pytest.mark.parametrize(
+    ("have", "use", "fault"),
+    [("2.1.0", "tested version", ""), ("2.1.0+cpu", "tested version", ""), ("2.4", "allowed, not tested", ""), ("1.9", "outside the range that is allowed", "niwaki needs"), ("", "nothing", "pip install x==2.1.0")],
+)  # fmt: skip
+def test_packages(have, use, fault):
+    found = doctor.package("x", "2.1.0", have, {"x": SpecifierSet(">=2,<3")})
+    assert found.use == use and found.fault.startswith(fault) and bool(found.fault) == bool(fault)
+
+
+def test_faults_end_with_1_and_are_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "free_memory", lambda: 10)
+    monkeypatch.setattr(doctor, "LEAST_DISK", 1e18)
+    assert run(["doctor", "--json", "--out", str(tmp_path)]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [fault.split(":")[0] for fault in told["faults"]] == ["memory", "disk"] and not told["fine"]
+
+    def refuse(folder):
+        raise Refused(f"{folder}: cannot be written to")
+
+    monkeypatch.setattr(doctor, "require_writable", refuse)
+    assert "cannot be written to" in finding(doctor.examine(tmp_path), "disk")["fault"]
+
+
+def test_a_machine_without_proc_is_no_fault(tmp_path):
+    assert doctor.cpu_flags(tmp_path / "none") == set()
+    (tmp_path / "cpuinfo").write_text("processor : 0\nflags\t\t: fpu avx2\n\nprocessor : 1\nflags : fpu\n")
+    assert doctor.cpu_flags(tmp_path / "cpuinfo") == {"fpu", "avx2"}
+    assert doctor.graphics_card(tmp_path / "none") == ""
+
+
+def test_as_a_module_it_is_the_verb_and_imports_nothing_heavy():
+    code = f"import sys, runpy; sys.argv[1:] = ['--json']\ntry:\n    runpy.run_module('niwaki.doctor', run_name='__main__')\nexcept SystemExit: pass\nsys.stderr.write(' '.join({HEAVY} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == "" and {"fine", "faults", "findings"} <= json.loads(done.stdout).keys()
