@@ -1,0 +1,112 @@
+"""Two processes that train one tiny model together, as torchrun starts them: the same variables, the same package below."""
+
+import hashlib
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import tiny
+from run import small
+
+STEPS = 9
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def train(folder: Path, kind: str, kill: tuple[int, int] = (-1, 0), stop: tuple[int, int] = (-1, 0), world: int = 2) -> list[int]:  # fmt: skip
+    """Exit codes. `kill` and `stop` are (rank, step): the process that is killed, or that Ctrl-C reaches, and when."""
+    port = free_port()
+    processes = []
+    for rank in range(world):
+        process = small.forkserver().Process(target=_child, args=(rank, world, port, str(folder), kind, kill, stop))
+        process.start()
+        processes.append(process)
+    if kill[0] >= 0:  # the launcher ends the others when one is gone
+        processes[kill[0]].join()
+        for process in processes:
+            if process.is_alive():
+                os.kill(process.pid, signal.SIGKILL)
+    for process in processes:
+        process.join()
+    return [process.exitcode for process in processes]
+
+
+def _child(rank: int, world: int, port: int, folder: str, kind: str, kill: tuple[int, int], stop: tuple[int, int]) -> None:  # fmt: skip
+    if world > 1:
+        os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))  # fmt: skip
+    written: list[str] = []
+
+    def watch(event: str, args: tuple[Any, ...]) -> None:
+        changes = event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir") or (event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR))  # fmt: skip
+        if changes and folder in str(args[0]):
+            written.append(f"{event} {args[0]}")
+
+    sys.addaudithook(watch)
+    main(rank, Path(folder), kind, kill, stop, written)
+
+
+def main(rank: int, folder: Path, kind: str, kill: tuple[int, int], stop: tuple[int, int], written: list[str]) -> None:
+    """Trains to the end and tells, beside the folder, what the weights are and what this process wrote."""
+    import torch
+
+    from niwaki.core import log
+    from niwaki.train.loop import Interrupted, fit
+
+    log.quiet()
+    torch.set_num_threads(1)
+    os.fsync = lambda handle: None
+    steps = iter(range(1, 1000))
+
+    def should_stop() -> bool:
+        step = next(steps)
+        if kill == (rank, step):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return stop == (rank, step)
+
+    job = make_job(folder, kind, should_stop)
+    try:
+        fit(job)
+    except Interrupted:
+        sys.exit(130)
+    digest = hashlib.sha256()
+    for value in job.model.network.state_dict().values():
+        digest.update(value.numpy().tobytes())
+    helpers = [value.numpy().tobytes() for method in job.methods if method.helpers for value in method.helpers.state_dict().values()]  # fmt: skip
+    digest.update(b"".join(helpers))
+    folder.with_name(f"{folder.name}-{rank}.txt").write_text("\n".join([digest.hexdigest(), *written]))
+
+
+def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
+    """A student beside a teacher whose layers it reads (with parameters of the method's own), or whose answers are kept."""
+    import torch
+
+    from niwaki.methods._method import Context
+    from niwaki.methods.distill.logits import Logits
+    from niwaki.methods.distill.tinybert import TinyBert
+    from niwaki.models.edits.width import Width
+    from niwaki.tasks.classification import Classification
+    from niwaki.train.feed import Feed, encode_for
+    from niwaki.train.loop import Job
+    from niwaki.train.settings import TrainSettings
+    from niwaki.train.teacher import Teacher
+
+    cpu = torch.device("cpu")
+    task = Classification(path=str(folder.parent / "rows.csv"), validation=0.2, test=0.2)
+    model, whole = tiny.model("bert", layers=2, seed=1), tiny.model("bert", layers=4, seed=2)
+    model.operate(Width(keep=16))
+    methods = [TinyBert()] if kind == "layers" else [Logits()]
+    needs = frozenset().union(*(method.needs for method in methods))
+    teacher = Teacher(whole, Feed(encode_for(whole, task, "train"), whole, cpu), needs, "fp32", folder / "kept")
+    context = Context(0, teacher, whole, None, None, task.soft_loss, None)
+    for method in methods:
+        model = method.prepare(model, context)
+    train, validation = (Feed(encode_for(model, task, part), model, cpu) for part in ("train", "validation"))
+    settings = TrainSettings(epochs=6, batch=8, lr=1e-3, dropout=0.2, save_seconds=0.001)
+    return Job("pair", model, methods, context, task, train, validation, settings, "fp32", 7, folder, should_stop)
