@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from transformers import AutoModel, AutoTokenizer
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.data.ragged import Ragged
+from niwaki.evaluate import ladder
 from niwaki.evaluate import quality as scoring
 from niwaki.evaluate.ladder import ORDER, RUNGS, Rung, climb
 from niwaki.evaluate.rungs import _linear
@@ -22,6 +24,7 @@ from niwaki.evaluate.rungs._linear import Fitted, choice, cut, items
 from niwaki.evaluate.rungs._tables import Table, of_file, of_model
 from niwaki.evaluate.rungs._words import looks, shape
 from niwaki.evaluate.rungs.frozen import Encoder, Frozen
+from niwaki.evaluate.rungs.majority import Majority
 from niwaki.evaluate.rungs.static import Static
 from niwaki.evaluate.rungs.tfidf import shared
 from niwaki.meter import meter
@@ -201,6 +204,20 @@ def test_the_ladder_is_metered_and_the_same_again(made, bert_folder, quick):
         assert rung["score"]["value"] == pytest.approx((number[:, 0] == number[:, 1]).mean())
     assert np.array_equal(outcomes, same)
     assert [rung["score"] for rung in rungs] == [rung["score"] for rung in again["rungs"]]
+
+
+def test_what_a_rung_spends_is_its_own(made, bert_folder, quick, monkeypatch):
+    plain = Majority.fit
+
+    def slow(rung):
+        time.sleep(0.3)
+        return plain(rung)
+
+    monkeypatch.setattr(Majority, "fit", slow)
+    monkeypatch.setattr(ladder, "ORDER", ("majority", "tfidf"))
+    told, _ = climb(made["label"], bert_folder, meter)
+    seconds = [rung["spent"]["seconds"] for rung in told["rungs"]]
+    assert 0.3 <= seconds[0] <= told["spent"]["seconds"] - seconds[1]
 
 
 def test_a_rung_without_an_answer_is_left_out(made, bert_folder, quick):
@@ -419,6 +436,15 @@ def test_shares_of_a_question_by_hand():
     assert found["left 3"] == 1 and found["left 10"] == 1.25 and found["right 10"] == 0
     first = dict(Shares(words, {"plot": 3.0, "was": 1.0}).of(0))
     assert first["sentence"] == 0.25 and first["lead"] == -0.75 and first["right 3"] == 0.25
+
+
+def test_the_word_that_asks_is_no_part_of_what_is_shared():
+    """`where` stands in the text, and says nothing of where the answer is."""
+    hints = Hints(["a film", "a plot"])
+    given = [("where film ?", "where plot"), ("film ?", "where plot")]
+    rows = hints.rows(given)
+    first, second = (hints.of(given, rows, np.array([at])) for at in (0, 3))  # what speaks for no answer
+    assert (first != second).nnz == 0
 
 
 def test_rare_words_weigh_more_and_places_are_words():
