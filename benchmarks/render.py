@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import records
+import render_reliability
 
 from niwaki.evaluate.glue import average
 
@@ -23,6 +24,7 @@ def main() -> None:
     sections = [section(name, title, make) for name, title, make in SECTIONS if records.read(name)]
     (ROOT / "docs" / "results.md").write_text("\n".join([HEAD, *sections]), encoding="utf-8")
     fill(ROOT / "README.md", demo_table(latest(records.read("demo"))))
+    render_reliability.main()
 
 
 def section(name: str, title: str, make: Callable[[Records], str]) -> str:
@@ -106,6 +108,8 @@ def latest(rows: Records) -> Records:
 
 def kills(rows: Records) -> str:
     row = rows[-1]
+    if "places" in row:
+        return f"Command: `python benchmarks/kills.py {row['kills']}`. {render_reliability.kills(row)}. [Reliability](reliability.md) tells more."
     ends = ", ".join(f"{count} {outcome}" for outcome, count in row["outcomes"].items())
     verdict = "all are the same to the bit" if row["same"] else f"these differ: {', '.join(row['differing'])}"
     return (

@@ -1,0 +1,97 @@
+"""Fills the table of docs/reliability.md from the records in results/*.jsonl; `make results` calls it. No figure is typed in."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import records
+
+PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
+MARKED = re.compile(r"(<!-- figures:begin -->\n).*?(<!-- figures:end -->)", re.DOTALL)
+HEAD = ["| promise | command | figure | date, commit |", "|---|---|---|---|"]
+Record = dict[str, Any]
+
+
+def main() -> None:
+    lines = [*HEAD, *(line(*row) for row in ROWS)]
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(MARKED.sub(lambda found: f"{found[1]}{chr(10).join(lines)}\n{found[2]}", text), encoding="utf-8")
+
+
+def line(promise: str, command: str, name: str, wanted: Callable[[Record], bool], say: Callable[[Record], str]) -> str:
+    found = [record for record in records.read(name) if wanted(record)]
+    if not found:
+        return f"| {promise} | `{command}` | not measured yet | |"
+    newest = found[-1]
+    return f"| {promise} | `{command}` | {say(newest)} | {newest['time'][:10]}, {newest['commit']} |"
+
+
+def kills(record: Record) -> str:
+    where = ", ".join(f"{count} {place}" for place, count in sorted(record["places"].items()))
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in record["outcomes"].items())
+    return (
+        f"{record['kills']} kills in {record['runs']} runs ({where}): {len(record['differing'])} files differ, {record['repeated_stages']} finished stages made "
+        f"again, {len(record['ledger'])} faults in ledgers of {record['attempts']} attempts ({outcomes})"
+    )
+
+
+def corruptions(record: Record) -> str:
+    ends = Counter()
+    for key, count in record["tally"].items():
+        ends[key.rpartition(" ")[2]] += count
+    told = ", ".join(f"{count} {end}" for end, count in ends.items())
+    return (
+        f"{record['corruptions']} corruptions: {told}; {record['false_alarms']} false alarms in {record['clean_loads']} clean loads; {record['whole_runs']} runs with "
+        f"{record['damaged_at_once']} damaged files each ended with {len(record['differing'])} differences"
+    )
+
+
+def faults(record: Record) -> str:
+    tried = sum(sum(ends.values()) for ends in record["ends"].values())
+    failed = sum(ends["failed"] for ends in record["ends"].values())
+    disk = record["full_disk"]
+    return (
+        f"{tried} faults ({', '.join(record['errors'])}), {failed} ended the save: {len(record['wrong'])} times something was lost or said wrongly; "
+        f"a disk filled up {disk['filled']} times in a run: exit codes {disk['exit_codes']}, {len(disk['differing'])} differences after going on"
+    )
+
+
+def fuzz(record: Record) -> str:
+    slowest = (
+        f"{record['slowest_cpu_seconds']:.2f} s of CPU"
+        if "slowest_cpu_seconds" in record
+        else f"{record['slowest_seconds']:.1f} s on a crowded machine"
+    )
+    return (
+        f"{record['executions']:,} inputs in {record['minutes']:.0f} min ({record['cpu_minutes']:.1f} min of CPU), {record['first_edges']} to {record['edges']} edges: "
+        f"{len(record['findings'])} findings, slowest {slowest}, exit {record['exit_code']}"
+    )
+
+
+def saving(record: Record) -> str:
+    each = sum(record["each"]) / len(record["each"]) if record["each"] else 0
+    return (
+        f"{record['share']:.2%} of {record['training_seconds']:.0f} s ({record['saves']} saves of {record['state_bytes'] / 1e6:.0f} MB, {each:.2f} s each; "
+        f"asked: under {record['asked']:.0%})"
+    )
+
+
+def any_record(record: Record) -> bool:
+    return True
+
+
+ROWS = (
+    ("kill -9 anywhere changes nothing", "python benchmarks/kills.py 200", "kills", lambda record: "places" in record, kills),
+    ("damage is named or harmless", "python benchmarks/corruptions.py", "corruptions", any_record, corruptions),
+    ("a failing disk loses nothing saved", "python benchmarks/faults.py", "faults", any_record, faults),
+    *(
+        (f"no {target} crashes it", f"python benchmarks/fuzz.py {target} --minutes 15", "fuzz", lambda record, target=target: record["target"] == target, fuzz)
+        for target in ("recipe", "blueprint", "config", "predict")
+    ),
+    ("saving is cheap", "python benchmarks/saving.py", "saving", any_record, saving),
+)  # fmt: skip
+
+if __name__ == "__main__":
+    main()
