@@ -8,6 +8,7 @@ case, under strace.
 import json
 import os
 import resource
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -129,6 +130,17 @@ def test_a_snapshot_in_the_hubs_cache_is_of_links_and_loads(sound, tmp_path):
         (repository / "blobs" / str(number)).write_bytes(path.read_bytes())
         (snapshot / path.name).symlink_to(Path("..", "..", "blobs", str(number)))
     assert Predictor(snapshot).predict([TEXT])
+
+
+def test_answering_leaves_nothing_behind_at_home(sound, tmp_path):
+    """ONNX Runtime keeps a list of the models it loads below the user's folder, and sends it, unless it is told not to."""
+    code = f"from niwaki.cli._app import run; run(['predict', {str(sound.model)!r}, {TEXT!r}])"
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("ORT_", "XDG_", "CI"))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**kept, "HOME": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and TEXT in done.stdout, done.stderr
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_hard_links_of_installers_load(sound, tmp_path):

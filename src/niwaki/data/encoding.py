@@ -30,7 +30,7 @@ def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
         block = block[len(mark) :] or file.read(size)
         while block:
             if packed is not None:
-                refuse_growth(path, packed.tell(), check.offset)
+                refuse_growth(path, packed.tell(), check.offset + len(block))
             if text := check(block):  # nothing yet, where a block ends within the first character of UTF-16
                 yield text
             block = file.read(size)

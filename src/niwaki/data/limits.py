@@ -13,7 +13,7 @@ from niwaki.core.errors import Refused
 MOST_COLUMNS = 2000
 MOST_ROW_BYTES = 8 << 20
 MOST_DEPTH = 32
-FLOOR_BYTES, MOST_GROWTH = 32 << 20, 300  # beyond so many bytes, not more than so many times what was packed
+FLOOR_BYTES, MOST_GROWTH = 16 << 20, 300  # beyond so many bytes, not more than so many times what was packed
 KEY = re.compile(rb'"[ \t\r]*:')
 SPACED = re.compile(rb'"[ \t\r]+:')
 TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')

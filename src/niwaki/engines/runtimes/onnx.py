@@ -1,5 +1,6 @@
 """ONNX Runtime on the CPU: the default for deployment; int8 weights run as integer products."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from niwaki.core.errors import Refused, first_line
 from niwaki.engines.graph_rules import check_graph
 from niwaki.engines.runtime import Runtime
 
+NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # from 1.29 on, official builds else note models and tell them to their maker
 GRAPH, WEIGHTS = "model.onnx", "model.safetensors"
 
 
@@ -16,6 +18,7 @@ class Onnx(Runtime):
     each product between them (docs/results.md), and callers with threads of their own do not fight for cores."""
 
     def __init__(self, folder: Path, threads: int) -> None:
+        os.environ.setdefault(NO_TELEMETRY, "1")  # asked when it is imported
         import onnxruntime
 
         super().__init__(folder, threads)
