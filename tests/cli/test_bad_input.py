@@ -351,14 +351,14 @@ def test_a_run_that_is_not_finished_cannot_predict(refused, finished, tmp_path):
 def test_an_unreadable_run_folder(niwaki, finished, tmp_path, monkeypatch):
     shutil.copytree(finished, tmp_path / "run")
 
-    read_text = Path.read_text
+    opened = Path.open
 
-    def denied(path: Path, *arguments: str, **named: str) -> str:  # root, as whom CI runs, may read everything
+    def denied(path: Path, *arguments: str, **named: str):  # root, as whom CI runs, may read everything
         if path.name == "plan.json":
             raise PermissionError(13, "Permission denied", str(path))
-        return read_text(path, *arguments, **named)
+        return opened(path, *arguments, **named)
 
-    monkeypatch.setattr(Path, "read_text", denied)
+    monkeypatch.setattr(Path, "open", denied)
     said = niwaki("show", tmp_path / "run")
     assert said.code in (1, 3) and "plan.json" in said.err
 

@@ -173,7 +173,7 @@ def test_a_missing_head_is_made_only_when_it_is_asked_for(folder):
         ({"edits": {}}, ["must hold"]),
         ({"edits": [{"edit": "int8"}] * 201}, ["more than 200 edits"]),
         ({"edits": [{"edit": "int8"}]}, ["model.safetensors: tensor"]),
-        ({"version": 2}, ["version 2 is not known"]),
+        ({"version": 2}, ["version '2' is not known"]),
         ({"base": []}, ["must hold"]),
         ({"base": {}}, ["model_type None"]),
         ({"base": {"model_type": "bert", "auto_map": {"x": "y"}}}, ["auto_map"]),

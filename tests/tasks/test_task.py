@@ -128,10 +128,9 @@ def test_a_sample_of_the_train_rows_leaves_the_others_as_they_are(rows_csv):
 
 
 def test_a_sample_that_leaves_nothing_is_refused(rows_csv, tmp_path):
-    with pytest.raises(
-        Refused, match=r"^data\.rows: 1 of 120 train rows leave none of any label or article; take more"
-    ):
-        Classification(path=str(rows_csv), rows=1).splits()
+    assert (
+        Classification(path=str(rows_csv), rows=1).splits()["train"].num_rows == 1
+    )  # too few for a share of each label
     with pytest.raises(Refused, match=r"^data\.rows: 1 of"):
         Answering(path=jsonl(tmp_path / "x.jsonl", BY_FORM["answering"] * 2), rows=1).splits()
 
