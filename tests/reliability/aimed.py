@@ -27,7 +27,7 @@ LONGEST = {"save": 45, "recovery": 25, "border": 12}  # events that a place has,
 
 @dataclass(frozen=True)
 class Aim:
-    """At the `count`-th event of a place, or where `place` is empty after `seconds`."""
+    """At the `count`-th event of a place ("any" counts all), or where `place` is empty after `seconds`."""
 
     place: str = ""
     count: int = 0
@@ -54,7 +54,7 @@ class Watch:
             return
         place = self.place(path)
         self.note(place)
-        if place == self.aim.place:
+        if self.aim.place in (place, "any"):
             self.left -= 1
             if self.left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
