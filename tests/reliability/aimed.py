@@ -22,7 +22,7 @@ from run import small
 
 PLACES = ("starting", "recovery", "training", "save", "border", "measuring")
 EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "shutil.rmtree")
-LONGEST = {"save": 45, "recovery": 25, "border": 12}  # events that a place has, about
+LONGEST = {"save": 60, "recovery": 25, "border": 30}  # events that a place has, about
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,12 @@ class Watch:
 
     def hook(self, name: str, args: tuple[Any, ...]) -> None:
         if name in EVENTS and args and isinstance(args[0], str | bytes | os.PathLike):
-            self.event(os.fsdecode(args[0]))
+            below = args[1] if name in ("os.remove", "os.rmdir") and args[1] >= 0 else None  # a name in an open folder
+            self.event(os.fsdecode(args[0]) if below is None else f"{_opened(below)}/{os.fsdecode(args[0])}")
 
     def flush(self, handle: int) -> None:
         """In the place of os.fsync: what a killed process wrote is not lost, only a fallen machine loses that."""
-        self.event(str(Path(f"/proc/self/fd/{handle}").readlink()))
+        self.event(_opened(handle))
 
     def during(self, phase: str, then: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*args: Any, **kwargs: Any) -> Any:
@@ -87,6 +88,10 @@ class Watch:
             self.note(self.phase)
 
         return watched
+
+
+def _opened(handle: int) -> str:
+    return str(Path(f"/proc/self/fd/{handle}").readlink())
 
 
 def _child(arguments: list[str], log: str, run: str, aim: Aim, shared: str) -> None:

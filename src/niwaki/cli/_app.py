@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from niwaki.core.catalog import Catalog
-from niwaki.core.errors import NiwakiError, UsageError, did_you_mean
+from niwaki.core.errors import NiwakiError, UsageError, did_you_mean, is_panic
 from niwaki.core.masking import one_line
 
 VERBS = Catalog("niwaki.cli", what="verb")
@@ -84,8 +84,8 @@ def run(arguments: list[str]) -> int:
         return 0
     except OSError as error:
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}", 1)
-    except Exception as error:
-        if os.environ.get("NIWAKI_DEBUG"):
+    except BaseException as error:
+        if os.environ.get("NIWAKI_DEBUG") or not (isinstance(error, Exception) or is_panic(error)):
             raise
         return _say(
             f"a fault of niwaki's own: {type(error).__name__}: {' '.join(str(error).split())[:300]} (NIWAKI_DEBUG=1 shows where)",

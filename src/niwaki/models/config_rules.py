@@ -156,7 +156,7 @@ def refuse_steering(key: str, value: Any, where: str) -> None:
     """What is not on the list is left out; loudly, where it would make a less careful reader load something."""
     if key in PROVENANCE or key.endswith("name_or_path") or value in (None, False, [], {}, ""):
         return
-    if key in ("attn_implementation", "_attn_implementation") and value in PLAIN_ATTENTION:
+    if key in ("attn_implementation", "_attn_implementation") and isinstance(value, str) and value in PLAIN_ATTENTION:
         return  # niwaki chooses its own
     if key.startswith("_") or STEERING.search(key.lower()):
         raise Refused(f"{where}: '{key}' asks for code, files or formats that niwaki never loads; remove the key")

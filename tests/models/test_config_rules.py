@@ -1,0 +1,73 @@
+"""Configs by allow-list: what describes a shape is kept, what is unknown is left out, what steers is refused."""
+
+import pytest
+
+import tiny
+from niwaki.core.errors import Refused
+from niwaki.models.config_rules import checked
+from niwaki.models.model import config_of
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_what_transformers_itself_writes_is_kept_whole(family):
+    config = config_of(tiny.model(family).network)
+    assert checked(config, "x") == config
+
+
+def test_what_is_unknown_is_left_out():
+    kept = checked(
+        {"hidden_size": 8, "dtype": "torch.float16", "directionality": "bidi", "note": [1, 2], "old": None}, "x"
+    )
+    assert kept == {"hidden_size": 8, "dtype": "float16"}
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        # the ways past trust_remote_code=False that were found in 2026, and their neighbours
+        ("_attn_implementation_internal", "owner/kernel"),
+        ("_attn_implementation", "owner/kernel"),
+        ("attn_implementation", "owner/kernel"),
+        ("attn_implementation", {"": "owner/kernel"}),
+        ("experts_implementation", "owner/kernel:layer"),
+        ("_experts_implementation_internal", "kernel"),
+        ("trust_remote_code", True),
+        ("keypoint_detector_config", {"trust_remote_code": True}),
+        ("text_config", {"model_type": "bert"}),
+        ("auto_map", {"AutoModel": "a.B"}),
+        ("auto_map", "a.B"),
+        ("kernel_config", 1),
+        ("use_kernels", True),
+        ("transformers_weights", "other.bin"),
+        ("fusion_config", {"patch_embeddings": True}),
+        ("quantization_config", {"quant_method": "x"}),
+        ("distributed_config", 1),
+        ("base_model", "https://example.org/model"),
+        ("notes", "../../etc/passwd"),
+        ("notes", ["/etc/passwd"]),
+        ("notes", "C:\\evil"),
+        # values of allowed keys
+        ("dtype", "load"),
+        ("hidden_act", "os.system"),
+        ("tokenizer_class", "evil.Tokenizer"),
+        ("hidden_size", True),
+        ("hidden_size", 3.5),
+        ("hidden_size", -8),
+        ("num_hidden_layers", 201),
+        ("hidden_dropout_prob", 2),
+        ("architectures", ["a.b"]),
+        ("id2label", {"0": "a\nb"}),
+        ("id2label", {"0": ["a"]}),
+        ("niwaki_answer", {"kind": ["label"]}),
+        ("problem_type", "evil"),
+    ],
+)
+def test_what_is_refused(key, value):
+    with pytest.raises(Refused) as caught:
+        checked({"model_type": "bert", key: value}, "config.json")
+    assert key in str(caught.value) and len(str(caught.value)) < 250
+
+
+def test_groups_times_layers():
+    with pytest.raises(Refused, match="200 layers"):
+        checked({"num_hidden_groups": 100, "inner_group_num": 100}, "x")
