@@ -1,16 +1,18 @@
 """Ratios, savings and payback: an interval, or an honest refusal."""
 
+import math
 import random
 from collections.abc import Callable
+from statistics import fmean
 
 import pytest
 
 from niwaki.core.errors import UsageError
 from niwaki.meter import Reading
 from niwaki.meter.compare import (
-    LEAST_SECONDS,
     LEVEL,
     SYSTEMATIC,
+    Interval,
     difference,
     interleave,
     interval,
@@ -20,6 +22,7 @@ from niwaki.meter.compare import (
 )
 from niwaki.meter.payback import NOT_SHOWN, payback
 
+from .simulated import Machine
 from .work import busy_neighbour
 
 SPENT = Reading(
@@ -201,6 +204,38 @@ def test_jobs_are_taken_in_turns_and_change_places_once(monkeypatch: pytest.Monk
     assert set(taken[4:]) == {("long", 1), ("short", 5)}  # samples of the same length, and of 50 ms at least
 
 
+UNSTEADY = {"noise": 0.05}
+DRIFTING = {"drift": 0.1, "free": 1.0}
+SHARED = {"noise": 0.003, "busy": 0.6, "free": 0.6}
+TRIALS = 400
+
+
+def simulated(monkeypatch: pytest.MonkeyPatch, pairs: int, nature: dict[str, float]) -> list[Interval]:
+    """The ratio of 50 to 25 ms of work, found on many machines that differ by chance alone."""
+    found = []
+    for seed in range(TRIALS):
+        machine = Machine(seed, **nature)
+        monkeypatch.setattr("niwaki.meter.compare.meter", lambda machine=machine: machine)
+        samples = interleave(lambda: machine.work(0.05), lambda: machine.work(0.025), pairs)  # noqa: B023 called here
+        found.append(ratio(*samples))
+    return found
+
+
+@pytest.mark.parametrize("pairs", [8, 20])
+@pytest.mark.parametrize("nature", [UNSTEADY, DRIFTING, SHARED], ids=["unsteady", "drifting", "shared"])
+def test_work_of_ratio_two_is_found_as_two_on_a_loaded_machine(
+    monkeypatch: pytest.MonkeyPatch, pairs: int, nature: dict[str, float]
+) -> None:
+    held = sum(found.low <= 2 <= found.high for found in simulated(monkeypatch, pairs, nature))
+    assert held >= TRIALS * (LEVEL - 0.015)
+
+
+def test_a_neighbour_who_stays_longer_than_a_sample_hardly_widens_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    """He falls on both jobs alike. With the places changed at every pair the mean width is .04, in blocks .4."""
+    width = fmean(math.log(found.high / found.low) for found in simulated(monkeypatch, 20, SHARED))
+    assert width < 0.03
+
+
 def once() -> int:
     return sum(i * i for i in range(250_000))
 
@@ -209,21 +244,12 @@ def twice() -> int:
     return once() + once()
 
 
-def trials(count: int, pairs: int = 20, least_seconds: float = LEAST_SECONDS, margin: float = 0.0) -> int:
-    held = 0
-    for _ in range(count):
-        found = ratio(*interleave(twice, once, pairs, least_seconds))
-        held += found.low * (1 - margin) <= 2 <= found.high * (1 + margin)
-    return held
-
-
-def test_work_of_ratio_two_is_found_as_two_on_a_loaded_machine() -> None:
-    with busy_neighbour(30):
-        # a grace, so that chance alone does not fail the suite
-        assert trials(3, pairs=8, least_seconds=0.02, margin=0.02) == 3
-
-
 @pytest.mark.slow
 def test_the_interval_holds_two_in_eighteen_of_twenty_trials() -> None:
+    """On this machine and in its time: the chance of less than 18 at the stated 95 % is 1 in 13, at the nominal 98 % 1 in 140."""
+    held = 0
     with busy_neighbour(300):
-        assert trials(20) >= 18
+        for _ in range(20):
+            found = ratio(*interleave(twice, once, 20))
+            held += found.low <= 2 <= found.high
+    assert held >= 18
