@@ -89,16 +89,37 @@ def test_a_rename_that_fails_leaves_the_old_one_in_its_place(tmp_path, monkeypat
     assert (tmp_path / "a" / "x").read_text() == "old" and names(tmp_path) == ["a"]
 
 
+def test_a_folder_that_cannot_be_begun_or_read_back_names_what_was_to_be_saved(tmp_path, monkeypatch):
+    commit(tmp_path / "a", x="old")
+    line = rf"^{tmp_path / 'a'}: could not be saved \({{}}\); what was there before is intact$"
+    with (
+        pytest.raises(NiwakiError, match=line.format("x: cannot be read")) as caught,
+        files.committed(tmp_path / "a") as folder,
+    ):
+        raise Refused(f"{folder / 'x'}: cannot be read")
+    assert caught.value.exit_code == 1
+    with pytest.raises(Refused, match="another matter"), files.committed(tmp_path / "b"):
+        raise Refused("another matter")
+
+    def mkdir(self, *args, **kwargs):
+        if ".tmp-" in self.name:
+            raise OSError(errno.ENOSPC, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with pytest.raises(NiwakiError, match=line.format("No space left on device")):
+        commit(tmp_path / "a", x="new")
+
+
 FULL = """
-import resource, sys, torch
+import resource, sys, numpy
 from pathlib import Path
-from safetensors.torch import save_file
+from safetensors.numpy import save_file
 from niwaki.core.files import committed
 from niwaki.core.errors import NiwakiError
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 try:
     with committed(Path(sys.argv[1])) as folder:
-        save_file({"x": torch.zeros(1_000_000)}, folder / "x.safetensors")
+        save_file({"x": numpy.zeros(1_000_000, "float32")}, folder / "x.safetensors")
 except NiwakiError as error:
     sys.exit(str(error))
 """
@@ -184,9 +205,19 @@ def test_a_damaged_line_is_named_and_passed_over_and_no_other(tmp_path_factory, 
     content[place] ^= 1 << data.draw(some.integers(0, 7))
     path.write_bytes(content)
     found = files.read_lines(path)
-    for value in found:  # what is read is what was written, even where the hit was in the name of the checksum
-        assert {key: value.get(key) for key in values[0]} in values
+    for value in found:  # what is read is what was written; the first line may lose the name of its checksum unseen
+        assert value in values or {key: value.get(key) for key in values[0]} == values[0]
     assert len(found) >= len(values) - 2  # the end of a line joins two
+
+
+def test_a_line_without_a_checksum_counts_until_the_first_that_has_one(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"n": 1}\n{"n": 2}\n')
+    files.append_line(path, {"n": 3})
+    with path.open("a") as file:
+        file.write('{"n": 4}\n' + files.line({"n": 5}).replace("crc", "crb") + "\n")
+    files.append_line(path, {"n": 6})
+    assert [value["n"] for value in files.read_lines(path)] == [1, 2, 3, 6]
 
 
 def test_a_damaged_line_is_said_once(tmp_path, capsys, monkeypatch):

@@ -103,15 +103,18 @@ def append_line(path: Path, value: dict[str, Any]) -> None:
 
 
 def read_lines(path: Path) -> list[Any]:
-    """All whole JSON lines. One torn by a crash or damaged since is named and passed over."""
+    """All whole JSON lines. One torn by a crash or damaged since is named and passed over.
+
+    Lines without a checksum, as an earlier niwaki wrote them, are taken until the first that has one."""
     if not path.exists():
         return []
-    values = []
+    values, summed = [], False
     for number, text in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), start=1):
         if not text:
             continue
         try:
-            values.append(_unsummed(text))
+            values.append(_unsummed(text, bare=not summed))
+            summed = summed or SUM.search(text) is not None
         except (ValueError, RecursionError):
             if (str(path), number) not in _told:
                 _told.add((str(path), number))
@@ -125,12 +128,12 @@ def line(value: dict[str, Any]) -> str:
     return f'{body[:-1]}, "crc": "{zlib.crc32(body.encode("utf-8", "surrogatepass")):08x}"}}'
 
 
-def _unsummed(text: str) -> Any:
-    """The value of a line. One without a checksum, of an earlier niwaki or another program, is taken as it is."""
+def _unsummed(text: str, bare: bool) -> Any:
+    """The value of a line; `bare` ones may lack a checksum."""
     said = SUM.search(text)
     if said is None:
         value = json.loads(text)
-        if isinstance(value, dict) and "crc" in value:
+        if not bare or (isinstance(value, dict) and "crc" in value):
             raise ValueError("checksum")
         return value
     body = text[: said.start()] + "}"
@@ -152,17 +155,26 @@ def committed(target: Path) -> Iterator[Path]:
     """Gives a temporary folder to fill; on a clean exit it becomes `target`, durable and with its MANIFEST."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.tmp-{uuid.uuid4().hex[:8]}")
-    temporary.mkdir()
     try:
+        temporary.mkdir()
         yield temporary
         _seal(temporary)
         _swap(temporary, target)
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        if isinstance(error, OSError) or "(os error " in str(error):  # safetensors wraps the system's errors in its own
-            reason = getattr(error, "strerror", None) or error
-            raise NiwakiError(f"{target}: could not be saved ({reason}); what was there before is intact") from error
-        raise
+        reason = _reason(error, temporary)
+        if reason is None:
+            raise
+        raise NiwakiError(f"{target}: could not be saved ({reason}); what was there before is intact") from error
+
+
+def _reason(error: BaseException, temporary: Path) -> str | None:
+    """What the disk had against a save, or None where something else went wrong in it."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, NiwakiError) and str(temporary) in str(error):  # what was just written cannot be read back
+        return str(error).replace(f"{temporary}{os.sep}", "")
+    return str(error) if "(os error " in str(error) else None  # safetensors wraps the system's errors in its own
 
 
 def _seal(folder: Path) -> None:
