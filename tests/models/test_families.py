@@ -7,8 +7,9 @@ import pytest
 import torch
 
 import tiny
-from niwaki.models.anatomy import FAMILIES, PARTS, anatomy_of
+from niwaki.models.anatomy import FAMILIES, anatomy_of
 from niwaki.models.forward import HIDDEN, SCORES, forward
+from niwaki.models.layer import PARTS
 from niwaki.models.lean import Lean
 from niwaki.models.skeleton import HEADS
 

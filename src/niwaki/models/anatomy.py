@@ -10,48 +10,12 @@ from torch import Tensor, nn
 
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
+from niwaki.models.block import Block
+from niwaki.models.layer import Layer, add_bias, run_layer
 
 Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
 
 FAMILIES = Catalog("niwaki.models.families", what="model family")
-PARTS = ("query", "key", "value", "out", "attention_norm", "ffn_in", "ffn_out", "ffn_norm")
-
-
-class Layer:
-    """One encoder layer, its parts by role. Reading a part follows the family's path; `replace` puts another in."""
-
-    def __init__(self, module: nn.Module, anatomy: "Anatomy") -> None:
-        self.module = module
-        self.anatomy = anatomy
-
-    def path(self, part: str) -> str:
-        return getattr(self.anatomy, part)
-
-    def part(self, name: str) -> Any:
-        return self.module.get_submodule(self.path(name))
-
-    def linear(self, name: str) -> nn.Linear:
-        """A part that is a matrix: `nn.Linear`, or a packed stand-in with the same `in_features` and `out_features`."""
-        return self.part(name)
-
-    def replace(self, part: str, new: nn.Module) -> None:
-        self.module.set_submodule(self.path(part), new)
-
-    @property
-    def attention(self) -> Any:
-        return self.part("attention_module")
-
-    @property
-    def head_width(self) -> int:
-        return int(self.attention.attention_head_size)
-
-    @property
-    def heads(self) -> int:
-        return self.linear("query").out_features // self.head_width
-
-    @property
-    def neurons(self) -> int:
-        return self.linear("ffn_in").out_features
 
 
 class Anatomy:
@@ -84,10 +48,15 @@ class Anatomy:
     neurons_key: ClassVar[str] = "intermediate_size"
     width_key: ClassVar[str] = "hidden_size"
     uses_types: ClassVar[bool] = True  # whether the second text of a pair is marked by token types
+    marks: ClassVar[tuple[str, ...]] = ("pad_token_id",)  # of the config: ids that the network looks for in a text
     max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks
 
     def __init__(self, network: Network) -> None:
         self.network = network
+
+    @classmethod
+    def introduce(cls) -> None:
+        """Tells transformers of the family's networks, where they are not its own."""
 
     @property
     def trunk(self) -> Any:
@@ -95,13 +64,33 @@ class Anatomy:
 
     @property
     def layers(self) -> list[Layer]:
-        """The distinct layers. A family that runs one layer several times says so in `order`."""
+        """The distinct attention layers. A family that runs one layer several times says so in `order`."""
         return [Layer(module, self) for module in self.trunk.get_submodule(self.layer_list).children()]
 
     @property
     def order(self) -> list[int]:
         """Which of `layers` runs at each depth."""
         return list(range(len(self.layers)))
+
+    def require_layers(self, what: str) -> None:
+        """Refused, in the name of what asks, where the network has no attention layers."""
+        if not self.layers:
+            kind = self.network.config.model_type
+            raise Refused(
+                f"{what}: a model of family '{kind}' has no attention layers; leave '{what}' out ('logits' distils it, 'ffn' and "
+                "'vocabulary' cut it, 'int8' packs it), or start from a transformer"
+            )
+
+    @property
+    def blocks(self) -> list[Block]:
+        """Groups of neurons that can be cut: the feed-forward block of each layer."""
+        return [Block(layer.module, self.ffn_in, self.ffn_out) for layer in self.layers]
+
+    def tell_neurons(self) -> None:
+        """Writes the numbers of neurons into the config where a config can say them: all layers alike."""
+        counts = {block.neurons for block in self.blocks}
+        if len(counts) == 1:
+            setattr(self.network.config, self.neurons_key, counts.pop())
 
     @property
     def width(self) -> int:
@@ -119,6 +108,10 @@ class Anatomy:
         """Paths, from the network, of all embedding tables."""
         for path in (self.token_table, *self.other_tables):
             yield f"{self.body}.{path}"
+
+    def tables_by_token(self) -> Iterator[str]:
+        """Paths, from the network, of the tables that have a row for each piece of the vocabulary; the vectors' first."""
+        yield f"{self.body}.{self.token_table}"
 
     def matrices(self) -> Iterator[str]:
         """Paths, from the network, of all matrices of the encoder (not of the head)."""
@@ -138,6 +131,17 @@ class Anatomy:
             if self.projection and _has(self.trunk, self.projection)
             else hidden
         )
+
+    def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
+        """The lean forward pass: (batch, tokens) each to logits (batch, labels), or (batch, tokens, labels)."""
+        hidden = self.embed(ids, types)  # (batch, tokens, width)
+        scores = (1.0 - mask[:, None, None, :].to(hidden.dtype)) * -1e4  # (batch, 1, 1, tokens): 0 where real
+        bias = self.position_bias(hidden)
+        layers, order = self.layers, self.order
+        for depth, number in enumerate(order):
+            rows = slice(0, 1) if depth == len(order) - 1 and not self.per_token else slice(None)
+            hidden = run_layer(layers[number], hidden, add_bias(scores, bias, layers[number], rows), rows)
+        return self.answer(hidden)
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:
         """What the family adds to all attention scores, (1 or batch, heads, tokens, tokens), or None."""

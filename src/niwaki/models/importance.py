@@ -6,6 +6,7 @@ Every one gets a gate of value 1; its importance is |∂loss/∂gate|, summed ov
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -18,7 +19,7 @@ from niwaki.models.model import Model
 @dataclass(frozen=True)
 class Importance:
     heads: list[Tensor]  # per distinct layer, (heads,)
-    neurons: list[Tensor]  # per distinct layer, (neurons,)
+    neurons: list[Tensor]  # per block of the anatomy, (neurons,)
     width: Tensor  # (width,)
 
 
@@ -31,25 +32,26 @@ def importance(model: Model, batches: Iterable[Batch], loss: Callable[[Model, Ba
         gate_list = [*heads, *neurons, columns]
         totals = [torch.zeros_like(gate) for gate in gate_list]
         for batch in batches:
-            gradients = torch.autograd.grad(loss(model, batch), gate_list)
+            # a network without layers has no place for some of the gates
+            gradients = torch.autograd.grad(loss(model, batch), gate_list, materialize_grads=True)
             for total, gradient in zip(totals, gradients, strict=True):
                 total += gradient.abs()
     model.network.train(was_training)
-    count = len(anatomy.layers)
-    return Importance(totals[:count], totals[count : 2 * count], totals[-1])
+    return Importance(totals[: len(heads)], totals[len(heads) : -1], totals[-1])
 
 
 @contextlib.contextmanager
 def gates(anatomy: Anatomy) -> Iterator[tuple[list[Tensor], list[Tensor], Tensor]]:
-    """Puts a gate before `out` (per head), before `ffn_out` (per neuron) and after every norm (per column)."""
-    layers = anatomy.layers
-    heads = [torch.ones(layer.heads, requires_grad=True) for layer in layers]
-    neurons = [torch.ones(layer.neurons, requires_grad=True) for layer in layers]
+    """Puts a gate before `out` (per head), before what reads a block (per neuron) and after every norm (per column)."""
+    heads = [torch.ones(layer.heads, requires_grad=True) for layer in anatomy.layers]
+    neurons = [torch.ones(block.neurons, requires_grad=True) for block in anatomy.blocks]
     columns = torch.ones(anatomy.width, requires_grad=True)
     handles = []
-    for layer, head_gate, neuron_gate in zip(layers, heads, neurons, strict=True):
-        handles.append(layer.part("out").register_forward_pre_hook(_gate_input(head_gate, layer.head_width)))
-        handles.append(layer.part("ffn_out").register_forward_pre_hook(_gate_input(neuron_gate, 1)))
+    for block, gate in zip(anatomy.blocks, neurons, strict=True):
+        handles.append(block.reader.register_forward_pre_hook(_gate_input(gate, block.factors)))
+    for layer, gate in zip(anatomy.layers, heads, strict=True):
+        per_head = partial(torch.repeat_interleave, repeats=layer.head_width)
+        handles.append(layer.part("out").register_forward_pre_hook(_gate_input(gate, per_head)))
         handles += [
             layer.part(part).register_forward_hook(_gate_output(columns)) for part in ("attention_norm", "ffn_norm")
         ]
@@ -60,8 +62,9 @@ def gates(anatomy: Anatomy) -> Iterator[tuple[list[Tensor], list[Tensor], Tensor
             handle.remove()
 
 
-def _gate_input(gate: Tensor, repeat: int) -> Callable:
-    return lambda module, args: (args[0] * gate.repeat_interleave(repeat), *args[1:])
+def _gate_input(gate: Tensor, spread: Callable[[Tensor], Tensor]) -> Callable:
+    """`spread` makes of the gate a factor for each input."""
+    return lambda module, args: (args[0] * spread(gate), *args[1:])
 
 
 def _gate_output(gate: Tensor) -> Callable:

@@ -20,6 +20,7 @@ class Heads(Method):
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
     def prepare(self, model: Model, context: Context) -> Model:
+        model.anatomy.require_layers("heads")
         worth = importance(model, context.calibration(model, self.batches), context.loss).heads
         model.operate(HeadsEdit(keep=[most_important(value, max(1, round(self.keep * len(value)))) for value in worth]))
         return model

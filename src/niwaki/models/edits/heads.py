@@ -3,8 +3,9 @@
 import torch
 from torch import nn
 
-from niwaki.models.anatomy import Anatomy, Layer, Network
+from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, per_layer
+from niwaki.models.layer import Layer
 from niwaki.models.slicing import cut_linear
 
 
@@ -12,6 +13,7 @@ class Heads(Edit):
     keep: list[list[int] | int]  # per distinct layer: the heads, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
+        anatomy.require_layers("heads")
         kept = per_layer(self.keep, [layer.heads for layer in anatomy.layers], "heads")
         for layer, heads in zip(anatomy.layers, map(sorted, kept), strict=True):  # their order means nothing
             remember_heads(layer, heads)

@@ -13,6 +13,7 @@ class Layers(Edit):
     keep: list[int] | int  # which layers, in the order they shall run, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
+        anatomy.require_layers("layers")
         keep = chosen(self.keep, len(anatomy.order), "layers")
         if len(anatomy.layers) == len(anatomy.order):
             self._take_out(anatomy, keep)

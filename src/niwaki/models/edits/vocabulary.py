@@ -10,23 +10,25 @@ class Vocabulary(Edit):
     keep: list[int] | int  # which token ids, or how many of the first; the old id keep[i] becomes i
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        path = next(anatomy.tables())
-        table = network.get_submodule(path)
-        keep = chosen(self.keep, table.num_embeddings, "vocabulary")
-        renumber_pad(network, anatomy, keep)
-        network.set_submodule(path, cut_table(table, rows=keep))
+        keep = chosen(self.keep, anatomy.tokens.num_embeddings, "vocabulary")
+        renumber_marks(network, anatomy, keep)
+        for path in list(anatomy.tables_by_token()):
+            network.set_submodule(path, cut_table(network.get_submodule(path), rows=keep))
         network.config.vocab_size = len(keep)
 
     def recorded(self) -> "Vocabulary":
         return Vocabulary(keep=self.keep if isinstance(self.keep, int) else len(self.keep))
 
 
-def renumber_pad(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
-    """Families that count positions from the padding mark need it where it was."""
+def renumber_marks(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
+    """The marks that a network knows by their ids. Families that count positions from the padding mark need it where it was."""
     config = network.config
-    pad = config.pad_token_id
-    place = keep.index(int(pad)) if pad in keep else None
-    if anatomy.max_positions_offset and place != pad:
-        raise Refused(f"vocabulary: this family counts positions from its padding mark, so id {pad} must stay id {pad}")
-    if place is not None:
-        config.pad_token_id = place
+    for name in anatomy.marks:
+        mark = getattr(config, name)
+        place = keep.index(int(mark)) if mark in keep else None
+        if anatomy.max_positions_offset and place != mark:
+            raise Refused(
+                f"vocabulary: this family counts positions from its padding mark, so id {mark} must stay id {mark}"
+            )
+        if place is not None:
+            setattr(config, name, place)

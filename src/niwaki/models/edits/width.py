@@ -10,6 +10,7 @@ class Width(Edit):
     keep: list[int] | int  # which columns, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
+        anatomy.require_layers("width")
         keep = chosen(self.keep, anatomy.width, "width")
         cut_embeddings(network, anatomy, keep)
         for layer in anatomy.layers:

@@ -2,7 +2,8 @@
 
 from torch import Tensor
 
-from niwaki.models.anatomy import Anatomy, Layer
+from niwaki.models.anatomy import Anatomy
+from niwaki.models.layer import Layer
 
 
 class Albert(Anatomy):

@@ -1,0 +1,48 @@
+"""Neurons: the outputs of one matrix that one other matrix reads. Some can be left out and nobody else notices."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.models.slicing import cut_linear
+
+
+@dataclass(frozen=True)
+class Block:
+    """Both matrices are found by their paths from `module`."""
+
+    module: nn.Module
+    made_by: str
+    read_by: str
+    first: int = 0  # which of the reader's inputs shows neuron 0
+    copies: int = 1  # how often the reader is shown all its inputs, in the same order
+
+    @property
+    def maker(self) -> Any:
+        return self.module.get_submodule(self.made_by)
+
+    @property
+    def reader(self) -> Any:
+        return self.module.get_submodule(self.read_by)
+
+    @property
+    def neurons(self) -> int:
+        return int(self.maker.out_features)
+
+    def keep(self, neurons: list[int]) -> None:
+        """These stay, in this order."""
+        every = self.reader.in_features // self.copies
+        others_after = range(self.first + self.neurons, every)
+        shown = [*range(self.first), *(self.first + number for number in neurons), *others_after]
+        inputs = [copy * every + place for copy in range(self.copies) for place in shown]
+        reader = cut_linear(self.reader, inputs=inputs)
+        self.module.set_submodule(self.made_by, cut_linear(self.maker, outputs=neurons))
+        self.module.set_submodule(self.read_by, reader)
+
+    def factors(self, gate: Tensor) -> Tensor:
+        """A factor for each neuron as one for each input of the reader; what others show it is left as it is."""
+        every = self.reader.in_features // self.copies
+        before, after = gate.new_ones(self.first), gate.new_ones(every - self.first - self.neurons)
+        return torch.cat([before, gate, after]).repeat(self.copies)
