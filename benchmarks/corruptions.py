@@ -1,8 +1,8 @@
 """Damage to all that a run keeps: `python benchmarks/corruptions.py [corruptions] [clean loads]`.
 
 Bits turned over, files cut short, removed or exchanged: in stages, training states, kept answers, measurements and the
-ledger of a run of the tests' recipe. Each is looked at as `niwaki run` does: the damage must be named in one line, or what
-is read must be as before. Then runs go on from ten at once, and must end as one that was never damaged. Whole folders are
+ledger of a run of the tests' recipe. Each is looked at as `niwaki run` does, finished models also as `niwaki predict` does:
+the damage must be named in one line, or what is read must be as before. Then runs go on from ten at once, and must end as one that was never damaged. Whole folders are
 looked at as often as is said: no alarm may be raised. Appends a record to results/corruptions.jsonl.
 """
 
@@ -27,7 +27,7 @@ from reliability.damage import KINDS, damaged, harm, subjects
 from reliability.same import differences
 from run import small
 
-PARTS = {"stage": 4, "state": 3, "cache": 1, "measurement": 2, "ledger": 2}  # how often each is hit
+PARTS = {"stage": 4, "served": 4, "state": 3, "cache": 1, "measurement": 2, "ledger": 2}  # how often each is hit
 RUNS, AT_ONCE = 4, 10
 
 

@@ -12,7 +12,9 @@ from torch import nn
 
 import tiny
 from niwaki.core import files, log
+from niwaki.core.errors import Refused
 from niwaki.core.files import read_json
+from niwaki.engines.predictor import Predictor
 from niwaki.meter.ledger import Ledger
 from niwaki.run.runner import fault_in_measurement, fault_in_stage, uncounted
 from niwaki.train.loop import make_optimizer
@@ -22,6 +24,7 @@ from niwaki.train.teacher import fault_in_table
 from reliability.same import MADE_OF_SPEED
 
 KINDS = ("flip", "cut", "missing", "swapped")
+TEXTS = ["a good film.", "the plot was dull and the actor weak"]
 MEASUREMENTS = ("baseline.json", "comparisons.json", "speed.json")
 
 
@@ -42,19 +45,21 @@ Look = Callable[[], Verdict]
 
 @dataclass(frozen=True)
 class Subject:
-    """Some files that belong together, and how the run looks at them."""
+    """Some files that belong together, and how the run looks at them. `others` are only there to change places with."""
 
     name: str
     paths: list[Path]
     look: Look
+    others: tuple[Path, ...] = ()
 
 
 @contextmanager
 def damaged(subject: Subject, kind: str, draw: random.Random) -> Iterator[Path]:
     """One file of the subject, damaged; afterwards all are as they were."""
-    kept = {path: path.read_bytes() for path in subject.paths}
+    among = [*subject.paths, *subject.others]
+    kept = {path: path.read_bytes() for path in among}
     target = draw.choice(subject.paths)
-    harm(target, kind, draw, subject.paths)
+    harm(target, kind, draw, among)
     try:
         yield target
     finally:
@@ -97,6 +102,29 @@ def _stage(folder: Path, key: str) -> Verdict:
     return Verdict(harmless=there | {"result.json"} == files.listed(folder))
 
 
+def served_subjects(run: Path) -> list[Subject]:
+    """The models of finished stages, as one who only predicts meets them; nobody makes them again there."""
+    return [
+        Subject("served", [path for path in sorted(folder.rglob("*")) if path.is_file()], _served(folder / "model"))
+        for folder in sorted(run.glob("stages/[!.]*"))
+    ]
+
+
+def _served(folder: Path) -> Look:
+    def answers() -> list[str]:
+        return [answer.line() for answer in Predictor(folder, threads=1).predict(TEXTS)]
+
+    whole = answers()
+
+    def look() -> Verdict:
+        try:
+            return Verdict(harmless=answers() == whole)
+        except Refused as error:
+            return Verdict(named=str(error))
+
+    return look
+
+
 def cache_subject(run: Path) -> Subject:
     folder = next(run.glob("cache/[!.]*"))
     return Subject("cache", sorted(folder.iterdir()), lambda: Verdict(named=fault) if (fault := fault_in_table(folder)) else Verdict(harmless=True))  # fmt: skip
@@ -136,7 +164,9 @@ def ledger_subject(run: Path) -> Subject:
             return Verdict()
         return Verdict(named=told[0]) if told else Verdict(harmless=now.keys() == charges.keys() or len(now) >= len(charges))  # fmt: skip
 
-    return Subject("ledger", [run / "ledger.jsonl"], look)
+    return Subject(
+        "ledger", [run / "ledger.jsonl"], look, (next(run.glob("stages/[!.]*/train.jsonl")), run / "plan.json")
+    )
 
 
 @contextmanager
@@ -205,6 +235,7 @@ def subjects(run: Path, folder: Path) -> dict[str, list[Subject]]:
     log.quiet()
     return {
         "stage": stage_subjects(run),
+        "served": served_subjects(run),
         "state": [TwoStates(folder).subject()],
         "cache": [cache_subject(run)],
         "measurement": [measurement_subject(run)],

@@ -22,7 +22,7 @@ def undisturbed_copy(timed, tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("part", ["stage", "state", "cache", "measurement", "ledger"])
+@pytest.mark.parametrize("part", ["stage", "served", "state", "cache", "measurement", "ledger"])
 def test_damage_is_detected_or_harmless(kept, part, kind):
     draw = random.Random(f"{part} {kind}")
     for _ in range(6):

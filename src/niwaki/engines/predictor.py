@@ -16,6 +16,7 @@ from niwaki.answers._kind import Input, Rows, Value, checked, limited
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused, first_line, is_panic
 from niwaki.core.inside import inside
+from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import header
 from niwaki.data.batching import in_order, sorted_batches
 from niwaki.engines import RUNTIMES
@@ -43,6 +44,7 @@ class Predictor:
         fault = kind.fault(folder)
         if fault:
             raise Refused(fault)
+        refuse_changed(folder)
         self.kind = kind_of(config, str(folder / "config.json"))
         self.labels = [
             name for _, name in sorted((int(number), str(name)) for number, name in config["id2label"].items())

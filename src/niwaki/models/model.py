@@ -11,6 +11,7 @@ from niwaki.core import strict_json
 from niwaki.core.errors import Refused, first_line, is_panic
 from niwaki.core.files import require_memory, write_json
 from niwaki.core.inside import inside
+from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import Header, header
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
@@ -117,6 +118,7 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     config = checked_config(strict_json.read(folder / CONFIG, MOST_CONFIG_BYTES), str(folder / CONFIG))
     found = header(folder / WEIGHTS)
     require_memory(4 * found.numbers, f"{folder / WEIGHTS}: as numbers of 4 bytes it")
+    refuse_changed(folder)
     tokenizer = load_tokenizer(folder, config)
     if not (folder / BLUEPRINT).exists():
         return Model(_load_stock(folder, config, found, head), tokenizer)
