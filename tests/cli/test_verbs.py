@@ -2,10 +2,8 @@
 
 import io
 import json
-import os
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -28,19 +26,15 @@ def test_help_of_each_verb_says_what_it_does_and_offers_json(niwaki, verb):
     assert "--json" in said.out and f"niwaki {verb}" in said.out
 
 
-def test_help_is_quick_and_imports_nothing_heavy():
+def test_help_imports_nothing_heavy():
+    """How long it takes is held in CPU seconds by tests/house."""
     script = (
         "import sys, niwaki.cli._app as a; code = a.run(['--help']); "
         "heavy = [m for m in ('torch', 'transformers', 'numpy', 'pyarrow', 'onnxruntime', 'jinja2') if m in sys.modules]; "
         "sys.exit(f'imported: {heavy}' if heavy else code)"
     )
-    best = 10.0
-    for _ in range(3):  # the machine is shared: the best of three tells what the program needs
-        began = time.perf_counter()
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        best = min(best, time.perf_counter() - began)
-    assert best < 0.4 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_nothing_said_prints_the_help_and_version_the_version(niwaki):
