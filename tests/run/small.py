@@ -9,6 +9,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+PRELOADED = [  # what a run imports, late or early: three seconds that each child would need for itself
+    "niwaki.cli._app", "niwaki.api", "niwaki.run.stage", "niwaki.report", "niwaki.evaluate.ladder", "sklearn.svm", "sklearn.feature_extraction.text",
+    "onnx", "onnxruntime", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto", "transformers.models.bert.modeling_bert",
+]  # fmt: skip
 RECIPE = """\
 model = {model}
 task = "classification"
@@ -51,7 +55,7 @@ def begin(arguments: list[str], log: Path) -> multiprocessing.process.BaseProces
 
 def forkserver() -> multiprocessing.context.ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["niwaki.api", "niwaki.run.stage", "niwaki.report", "sklearn.svm", "onnx"])
+    context.set_forkserver_preload(PRELOADED)
     return context
 
 
