@@ -1,12 +1,16 @@
 """Coverage-guided fuzzing of what strangers give: `python benchmarks/fuzz.py recipe|blueprint|config|predict --minutes 15`.
 
-Needs atheris (`pip install atheris`; libFuzzer in a wheel, no compiler), chosen because it sees the branches of Python code
-and brings timeouts and memory limits; hypothesis sees no branches, and coverage through sys.settrace is tenfold slower.
-Half of the inputs are mutated as a tree (JSON), so that they get past the reader; the rest as bytes. An input may be
-answered or refused (NiwakiError); every other exception, a pause of 20 s or 4 GB is a finding. Findings are kept in
-results/fuzz/ and end the command with 1. Appends a record to results/fuzz.jsonl.
+Minutes are of the processor, counted from the first input on: on a shared machine the clock says little. Needs atheris
+(`pip install atheris`; libFuzzer in a wheel, no compiler), chosen because it sees the branches of Python code and brings
+timeouts and memory limits; hypothesis sees no branches, and coverage through sys.settrace is tenfold slower. Half of the
+inputs are mutated as a tree (JSON), so that they get past the reader; the rest as bytes. An input may be answered or
+refused (NiwakiError; through the command line in one line with exit code 2 or 3); every other exception, 5 s of the processor, 60 s or 4 GB
+are a finding. Findings are kept in results/fuzz/ and end the command with 1. Appends a record to results/fuzz.jsonl.
 """
 
+import contextlib
+import errno
+import io
 import json
 import os
 import random
@@ -22,7 +26,8 @@ from typing import Any
 os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
 ROOT = Path(__file__).parents[1]
 TARGETS = ("recipe", "blueprint", "config", "predict")
-TIMEOUT_SECONDS, MEMORY_MB, LARGEST = 20, 4096, 16_384
+SLOW_CPU_SECONDS, TIMEOUT_SECONDS, MEMORY_MB, LARGEST = 5, 60, 4096, 16_384
+CROWDED = 20  # times as long as the processor's minutes, the clock may take
 VALUES = (
     None, True, False, 0, -1, 1, 2, 3, 31, 0.5, 1e308, -1e-308, 2**31, 2**63, 10**40, float("nan"), float("inf"), "", "x", "x" * 3000, "../../x",
     "a\0b", "é\ud800", "stages", "logits", "int8", "heads", "BertForSequenceClassification", "roberta", [], {}, [[]], {"use": "int8"}, [0, 0], {"0": "a"},
@@ -49,8 +54,9 @@ def fuzz(target: str, minutes: float, folder: Path) -> dict[str, Any]:
         "--child",
         target,
         str(folder),
+        str(minutes),
         str(corpus),
-        f"-max_total_time={minutes * 60:.0f}",
+        f"-max_total_time={minutes * 60 * CROWDED:.0f}",
     ]
     limits = [
         f"-timeout={TIMEOUT_SECONDS}",
@@ -60,10 +66,8 @@ def fuzz(target: str, minutes: float, folder: Path) -> dict[str, Any]:
         "-seed=1",
     ]
     began = time.monotonic()
-    cpu = os.times()
     done = subprocess.run([*command, *limits], capture_output=True, text=True, errors="replace", check=False)
-    now = os.times()
-    said = json.loads(told.read_text()) if told.exists() else {"executions": 0, "findings": {}}
+    said = json.loads(told.read_text()) if told.exists() else {"executions": 0, "cpu_minutes": 0, "findings": {}}
     kept = ROOT / "benchmarks" / "results" / "fuzz"
     for name in [*said["findings"], *(path.name for path in folder.glob("*-*") if path.is_file())]:
         if (folder / name).is_file():
@@ -73,13 +77,13 @@ def fuzz(target: str, minutes: float, folder: Path) -> dict[str, Any]:
     if done.returncode:
         print(done.stderr[-3000:])
     return {
-        "target": target, "minutes": (time.monotonic() - began) / 60, "cpu_minutes": (now.children_user + now.children_system - cpu.children_user - cpu.children_system) / 60,
-        **said, "edges": int(coverage[-1][0]) if coverage else None, "first_edges": int(coverage[0][0]) if coverage else None,
+        "target": target, "asked_cpu_minutes": minutes, "minutes": (time.monotonic() - began) / 60, **said, "edges": int(coverage[-1][0]) if coverage else None, "first_edges": int(coverage[0][0]) if coverage else None,
         "corpus": len(list(corpus.iterdir())), "exit_code": done.returncode,
     }  # fmt: skip
 
 
-def child(target: str, folder: Path, arguments: list[str]) -> None:
+def child(target: str, folder: Path, minutes: float, arguments: list[str]) -> None:
+    """Ends itself when the processor has worked for so long."""
     import atheris
 
     sys.path.insert(0, str(ROOT / "tests"))
@@ -87,7 +91,20 @@ def child(target: str, folder: Path, arguments: list[str]) -> None:
         seeds, call = globals()[f"{target}_target"](folder)
     for number, seed in enumerate(seeds):
         (folder / "corpus" / f"seed-{number}").write_bytes(seed)
-    told: dict[str, Any] = {"executions": 0, "refused": 0, "answered": 0, "slowest_cpu_seconds": 0.0, "findings": {}}
+    told: dict[str, Any] = {
+        "executions": 0,
+        "refused": 0,
+        "answered": 0,
+        "slowest_cpu_seconds": 0.0,
+        "cpu_minutes": 0.0,
+        "findings": {},
+    }
+    first = time.process_time()
+
+    def note(name: str, what: str, data: bytes) -> None:
+        if name not in told["findings"]:
+            told["findings"][name] = what[:300]
+            (folder / name).write_bytes(data)
 
     def one(data: bytes) -> None:
         began = time.process_time()  # of the processor: others may keep it from working
@@ -96,13 +113,18 @@ def child(target: str, folder: Path, arguments: list[str]) -> None:
         except Exception as error:  # noqa: BLE001 - what is being looked for
             place = traceback.extract_tb(error.__traceback__)[-1]
             name = re.sub(r"\W+", "_", f"{type(error).__name__}_{Path(place.filename).stem}_{place.lineno}")
-            if name not in told["findings"]:
-                told["findings"][name] = f"{type(error).__name__}: {error}"[:300]
-                (folder / name).write_bytes(data)
+            note(name, f"{type(error).__name__}: {error}", data)
+        now = time.process_time()
+        if now - began > SLOW_CPU_SECONDS:
+            note(f"slow_{told['executions']}", f"{now - began:.1f} s of the processor", data)
         told["executions"] += 1
-        told["slowest_cpu_seconds"] = max(told["slowest_cpu_seconds"], time.process_time() - began)
-        if told["executions"] % 50 == 0:
+        told["slowest_cpu_seconds"] = max(told["slowest_cpu_seconds"], now - began)
+        told["cpu_minutes"] = (now - first) / 60
+        over = told["cpu_minutes"] >= minutes
+        if over or told["executions"] % 50 == 0:
             (folder / "told.json").write_text(json.dumps(told))
+        if over:
+            os._exit(0)
 
     atheris.Setup([sys.argv[0], *arguments], one, custom_mutator=mutated)
     atheris.Fuzz()
@@ -116,6 +138,10 @@ def refused(call: Any, data: bytes) -> bool:
     except NiwakiError as error:
         lines = str(error).splitlines()
         assert lines and max(map(len, lines)) < 2000, "a refusal says why, in lines that can be read"
+        return True
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:  # which the command line refuses wherever it comes from
+            raise
         return True
     return False
 
@@ -159,22 +185,33 @@ def changed(tree: Any, draw: random.Random) -> Any:
 
 
 def recipe_target(folder: Path) -> tuple[list[bytes], Any]:
-    """A TOML file; or, where it begins as JSON does, the table that one gives."""
+    """A TOML file; or, where it begins as JSON does, the table that one gives. Planned and estimated, as `check` does."""
     import tomllib
 
+    import tiny
     from niwaki.core.files import SHIPPED_RECIPES
-    from niwaki.run.recipe import apply_override, parse, read, to_toml
+    from niwaki.run.estimate import estimate
+    from niwaki.run.plan import make_plan
+    from niwaki.run.recipe import Recipe, apply_override, parse, read, to_toml
     from run import small
 
-    path = folder / "recipe.toml"
-    texts = [recipe.read_text() for recipe in SHIPPED_RECIPES.glob("*.toml")]
-    texts.append(small.RECIPE.format(model='"minilm"', rows='"rows.csv"', epochs=1, save=1))
-    trees = [json.dumps({**tomllib.loads(text), "set": ["seed=1", "stages.teacher.train.epochs=2"]}) for text in texts]
+    (model := folder / "model").mkdir()
+    tiny.model("bert").save(model)
+    rows, path = tiny.write_csv(folder / "rows.csv"), folder / "recipe.toml"
+    text = small.RECIPE.format(model=json.dumps(str(model)), rows=json.dumps(str(rows)), epochs=1, save=1)
+    shipped = [tomllib.loads(recipe.read_text()) for recipe in SHIPPED_RECIPES.glob("*.toml")]
+    own = {"model": str(model), "task": "classification", "data": {"path": str(rows)}}
+    trees = [{**one, **own, "set": ["seed=1", "stages.teacher.train.epochs=2"]} for one in (*shipped, tomllib.loads(text))]  # fmt: skip
+
+    def look(recipe: Recipe) -> None:
+        assert to_toml(recipe)
+        plan = make_plan(recipe, "fuzz")
+        json.dumps({**plan.to_json(), "estimate": estimate(plan)})
 
     def call(data: bytes) -> None:
         if not data.startswith(b"{"):
             path.write_bytes(data)
-            assert to_toml(read(path))
+            look(read(path))
             return
         try:
             values = json.loads(data)
@@ -183,9 +220,9 @@ def recipe_target(folder: Path) -> tuple[list[bytes], Any]:
         overrides = values.pop("set", None)
         for override in overrides if isinstance(overrides, list) else []:
             apply_override(values, str(override))
-        assert to_toml(parse(values))
+        look(parse(values))
 
-    return [text.encode() for text in (*texts, *trees)], call
+    return [text.encode(), *(json.dumps(tree).encode() for tree in trees)], call
 
 
 def blueprint_target(folder: Path) -> tuple[list[bytes], Any]:
@@ -238,46 +275,48 @@ def config_target(folder: Path) -> tuple[list[bytes], Any]:
 
 
 def predict_target(folder: Path) -> tuple[list[bytes], Any]:
-    """Lines of text to a predictor in ONNX, as `niwaki predict --in` reads them; where it begins as JSON does, Python's own."""
-    import tiny
+    """A file of lines to `niwaki predict --in`, of every kind of answer: the first letter says which. Models are loaded once.
+    Where it begins as JSON does, what a program gives: a table from the kind to a list of inputs."""
+    from engines.kinds import INPUTS, KINDS, model_of, saved
+    from niwaki import api
+    from niwaki.cli._app import run
     from niwaki.core.errors import Refused
-    from niwaki.engines.export import write_graph
     from niwaki.engines.predictor import Predictor
 
-    (target := folder / "model").mkdir()
-    model = tiny.model("bert")
-    model.save(target)
-    write_graph(model, target)
-    predictor = Predictor(target)
+    predictors = {kind: Predictor(saved(model_of(kind), folder / kind), threads=1) for kind in KINDS}
+    letters = {chr(ord("a") + number): kind for number, kind in enumerate(KINDS)}
+    api.load = lambda model, engine: predictors[model]
+    path = folder / "lines.txt"
 
     def call(data: bytes) -> None:
-        if data.startswith((b"{", b"[")):
+        if data.startswith(b"{"):
             try:
                 given = json.loads(data)
             except (ValueError, RecursionError):
                 return
-            answers = predictor.predict(given)
-            assert len(answers) == len(given)
+            for kind, inputs in given.items():
+                answers = predictors[kind if kind in predictors else "label"].predict(inputs)
+                assert all(answer.line() is not None for answer in answers)
             return
-        try:
-            rows = data.decode("utf-8").splitlines()
-        except UnicodeDecodeError as error:
-            raise Refused(f"is not UTF-8 ({error.reason})") from None
-        answers = predictor.predict([predictor.kind.from_line(row) for row in rows])
-        assert len(answers) == len(rows) and all(answer.line() for answer in answers)
+        path.write_bytes(data[1:])
+        out, err = io.StringIO(), io.StringIO()
+        kind = letters.get(data[:1].decode("latin-1"), "label")
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run(["predict", kind, "--in", str(path), *(["--json"] if len(data) % 2 else [])])
+        said = err.getvalue()
+        if code in (2, 3) and said.count("\n") == 1 and not out.getvalue():
+            raise Refused(said)
+        assert code == 0 and not said, f"exit code {code}: {said}"
+        out.getvalue().encode("utf-8")
 
-    pairs = [["a good film", "a dull one"], ["x", ["y", "z"]]]
-    return [
-        b"a good film.\na dull film\ta pair",
-        "é\u202e漢字 \U0001f600\n\n".encode(),
-        json.dumps(pairs).encode(),
-        b'["a"]',
-    ], call
+    lines = [f"{letter}a good film.\na dull film\ta pair\tand more".encode() for letter in letters]
+    trees = [json.dumps({kind: inputs[:3]}).encode() for kind, inputs in INPUTS.items()]
+    return [*lines, "aé\u202e漢字 \U0001f600\n\n".encode(), *trees], call
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        child(sys.argv[2], Path(sys.argv[3]), sys.argv[4:])
+        child(sys.argv[2], Path(sys.argv[3]), float(sys.argv[4]), sys.argv[5:])
     elif len(sys.argv) > 1 and sys.argv[1] in TARGETS:
         main(sys.argv[1], float(sys.argv[3]) if len(sys.argv) > 3 else 15)
     else:

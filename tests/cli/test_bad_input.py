@@ -90,6 +90,8 @@ def test_usage(refused, arguments, words):
         (["eval", "nowhere"], "nowhere"),
         (["predict", "nowhere", "a text"], "nowhere: is not a folder"),
         (["ledger", "nowhere"], "nowhere: is not there"),
+        (["check", "--set", f"model={'x' * 3000}"], "File name too long"),
+        (["predict", "x" * 3000, "a text"], "File name too long"),
     ],
 )
 def test_what_is_not_there(refused, arguments, words, monkeypatch, tmp_path):

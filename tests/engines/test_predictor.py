@@ -57,6 +57,7 @@ def test_one_text_a_pair_and_none(folder):
         ([["a", "b", "c"]], UsageError, "given: list"),
         ([("a", "b", "c")], UsageError, "texts.0"),
         ([None], UsageError, "NoneType"),
+        (True, UsageError, "predict: give a text or a list of them (given: bool)"),
     ],
 )
 def test_texts_that_are_none_are_refused(folder, texts, kind, message):

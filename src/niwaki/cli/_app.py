@@ -1,5 +1,6 @@
 """Finds the verb, runs it, and turns what went wrong into one line and an exit code."""
 
+import errno
 import os
 import sys
 from typing import Any
@@ -8,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from niwaki.core.catalog import Catalog
-from niwaki.core.errors import NiwakiError, UsageError, did_you_mean, is_panic
+from niwaki.core.errors import NiwakiError, Refused, UsageError, did_you_mean, is_panic
 from niwaki.core.masking import one_line
 
 VERBS = Catalog("niwaki.cli", what="verb")
@@ -83,7 +84,8 @@ def run(arguments: list[str]) -> int:
         sys.stdout = None  # the reader left; nothing more can be said to it
         return 0
     except OSError as error:
-        return _say(f"{error.filename or 'a file'}: {error.strerror or error}", 1)
+        code = Refused.exit_code if error.errno == errno.ENAMETOOLONG else 1  # what was given can be no file's name
+        return _say(f"{error.filename or 'a file'}: {error.strerror or error}", code)
     except BaseException as error:
         if os.environ.get("NIWAKI_DEBUG") or not (isinstance(error, Exception) or is_panic(error)):
             raise

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from niwaki.answers._choose import kind_of
 from niwaki.answers._kind import Input, Rows, Value, checked, limited
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused, first_line, is_panic
+from niwaki.core.errors import Refused, UsageError, first_line, is_panic
 from niwaki.core.inside import inside
 from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import header
@@ -61,7 +61,9 @@ class Predictor:
 
     def predict(self, texts: Input | Sequence[Input]) -> list[Any]:
         """The answer to each text (or pair of texts, or what the kind of answer takes) with its probabilities."""
-        inputs = checked(self.kind, [texts] if isinstance(texts, str | tuple) else texts)
+        if not isinstance(texts, Iterable):
+            raise UsageError(f"predict: give a text or a list of them (given: {type(texts).__name__})")
+        inputs = checked(self.kind, [texts] if isinstance(texts, str | tuple) else list(texts))
         rows = self.encode(inputs)
         return self.kind.answers(self.logits(rows), rows, inputs, self.labels)
 
