@@ -5,12 +5,17 @@ import math
 import pytest
 import torch
 
+import teaching
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.methods._method import Context
+from niwaki.methods.distill._layers import layer_map, masked_mse
+from niwaki.methods.distill.cosine import Cosine
 from niwaki.methods.distill.logits import Logits
+from niwaki.methods.distill.patient import Patient
+from niwaki.methods.distill.relations import Relations, divergence
 from niwaki.methods.distill.student import Student, fresh, spread
-from niwaki.methods.distill.tinybert import TinyBert, layer_map, masked_mse
+from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.soft import soft_cross_entropy
 
@@ -81,7 +86,7 @@ def test_tinybert_total_by_hand():
         scores[0, 0, 0, 0] = score
         return Outputs(torch.zeros(1, 2), states, (scores,))
 
-    context = Context(0, lambda given: outputs(0.0, 0.0, 0.0), None, None, None, soft, None)
+    context = Context(0, lambda given: outputs(0.0, 0.0, 0.0), teaching.layers(1), None, None, soft, None)
     student = outputs(1.0, 2.0, 3.0)
     total = TinyBert(truth=0.5).loss(None, batch, student, torch.tensor(6.0), context)
     assert total.item() == pytest.approx(1 + 4 + 9 + 0 + 3)
@@ -106,10 +111,10 @@ def test_tinybert_makes_a_projection_only_where_widths_differ():
     method.prepare(tiny.model(width=32), context_with(tiny.model(width=32)))
     assert method.helpers is None
     method.prepare(tiny.model(width=16), context_with(tiny.model(width=32)))
-    first = method.helpers.weight.clone()
+    first = method.helpers["projection"].weight.clone()
     assert first.shape == (32, 16)
     method.prepare(tiny.model(width=16), context_with(tiny.model(width=32)))
-    assert torch.equal(method.helpers.weight, first)
+    assert torch.equal(method.helpers["projection"].weight, first)
 
 
 def calibrated(model):
@@ -153,3 +158,111 @@ def test_fresh_follows_the_seed():
     one, two, other = (fresh(tiny.model("bert"), shape, seed).network.state_dict() for seed in (1, 1, 2))
     assert all(torch.equal(one[name], two[name]) for name in one)
     assert not torch.equal(one["classifier.weight"], other["classifier.weight"])
+
+
+# ── layers, each loss by hand on two tokens ─────────────────────────────────────────────────────────────────────────────
+
+
+def two_tokens(real=(1, 1)):
+    return Batch({"attention_mask": torch.tensor([list(real)])}, torch.tensor([0]), torch.tensor([0]))
+
+
+def teaching_with(outputs, depth):
+    return Context(0, lambda given: outputs, teaching.layers(depth), None, None, soft, None)
+
+
+def test_cosine_by_hand():
+    """(1, 0) and (1, 0) point alike: 0; (1, 0) and (0, 2) at a right angle: 1; (3, 4) and (4, 3): 1 − 24/25."""
+    none = torch.zeros(1, 2)
+    own = Outputs(none, (torch.zeros(1, 2, 2), torch.tensor([[[1.0, 0.0], [1.0, 0.0]]])))
+    theirs = Outputs(none, {1: torch.tensor([[[5.0, 0.0], [0.0, 2.0]]])})
+    method = Cosine(weight=3.0)
+    assert method.loss(None, two_tokens(), own, torch.tensor(2.0), teaching_with(theirs, 1)).item() == pytest.approx(2 + 3 * 0.5)  # fmt: skip
+    assert method.loss(None, two_tokens((1, 0)), own, torch.tensor(2.0), teaching_with(theirs, 1)).item() == pytest.approx(2)  # fmt: skip
+    own = Outputs(none, (none, torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])))
+    theirs = Outputs(none, {1: torch.tensor([[[4.0, 3.0], [9.0, 9.0]]])})
+    assert Cosine().loss(None, two_tokens((1, 0)), own, torch.tensor(0.0), teaching_with(theirs, 1)).item() == pytest.approx(1 / 25)  # fmt: skip
+
+
+def test_patient_by_hand():
+    """The first token alone: (3, 4) at length 1 is (.6, .8), (0, 7) is (0, 1): .36 + .04. The last layer does not count."""
+    none = torch.zeros(1, 2)
+    inner, last = torch.tensor([[[3.0, 4.0], [8.0, 1.0]]]), torch.tensor([[[99.0, 1.0], [1.0, 99.0]]])
+    own = Outputs(none, (none, inner, last))
+    theirs = Outputs(none, {2: torch.tensor([[[0.0, 7.0], [1.0, 1.0]]])})
+    loss = Patient(weight=10.0).loss(None, two_tokens(), own, torch.tensor(1.0), teaching_with(theirs, 4))
+    assert loss.item() == pytest.approx(1 + 10 * 0.4)
+    assert Patient().asks(tiny.model(layers=2), tiny.model(layers=4)) == {"hidden.2"}
+    assert Patient(mapping="last").asks(tiny.model(layers=3), tiny.model(layers=6)) == {"hidden.4", "hidden.5"}
+    with pytest.raises(Refused, match="the student has one"):
+        Patient().prepare(tiny.model(layers=1), context_with(tiny.model(layers=4)))
+
+
+def test_relations_by_hand():
+    """One head of width 1, tokens (1, 2) against a teacher of width 4 that says 0: its relations are even, 1/2 and 1/2.
+
+    The student's: products (1, 2) and (2, 4), softmax over two: σ = 1/(1+e^d) with d = 1 and 2."""
+
+    def kl(difference):
+        small = 1 / (1 + math.exp(difference))
+        return 0.5 * math.log(0.5 / small) + 0.5 * math.log(0.5 / (1 - small))
+
+    own = torch.tensor([[[1.0], [2.0]]])
+    expected = (kl(1.0) + kl(2.0)) / 2
+    assert divergence(own, torch.zeros(1, 2, 4), torch.tensor([[1, 1]]), 1).item() == pytest.approx(expected)
+    padded = torch.tensor([[[1.0], [2.0], [50.0]]])
+    assert divergence(padded, torch.zeros(1, 3, 4), torch.tensor([[1, 1, 0]]), 1).item() == pytest.approx(expected)
+    states = dict.fromkeys(("queries", "keys", "values"), (own,))
+    theirs = {what: {5: torch.zeros(1, 2, 4)} for what in states}
+    none = torch.zeros(1, 2)
+    context = Context(0, lambda given: Outputs(none, **theirs), teaching.layers(6), None, None, soft, None)
+    method = Relations(weight=2.0, truth=0.5, heads=1)
+    total = method.loss(None, two_tokens(), Outputs(none, **states), torch.tensor(4.0), context)
+    assert total.item() == pytest.approx(2 + 2 * 3 * expected)
+
+
+def test_relations_scale_by_the_root_of_the_width_of_a_head():
+    """Tokens (2, 0) and (0, 2): products 4 and 0, over √2."""
+    own = torch.tensor([[[2.0, 0.0], [0.0, 2.0]]])
+    small = 1 / (1 + math.exp(4 / math.sqrt(2)))
+    expected = 0.5 * math.log(0.5 / small) + 0.5 * math.log(0.5 / (1 - small))
+    assert divergence(own, torch.zeros(1, 2, 2), torch.tensor([[1, 1]]), 1).item() == pytest.approx(expected)
+
+
+def test_relations_take_any_width_and_head_count_that_the_parts_divide():
+    Relations().prepare(tiny.model(width=16, heads=2), context_with(tiny.model(width=32, heads=4)))
+    assert Relations().asks(tiny.model(), tiny.model(layers=3)) == {"queries.2", "keys.2", "values.2"}
+    assert Relations(layer=2).asks(tiny.model(), tiny.model(layers=3)) == {"queries.1", "keys.1", "values.1"}
+    with pytest.raises(Refused, match="5 heads do not divide the 16 numbers of the student's"):
+        Relations(heads=5).prepare(tiny.model(width=16, heads=2), context_with(tiny.model()))
+    with pytest.raises(Refused, match="layer 9 is more than the teacher's 3"):
+        Relations(layer=9).prepare(tiny.model(), context_with(tiny.model()))
+
+
+def test_a_learned_mapping_by_hand():
+    """One student layer at 0, teacher layers at 1 and 3, weights ¼ and ¾: the target is 2.5, its square 6.25."""
+    method = TinyBert(embedding=0, attention=0, prediction=0, mapping="learned")
+    method.prepare(tiny.model(layers=1), context_with(tiny.model(layers=2)))
+    mix = method.helpers["mix"]
+    assert torch.softmax(mix.logits[0], 0)[1] > 0.8  # at first the uniform choice, the last layer
+    with torch.no_grad():
+        mix.logits[0] = torch.tensor([0.0, math.log(3.0)])
+    none = torch.zeros(1, 2)
+    states = {1: torch.full((1, 2, 1), 1.0), 2: torch.full((1, 2, 1), 3.0)}
+    own = Outputs(none, (none, torch.zeros(1, 2, 1)), (torch.zeros(1, 1, 2, 2),))
+    total = method.loss(None, two_tokens(), own, torch.tensor(9.0), teaching_with(Outputs(none, states), 2))
+    assert total.item() == pytest.approx(6.25)
+    total.backward()
+    assert mix.logits.grad.abs().sum() > 0
+    assert TinyBert(mapping="learned").asks(tiny.model(layers=1), tiny.model(layers=2)) == {
+        "hidden.0", "hidden.1", "hidden.2", "scores.0", "scores.1",
+    }  # fmt: skip
+
+
+def test_only_what_a_weight_asks_for_is_asked_for():
+    small, whole = tiny.model(layers=1), tiny.model(layers=3)
+    assert TinyBert(attention=0).asks(small, whole) == {"hidden.0", "hidden.3"}
+    assert TinyBert(embedding=0, hidden=0).asks(small, whole) == {"scores.2"}
+    assert TinyBert(embedding=0, hidden=0, attention=0).asks(small, whole) == set()
+    assert not TinyBert(prediction=0).judged and TinyBert(prediction=0, truth=1).judged and TinyBert().judged
+    assert Relations().judged and not Relations(truth=0).judged

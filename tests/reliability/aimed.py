@@ -43,7 +43,7 @@ class Watch:
         self.phase, self.saving, self.left = ("starting" if self.fresh else "recovery"), False, aim.count
 
     def place(self, path: str) -> str:
-        inside = self.phase not in ("starting", "recovery") and any(mark in path for mark in ("/.state-", "stages/.", "cache/.")) and (".tmp-" in path or ".old-" in path)  # fmt: skip
+        inside = self.phase not in ("starting", "recovery") and any(mark in path for mark in ("/.state-", "stages/.", "/cache/", "/.teachers/")) and (".tmp-" in path or ".old-" in path)  # fmt: skip
         return "save" if self.saving or inside else self.phase
 
     def note(self, place: str) -> None:
@@ -147,7 +147,7 @@ def drawn_aims(draw: random.Random, whole: float, weights: dict[str, int]) -> It
 
 def kill_often(recipe: Path, run: Path, log: Path, aims: Iterator[Aim]) -> Killed:
     """Runs the recipe to its end, with a kill for each aim while there are any; every start is the same command."""
-    arguments = ["run", str(recipe), "--out", str(run), "--quiet"]
+    arguments = [*command(recipe, run), "--quiet"]
     shared = log.with_name(f"{run.name}.place")
     shared.write_bytes(b"\0")
     killed = Killed([])
@@ -180,10 +180,15 @@ def open_attempts(run: Path) -> set[str]:
     return ids["begin"] - ids["charge"]
 
 
+def command(recipe: Path, run: Path) -> list[str]:
+    """What teachers said lies in the run folder here: runs that are compared must not share it."""
+    return ["run", str(recipe), "--out", str(run), "--set", f"cache.folder={run}/cache"]
+
+
 def run_alone(recipe: Path, run: Path, log: Path) -> float:
     """The run that nobody disturbs; the seconds it took."""
     began = time.monotonic()
-    process = small.begin(["run", str(recipe), "--out", str(run), "--quiet"], log)
+    process = small.begin([*command(recipe, run), "--quiet"], log)
     process.join()
     assert process.exitcode == 0, log.read_text()
     return time.monotonic() - began

@@ -17,10 +17,10 @@ from niwaki.core.files import read_json
 from niwaki.engines.predictor import Predictor
 from niwaki.meter.ledger import Ledger
 from niwaki.run.runner import fault_in_measurement, fault_in_stage, uncounted
+from niwaki.train.kept import fault_in_block
 from niwaki.train.loop import make_optimizer
 from niwaki.train.settings import TrainSettings
 from niwaki.train.state import Position, States
-from niwaki.train.teacher import fault_in_table
 from reliability.same import MADE_OF_SPEED
 
 KINDS = ("flip", "cut", "missing", "swapped")
@@ -126,8 +126,8 @@ def _served(folder: Path) -> Look:
 
 
 def cache_subject(run: Path) -> Subject:
-    folder = next(run.glob("cache/[!.]*"))
-    return Subject("cache", sorted(folder.iterdir()), lambda: Verdict(named=fault) if (fault := fault_in_table(folder)) else Verdict(harmless=True))  # fmt: skip
+    folder = next(path for place in (run / "cache", run.parent / ".teachers") for path in place.glob("*/[!.]*"))
+    return Subject("cache", sorted(folder.iterdir()), lambda: Verdict(named=fault) if (fault := fault_in_block(folder)) else Verdict(harmless=True))  # fmt: skip
 
 
 def measurement_subject(run: Path) -> Subject:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import teaching
 import tiny
 from run import small
 
@@ -95,18 +96,18 @@ def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
     from niwaki.train.feed import Feed, encode_for
     from niwaki.train.loop import Job
     from niwaki.train.settings import TrainSettings
-    from niwaki.train.teacher import Teacher
 
     cpu = torch.device("cpu")
     task = Classification(path=str(folder.parent / "rows.csv"), validation=0.2, test=0.2)
     model, whole = tiny.model("bert", layers=2, seed=1), tiny.model("bert", layers=4, seed=2)
     model.operate(Width(keep=16))
     methods = [TinyBert()] if kind == "layers" else [Logits()]
-    needs = frozenset().union(*(method.needs for method in methods))
-    teacher = Teacher(whole, Feed(encode_for(whole, task, "train"), whole, cpu), needs, "fp32", folder / "kept")
-    context = Context(0, teacher, whole, None, None, task.soft_loss, None)
+    early = Context(0, None, whole, None, None, task.soft_loss, None)
     for method in methods:
-        model = method.prepare(model, context)
+        model = method.prepare(model, early)
+    asked = frozenset().union(*(method.asks(model, whole) for method in methods))
+    answering = teaching.teacher(whole, Feed(encode_for(whole, task, "train"), whole, cpu), asked, folder / "kept")
+    context = Context(0, answering, whole, None, None, task.soft_loss, None)
     train, validation = (Feed(encode_for(model, task, part), model, cpu) for part in ("train", "validation"))
     settings = TrainSettings(epochs=6, batch=8, lr=1e-3, dropout=0.2, save_seconds=0.001)
     return Job("pair", model, methods, context, task, train, validation, settings, "fp32", 7, folder, should_stop)

@@ -26,7 +26,7 @@ def differences(run: Path, undisturbed: Path) -> list[str]:
 
 
 def _files(run: Path) -> set[str]:
-    paths = [*run.glob("stages/[!.]*/**/*"), *run.glob("cache/[!.]*/*.safetensors"), run / "baseline.npy"]
+    paths = [*run.glob("stages/[!.]*/**/*"), *run.glob("cache/*/[!.]*/*.safetensors"), run / "baseline.npy"]
     return {str(path.relative_to(run)) for path in paths if path.is_file() and path.name not in MADE_OF_SPEED}
 
 

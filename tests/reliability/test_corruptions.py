@@ -54,13 +54,13 @@ def test_a_run_goes_on_from_damage_of_every_kind_at_once(tmp_path, recipe_file, 
     run = shutil.copytree(undisturbed, tmp_path / "run")
     draw = random.Random(0)
     hit = [
-        next(run.glob("stages/pruned-*/model/model.safetensors")), next(run.glob("stages/int8-*/outcomes.npy")), next(run.glob("cache/*/logits.safetensors")),
+        next(run.glob("stages/pruned-*/model/model.safetensors")), next(run.glob("stages/int8-*/outcomes.npy")), next(run.glob("cache/*/*/numbers.safetensors")),
         run / "baseline.npy", run / "comparisons.json", run / "speed.json", run / "plan.json", run / "report.json", run / "recipe.toml", run / "ledger.jsonl",
     ]  # fmt: skip
     for number, path in enumerate(hit):
         harm(path, "missing" if path.name == "baseline.npy" else KINDS[number % 2], draw, [path])
     log = tmp_path / "log"
-    process = small.begin(["run", str(recipe_file), "--out", str(run)], log)
+    process = small.begin(aimed.command(recipe_file, run), log)
     process.join()
     said = log.read_text()
     assert process.exitcode == 0, said
@@ -77,13 +77,13 @@ def test_kept_answers_that_are_damaged_are_asked_for_again(tmp_path, recipe_file
     shared = tmp_path / "place"
     shared.write_bytes(b"\0")
     for aim in aims:
-        aimed.begin(["run", str(recipe_file), "--out", str(run)], log, run, aim, shared).join()
-    table = next(run.glob("cache/[!.]*/logits.safetensors"))
+        aimed.begin(aimed.command(recipe_file, run), log, run, aim, shared).join()
+    table = next(run.glob("cache/*/[!.]*/numbers.safetensors"))
     states = sorted(run.glob("stages/.work-student-*/state-*"))
     assert len(states) == 2
     harm(table, "flip", random.Random(0), [])
     harm(states[-1] / "best.safetensors" if (states[-1] / "best.safetensors").exists() else states[-1] / "weights.safetensors", "cut", random.Random(0), [])  # fmt: skip
-    small.begin(["run", str(recipe_file), "--out", str(run)], log).join()
+    small.begin(aimed.command(recipe_file, run), log).join()
     said = log.read_text()
     assert f"{table}: is not what was saved (damaged or changed since); the teacher is asked again" in said
     assert f"{states[-1]}/" in said and "going back to the state before it" in said

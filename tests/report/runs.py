@@ -95,7 +95,7 @@ def plan(names: list[str]) -> dict[str, Any]:
             "name": name,
             "key": keys[name],
             "parent": names[at - 1] if at else None,
-            "teacher": names[0] if name == "student" else None,
+            "teachers": [names[0]] if name == "student" else [],
             "folder": f"stages/{name}-{keys[name][:12]}",
             "methods": METHODS[name],
             "train": {"epochs": 3, "lr": 5e-5} if name != "int8" else None,

@@ -64,8 +64,8 @@ def test_a_rung_without_figures(run: Path) -> None:
 def test_a_stage_is_charged_with_its_teacher_once(run: Path) -> None:
     made = report.build(run)
     # the student starts from the teacher and learns from it; a plan in a circle ends
-    assert [stage["name"] for stage in lineage(made, "student", ("parent", "teacher"))] == ["teacher", "student"]
+    assert [stage["name"] for stage in lineage(made, "student", teachers=True)] == ["teacher", "student"]
     made["stages"][1]["parent"] = None  # a student made from nothing still had its teacher
     assert steps(made)[-1]["making"]["joules"] == 4 * 2_400
     made["stages"][0]["parent"] = "int8"
-    assert len(lineage(made, "int8", ("parent", "teacher"))) == 4
+    assert len(lineage(made, "int8", teachers=True)) == 4

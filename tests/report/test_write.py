@@ -19,7 +19,7 @@ FIGURES = {
     *("flops_tokens", "throughput", "throughput_low", "throughput_high", "latency_ms", "energy", "seeds"),
 }
 STAGE = FIGURES | {
-    *("finished", "key", "folder", "parent", "teacher", "methods", "training", "curve", "kept", "ratios"),
+    *("finished", "key", "folder", "parent", "teachers", "methods", "training", "curve", "kept", "ratios"),
     "parts",
 }
 TOP = {

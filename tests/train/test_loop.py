@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 
+import teaching
 import tiny
 from contracts import made
 from niwaki.core.errors import NiwakiError
@@ -20,7 +21,6 @@ from niwaki.tasks.tagging import Tagging
 from niwaki.train.feed import Feed, encode_for
 from niwaki.train.loop import Interrupted, Job, fit, make_optimizer, schedule, set_dropout
 from niwaki.train.settings import TrainSettings
-from niwaki.train.teacher import Teacher
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.usefixtures("quick_disk")
@@ -42,10 +42,12 @@ def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=()
     context = Context(0, None, None, None, None, task.soft_loss, None)
     if teacher:
         whole = tiny.model("bert", layers=4, seed=2, **head)
-        needs = frozenset().union(*(method.needs for method in methods))
-        context = Context(0, Teacher(whole, Feed(encode_for(whole, task, "train"), whole, CPU), needs, precision, folder / "teacher"), whole, None, None, task.soft_loss, None)  # fmt: skip
+        early = Context(0, None, whole, None, None, task.soft_loss, None)
         for method in methods:
-            model = method.prepare(model, context)
+            model = method.prepare(model, early)
+        asked = frozenset().union(*(method.asks(model, whole) for method in methods))
+        answering = teaching.teacher(whole, Feed(encode_for(whole, task, "train"), whole, CPU), asked, folder / "teacher", precision)  # fmt: skip
+        context = Context(0, answering, whole, None, None, task.soft_loss, None)
     stops, done = set(stop_at), iter(range(1, 10_000))
     return Job(
         "tiny", model, methods, context, task, Feed(features, model, CPU), Feed(encode_for(model, task, "validation"), model, CPU),
@@ -69,7 +71,7 @@ def test_interrupted_anywhere_and_resumed_it_ends_with_the_same_bits(task, tmp_p
         return job(task, folder, methods=methods, teacher=teacher, precision=precision, dropout=0.2, validations=2, **more)  # fmt: skip
 
     whole = made(tmp_path / "whole")
-    helper = whole.methods[0].helpers.weight.detach().clone() if teacher else None
+    helper = whole.methods[0].helpers["projection"].weight.detach().clone() if teacher else None
     straight = fit(whole)
     stops = [(1,), (3,), (1,), (2,), ()]  # steps after the last stop
     for steps in stops:
@@ -84,7 +86,7 @@ def test_interrupted_anywhere_and_resumed_it_ends_with_the_same_bits(task, tmp_p
     assert read_lines(tmp_path / "parts" / "train.jsonl") == read_lines(tmp_path / "whole" / "train.jsonl")
     if teacher:
         assert same(again.methods[0].helpers.state_dict(), whole.methods[0].helpers.state_dict())
-        assert not torch.equal(whole.methods[0].helpers.weight, helper)  # the loop trains it too
+        assert not torch.equal(whole.methods[0].helpers["projection"].weight, helper)  # the loop trains it too
 
 
 @pytest.mark.parametrize("kind", [Tagging, Choice])

@@ -31,19 +31,23 @@ def write_graph(model: Model, folder: Path) -> None:
 
 
 def trace(model: Model) -> bytes:
-    """The lean forward pass as an ONNX graph, any batch and length. Nothing is folded, so that weights keep their names."""
-    lean = Lean(model.network, model.anatomy).eval()  # the exporter gives back the mode it finds
+    """The lean forward pass as an ONNX graph."""
+    return graph_of(Lean(model.network, model.anatomy), model.anatomy.uses_types, ["logits"])
+
+
+def graph_of(module: torch.nn.Module, uses_types: bool, outputs: list[str]) -> bytes:
+    """An ONNX graph for any batch and length. Nothing is folded, so that weights keep their names."""
     ids = torch.ones(2, 5, dtype=torch.long)
     arguments = (ids, ids, torch.zeros_like(ids))
-    names = INPUTS if model.anatomy.uses_types else INPUTS[:2]
+    names = INPUTS if uses_types else INPUTS[:2]
     file: Any = io.BytesIO()
     # the older exporter: it keeps the names of weights and reads the symbolic form of packed products (docs/concepts.md)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)
-        torch.onnx.export(
-            lean, arguments[: len(names)], file, dynamo=False, opset_version=OPSET, do_constant_folding=False,
-            input_names=list(names), output_names=["logits"], dynamic_axes={name: {0: "batch", 1: "tokens"} for name in names},
+        torch.onnx.export(  # gives back the mode that it finds
+            module.eval(), arguments[: len(names)], file, dynamo=False, opset_version=OPSET, do_constant_folding=False,
+            input_names=list(names), output_names=outputs, dynamic_axes={name: {0: "batch", 1: "tokens"} for name in names},
         )  # fmt: skip
     return file.getvalue()
 

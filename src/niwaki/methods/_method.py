@@ -31,7 +31,7 @@ class Method(Settings):
     """Base of the files in this package. Fields are settings; what is learnt on the way is private."""
 
     version: ClassVar[int] = 1  # raised when the same settings give another result: stages are then made anew
-    needs: ClassVar[frozenset[str]] = frozenset()  # insides of student and teacher that `loss` reads: HIDDEN, SCORES
+    needs: ClassVar[frozenset[str]] = frozenset()  # insides of the student that `loss` reads: HIDDEN, SCORES, STATES
     needs_teacher: ClassVar[bool] = False
     needs_training: ClassVar[bool] = False  # refused in a stage without a train block
     saves: ClassVar[tuple[str, ...]] = ()  # what it makes smaller: file, memory, flops, time
@@ -43,9 +43,18 @@ class Method(Settings):
         """Parameters of the method's own: optimized and checkpointed with the rest, never part of the saved model."""
         return self._helpers
 
+    @property
+    def judged(self) -> bool:
+        """Whether training makes the answers better. If not, scores on the way say nothing, and the last weights are kept."""
+        return True
+
     def prepare(self, model: Model, context: Context) -> Model:
         """Structure, before training."""
         return model
+
+    def asks(self, model: Model, teacher: Model) -> frozenset[str]:
+        """Insides of the teacher that `loss` reads, by name and depth (`models/insides.py`), for the model as prepared."""
+        return frozenset()
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         """The signal so far to the new signal."""

@@ -1,7 +1,8 @@
 """One batch through one network, with just the insides that were asked for."""
 
 import contextlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,9 @@ from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
 
-HIDDEN, SCORES = "hidden", "scores"
+HIDDEN, SCORES, STATES = "hidden", "scores", "states"
+PARTS = {"query": "queries", "key": "keys", "value": "values"}
+Depths = Sequence[Tensor] | Mapping[int, Tensor]  # by depth: all of a student's, those asked for of a teacher's
 
 
 @dataclass(frozen=True)
@@ -28,18 +31,22 @@ class Batch:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What came out. `hidden[0]` is the embedding's output, `hidden[d]` that of the d-th layer run."""
+    """What came out. `hidden[0]` is the embedding's output, `hidden[d]` that of the d-th layer run; the rest counts layers from 0."""
 
     logits: Tensor  # (batch, labels), or (batch, tokens, labels) from heads per token
-    hidden: tuple[Tensor, ...] = ()  # each (batch, tokens, width)
-    scores: tuple[Tensor, ...] = ()  # attention before softmax, each (batch, heads, tokens, tokens)
+    hidden: Depths = ()  # each (batch, tokens, width)
+    scores: Depths = ()  # attention before softmax, each (batch, heads, tokens, tokens)
+    queries: Depths = ()  # each (batch, tokens, heads × head width), as keys and values
+    keys: Depths = ()
+    values: Depths = ()
 
 
 def forward(network: Network, anatomy: Anatomy, batch: Batch, needs: frozenset[str] = frozenset()) -> Outputs:
     """`network` may be a wrapped form (for autocast, for several processes) of the one that `anatomy` sees."""
-    with recording(anatomy, on=SCORES in needs) as scores:
+    with recording(anatomy, on=bool({SCORES, STATES} & needs)) as states:
         result: Any = network(**batch.inputs, output_hidden_states=HIDDEN in needs, return_dict=True)
-    return Outputs(_logits(result), tuple(result.hidden_states or ()), tuple(scores))
+    scores = scores_of(anatomy, states) if SCORES in needs else ()
+    return Outputs(_logits(result), tuple(result.hidden_states or ()), scores, **states)
 
 
 def _logits(result: Any) -> Tensor:
@@ -48,28 +55,34 @@ def _logits(result: Any) -> Tensor:
 
 
 @contextlib.contextmanager
-def recording(anatomy: Anatomy, on: bool = True) -> Iterator[list[Tensor]]:
-    """Fills a list with the attention scores of each layer as it runs, whatever kernel computes the attention itself."""
-    scores: list[Tensor] = []
-    queries: list[Tensor] = []
+def recording(anatomy: Anatomy, on: bool = True) -> Iterator[dict[str, list[Tensor]]]:
+    """Fills lists with the queries, keys and values of each layer as it runs, whatever kernel computes the attention."""
+    states: dict[str, list[Tensor]] = defaultdict(list)
     handles = []
     for layer in anatomy.layers if on else []:
-        width = layer.head_width
+        for part, name in PARTS.items():
 
-        def keep_query(module: nn.Module, args: Any, output: Tensor) -> None:
-            queries.append(output)
+            def keep(module: nn.Module, args: Any, output: Tensor, name: str = name) -> None:
+                states[name].append(output)
 
-        def score(module: nn.Module, args: Any, output: Tensor, width: int = width) -> None:
-            query, key = (x.unflatten(-1, (-1, width)).transpose(1, 2) for x in (queries.pop(), output))
-            scores.append(query @ key.transpose(-1, -2) * width**-0.5)
-
-        # every family computes the query before the key; tests hold that
-        handles += [
-            layer.part("query").register_forward_hook(keep_query),
-            layer.part("key").register_forward_hook(score),
-        ]
+            handles.append(layer.part(part).register_forward_hook(keep))
     try:
-        yield scores
+        yield states
     finally:
         for handle in handles:
             handle.remove()
+
+
+def scores_of(anatomy: Anatomy, states: Mapping[str, Sequence[Tensor]]) -> tuple[Tensor, ...]:
+    """Attention scores from queries and keys: scaled products, before mask, position bias and softmax."""
+    layers = anatomy.layers
+    widths = [layers[number].head_width for number in anatomy.order]
+    return tuple(
+        split_heads(query, width) @ split_heads(key, width).transpose(-1, -2) * width**-0.5
+        for query, key, width in zip(states["queries"], states["keys"], widths, strict=True)
+    )
+
+
+def split_heads(x: Tensor, head_width: int) -> Tensor:
+    """(batch, tokens, heads × head width) to (batch, heads, tokens, head width)."""
+    return x.unflatten(-1, (-1, head_width)).transpose(1, 2)

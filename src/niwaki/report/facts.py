@@ -95,7 +95,7 @@ def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
         "key": _string(planned.get("key")),
         "folder": _string(planned.get("folder")),
         "parent": _string(planned.get("parent")),
-        "teacher": _string(planned.get("teacher")),
+        "teachers": [str(name) for name in planned.get("teachers") or []],
         "methods": mappings(planned.get("methods")),
         "engine": _string(result.get("engine")),
         **over_seeds({seed: one.get("score") for seed, one in seeded.items()}),

@@ -50,7 +50,7 @@ def steps(facts: Facts) -> list[Facts]:
 
 
 def _step(facts: Facts, stage: Facts, role: str) -> Facts:
-    parts = lineage(facts, stage["name"], ("parent", "teacher"))
+    parts = lineage(facts, stage["name"], teachers=True)
     return {
         **stage,
         "role": role,
@@ -60,8 +60,8 @@ def _step(facts: Facts, stage: Facts, role: str) -> Facts:
     }
 
 
-def lineage(facts: Facts, name: str, ties: tuple[str, ...] = ("parent",)) -> list[Facts]:
-    """The stages that a model came through, first to last; by `ties` its teachers too."""
+def lineage(facts: Facts, name: str, teachers: bool = False) -> list[Facts]:
+    """The stages that a model came through, first to last; its teachers' too, where these are asked for."""
     known = {stage["name"]: stage for stage in facts["stages"]}
     chain: list[Facts] = []
     names = [name]
@@ -69,5 +69,5 @@ def lineage(facts: Facts, name: str, ties: tuple[str, ...] = ("parent",)) -> lis
         stage = known.pop(names.pop(), None)  # taken out: nothing counts twice, and a plan in a circle ends
         if stage:
             chain.insert(0, stage)
-            names += [stage[tie] for tie in ties]
+            names += [stage["parent"], *(stage["teachers"] if teachers else [])]
     return chain

@@ -46,9 +46,9 @@ def _stage(
     }
     if train is None:
         return done
-    all_rows = rows + (train.transfer if unlabelled else 0)
+    all_rows = rows * (train.labelled + train.augment) + (train.transfer if unlabelled or train.texts else 0)
     flops = 6 * weights * tokens * all_rows * train.epochs + (
-        2 * weights * tokens * all_rows if stage.spec.teacher else 0
+        2 * weights * tokens * all_rows * len(stage.spec.teachers)
     )
     return {
         **done,

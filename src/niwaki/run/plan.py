@@ -10,6 +10,7 @@ from typing import Any
 from niwaki import __version__
 from niwaki.core.errors import Refused
 from niwaki.core.files import fingerprint, sha256
+from niwaki.data import unlabelled
 from niwaki.methods._method import Method
 from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, refuse_unless_model
 from niwaki.models.sources import locate
@@ -17,7 +18,7 @@ from niwaki.run.recipe import Recipe, Stage
 from niwaki.tasks._task import Task
 from niwaki.train.precision import resolve
 
-FORMAT = 2  # raised when the code makes other results of the same plan
+FORMAT = 3  # raised when the code makes other results of the same plan
 ORIGIN = (
     WEIGHTS,
     CONFIG,
@@ -48,7 +49,7 @@ class PlannedStage:
         ]
         train = self.spec.train.model_dump() | {"precision": self.precision} if self.spec.train else None
         return {
-            "name": self.spec.name, "key": self.key, "parent": self.parent, "teacher": self.spec.teacher or None,
+            "name": self.spec.name, "key": self.key, "parent": self.parent, "teachers": self.spec.teachers,
             "folder": self.folder, "methods": methods, "train": train,
         }  # fmt: skip
 
@@ -89,7 +90,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     folder = locate(recipe.model)
     refuse_unless_model(folder)
     refuse_unseen(task)
-    origin = fingerprint({name: sha256(folder / name) for name in ORIGIN if (folder / name).is_file()})
+    origin = digest_of(folder)
     data = task.fingerprint()
     seeds = recipe.seeds or [recipe.seed]
     plans = [
@@ -98,6 +99,11 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     ]
     plans[0].repeats.extend(plans[1:])
     return plans[0]
+
+
+def digest_of(folder: Path) -> str:
+    """Names a model by what decides its answers."""
+    return fingerprint({name: sha256(folder / name) for name in ORIGIN if (folder / name).is_file()})
 
 
 def refuse_unseen(task: Task) -> None:
@@ -125,7 +131,7 @@ def _stages(recipe: Recipe, inputs: list[Any]) -> list[PlannedStage]:
             spec,
             methods,
             precision,
-            [*inputs, keys.get(parent or ""), keys.get(spec.teacher)],
+            [*inputs, keys.get(parent or ""), *(keys[name] for name in spec.teachers)],
         )
         keys[spec.name] = key
         stages.append(PlannedStage(spec, key, parent, methods, precision))
@@ -134,12 +140,13 @@ def _stages(recipe: Recipe, inputs: list[Any]) -> list[PlannedStage]:
 
 def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[Any]) -> str:
     """A hash of all that decides the result, and of nothing else: how often to save does not."""
-    train = spec.train.model_dump(exclude={"save_seconds", "precision"}) if spec.train else None
+    train = spec.train.model_dump(exclude={"save_seconds", "precision", "texts"}) if spec.train else None
+    texts = unlabelled.digest(Path(spec.train.texts).expanduser()) if spec.train and spec.train.texts else ""
     done = [
         [values["use"], method.version, method.model_dump()]
         for values, method in zip(spec.methods, methods, strict=True)
     ]
-    return fingerprint([*inputs, done, train, precision])
+    return fingerprint([*inputs, done, train, texts, precision])
 
 
 def versions() -> dict[str, str]:

@@ -27,9 +27,21 @@ RESERVED = ("baseline", "race", "reference")  # the ledger and the race use thes
 class Stage(Settings):
     name: str = setting(..., "what the stage is called")
     start: str = setting("", "stage whose model it starts from; none takes the stage before, or the recipe's model")
-    teacher: str = setting("", "stage whose model teaches")
+    teacher: str | list[str] = setting("", "stage whose model teaches; of several, the mean of their logits does")
     methods: list[dict[str, Any]] = setting([], "what is done, in this order: { use = name, setting = value … }")
     train: TrainSettings | None = setting(None, "how it is trained; none trains nothing")
+
+    @property
+    def teachers(self) -> list[str]:
+        named = [self.teacher] if isinstance(self.teacher, str) else self.teacher
+        return [name for name in named if name]
+
+
+class CacheSettings(Settings):
+    """Where and how long what teachers said is kept. Nothing that is made depends on it."""
+
+    folder: str = setting("", "where it lies; none takes `.teachers` beside the run folder, which all runs there share")
+    gigabytes: float = setting(20.0, "at most this much; a stage that needs more asks its teacher at every step", ge=0)
 
 
 class MeterSettings(Settings):
@@ -50,6 +62,7 @@ class Recipe(Settings):
     seeds: list[int] = setting([], "several seeds: every stage is made with each, and the report tells their spread")
     meter: MeterSettings = setting(MeterSettings(), "where the electricity comes from and what it costs")
     vectors: str = setting("", "file of word vectors, as GloVe's, for the baseline; none takes the model's own table")
+    cache: CacheSettings = setting(CacheSettings(), "where what teachers said is kept, and how much of it")
     stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
 
     def make_task(self) -> Task:
@@ -124,11 +137,10 @@ def _name_faults(recipe: Recipe) -> list[str]:
             faults.append(f"stages.{number}.name: '{stage.name}' is taken by niwaki itself; choose another")
         elif stage.name in seen:
             faults.append(f"stages.{number}.name: '{stage.name}' is used twice; give each stage a name of its own")
-        for key in ("start", "teacher"):
-            wanted = getattr(stage, key)
+        for key, wanted in (("start", stage.start), *(("teacher", name) for name in stage.teachers)):
             if wanted and wanted not in seen:
                 faults.append(
-                    f"stages.{number}.{key}: '{wanted}' is not an earlier stage (there is: {', '.join(sorted(seen)) or 'none'})"
+                    f"stages.{number}.{key}: '{wanted[:50]}' is not an earlier stage (there is: {', '.join(sorted(seen)) or 'none'})"
                 )
         seen.add(stage.name)
     return faults
@@ -158,10 +170,7 @@ def _vector_faults(recipe: Recipe) -> list[str]:
 def _stage_faults(recipe: Recipe) -> list[str]:
     faults = []
     for number, stage in enumerate(recipe.stages):
-        if stage.train and stage.train.transfer and not stage.teacher:
-            faults.append(
-                f"stages.{number}.train.transfer: unlabelled texts need a teacher; name one in stages.{number}.teacher"
-            )
+        faults += [f"stages.{number}.train.{fault}" for fault in _train_faults(stage)]
         for place, values in enumerate(stage.methods):
             path = f"stages.{number}.methods.{place}"
             try:
@@ -169,14 +178,38 @@ def _stage_faults(recipe: Recipe) -> list[str]:
             except Refused as error:
                 faults += error.faults
                 continue
-            if method.needs_teacher and not stage.teacher:
+            if method.needs_teacher and not stage.teachers:
                 faults.append(
                     f"{path}: '{values['use']}' needs a teacher; name an earlier stage in stages.{number}.teacher"
+                )
+            if method.needs and len(stage.teachers) > 1:
+                faults.append(
+                    f"{path}: '{values['use']}' follows the layers of one teacher, and stages.{number}.teacher names "
+                    f"{len(stage.teachers)}; name one, or distil with 'logits'"
                 )
             if method.needs_training and not stage.train:
                 faults.append(
                     f"{path}: '{values['use']}' acts while training; give the stage a train block, e.g. train = {{ epochs = 1 }}"
                 )
+    return faults
+
+
+def _train_faults(stage: Stage) -> list[str]:
+    train = stage.train
+    if train is None:
+        return []
+    mending = "name one in `teacher`"
+    faults = [
+        f"{key}: unlabelled texts need a teacher; {mending}"
+        for key in ("transfer", "augment")
+        if getattr(train, key) and not stage.teachers
+    ]
+    if train.texts and not train.transfer:
+        faults.append("texts: are drawn by `transfer`, which is 0; say how many")
+    if train.texts and not Path(train.texts).expanduser().exists():
+        faults.append(f"texts: {train.texts}: is not there")
+    if not train.labelled and not (train.transfer or train.augment):
+        faults.append("labelled: is false, and there are no other texts; set transfer (or augment)")
     return faults
 
 

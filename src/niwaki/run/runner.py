@@ -128,7 +128,10 @@ def require_room(plan: Plan, folder: Path) -> None:
     trains = any(stage.spec.train for stage in missing)
     weights = (plan.model_folder / WEIGHTS).stat().st_size
     require_space(folder, weights * (len(missing) + ON_DISK * trains), "this run")
-    require_memory(weights * (1 + (IN_MEMORY - 1) * trains + any(stage.spec.teacher for stage in missing)), "this run")
+    require_memory(
+        weights * (1 + (IN_MEMORY - 1) * trains + max((len(stage.spec.teachers) for stage in missing), default=0)),
+        "this run",
+    )
 
 
 def stop_if_asked(should_stop: Stop) -> None:

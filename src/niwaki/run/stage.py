@@ -1,8 +1,8 @@
 """Makes one stage: load, prepare, train, finish, save, evaluate. What a stage leaves is a committed folder."""
 
-import hashlib
 import shutil
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +10,32 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from niwaki.answers._kind import Rows
+from niwaki.answers._kind import Input, Rows
 from niwaki.core.errors import Refused
-from niwaki.core.files import committed, fingerprint, require_space, write_json
+from niwaki.core.files import committed, require_space, write_json
 from niwaki.core.log import say
 from niwaki.core.seeds import derive
+from niwaki.data import unlabelled
 from niwaki.data.batching import epoch_batches
+from niwaki.engines.alone import Alone
 from niwaki.engines.export import write_graph
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.footprint import footprint
 from niwaki.evaluate.quality import quality
 from niwaki.meter.ledger import Attempt
 from niwaki.methods._method import Context
-from niwaki.models.forward import Batch, forward
+from niwaki.models.forward import Batch, Outputs, forward
+from niwaki.models.insides import LOGITS
 from niwaki.models.lean import Lean
 from niwaki.models.model import CONFIG, Model, config_of, load_folder
-from niwaki.run.plan import Plan, PlannedStage
-from niwaki.tasks._task import Features, Task
+from niwaki.models.replacing import InContext, Nearest, copies, masked_model
+from niwaki.run.plan import Plan, PlannedStage, digest_of
+from niwaki.tasks._task import Features, Task, texts_in
 from niwaki.train.feed import Feed, encode_for
-from niwaki.train.loop import Job, fit
+from niwaki.train.kept import Kept
+from niwaki.train.loop import Interrupted, Job, fit
 from niwaki.train.state import Position
-from niwaki.train.teacher import Teacher
+from niwaki.train.teacher import Ask, FromDisk, Teacher, beside, bytes_of, in_batches, remembering, several
 
 OUTCOMES = "outcomes.npy"  # of each test row, the numbers that the scores are made of
 STATE_COPIES = 8  # weights, two moments and the best weights, in two states
@@ -79,27 +84,63 @@ class StageMaker:
         return self.run_folder / self.plan.stage(stage).folder / "model"
 
     def _prepare(self, model: Model) -> tuple[Model, Context, Features]:
-        """The methods reshape the model in turn; what a teacher says is worked out last, for the rows as they then are."""
-        teacher_model = load_folder(self._model_folder(self.stage.spec.teacher)) if self.stage.spec.teacher else None
-        early = self._context(None, teacher_model)
+        """The methods reshape the model in turn; what teachers say is worked out last, for the rows as they then are."""
+        folders = [self._model_folder(name) for name in self.stage.spec.teachers]
+        teachers = [load_folder(folder) for folder in folders]
+        early = self._context(None, teachers[0] if teachers else None)
         for method in self.stage.methods:
             model = method.prepare(model, early)
         model.network.config.niwaki_max_tokens = min(self.task.max_tokens, model.anatomy.max_tokens)
         features = self._features(model)
-        if teacher_model is None or not self.stage.spec.train:
+        if not teachers or not self.stage.spec.train:
             return model, early, features
-        needs = frozenset().union(*(method.needs for method in self.stage.methods))
-        feed = Feed(self._features(teacher_model), teacher_model, self.device)
-        self._refuse_other_tokens(features, feed.features, layers=bool(needs))
-        if not needs:
-            say(f"{self.stage.spec.name}: the teacher reads {len(features)} texts, unless it has before")
-        teacher = Teacher(teacher_model, feed, needs, self.stage.precision, self._teacher_cache(feed))
-        return model, self._context(teacher, teacher_model), features
+        asked = frozenset().union(*(method.asks(model, teachers[0]) for method in self.stage.methods))
+        answering = [self._teacher(one, folder, asked, features) for one, folder in zip(teachers, folders, strict=True)]
+        return model, self._context(remembering(several(answering)), teachers[0]), features
 
-    def _context(self, teacher: Teacher | None, teacher_model: Model | None) -> Context:
+    def _context(self, teacher: Callable[[Batch], Outputs] | None, teacher_model: Model | None) -> Context:
         return Context(
             self.seed, teacher, teacher_model, self._calibration, self._loss, self.task.soft_loss, self._texts
         )
+
+    def _teacher(
+        self, model: Model, folder: Path, asked: frozenset[str], features: Features
+    ) -> Callable[[Batch], Outputs]:
+        """Where only logits are wanted they come from batches; layers from each text alone, kept where the disk may hold them."""
+        model.network.to(self.device).eval().requires_grad_(False)
+        feed = Feed(self._features(model), model, self.device)
+        self._refuse_other_tokens(features, feed.features, layers=bool(asked))
+        if asked and self.device.type != "cpu":
+            return beside(model, feed, asked, self.stage.precision)
+        names = (LOGITS, *sorted(asked))
+        ask = self._alone(model, feed, asked) if asked else in_batches(model, feed, self.stage.precision)
+        return Teacher(feed, names, model.anatomy.per_token, self._kept(model, folder, feed, names, ask))
+
+    def _alone(self, model: Model, feed: Feed, asked: frozenset[str]) -> Ask:
+        alone, rows = Alone(model, asked, torch.get_num_threads()), feed.features.rows
+        return lambda sequences: alone((rows.ids[one], rows.types[one]) for one in sequences)
+
+    def _kept(self, model: Model, folder: Path, feed: Feed, names: tuple[str, ...], ask: Ask) -> Ask:
+        settings, label = self.plan.recipe.cache, f"{self.stage.spec.name}: teacher"
+        place = Path(settings.folder).expanduser() if settings.folder else self.run_folder.parent / ".teachers"
+        need = bytes_of(model, feed, names)
+        kept = Kept(place, max(int(settings.gigabytes * 1e9), 0 if len(names) > 1 else need))
+        if not kept.make_room(need):
+            say(
+                f"{label}: what it says of {len(feed.features)} texts would take {need / 1e9:.1f} GB (cache.gigabytes is "
+                f"{settings.gigabytes:g}), so it is asked anew at every step; the weights will be the same"
+            )
+            return ask
+        say(f"{label}: reads {len(feed.features)} texts, unless it has before; takes {need / 1e9:.2g} GB in {place}")
+        require_space(
+            place if place.exists() else self.run_folder, need, f"stage '{self.stage.spec.name}', its teacher"
+        )
+        how = "alone" if len(names) > 1 else self.stage.precision
+        return FromDisk(kept, (digest_of(folder), how), model, feed, names, ask, label, self._pause)
+
+    def _pause(self) -> None:
+        if self._tick():
+            raise Interrupted
 
     def _refuse_other_tokens(self, own: Features, teachers: Features, layers: bool) -> None:
         """Layers, and answers for every token, can only be compared where both read the same tokens."""
@@ -116,29 +157,39 @@ class StageMaker:
                 f"cannot be compared; {mending}"
             )
 
-    def _teacher_cache(self, feed: Feed) -> Path:
-        """Named by what decides the answers: the teacher, the texts in its tokens, the precision."""
-        key = fingerprint(
-            [self.plan.stage(self.stage.spec.teacher).key, self.stage.precision, rows_digest(feed.features.rows)]
-        )
-        return self.run_folder / "cache" / f"logits-{key[:16]}"
-
     def _features(self, model: Model) -> Features:
         """Training rows in the model's tokens, with the unlabelled ones behind."""
-        features = encode_for(model, self.task, "train")
-        texts = self._transfer()
-        if not texts:
-            return features
-        limit = min(self.task.max_tokens, model.anatomy.max_tokens)
-        return features.joined(self.task.unlabelled(texts, model.tokenizer.backend_tokenizer, limit))
+        train, limit = self.stage.spec.train, min(self.task.max_tokens, model.anatomy.max_tokens)
+        labelled = encode_for(model, self.task, "train") if train is None or train.labelled else None
+        if not self._unlabelled:
+            return labelled or encode_for(model, self.task, "train")
+        others = self.task.unlabelled(self._unlabelled, model.tokenizer.backend_tokenizer, limit)
+        return labelled.joined(others) if labelled else others
 
-    def _transfer(self) -> list[str]:
+    @cached_property
+    def _unlabelled(self) -> list[Input]:
+        """Texts that only a teacher has an opinion on: drawn from elsewhere, and copies of the rows with words replaced."""
         train = self.stage.spec.train
-        return self.task.transfer_texts(train.transfer, self.seed) if train and train.transfer else []
+        if train is None:
+            return []
+        found: list[Input] = []
+        if train.transfer:
+            path = Path(train.texts).expanduser()
+            found += unlabelled.draw(path, train.transfer, self.seed) if train.texts else self.task.transfer_texts(train.transfer, self.seed)  # fmt: skip
+        return found + (self._copies(train.augment) if train.augment else [])
+
+    def _copies(self, count: int) -> list[Input]:
+        rows = self.task.texts_alone(self.task.splits()["train"])
+        masked = masked_model(self.plan.model_folder)
+        start = load_folder(self.plan.model_folder, self.task.head)
+        say(f"{self.stage.spec.name}: {count * len(rows)} copies of rows, words replaced by {'a masked-language model' if masked else 'their nearest vectors'}")  # fmt: skip
+        candidates = InContext(masked, start.tokenizer) if masked else Nearest(start, self.task.texts(self.task.splits()["train"]))  # fmt: skip
+        return list(copies(rows, count, candidates, derive(self.seed, "augment")))
 
     def _texts(self) -> Iterable[str]:
         yield from self.task.texts(self.task.splits()["train"])
-        yield from self._transfer()
+        for given in self._unlabelled:
+            yield from texts_in(given)
 
     def _calibration(self, model: Model, count: int) -> Iterable[Batch]:
         feed = Feed(encode_for(model, self.task, "train"), model, CPU)
@@ -223,10 +274,3 @@ def parity(model: Model, predictor: Predictor, rows: Rows) -> float:
         own.append(lean(ids, torch.ones(1, int(length)), types).numpy()[0])
     own_logits = np.concatenate(own) if predictor.kind.per_token else np.stack(own)
     return float(np.abs(own_logits - predictor.logits(rows)).max())
-
-
-def rows_digest(rows: Rows) -> str:
-    """Names the token ids of a feed without turning them into text."""
-    digest = hashlib.sha256(rows.ids.starts.tobytes())
-    digest.update(np.ascontiguousarray(rows.ids.values).data)
-    return digest.hexdigest()

@@ -26,6 +26,7 @@ from niwaki.data import files
 from niwaki.data.cells import empty_cells
 from niwaki.data.columns import guess
 from niwaki.data.ragged import Ragged
+from niwaki.data.spill import gather
 from niwaki.data.splits import PARTS, arrange, labelled, split_by_hash
 from niwaki.models.forward import Batch
 from niwaki.models.model import Head
@@ -204,7 +205,7 @@ class Task(Settings):
         """All that is written in the rows, for vocabularies."""
         for part in sliced(rows):
             for given in self.inputs(part):
-                yield from _texts(given)
+                yield from texts_in(given)
 
     def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features:
         inputs = (given for part in sliced(rows) for given in self.inputs(part))
@@ -214,7 +215,11 @@ class Task(Settings):
     def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray | Ragged:
         raise NotImplementedError
 
-    def unlabelled(self, texts: Sequence[str], tokenizer: Tokenizer, max_tokens: int) -> Features:
+    def texts_alone(self, rows: pa.Table) -> list[Input]:
+        """The inputs, where they are texts or pairs of texts whose words may be replaced."""
+        raise Refused(f"task '{self.name}': rows whose answers hang on single words cannot be augmented; set train.augment = 0")
+
+    def unlabelled(self, texts: Sequence[Input], tokenizer: Tokenizer, max_tokens: int) -> Features:
         """Features of texts that only a teacher has an opinion on."""
         raise Refused(f"task '{self.name}': unlabelled texts cannot be added to it; set train.transfer = 0")
 
@@ -260,8 +265,13 @@ def sliced(rows: pa.Table) -> Iterator[pa.Table]:
 
 
 def as_text(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
+    """A column as text; what has to be converted lies on disk where it is much."""
+    given = table.column(column)
+    if pa.types.is_string(given.type):
+        return given
     try:
-        return table.column(column).cast(pa.string())
+        texts = (pa.record_batch([chunk.cast(pa.string())], [column]) for chunk in given.chunks)
+        return gather(texts, pa.schema([(column, pa.string())])).column(0)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise Refused(
             f"{where}: column '{column}' is not text in UTF-8 ({first_line(error)}); convert it first"
@@ -282,9 +292,10 @@ def each_of(said: list[str] | str, table: pa.Table) -> list[str]:
     return [said] if said in table.column_names else [name.strip() for name in said.split(",")]
 
 
-def _texts(given: Input) -> Iterator[str]:
+def texts_in(given: Input) -> Iterator[str]:
+    """Every text of an input, however it is nested."""
     if isinstance(given, str):
         yield given
     else:
         for part in given:
-            yield from _texts(part)
+            yield from texts_in(part)

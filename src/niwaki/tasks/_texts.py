@@ -38,7 +38,10 @@ class Texts(Task):
             list(zip(texts, rows.column("second").to_pylist(), strict=True)) if "second" in rows.column_names else texts
         )
 
-    def unlabelled(self, texts: Sequence[str], tokenizer: Tokenizer, max_tokens: int) -> Features:
+    def texts_alone(self, rows: pa.Table) -> list[Input]:
+        return self.inputs(rows)
+
+    def unlabelled(self, texts: Sequence[Input], tokenizer: Tokenizer, max_tokens: int) -> Features:
         encoded = self.kind.encode(texts, tokenizer, max_tokens)
         one = np.asarray(self.targets(self.splits()["train"].slice(0, 1), encoded))
         return Features(encoded, np.full((len(texts), *one.shape[1:]), NO_LABEL, dtype=one.dtype))

@@ -16,9 +16,10 @@ ROWS, TOKENS = 128, 8192  # a batch without gradients may be larger than one wit
 Read = Callable[[Outputs, Tensor], Tensor]  # what a batch gave, and its mask, to what is wanted of it
 
 
-def logits_of(model: Model, feed: Feed, precision: str) -> np.ndarray:
-    """(sequences, labels) in the order of the feed, or (tokens of all sequences, labels) from heads per token; float32."""
-    return _gathered(model, feed, precision, lambda out, mask: out.logits, model.anatomy.per_token)
+def logits_of(model: Model, feed: Feed, precision: str, chosen: np.ndarray | None = None) -> np.ndarray:
+    """(sequences, labels) of all sequences, or of the chosen ones, in their order; (tokens of all of them, labels) from heads
+    per token; float32."""
+    return _gathered(model, feed, precision, lambda out, mask: out.logits, model.anatomy.per_token, chosen=chosen)
 
 
 def hidden_of(model: Model, feed: Feed, precision: str, per_token: bool) -> np.ndarray:
@@ -38,22 +39,24 @@ def _mean(out: Outputs, mask: Tensor) -> Tensor:
 
 @torch.no_grad()
 def _gathered(
-    model: Model, feed: Feed, precision: str, read: Read, per_token: bool, needs: frozenset[str] = frozenset()
-) -> np.ndarray:
+    model: Model, feed: Feed, precision: str, read: Read, per_token: bool, needs: frozenset[str] = frozenset(),
+    chosen: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
     was_training = model.network.training
     model.network.eval()
-    lengths = feed.features.rows.ids.lengths
-    found = in_order(_parts(model, feed, precision, read, needs), lengths, per_token)
+    chosen = np.arange(len(feed.features.rows.ids)) if chosen is None else chosen
+    lengths = feed.features.rows.ids.lengths[chosen]
+    found = in_order(_parts(model, feed, precision, read, needs, chosen, lengths), lengths, per_token)
     model.network.train(was_training)
     return found
 
 
 def _parts(
-    model: Model, feed: Feed, precision: str, read: Read, needs: frozenset[str]
+    model: Model, feed: Feed, precision: str, read: Read, needs: frozenset[str], chosen: np.ndarray, lengths: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     anatomy, nothing = model.anatomy, torch.zeros(0)
-    for sequences in sorted_batches(feed.features.rows.ids.lengths, ROWS, TOKENS):
-        batch = Batch(feed.inputs(sequences), nothing, nothing)
+    for places in sorted_batches(lengths, ROWS, TOKENS):
+        batch = Batch(feed.inputs(chosen[places]), nothing, nothing)
         with autocast(precision, feed.device):
             out = forward(model.network, anatomy, batch, needs)
-        yield sequences, read(out, batch.mask).float().cpu().numpy()
+        yield places, read(out, batch.mask).float().cpu().numpy()

@@ -17,7 +17,12 @@ class TrainSettings(Settings):
     dropout: float | None = setting(None, "share of activations dropped; none keeps what the model says", ge=0, lt=1)
     patience: int = setting(0, "validations without improvement after which training stops; 0 never stops early", ge=0)
     validations: int = setting(1, "how often an epoch the model is validated; the best one is kept", ge=1)
-    transfer: int = setting(0, "unlabelled texts of the task's kind to add; only a teacher can teach on them", ge=0)
+    transfer: int = setting(0, "unlabelled texts to add, drawn by the seed; only a teacher can teach on them", ge=0)
+    texts: str = setting("", "file or folder that `transfer` draws from; none takes those that the task brings")
+    augment: int = setting(
+        0, "copies of every row to add, with words replaced; only a teacher can teach on them", ge=0, le=1000
+    )
+    labelled: bool = setting(True, "whether the task's train rows are trained on; false takes unlabelled texts alone")
     precision: Literal["auto", "bf16", "fp32"] = setting(
         "auto", "number format; auto takes bf16 where the hardware has it"
     )

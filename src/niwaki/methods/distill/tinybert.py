@@ -1,7 +1,9 @@
 """Layer by layer: embeddings, hidden states and attention scores of the student follow chosen layers of the teacher.
 
-Paper: Jiao et al. 2020, TinyBERT: Distilling BERT for Natural Language Understanding (arXiv 1909.10351).
-Cost: one forward pass of the teacher per training batch.
+Paper: Jiao et al. 2020, TinyBERT: Distilling BERT for Natural Language Understanding (arXiv 1909.10351). Its two phases are two
+stages: prediction = 0 in the first; embedding, hidden and attention = 0 in the second, or `logits`. A learned mapping as in
+Passban et al. 2021 (arXiv 2012.14022): each student layer follows a weighted mean of all teacher layers.
+Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
 from typing import ClassVar, Literal
@@ -10,11 +12,16 @@ import torch
 from torch import Tensor, nn
 
 from niwaki.core.errors import Refused
-from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method
-from niwaki.models.forward import HIDDEN, SCORES, Batch, Outputs
+from niwaki.methods.distill._layers import depths, heads_of, layer_map, masked_mse, mixed, pairs, projection
+from niwaki.models.forward import HIDDEN, SCORES, Batch, Depths, Outputs
+from niwaki.models.insides import named
 from niwaki.models.model import Model
+
+FIRST_GUESS = (
+    2.0  # in a learned mapping: how much more likely than others the uniform choice is at the start, as a logit
+)
 
 
 class TinyBert(Method):
@@ -23,60 +30,95 @@ class TinyBert(Method):
     attention: float = setting(1.0, "weight of the loss on the attention scores, before softmax", ge=0)
     prediction: float = setting(1.0, "weight of the loss on the soft targets", ge=0)
     temperature: float = setting(1.0, "of the soft targets", gt=0)
-    mapping: Literal["uniform", "top"] = setting(
-        "uniform", "which teacher layers are followed: spread evenly, or the last ones"
+    mapping: Literal["uniform", "top", "learned"] = setting(
+        "uniform",
+        "which teacher layers are followed: spread evenly, the last ones, or a mean of all with learned weights",
     )
     truth: float = setting(0.0, "weight of the loss so far (the labels)", ge=0)
 
     needs: ClassVar[frozenset[str]] = frozenset({HIDDEN, SCORES})
     needs_teacher: ClassVar[bool] = True
     needs_training: ClassVar[bool] = True
+    version: ClassVar[int] = 2
+
+    @property
+    def judged(self) -> bool:
+        return bool(self.prediction or self.truth)
 
     def prepare(self, model: Model, context: Context) -> Model:
-        assert context.teacher_model is not None
-        student, teacher = model.anatomy, context.teacher_model.anatomy
-        if len(student.order) > len(teacher.order):
+        teacher = context.teacher_model
+        assert teacher is not None
+        own, theirs = depths("tinybert", model, teacher)
+        if self.attention and heads_of(model) != heads_of(teacher):
             raise Refused(
-                f"tinybert: the student has {len(student.order)} layers, more than the teacher's {len(teacher.order)}; make it shallower"
+                "tinybert: student and teacher have different numbers of heads; set attention = 0 to distil without the attention "
+                "loss, or take 'relations', which compares any numbers of heads"
             )
-        if self.attention and _heads(model) != _heads(context.teacher_model):
-            raise Refused(
-                "tinybert: student and teacher have different numbers of heads; set attention = 0 to distil without the attention loss"
-            )
-        if student.width != teacher.width:  # one projection for all layers, as in the paper
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(derive(context.seed, "tinybert"))
-                self._helpers = nn.Linear(student.width, teacher.width, bias=False)
+        helpers = nn.ModuleDict()
+        matrix = projection(model, teacher, context.seed, "tinybert")
+        if matrix is not None:
+            helpers["projection"] = matrix
+        if self.mapping == "learned":
+            helpers["mix"] = Mix(own, theirs)
+        self._helpers = helpers if len(helpers) else None
         return model
+
+    def asks(self, model: Model, teacher: Model) -> frozenset[str]:
+        own, theirs = depths("tinybert", model, teacher)
+        layers = range(theirs) if self.mapping == "learned" else layer_map(own, theirs, self.mapping)
+        asked: frozenset[str] = frozenset()
+        if self.embedding:
+            asked |= named("hidden", [0])
+        if self.hidden:
+            asked |= named("hidden", (number + 1 for number in layers))
+        return asked | named("scores", layers) if self.attention else asked
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None
         teacher = context.teacher(batch)
-        mapped = layer_map(len(outputs.scores), len(teacher.scores), self.mapping)
-        hidden = [self._helpers(state) for state in outputs.hidden] if self._helpers else outputs.hidden
         real = batch.mask.to(torch.float32)  # (batch, tokens)
         total = self.truth * loss
-        total = total + self.embedding * masked_mse(hidden[0], teacher.hidden[0], real[..., None])
-        for depth, source in enumerate(mapped):
-            total = total + self.hidden * masked_mse(hidden[depth + 1], teacher.hidden[source + 1], real[..., None])
+        if self.embedding:
+            total = total + self.embedding * masked_mse(
+                self._wide(outputs.hidden[0]), teacher.hidden[0], real[..., None]
+            )
+        for depth in range(len(outputs.scores)):
+            if self.hidden:
+                target = self._target(teacher.hidden, depth, outputs, context, first=1)
+                total = total + self.hidden * masked_mse(self._wide(outputs.hidden[depth + 1]), target, real[..., None])
             if self.attention:
-                pairs = real[:, None, :, None] * real[:, None, None, :]  # (batch, 1, tokens, tokens)
-                total = total + self.attention * masked_mse(outputs.scores[depth], teacher.scores[source], pairs)
-        return total + self.prediction * context.soft_loss(outputs.logits, teacher.logits, batch, self.temperature)
+                target = self._target(teacher.scores, depth, outputs, context, first=0)
+                total = total + self.attention * masked_mse(outputs.scores[depth], target, pairs(real))
+        if self.prediction:
+            total = total + self.prediction * context.soft_loss(outputs.logits, teacher.logits, batch, self.temperature)
+        return total
+
+    def _helper(self, name: str) -> nn.Module | None:
+        helpers = self._helpers
+        return helpers[name] if isinstance(helpers, nn.ModuleDict) and name in helpers else None
+
+    def _wide(self, state: Tensor) -> Tensor:
+        matrix = self._helper("projection")
+        return state if matrix is None else matrix(state)
+
+    def _target(self, states: Depths, depth: int, outputs: Outputs, context: Context, first: int) -> Tensor:
+        """What the student's layer follows; `first` is where the states of layers begin."""
+        assert context.teacher_model is not None
+        theirs = len(context.teacher_model.anatomy.order)
+        mix = self._helper("mix")
+        if mix is not None:
+            return mixed(mix(depth), [states[number + first] for number in range(theirs)])
+        return states[layer_map(len(outputs.scores), theirs, self.mapping)[depth] + first]
 
 
-def layer_map(student: int, teacher: int, how: str) -> list[int]:
-    """For each student layer, the teacher layer it follows (both from 0)."""
-    if how == "top":
-        return list(range(teacher - student, teacher))
-    return [(number + 1) * teacher // student - 1 for number in range(student)]
+class Mix(nn.Module):
+    """For each student layer, how much of each teacher layer it follows; at first mostly the one of the uniform mapping."""
 
+    def __init__(self, student: int, teacher: int) -> None:
+        super().__init__()
+        guess = torch.zeros(student, teacher)
+        guess[range(student), layer_map(student, teacher, "uniform")] = FIRST_GUESS
+        self.logits = nn.Parameter(guess)
 
-def masked_mse(a: Tensor, b: Tensor, real: Tensor) -> Tensor:
-    """Mean squared difference over real tokens (or pairs of real tokens); `real` is broadcast over what it lacks."""
-    squares = (a.float() - b.float()).square() * real
-    return squares.sum() / (real.sum() * (squares.numel() / real.numel()))
-
-
-def _heads(model: Model) -> set[int]:
-    return {layer.heads for layer in model.anatomy.layers}
+    def forward(self, depth: int) -> Tensor:
+        return torch.softmax(self.logits[depth], dim=0)

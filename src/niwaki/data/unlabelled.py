@@ -1,0 +1,89 @@
+"""Texts without labels, of a user's own: lines of plain text files, or a column of a table (two, where they are a known pair)."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from niwaki.core.errors import Refused
+from niwaki.core.files import files_below, fingerprint, sha256
+from niwaki.core.seeds import numpy_generator
+from niwaki.data import files
+from niwaki.data.names import FIRST_TEXT, PAIRS, TEXTS, known, plain
+
+PLAIN = (".txt", ".text")
+Text = str | tuple[str, str]
+
+
+def draw(path: Path, count: int, seed: int) -> list[Text]:
+    """`count` different texts, each as likely as any other; fewer where there are fewer. Not more than these are held."""
+    generator = numpy_generator(seed, "unlabelled")
+    chosen: list[Text] = []
+    seen: set[bytes] = set()
+    for text in texts(path):
+        digest = hashlib.blake2b(repr(text).encode(), digest_size=8).digest()
+        if digest in seen:
+            continue
+        seen.add(digest)
+        place = len(seen) - 1 if len(seen) <= count else int(generator.integers(len(seen)))
+        if place == len(chosen):
+            chosen.append(text)
+        elif place < count:
+            chosen[place] = text
+    if not chosen:
+        raise Refused(f"{path}: has no texts")
+    return chosen
+
+
+def texts(path: Path) -> Iterator[Text]:
+    """Every text of a file, or of all files in a folder that are plain text, else of the tables there."""
+    lines = [file for file in plain_files(path) if file.suffix in PLAIN]
+    for file in lines:
+        yield from _lines(file)
+    for table in files.read(path).values() if not lines else ():
+        columns = text_columns(table, path)
+        for batch in table.select(columns).to_batches():
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                said = tuple((text or "").strip() for text in row)
+                if all(said):
+                    yield said[0] if len(said) == 1 else (said[0], said[1])
+
+
+def text_columns(table: pa.Table, path: Path) -> list[str]:
+    """The one column of texts, or the two of a known pair; Refused where several could be meant."""
+    found = [
+        field.name for field in table.schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+    ]
+    by_name = {plain(name): name for name in found}
+    for first, second in PAIRS:
+        if first in by_name and second in by_name:
+            return [by_name[first], by_name[second]]
+    chosen = found if len(found) == 1 else known(found, FIRST_TEXT, TEXTS)
+    if len(chosen) != 1:
+        raise Refused(
+            f"{path}: which column holds the texts is not clear (there is: {', '.join(table.column_names)}); "
+            "keep one column of text, or name it 'text'"
+        )
+    return chosen
+
+
+def plain_files(path: Path) -> list[Path]:
+    return files_below(path) if path.is_dir() else [path]
+
+
+def digest(path: Path) -> str:
+    """Changes when a text does, wherever the files lie."""
+    if not path.exists():
+        raise Refused(f"{path}: is not there")
+    return fingerprint([sha256(file) for file in plain_files(path)])
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            yield from (line.strip() for line in lines if line.strip())
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"{path}: is not text in UTF-8 ({error.reason} at byte {error.start}); convert it first"
+        ) from None

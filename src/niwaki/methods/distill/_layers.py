@@ -1,0 +1,57 @@
+"""What methods that compare layers share: which teacher layer a student layer follows, and how widths are brought together."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.core.errors import Refused
+from niwaki.core.seeds import derive
+from niwaki.models.model import Model
+
+
+def layer_map(student: int, teacher: int, how: str) -> list[int]:
+    """For each student layer, the teacher layer it follows (both from 0)."""
+    if how == "top":
+        return list(range(teacher - student, teacher))
+    return [(number + 1) * teacher // student - 1 for number in range(student)]
+
+
+def depths(name: str, student: Model, teacher: Model) -> tuple[int, int]:
+    """Layers run by both; Refused, in the name of the method, where the student is the deeper one or has none."""
+    student.anatomy.require_layers(name)
+    teacher.anatomy.require_layers(name)
+    own, theirs = len(student.anatomy.order), len(teacher.anatomy.order)
+    if own > theirs:
+        raise Refused(f"{name}: the student has {own} layers, more than the teacher's {theirs}; make it shallower")
+    return own, theirs
+
+
+def projection(student: Model, teacher: Model, seed: int, name: str) -> nn.Module | None:
+    """One matrix for all layers, from the student's width to the teacher's; None where they are the same."""
+    own, theirs = student.anatomy.width, teacher.anatomy.width
+    if own == theirs:
+        return None
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derive(seed, name))
+        return nn.Linear(own, theirs, bias=False)
+
+
+def masked_mse(a: Tensor, b: Tensor, real: Tensor) -> Tensor:
+    """Mean squared difference over real tokens (or pairs of real tokens); `real` is broadcast over what it lacks."""
+    squares = (a.float() - b.float()).square() * real
+    return squares.sum() / (real.sum() * (squares.numel() / real.numel()))
+
+
+def pairs(real: Tensor) -> Tensor:
+    """(batch, tokens) to (batch, 1, tokens, tokens): 1 where both are real."""
+    return real[:, None, :, None] * real[:, None, None, :]
+
+
+def heads_of(model: Model) -> set[int]:
+    return {layer.heads for layer in model.anatomy.layers}
+
+
+def mixed(weights: Tensor, states: Sequence[Tensor]) -> Tensor:
+    """The sum of states, each with its weight."""
+    return sum((weight * state for weight, state in zip(weights, states, strict=True)), torch.zeros(()))

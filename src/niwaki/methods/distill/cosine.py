@@ -1,0 +1,45 @@
+"""Direction: the student's last hidden states point where the teacher's do.
+
+Paper: Sanh et al. 2019, DistilBERT, a distilled version of BERT (arXiv 1910.01108); there beside soft targets and truth.
+Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
+"""
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method
+from niwaki.methods.distill._layers import projection
+from niwaki.models.forward import HIDDEN, Batch, Outputs
+from niwaki.models.insides import named
+from niwaki.models.model import Model
+
+
+class Cosine(Method):
+    weight: float = setting(1.0, "of this loss; the loss so far is added to it", ge=0)
+
+    needs: ClassVar[frozenset[str]] = frozenset({HIDDEN})
+    needs_teacher: ClassVar[bool] = True
+    needs_training: ClassVar[bool] = True
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        assert context.teacher_model is not None
+        for one in (model, context.teacher_model):
+            one.anatomy.require_layers("cosine")
+        self._helpers = projection(model, context.teacher_model, context.seed, "cosine")
+        return model
+
+    def asks(self, model: Model, teacher: Model) -> frozenset[str]:
+        return named("hidden", [len(teacher.anatomy.order)])
+
+    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
+        assert context.teacher is not None and context.teacher_model is not None
+        theirs = context.teacher(batch).hidden[len(context.teacher_model.anatomy.order)]
+        own = outputs.hidden[len(outputs.hidden) - 1]
+        own = self._helpers(own) if self._helpers is not None else own
+        real = batch.mask.to(torch.float32)
+        apart = 1 - functional.cosine_similarity(own.float(), theirs.float(), dim=-1)  # (batch, tokens)
+        return loss + self.weight * (apart * real).sum() / real.sum()

@@ -1,0 +1,64 @@
+"""Patience: the first token's state in the student's inner layers follows that of chosen teacher layers, both at length 1.
+
+Paper: Sun et al. 2019, Patient Knowledge Distillation for BERT Model Compression (arXiv 1908.09355). The last layer is left to
+the soft targets (`logits` before it).
+Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
+"""
+
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method
+from niwaki.methods.distill._layers import depths, layer_map, projection
+from niwaki.models.forward import HIDDEN, Batch, Outputs
+from niwaki.models.insides import named
+from niwaki.models.model import Model
+
+
+class Patient(Method):
+    weight: float = setting(10.0, "of this loss; the loss so far is added to it", ge=0)
+    mapping: Literal["skip", "last"] = setting("skip", "teacher layers followed: every n-th, or those before the last")
+
+    needs: ClassVar[frozenset[str]] = frozenset({HIDDEN})
+    needs_teacher: ClassVar[bool] = True
+    needs_training: ClassVar[bool] = True
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        assert context.teacher_model is not None
+        own, _ = depths("patient", model, context.teacher_model)
+        if own == 1:
+            raise Refused("patient: compares the layers before the last, and the student has one; leave 'patient' out")
+        self._helpers = projection(model, context.teacher_model, context.seed, "patient")
+        return model
+
+    def asks(self, model: Model, teacher: Model) -> frozenset[str]:
+        return named("hidden", (source + 1 for source in self._map(*depths("patient", model, teacher))))
+
+    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
+        assert context.teacher is not None and context.teacher_model is not None
+        theirs = context.teacher(batch).hidden
+        mapped = self._map(len(outputs.hidden) - 1, len(context.teacher_model.anatomy.order))
+        each = [
+            apart(outputs.hidden[depth + 1][:, 0], theirs[source + 1][:, 0], self._helpers)
+            for depth, source in enumerate(mapped)
+        ]
+        return loss + self.weight * torch.stack(each).sum()
+
+    def _map(self, student: int, teacher: int) -> list[int]:
+        return layer_map(student, teacher, "top" if self.mapping == "last" else "uniform")[:-1]
+
+
+def apart(own: Tensor, theirs: Tensor, wide: nn.Module | None) -> Tensor:
+    """Squared distance of the two states at length 1; mean over the batch."""
+    own = wide(own) if wide is not None else own
+    return (
+        (functional.normalize(own.float(), dim=-1) - functional.normalize(theirs.float(), dim=-1))
+        .square()
+        .sum(-1)
+        .mean()
+    )
