@@ -33,6 +33,12 @@ VALUES = (
     "a\0b", "é\ud800", "stages", "logits", "int8", "heads", "BertForSequenceClassification", "roberta", [], {}, [[]], {"use": "int8"}, [0, 0], {"0": "a"},
 )  # fmt: skip
 
+KEYS = (  # that mean something to one of the readers
+    "auto_map", "trust_remote_code", "attn_implementation", "_attn_implementation", "quantization_config", "torch_dtype", "dtype", "text_config",
+    "id2label", "label2id", "num_labels", "problem_type", "niwaki_answer", "niwaki_max_tokens", "architectures", "model_type", "tie_word_embeddings",
+    "edit", "keep", "edits", "base", "version", "teacher", "start", "train", "methods", "use", "epochs", "seeds", "meter", "data", "path", "name",
+)  # fmt: skip
+
 
 def main(target: str, minutes: float) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -169,7 +175,7 @@ def changed(tree: Any, draw: random.Random) -> Any:
         if kind < 0.1:
             return {other: value for other, value in tree.items() if other != key}
         if kind < 0.2:
-            return {**tree, str(draw.choice(VALUES)): draw.choice(VALUES)}
+            return {**tree, str(draw.choice((*KEYS, *VALUES))): draw.choice((*VALUES, *tree.values()))}
         return {**tree, key: changed(tree[key], draw)}
     if isinstance(tree, list) and tree and draw.random() < 0.9:
         place = draw.randrange(len(tree))
