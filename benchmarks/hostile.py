@@ -1,14 +1,13 @@
 """Meets each of the 120 hostile files with a process of its own, under strace: exit code, lines, time, memory, and what
-the process made. One line of JSON for each in benchmarks/results/hostile.jsonl.
+the process made. Appends a record, with a line for each case, to results/hostile.jsonl. Needs strace.
 
-    python benchmarks/hostile.py [name ...]     all, or those whose name holds one of the words
+    python benchmarks/hostile.py [name ...]     all, or those whose name holds one of the words (then nothing is recorded)
 
-Time and memory are what the refusal took beyond its start: the same verb on sound files, median of three, is taken off.
-Seconds are of the processor, which a busy machine does not lengthen. "Made" are files opened to write, folders, links,
+Time and memory are what the refusal took beyond its start: the same verb on sound files, median of three, is taken off;
+what the whole process took is told beside it. Seconds are of the processor, which a busy machine does not lengthen. "Made" are files opened to write, folders, links,
 processes and sockets; what the interpreter and its libraries do at every start, seen in the sound runs, is not counted.
 """
 
-import json
 import os
 import re
 import shutil
@@ -22,14 +21,16 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from records import append, circumstances  # noqa: E402
+
 from hostile.sound import TEXT, Case, Sound, cases, make_sound  # noqa: E402
 
-RESULTS = ROOT / "benchmarks" / "results" / "hostile.jsonl"
 CALLS = "open,openat,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mknod,mknodat,socket,connect,execve,fork,vfork,clone,clone3"
 WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT")
 NIWAKI = "import sys, resource; from niwaki.cli._app import run; code = run(sys.argv[1:]); used = resource.getrusage(resource.RUSAGE_SELF); sys.stdout.flush(); open(int(sys.argv[0]) if sys.argv[0].isdigit() else 3, 'w').write(f'{used.ru_utime + used.ru_stime} {used.ru_maxrss}'); sys.exit(code)"
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "PYTHONDONTWRITEBYTECODE": "1", "TOKENIZERS_PARALLELISM": "false"}  # fmt: skip
 MOST_SECONDS, MOST_MEGABYTES = 1.0, 300
+MOST = ("seconds", "megabytes", "whole_seconds", "whole_megabytes")
 
 
 def meet(arguments: list[str], trace: Path | None) -> dict[str, Any]:
@@ -116,7 +117,8 @@ def judge(case: Case, sound: Sound, bases: dict[str, dict[str, Any]]) -> dict[st
     line = plain["lines"][0].replace(str(folder), "…") if plain["lines"] else ""
     return {
         "family": case.family, "trick": case.trick, "refused": good, "code": plain["code"], "lines": len(plain["lines"]),
-        "seconds": round(seconds or 0, 3), "megabytes": round(megabytes or 0, 1), "made": new[:5], "line": line[:300],
+        "seconds": round(seconds or 0, 3), "megabytes": round(megabytes or 0, 1), "whole_seconds": round(plain["seconds"] or 0, 3),
+        "whole_megabytes": round(plain["megabytes"] or 0, 1), "made": new[:5], "line": line[:300],
     }  # fmt: skip
 
 
@@ -132,11 +134,15 @@ def main(words: list[str]) -> None:
                 f"{'refused' if rows[-1]['refused'] else 'NOT AS PROMISED':<16} {case}  {rows[-1]['seconds']:.2f} s  {rows[-1]['megabytes']:.0f} MB  {rows[-1]['made'] or ''}",
                 flush=True,
             )
+    record = {
+        "files": len(rows), "families": len({row["family"] for row in rows}), "not_as_promised": [f"{row['family']}-{row['trick']}" for row in rows if not row["refused"]],
+        "made": sum(bool(row["made"]) for row in rows), **{f"most_{key}": max(row[key] for row in rows) for key in MOST}, "asked_seconds": MOST_SECONDS,
+        "asked_megabytes": MOST_MEGABYTES,
+    }  # fmt: skip
+    print(record)
     if not words:
-        RESULTS.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    print(
-        f"{sum(row['refused'] for row in rows)} of {len(rows)} refused as promised; the most: {max(row['seconds'] for row in rows):.2f} s, {max(row['megabytes'] for row in rows):.0f} MB"
-    )
+        append("hostile", {**record, "cases": rows, **circumstances()})
+    sys.exit(1 if record["not_as_promised"] else 0)
 
 
 if __name__ == "__main__":
