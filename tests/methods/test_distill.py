@@ -14,7 +14,7 @@ from niwaki.methods.distill.cosine import Cosine
 from niwaki.methods.distill.logits import Logits
 from niwaki.methods.distill.patient import Patient
 from niwaki.methods.distill.relations import Relations, divergence
-from niwaki.methods.distill.student import Student, fresh, spread
+from niwaki.methods.distill.student import Student, fresh, missed_most, spread
 from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.soft import soft_cross_entropy
@@ -266,3 +266,40 @@ def test_only_what_a_weight_asks_for_is_asked_for():
     assert TinyBert(embedding=0, hidden=0, attention=0).asks(small, whole) == set()
     assert not TinyBert(prediction=0).judged and TinyBert(prediction=0, truth=1).judged and TinyBert().judged
     assert Relations().judged and not Relations(truth=0).judged
+
+
+def test_the_layers_that_are_missed_most_are_kept_by_hand():
+    """Each layer is worth something; 1 and 3 do the same, so one of them can go for nothing, and then 2 is worth least."""
+
+    def loss(keep):
+        worth = {0: 5.0, 2: 1.0, 4: 3.0}
+        return -sum(worth.get(number, 0.0) for number in keep) - (4.0 if {1, 3} & set(keep) else 0.0)
+
+    assert missed_most(5, 4, loss) == [0, 1, 2, 4]
+    assert missed_most(5, 3, loss) == [0, 1, 4]
+    assert missed_most(5, 1, loss) == [0]
+
+
+def test_layers_are_chosen_by_what_the_loss_misses():
+    """The first of three layers is made to do nothing, and goes; spreading would keep it and drop the second."""
+    model = tiny.model("bert", layers=3)
+    first, second, third = model.anatomy.layers
+    with torch.no_grad():
+        for part in ("out", "ffn_out"):
+            for parameter in first.part(part).parameters():
+                parameter.zero_()
+        for norm in (model.anatomy.trunk.embeddings.LayerNorm, first.part("attention_norm"), first.part("ffn_norm")):
+            norm.weight.fill_(1)  # what is normed stays as it is when it is normed again
+            norm.bias.zero_()
+    batch = tiny.batch(model)
+    whole = tiny.logits(model, batch)
+
+    def far(small, batch):
+        return (tiny.logits(small, batch) - whole).square().mean()
+
+    wanted = [layer.part("query").weight.clone() for layer in (second, third)]
+    context = Context(3, None, None, lambda model, count: [batch], far, None, None)
+    student = Student(layers=2, choose="importance", ffn=64).prepare(model, context)
+    assert all(torch.equal(layer.part("query").weight, weight) for layer, weight in zip(student.anatomy.layers, wanted, strict=True))  # fmt: skip
+    assert tiny.logits(student, batch) == pytest.approx(whole, abs=1e-5)
+    assert spread(3, 2) == [0, 2]

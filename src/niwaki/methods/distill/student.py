@@ -4,6 +4,7 @@ Paper: slicing as in Xu et al. 2024, Initializing Models with Larger Ones (arXiv
 Cost: a few calibration batches forward and backward.
 """
 
+from collections.abc import Callable
 from typing import ClassVar, Literal
 
 import torch
@@ -16,6 +17,7 @@ from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.width import Width
+from niwaki.models.forward import Batch
 from niwaki.models.importance import importance, most_important
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
@@ -29,6 +31,9 @@ class Student(Method):
     )
     ffn: int | None = setting(None, "neurons of each feed-forward block; none keeps their ratio to `hidden`", ge=1)
     start: Literal["slice", "fresh"] = setting("slice", "cut from the start model, or random weights in the new shape")
+    choose: Literal["spread", "importance"] = setting(
+        "spread", "which layers are kept: evenly spread with the last, or those that the task's loss misses most"
+    )
     batches: int = setting(8, "calibration batches that tell what is important", ge=1)
 
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
@@ -38,16 +43,27 @@ class Student(Method):
         if self.start == "fresh":
             return fresh(model, shape, context.seed)
         if shape["layers"] < len(model.anatomy.order):
-            model.operate(Layers(keep=spread(len(model.anatomy.order), shape["layers"])))
+            model.operate(Layers(keep=self._layers(model, shape["layers"], context)))
+        layers, narrower = model.anatomy.layers, shape["hidden"] < model.anatomy.width
+        if not (narrower or shape["ffn"] < layers[0].neurons or shape["heads"] < layers[0].heads):
+            return model
         worth = importance(model, context.calibration(model, self.batches), context.loss)
-        layers = model.anatomy.layers
         if shape["ffn"] < layers[0].neurons:
             model.operate(Ffn(keep=[most_important(value, shape["ffn"]) for value in worth.neurons]))
         if shape["heads"] < layers[0].heads:
             model.operate(Heads(keep=[most_important(value, shape["heads"]) for value in worth.heads]))
-        if shape["hidden"] < model.anatomy.width:
+        if narrower:
             model.operate(Width(keep=most_important(worth.width, shape["hidden"])))
         return model
+
+    def _layers(self, model: Model, count: int, context: Context) -> list[int]:
+        depth = len(model.anatomy.order)
+        if (
+            self.choose == "spread" or len(model.anatomy.layers) != depth
+        ):  # layers that are the same have no difference in worth
+            return spread(depth, count)
+        batches = list(context.calibration(model, self.batches))
+        return missed_most(depth, count, lambda keep: _loss_with(model, keep, batches, context))
 
     def shape(self, model: Model) -> dict[str, int]:
         """All four numbers, the ones not given derived from the parent; Refused where they do not fit it."""
@@ -78,6 +94,24 @@ class Student(Method):
 def spread(depth: int, count: int) -> list[int]:
     """`count` layers of `depth`, evenly spread, always with the last: 3 of 6 are 1, 3, 5."""
     return [(number + 1) * depth // count - 1 for number in range(count)]
+
+
+def missed_most(depth: int, count: int, loss: Callable[[list[int]], float]) -> list[int]:
+    """One layer after the other goes, each time the one without which the loss is smallest; of equals the later one."""
+    keep = list(range(depth))
+    while len(keep) > count:
+        rest = [[number for number in keep if number != gone] for gone in reversed(keep)]
+        keep = min(rest, key=loss)
+    return keep
+
+
+@torch.no_grad()
+def _loss_with(model: Model, keep: list[int], batches: list[Batch], context: Context) -> float:
+    """The task's mean loss over the batches if only those layers ran."""
+    small = model.clone()
+    small.operate(Layers(keep=keep))
+    small.network.eval()
+    return sum(float(context.loss(small, batch)) for batch in batches) / len(batches)
 
 
 def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
