@@ -4,6 +4,7 @@ Each method is made with its defaults, and with EXAMPLES where the defaults chan
 prepares, trains, finishes, saves and measures it.
 """
 
+import itertools
 import re
 import shutil
 
@@ -22,6 +23,7 @@ from niwaki.models.model import load_folder
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage
+from niwaki.train.loop import Interrupted
 
 EXAMPLES = {
     "student": {"layers": 2, "hidden": 16}
@@ -50,10 +52,10 @@ def plan_for(name: str, settings: dict, bert_folder, rows_csv):
     return make_plan(parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": stages}), "contract")  # fmt: skip
 
 
-def run(plan, folder):
+def run(plan, folder, should_stop=lambda: False):
     ledger = Ledger(folder / "ledger.jsonl")
     for stage in plan.stages:
-        run_stage(plan, stage, folder, ledger, lambda: False)
+        run_stage(plan, stage, folder, ledger, should_stop)
     return [folder / stage.folder for stage in plan.stages]
 
 
@@ -114,10 +116,17 @@ def test_a_real_stage_is_made_whole(made, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_seed_gives_the_same_weights(made, home, tmp_path, bert_folder, rows_csv, name):
+def test_the_same_seed_gives_the_same_weights_also_when_interrupted(made, tmp_path, bert_folder, rows_csv, name):
+    """What a method remembers from step to step must be in its helpers, or be computed from the step."""
     teacher, stage = made(name)
     (tmp_path / "stages").mkdir()
     shutil.copytree(teacher, tmp_path / "stages" / teacher.name)
+    plan = plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv)
+    if plan.stages[-1].spec.train:
+        asked = itertools.count()
+        with pytest.raises(Interrupted):
+            run(plan, tmp_path, lambda: next(asked) == 3)  # before stages and after steps
+        assert list(tmp_path.glob("stages/.work-made-*/state-*"))
     _, again = run(plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv), tmp_path)
     assert again.name == stage.name
     for file in ("model.safetensors", "model.onnx", "tokenizer.json"):
