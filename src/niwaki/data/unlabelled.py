@@ -10,7 +10,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.seeds import numpy_generator
 from niwaki.data import files
-from niwaki.data.names import FIRST_TEXT, PAIRS, TEXTS, known, plain
+from niwaki.data.names import FIRST_TEXT, KEEPING, PAIRS, TEXTS, known, plain
 
 PLAIN = (".txt", ".text")
 Text = str | tuple[str, str]
@@ -26,10 +26,9 @@ def draw(path: Path, count: int, seed: int) -> list[Text]:
         if digest in seen:
             continue
         seen.add(digest)
-        place = len(seen) - 1 if len(seen) <= count else int(generator.integers(len(seen)))
-        if place == len(chosen):
+        if len(chosen) < count:
             chosen.append(text)
-        elif place < count:
+        elif (place := int(generator.integers(len(seen)))) < count:
             chosen[place] = text
     if not chosen:
         raise Refused(f"{path}: has no texts")
@@ -53,7 +52,9 @@ def texts(path: Path) -> Iterator[Text]:
 def text_columns(table: pa.Table, path: Path) -> list[str]:
     """The one column of texts, or the two of a known pair; Refused where several could be meant."""
     found = [
-        field.name for field in table.schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+        field.name
+        for field in table.schema
+        if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)) and plain(field.name) not in KEEPING
     ]
     by_name = {plain(name): name for name in found}
     for first, second in PAIRS:

@@ -44,7 +44,10 @@ def _copy(text: str, choices: list[list[str]], generator: np.random.Generator) -
     for word, some, (replaced, which) in zip(words, choices, draws, strict=True):
         made.append(text[place : word.start()])
         place = word.end()
-        new = some[int(which * len(some))] if some and replaced < SHARE else word.group()
+        if not some or replaced >= SHARE:
+            made.append(word.group())
+            continue
+        new = some[int(which * len(some))]
         made.append(new.capitalize() if word.group()[0].isupper() else new)
     return "".join([*made, text[place:]])
 
@@ -128,10 +131,12 @@ def masked_model(folder: Path) -> Network | None:
 
     if not any(name.startswith(MLM_HEADS) for name in header(folder / WEIGHTS).tensors):
         return None
-    config = checked_config(strict_json.read(folder / CONFIG), str(folder / CONFIG))
-    kind: Any = transformers.AutoModelForMaskedLM
+    values = checked_config(strict_json.read(folder / CONFIG), str(folder / CONFIG))
+    config = transformers.AutoConfig.for_model(**values)
+    with torch.device("meta"):
+        kind: Any = type(transformers.AutoModelForMaskedLM.from_config(config))
     network, told = kind.from_pretrained(
-        None, config=transformers.AutoConfig.for_model(**config), state_dict=load_file(folder / WEIGHTS),
+        None, config=config, state_dict=load_file(folder / WEIGHTS),
         attn_implementation=attention(), dtype="float32", output_loading_info=True,
     )  # fmt: skip
     return None if told["missing_keys"] or told["mismatched_keys"] else network

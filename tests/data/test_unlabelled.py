@@ -1,0 +1,72 @@
+"""Unlabelled texts of a user's own."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from niwaki.core.errors import Refused
+from niwaki.data.unlabelled import digest, draw, texts
+
+
+def test_lines_of_plain_text_without_empty_ones_and_marks(tmp_path):
+    path = tmp_path / "some.txt"
+    path.write_bytes("\ufeffOne film.\n\n  Zwei Häuser. \r\n".encode())
+    assert list(texts(path)) == ["One film.", "Zwei Häuser."]
+
+
+def test_a_folder_of_plain_text_is_read_in_order(tmp_path):
+    (tmp_path / "b.txt").write_text("two\n")
+    (tmp_path / "a.txt").write_text("one\n")
+    assert list(texts(tmp_path)) == ["one", "two"]
+
+
+def test_a_table_gives_its_one_column_of_text_or_a_known_pair(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id,blurb\n1,a text\n2,\n3,another\n")
+    assert list(texts(path)) == ["a text", "another"]
+    path.write_text("premise,hypothesis,id\nit rains,it is wet,1\nit snows,,2\n")
+    assert list(texts(path)) == [("it rains", "it is wet")]
+    path.write_text("one,two\na,b\n")
+    with pytest.raises(Refused, match="which column holds the texts is not clear"):
+        list(texts(path))
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps({"text": text, "title": "x"}) + "\n" for text in ("a", "b")))
+    assert list(texts(path)) == ["a", "b"]
+
+
+def test_what_is_drawn_follows_the_seed_and_no_text_comes_twice(tmp_path):
+    path = tmp_path / "some.txt"
+    path.write_text("".join(f"text {number % 50}\n" for number in range(200)))
+    first = draw(path, 20, 1)
+    assert first == draw(path, 20, 1) != draw(path, 20, 2)
+    assert len(set(first)) == 20
+    assert len(draw(path, 500, 0)) == 50
+
+
+def test_every_text_is_as_likely(tmp_path):
+    path = tmp_path / "some.txt"
+    path.write_text("".join(f"{number}\n" for number in range(10)))
+    counts = Counter(text for seed in range(600) for text in draw(path, 3, seed))
+    assert all(130 < counts[str(number)] < 230 for number in range(10))  # 180 each; ±50 is 4.5 standard deviations
+
+
+def test_what_cannot_be_read_is_refused(tmp_path):
+    path = tmp_path / "some.txt"
+    path.write_bytes(b"caf\xe9\n")
+    with pytest.raises(Refused, match="is not text in UTF-8"):
+        draw(path, 3, 0)
+    path.write_text("\n \n")
+    with pytest.raises(Refused, match="has no texts"):
+        draw(path, 3, 0)
+    with pytest.raises(Refused, match="is not there"):
+        digest(tmp_path / "none.txt")
+
+
+def test_the_digest_is_of_the_texts_not_of_the_place(tmp_path):
+    one, two = tmp_path / "one.txt", tmp_path / "two.txt"
+    one.write_text("a\n")
+    two.write_text("a\n")
+    assert digest(one) == digest(two)
+    two.write_text("b\n")
+    assert digest(one) != digest(two)

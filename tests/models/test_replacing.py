@@ -1,0 +1,97 @@
+"""Words replaced by others: which, how many, and by what."""
+
+import pytest
+import torch
+
+import tiny
+from niwaki.models import replacing
+from niwaki.models.model import load_folder
+from niwaki.models.replacing import InContext, Nearest, copies, masked_model, whole_words
+
+
+def test_a_copy_keeps_all_but_the_words_that_are_replaced():
+    def candidates(text):
+        return [["X"] if word in ("film", "plot") else [] for word in replacing.WORD.findall(text)]
+
+    made = list(copies(["A film, 2 plots: the film's end; FILM film!"], 200, candidates, 0))
+    assert all(
+        text.startswith("A ") and ", 2 plots: the film's end; FILM " in text and text.endswith("!") for text in made
+    )
+    replaced = sum(text.count("X") for text in made) / 400  # two words that have candidates
+    assert abs(replaced - replacing.SHARE) < 0.1
+
+
+def test_copies_follow_seed_and_row_and_keep_capitals():
+    candidates = lambda text: [["one", "two", "three"] for _ in replacing.WORD.findall(text)]  # noqa: E731
+    first = list(copies(["Alpha beta gamma"] * 2, 3, candidates, 0))
+    assert first == list(copies(["Alpha beta gamma"] * 2, 3, candidates, 0)) != list(copies(["Alpha beta gamma"] * 2, 3, candidates, 1))  # fmt: skip
+    assert first[:3] != first[3:] and len(first) == 6
+    assert all(text[0].isupper() for text in first)
+
+
+def test_both_texts_of_a_pair_are_replaced():
+    made = list(copies([("alpha beta", "gamma")], 20, lambda text: [["x"]] * len(text.split()), 0))
+    assert all(isinstance(pair, tuple) and len(pair) == 2 for pair in made)
+    assert any("x" in pair[1] for pair in made) and any("x" in pair[0] for pair in made)
+
+
+def test_the_nearest_are_those_of_the_table_by_hand():
+    model = tiny.model("bert")
+    number = whole_words(model.tokenizer.backend_tokenizer)
+    assert set(tiny.GOOD) <= number.keys() and not any(word.startswith("##") or len(word) == 1 for word in number)
+    with torch.no_grad():
+        table = model.anatomy.tokens.weight
+        table[number["fine"]] = 3 * table[number["good"]] + 0.01  # longer, in the same direction
+    near = Nearest(model, ["a good film", "Good!"])
+    found = near("Good films")
+    assert found[0][0] == "fine" and "good" not in found[0] and len(found[0]) == replacing.CANDIDATES
+    assert found[1] == []  # in two pieces
+
+
+def masked(tmp_path, family="bert"):
+    """A folder with a head for masked words."""
+    import transformers
+    from safetensors.torch import save_file
+
+    from niwaki.core.files import write_json
+    from niwaki.models.model import config_of
+
+    own = tiny.model(family)
+    network = transformers.AutoModelForMaskedLM.from_config(own.network.config)
+    network.config.architectures = [type(network).__name__]
+    state = {name: value.clone() for name, value in network.state_dict().items()}
+    save_file(state, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    write_json(tmp_path / "config.json", config_of(network))
+    own.tokenizer.save_pretrained(tmp_path)
+    return network
+
+
+@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "mpnet", "albert"])
+def test_a_head_for_masked_words_is_found_with_its_weights(tmp_path, family):
+    network = masked(tmp_path, family).eval()
+    found = masked_model(tmp_path).eval()
+    ids = torch.tensor([[2, 7, 8, 3]])
+    assert torch.equal(network(input_ids=ids).logits, found(input_ids=ids).logits)
+
+
+def test_a_model_without_such_a_head_gives_none(bert_folder):
+    assert masked_model(bert_folder) is None
+
+
+def test_in_context_asks_for_each_single_piece_word_in_its_place(tmp_path):
+    masked(tmp_path)
+    network, tokenizer = masked_model(tmp_path), load_folder(tmp_path, tiny_head()).tokenizer
+    text = "the film was movielike."
+    found = InContext(network, tokenizer)(text)
+    assert [len(some) for some in found] == [replacing.CANDIDATES] * 3 + [0]
+    ids = torch.tensor([tokenizer(text)["input_ids"]])
+    ids[0, 2] = tokenizer.mask_token_id
+    order = network.eval()(input_ids=ids).logits[0, 2].argsort(descending=True).tolist()
+    words = {number: word for word, number in whole_words(tokenizer.backend_tokenizer).items()}
+    assert found[1] == [words[number] for number in order if number in words][: replacing.CANDIDATES]
+
+
+def tiny_head():
+    from niwaki.models.model import Head
+
+    return Head(tiny.LABELS)

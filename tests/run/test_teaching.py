@@ -1,0 +1,151 @@
+"""Stages that learn from teachers: several at once, on texts of one's own, on copies; kept and anew; refused before work starts."""
+
+import hashlib
+
+import pytest
+
+import tiny
+from niwaki.core.errors import Refused
+from niwaki.core.files import read_json
+from niwaki.evaluate import quality
+from niwaki.meter.ledger import Ledger
+from niwaki.run.plan import make_plan
+from niwaki.run.recipe import parse
+from niwaki.run.runner import run_stage
+
+TRAIN = {"epochs": 1, "batch": 16, "lr": 1e-3, "precision": "fp32"}
+LOGITS = {"use": "logits"}
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch, quick_disk):
+    monkeypatch.setattr(quality, "RESAMPLES", 10)
+
+
+@pytest.fixture
+def recipe(bert_folder, rows_csv):
+    def made(*stages, **more):
+        teacher = {"name": "teacher", "train": TRAIN}
+        return parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv), "max_tokens": 24}, "stages": [teacher, *stages], **more})  # fmt: skip
+
+    return made
+
+
+def run(recipe, folder):
+    (folder / "stages").mkdir(parents=True, exist_ok=True)
+    plan, ledger = make_plan(recipe, "teaching"), Ledger(folder / "ledger.jsonl")
+    for stage in plan.stages:
+        run_stage(plan, stage, folder, ledger, lambda: False)
+    return [folder / stage.folder for stage in plan.stages]
+
+
+def weights(stage):
+    return hashlib.sha256((stage / "model" / "model.safetensors").read_bytes()).hexdigest()
+
+
+def learner(name="learner", methods=(LOGITS,), teacher="teacher", start="teacher", **train):
+    return {"name": name, "start": start, "teacher": teacher, "methods": list(methods), "train": {**TRAIN, **train}}
+
+
+def test_kept_or_asked_anew_the_weights_are_the_same_bits(recipe, tmp_path):
+    """The promise for layers; in a second run folder beside, everything is found and nobody is asked."""
+    stage = learner(methods=[{"use": "student", "layers": 2, "hidden": 16, "heads": 4}, {"use": "tinybert"}])
+    *_, kept = run(recipe(stage), tmp_path / "one" / "run")
+    blocks = sorted((tmp_path / "one" / ".teachers").glob("*/*"))
+    assert blocks
+    times = [path.stat().st_ctime_ns for path in blocks]
+    *_, anew = run(recipe(stage, cache={"gigabytes": 0.0}), tmp_path / "two" / "run")
+    assert not (tmp_path / "two" / ".teachers").exists()
+    assert weights(kept) == weights(anew) and kept.name == anew.name
+    *_, again = run(recipe(stage), tmp_path / "one" / "other")
+    assert weights(again) == weights(kept)
+    assert [
+        (block / "numbers.safetensors").stat().st_mtime_ns <= time for block, time in zip(blocks, times, strict=True)
+    ]
+    assert sorted((tmp_path / "one" / ".teachers").glob("*/*")) == blocks
+
+
+def test_several_teachers_teach_and_both_count_in_the_key(recipe, tmp_path):
+    other = {"name": "other", "start": "teacher", "train": {**TRAIN, "lr": 3e-3}}
+    both = recipe(other, learner(teacher=["teacher", "other"]))
+    one = recipe(other, learner(teacher="teacher"))
+    *_, of_both = run(both, tmp_path / "run")
+    *_, of_one = run(one, tmp_path / "run")
+    assert of_both.name != of_one.name and weights(of_both) != weights(of_one)
+    assert make_plan(both, "x").to_json()["stages"][2]["teachers"] == ["teacher", "other"]
+
+
+def test_layers_of_several_teachers_are_refused_before_work_starts(recipe):
+    with pytest.raises(Refused, match=r"follows the layers of one teacher, and stages.2.teacher names 2"):
+        recipe({"name": "other"}, learner(methods=[{"use": "tinybert"}], teacher=["teacher", "other"]))
+
+
+@pytest.mark.parametrize(
+    ("train", "said"),
+    [
+        ({"transfer": 5, "texts": "no/such/file.txt"}, "train.texts: no/such/file.txt: is not there"),
+        ({"labelled": False}, "labelled: is false, and there are no other texts"),
+        ({"texts": "README.md"}, "are drawn by `transfer`, which is 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(recipe, train, said):
+    with pytest.raises(Refused, match=said):
+        recipe(learner(**train))
+
+
+def test_unlabelled_texts_need_a_teacher(recipe):
+    for key in ("transfer", "augment"):
+        with pytest.raises(Refused, match=f"train.{key}: unlabelled texts need a teacher"):
+            recipe({"name": "alone", "train": {**TRAIN, key: 3}})
+
+
+def test_texts_of_ones_own_and_copies_are_trained_on(recipe, tmp_path):
+    texts = tmp_path / "own.txt"
+    texts.write_text("".join(f"{text}\n" for text, _ in tiny.sentences(40, seed=9)))
+    added = {"transfer": 32, "texts": str(texts)}
+    rows, more, copied, only = (
+        read_json(run(recipe(learner(**train)), tmp_path / "run")[-1] / "result.json")["training"]["steps"]
+        for train in ({}, added, {"augment": 2}, {**added, "labelled": False})
+    )
+    assert only == 2 and more == pytest.approx(rows + 2, abs=1) and copied == pytest.approx(3 * rows, abs=2)
+
+
+def test_the_key_follows_the_texts(recipe, tmp_path):
+    texts = tmp_path / "own.txt"
+    texts.write_text("one\ntwo\n")
+    asked = recipe(learner(transfer=2, texts=str(texts)))
+    first = make_plan(asked, "x").stages[1].key
+    texts.rename(tmp_path / "moved.txt")
+    assert make_plan(recipe(learner(transfer=2, texts=str(tmp_path / "moved.txt"))), "x").stages[1].key == first
+    (tmp_path / "moved.txt").write_text("one\nthree\n")
+    assert make_plan(recipe(learner(transfer=2, texts=str(tmp_path / "moved.txt"))), "x").stages[1].key != first
+
+
+def test_rows_whose_words_bear_answers_are_not_augmented(bert_folder, tmp_path):
+    from contracts import made
+
+    path = made.write("tagging", tmp_path)
+    stages = [{"name": "teacher"}, learner(augment=1)]
+    asked = parse({"model": str(bert_folder), "task": "tagging", "data": {"path": str(path)}, "stages": stages})
+    with pytest.raises(Refused, match="rows whose answers hang on single words cannot be augmented"):
+        run(asked, tmp_path / "run")
+
+
+def test_layers_alone_are_trained_to_the_last_step(recipe, tmp_path):
+    """Where answers are not trained, scores on the way say nothing: the last weights count, not the best."""
+    methods = [{"use": "student", "layers": 2}, {"use": "tinybert", "prediction": 0.0}]
+    *_, stage = run(recipe(learner(methods=methods, validations=4)), tmp_path / "run")
+    training = read_json(stage / "result.json")["training"]
+    assert training["best_step"] == training["steps"]
+
+
+def test_general_distillation_on_plain_text_then_on_the_task(recipe, tmp_path):
+    """The pretrained model teaches layers on plain text; the student then learns the task from the fine-tuned one."""
+    texts = tmp_path / "plain.txt"
+    texts.write_text("".join(f"{text}\n" for text, _ in tiny.sentences(64, seed=5)))
+    layers = [{"use": "student", "layers": 2}, {"use": "tinybert", "prediction": 0.0}]
+    general = learner("general", layers, teacher="pretrained", start="pretrained", transfer=64, texts=str(texts), labelled=False)  # fmt: skip
+    stages = [{"name": "pretrained"}, general, learner("student", start="general")]
+    made = parse({**recipe().model_dump(), "stages": [*stages[:2], {"name": "teacher", "start": "pretrained", "train": TRAIN}, stages[2]]})  # fmt: skip
+    *_, student = run(made, tmp_path / "run")
+    assert 0 <= read_json(student / "result.json")["score"]["value"] <= 1
