@@ -142,8 +142,9 @@ def test_measure_passes_output_and_exit_code_on(niwaki):
 
 
 def test_measure_as_json_keeps_stdout_clean(niwaki):
-    said = niwaki("measure", "--json", "--repeats", "2", "--place", "FRA", "--", "echo", "hello")
+    said = niwaki("measure", "--json", "--repeats", "2", "--place", "FRA", "--", "echo", "hello", "--token", "s3cr3t")
     value = json.loads(said.out)
+    assert value["command"] == ["echo", "hello", "--token", "***"]
     assert "hello" in said.err and value["exit_code"] == 0 and len(value["readings"]) == 2
     assert value["total"]["co2e_grams"] is not None
 

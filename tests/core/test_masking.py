@@ -4,7 +4,7 @@ import pytest
 
 from niwaki.core import log
 from niwaki.core.errors import NiwakiError, Refused, first_line
-from niwaki.core.masking import MOST_CHARACTERS, masked, one_line
+from niwaki.core.masking import MOST_CHARACTERS, masked, masked_words, one_line
 
 SECRET = "s3cr3t-Pa55word"
 
@@ -40,6 +40,26 @@ def test_secrets_are_masked(text):
 )
 def test_other_texts_stay(text):
     assert masked(text) == text == one_line(text)
+
+
+def test_a_command_is_told_without_its_secrets():
+    words = ["curl", "--hub-token", SECRET, "-u", "me", "--api_key", SECRET, f"--password={SECRET}", f"https://me:{SECRET}@hub", "--tokens", "3"]  # fmt: skip
+    assert masked_words(words) == [
+        *(
+            "curl",
+            "--hub-token",
+            "***",
+            "-u",
+            "me",
+            "--api_key",
+            "***",
+            "--password=***",
+            "https://***@hub",
+            "--tokens",
+            "3",
+        )
+    ]
+    assert masked_words([]) == [] and masked_words(["--token"]) == ["--token"]
 
 
 def test_a_cut_does_not_lay_a_secret_open():

@@ -11,6 +11,7 @@ import pytest
 
 from niwaki import report
 from niwaki.core import files
+from niwaki.report import folder
 from niwaki.report.markdown import fenced, plain
 
 from .runs import METHODS, make_full, make_run
@@ -133,6 +134,12 @@ def spoil(run: Path, words: str) -> None:
     line = {"stage": words, "what": words, "outcome": words, "reading": {"tier": words, "joules": 3, "source": words}}
     with (run / "ledger.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
+
+
+def test_no_secret_of_a_recipe_is_published(tmp_path):
+    run = make_full(tmp_path / "run")
+    (run / "recipe.toml").write_text('data = { path = "https://me:s3cr3t-word@host/rows" }\n')
+    assert folder.read(run).recipe == 'data = { path = "https://***@host/rows" }\n'
 
 
 def spoil_baseline(run: Path, words: str, names: dict[str, str]) -> None:

@@ -35,12 +35,13 @@ def command(
     options = {"place": _number(place), "pue": _number(pue), "price": _number(price)}
     with _to_stderr() if json else contextlib.nullcontext():
         measured = measure(words or [], repeats, **options)
+    from niwaki.core.masking import masked_words
     from niwaki.meter.reference import equivalents, familiar
 
     total = measured.total
     if json:
         readings = [reading.to_dict() for reading in measured.readings]
-        value = {"command": measured.command, "exit_code": measured.exit_code, "readings": readings}
+        value = {"command": masked_words(measured.command), "exit_code": measured.exit_code, "readings": readings}
         beside = None if total.co2e_grams is None else equivalents(total.co2e_grams)
         give({**value, "total": total.to_dict(), "equivalents": beside}, True, "")
     else:

@@ -13,6 +13,9 @@ NAMED = re.compile(
     r"(?i)((?:\b(?:token|access_token|api_?key|password|passwd|secret|signature|sig)=|\bauthorization['\"]?:\s*['\"]?"
     r"(?:bearer\s+|basic\s+)?|\bbearer\s+))[^\s'\"&,;)]{4,}"
 )
+BEFORE = re.compile(
+    r"(?i)--?(?:[\w-]*[-_])?(?:token|api[-_]?key|password|passwd|pass|secret)"
+)  # the word after it is one
 TOKEN = re.compile(r"\b(?:hf|gh[pousr]|sk|api_org)[_-][A-Za-z0-9_-]{16,}")  # as hubs and services write them
 
 
@@ -21,6 +24,12 @@ def masked(text: str) -> str:
     text = IN_ADDRESS.sub(f"{HIDDEN}@", text)
     text = TOKEN.sub(HIDDEN, text)
     return NAMED.sub(rf"\1{HIDDEN}", text)
+
+
+def masked_words(words: list[str]) -> list[str]:
+    """A command as words, without the secrets in its options (`--token=…`, `--token …`)."""
+    before = ["", *words]
+    return [HIDDEN if BEFORE.fullmatch(last) else masked(word) for last, word in zip(before, words, strict=False)]
 
 
 def one_line(text: str) -> str:

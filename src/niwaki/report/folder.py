@@ -12,6 +12,7 @@ from typing import Any
 from niwaki.core import files, strict_json, strict_toml
 from niwaki.core.errors import Refused
 from niwaki.core.inside import alone, inside
+from niwaki.core.masking import masked
 
 VERSION = 1
 UNPRINTABLE = re.compile(
@@ -144,4 +145,4 @@ def _text(path: Path) -> str | None:
     if not own(path).is_file():
         return None
     text = strict_json.read_bytes(path, strict_toml.MOST_BYTES).decode("utf-8", "replace")
-    return str(clean(text.replace("\r\n", "\n")))
+    return masked(str(clean(text.replace("\r\n", "\n"))))
