@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import Refused
-from niwaki.core.files import free_memory, require_writable
+from niwaki.core.files import require_writable
+from niwaki.core.memory import free_memory
 
 TESTED = Path(__file__).with_name("tested.json")  # of constraints.txt, the packages that niwaki imports
 LEAST_DISK, LEAST_MEMORY = 2e9, 1.5e9  # bytes that the demo's run needs at the most: 0.6 GB on disk, 1.2 GB in memory

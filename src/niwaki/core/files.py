@@ -18,6 +18,7 @@ from typing import Any
 
 from niwaki.core.errors import NiwakiError, Refused
 from niwaki.core.log import say
+from niwaki.core.memory import free_memory
 
 MANIFEST = "MANIFEST"
 SHIPPED_RECIPES = Path(__file__).parents[1] / "recipes"
@@ -282,17 +283,6 @@ def require_memory(need_bytes: int, what: str) -> None:
             f"{what} needs about {need_bytes / 1e6:.0f} MB of memory and {free / 1e6:.0f} MB are free; "
             "end other programs or choose a smaller model"
         )
-
-
-def free_memory(proc: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Bytes that can be taken without swapping; None where the system does not say."""
-    found = []
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        line = next(line for line in proc.read_text().splitlines() if line.startswith("MemAvailable:"))
-        found.append(int(line.split()[1]) * 1024)
-    with contextlib.suppress(OSError, ValueError):  # "max" where there is no limit
-        found.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
-    return max(0, min(found)) if found else None
 
 
 def newest_first(folders: Iterable[Path]) -> list[Path]:
