@@ -17,6 +17,7 @@ from niwaki.tasks._task import Features
 from niwaki.train.feed import Feed
 
 FAMILIES = ("albert", "bert", "distilbert", "electra", "mpnet", "roberta")
+READERS = ("averaging", "bilstm", "cnn")  # networks of our own, without attention layers
 PAD_IS_ONE = ("mpnet", "roberta")  # these count positions from after the padding mark
 LABELS = ["bad", "good"]
 GOOD = ["good", "fine", "lovely", "superb", "bright", "warm", "clever", "moving", "fresh", "tender"]
@@ -79,6 +80,16 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
         shape.pop("type_vocab_size", None)
     if family in ("albert", "electra"):
         shape["embedding_size"] = width // 2 + 4
+    if family in READERS:
+        shape = {
+            "num_hidden_layers": layers,
+            "embedding_size": width,
+            "hidden_size": ffn,
+            "max_position_embeddings": 64,
+            "sep_token_id": own.sep_token_id,
+            "niwaki_texts": 2,
+        }
+        shape |= {"bilstm": {"lstm_units": 6}, "cnn": {"filter_widths": [1, 2, 3], "num_filters": 6}}.get(family, {})
     marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
     return {"model_type": family, "architectures": [f"TinyFor{head}"], "vocab_size": len(own), **shape, **marks, **names}  # fmt: skip

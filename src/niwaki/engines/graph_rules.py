@@ -1,7 +1,7 @@
 """An ONNX graph by rule, before ONNX Runtime reads it: no weights but those beside it, no operators but plain ones.
 
 External data may name any file that the user may read, so its place must be model.safetensors and within it. The graphs
-that niwaki writes are a list of some hundred nodes of 37 standard operators, without subgraphs, functions or domains of
+that niwaki writes are a list of some hundred nodes of standard operators, without subgraphs, functions or domains of
 others; a graph that has more is not one of them. Tables inside the graph are small, and so are the shapes it makes out
 of constants: the engine computes those while it loads.
 """
@@ -23,10 +23,10 @@ ALLOWED = {"location", "offset", "length"}
 OPERATORS = {
     "Abs", "Add", "And", "Cast", "Clip", "Concat", "Constant", "ConstantOfShape", "CumSum", "DequantizeLinear", "Div",
     "DynamicQuantizeLinear", "Equal", "Erf", "Exp", "Expand", "Flatten", "Gather", "GatherElements", "Gelu", "Gemm", "Greater",
-    "GreaterOrEqual", "Identity", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "MatMul", "MatMulInteger",
-    "Max", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "Pow", "QuantizeLinear", "Range", "Reciprocal", "ReduceMean", "Relu",
-    "Reshape", "Shape", "Sigmoid", "Sign", "Slice", "Softmax", "Split", "Sqrt", "Squeeze", "Sub", "Tanh", "Transpose", "Unsqueeze",
-    "Where",
+    "GreaterOrEqual", "Identity", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "MatMul", "MatMulInteger",
+    "Max", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "Pow", "QuantizeLinear", "Range", "Reciprocal", "ReduceMax",
+    "ReduceMean", "ReduceSum", "Relu", "Reshape", "Shape", "Sigmoid", "Sign", "Slice", "Softmax", "Split", "Sqrt", "Squeeze",
+    "Sub", "Tanh", "Transpose", "Unsqueeze", "Where",
 }  # fmt: skip
 MAKERS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}  # operator → which input is a shape
 

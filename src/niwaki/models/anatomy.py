@@ -180,12 +180,15 @@ class Anatomy:
 
 def anatomy_of(network: Network) -> Anatomy:
     """The anatomy of the network's family, or Refused with the families there are."""
-    kind = str(network.config.model_type)
+    return family_of(str(network.config.model_type))(network)
+
+
+def family_of(kind: str) -> type[Anatomy]:
     if not is_known(kind):
         raise Refused(
             f"model family '{kind}' has no anatomy; there is: {', '.join(FAMILIES.names())} (docs/adding.md says how to add one)"
         )
-    return FAMILIES.load(_file_name(kind), Anatomy)(network)
+    return FAMILIES.load(_file_name(kind), Anatomy)
 
 
 def is_known(model_type: object) -> bool:

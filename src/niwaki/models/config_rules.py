@@ -79,6 +79,10 @@ def is_label(value: Any) -> bool:
     return isinstance(value, str | int | float) and len(str(value)) <= 1000 and not CONTROL.search(str(value))
 
 
+def filter_widths(value: Any) -> bool:
+    return isinstance(value, list) and 1 <= len(value) <= 20 and all(map(whole(100, 1), value))
+
+
 def answer(value: Any) -> bool:
     """How logits are read (`niwaki.answers` checks the fields): flat, a few plain values."""
     return isinstance(value, dict) and len(value) <= 20 and all(isinstance(item, str | int | float | bool | None) for item in value.values())  # fmt: skip
@@ -94,6 +98,9 @@ ALLOWED: dict[str, Rule] = {
     **dict.fromkeys(("hidden_size", "intermediate_size", "embedding_size", "dim", "hidden_dim"), width),
     **dict.fromkeys(("num_attention_heads", "n_heads"), whole(4096, 1)),
     **dict.fromkeys(("num_hidden_layers", "n_layers", "num_hidden_groups", "inner_group_num"), layers),
+    **dict.fromkeys(("lstm_units", "num_filters"), width),
+    "filter_widths": filter_widths,
+    "niwaki_texts": whole(2, 1),
     "vocab_size": whole(MOST_TOKENS, 1),
     "max_position_embeddings": whole(MOST_POSITIONS, 1),
     "niwaki_max_tokens": whole(MOST_POSITIONS, 1),

@@ -25,6 +25,7 @@ MOST_CONFIG_BYTES = 8 << 20
 HEAD_NUMBERS = 20_000_000  # more than any head's
 BESIDE_SHAPE = (
     "pad_token_id",
+    "sep_token_id",
     "niwaki_max_tokens",
     "niwaki_answer",
     "problem_type",

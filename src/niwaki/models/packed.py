@@ -17,6 +17,15 @@ def quantize_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
     return (weight.detach() / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale.float()
 
 
+def packed_form(module: Any) -> nn.Module:
+    """The module with its weights as integers: matrices, tables, and what knows a packed form of itself."""
+    if isinstance(module, nn.Linear):
+        return Int8Linear.of(module)
+    if isinstance(module, nn.Embedding):
+        return Int8Embedding.of(module)
+    return module.packed() if hasattr(module, "packed") else module
+
+
 class Int8Linear(nn.Module):
     """A linear map with int8 weights. They lie as (in, out): so the exported integer product reads them as stored."""
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from niwaki.core.errors import Refused, first_line
-from niwaki.models.anatomy import FAMILIES, Network, is_known
+from niwaki.models.anatomy import FAMILIES, Network, family_of, is_known
 from niwaki.models.config_rules import checked, shown
 
 HEADS = {
@@ -12,11 +12,14 @@ HEADS = {
 
 
 def checked_config(values: Any, where: str) -> dict[str, Any]:
-    """The config of a known family, without all that does not describe its shape (`config_rules`)."""
+    """The config of a known family, without all that does not describe its shape (`config_rules`). transformers then knows
+    the family too."""
     kind = values.get("model_type") if isinstance(values, dict) else None
     if isinstance(values, dict) and not is_known(kind):
         raise Refused(f"{where}: model_type {shown(kind)} is not supported; there is: {', '.join(FAMILIES.names())}")
-    return checked(values, where)
+    kept = checked(values, where)
+    family_of(str(kind)).introduce()
+    return kept
 
 
 def build(values: dict[str, Any]) -> Network:

@@ -18,12 +18,18 @@ def plain(tokenizer: Tokenizer) -> Tokenizer:
     return copy
 
 
-def used_pieces(tokenizer: Tokenizer, texts: Iterable[str], min_count: int) -> list[int]:
-    """Ids, ascending, that a corpus uses at least `min_count` times, with all that any text may fall back on:
-    special tokens and single characters, alone and inside a word."""
+def piece_counts(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
+    """Id → how often a corpus uses the piece; marks are not counted."""
     counts: Counter[int] = Counter()
     for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False):
         counts.update(encoding.ids)
+    return counts
+
+
+def used_pieces(tokenizer: Tokenizer, texts: Iterable[str], min_count: int) -> list[int]:
+    """Ids, ascending, that a corpus uses at least `min_count` times, with all that any text may fall back on:
+    special tokens and single characters, alone and inside a word."""
+    counts = piece_counts(tokenizer, texts)
     keep = {number for number, count in counts.items() if count >= min_count}
     for piece, number in tokenizer.get_vocab(with_added_tokens=True).items():
         if len(piece.removeprefix("##")) == 1:

@@ -1,0 +1,61 @@
+"""What the families of networks without attention share."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from torch import Tensor
+
+from niwaki.models.anatomy import Anatomy
+from niwaki.models.block import Block
+from niwaki.models.layer import Layer
+
+
+class ReaderAnatomy(Anatomy):
+    """A network of `models/networks`: it has no layers, and runs itself as lean as it trains."""
+
+    body = "body"
+    other_tables: ClassVar[tuple[str, ...]] = ()
+    uses_types = False  # texts are told apart by their separator
+    marks = ("pad_token_id", "sep_token_id")
+    body_matrices: ClassVar[str] = ""  # the list, relative to the body, of what is packed
+
+    @property
+    def layers(self) -> list[Layer]:
+        return []
+
+    @property
+    def width(self) -> int:
+        return int(self.tokens.embedding_dim)
+
+    @property
+    def head_final(self) -> str:
+        return "classifier"
+
+    @property
+    def head_square(self) -> tuple[str, ...]:
+        return ()
+
+    def matrices(self) -> Iterator[str]:
+        if self.body_matrices:
+            for name, _ in self.trunk.get_submodule(self.body_matrices).named_children():
+                yield f"{self.body}.{self.body_matrices}.{name}"
+        for number in range(len(self.network.hidden)):
+            yield f"hidden.{number}"
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The hidden layers before the logits."""
+        count = len(self.network.hidden)
+        readers = [*(f"hidden.{number}" for number in range(1, count)), "classifier"]
+        return [Block(self.network, f"hidden.{number}", reader) for number, reader in enumerate(readers)]
+
+    def tell_neurons(self) -> None:
+        counts = {layer.out_features for layer in self.network.hidden}
+        if len(counts) == 1:
+            self.network.config.hidden_size = counts.pop()
+
+    def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
+        return self.tokens(ids)
+
+    def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
+        return self.network.logits(ids, mask)

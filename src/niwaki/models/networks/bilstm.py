@@ -1,0 +1,54 @@
+"""Bidirectional LSTM layers over token vectors; of their states, the largest and the mean in a text."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.models.networks.lstm import BiLstm as Layer
+from niwaki.models.networks.reader import Body, ForSpans, ForTexts, ForTokens, Reader, ReaderConfig
+from niwaki.models.networks.texts import highest, mean
+
+
+class BiLstmConfig(ReaderConfig):
+    model_type = "bilstm"
+
+    lstm_units: int = 32  # of each direction
+
+
+class Recurrent(Body):
+    """Reads texts one behind the other, so that the second is read knowing the first."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.states = 2 * config.lstm_units
+        self.pooled = 2 * self.states
+        sizes = [config.embedding_size, *[self.states] * (config.num_hidden_layers - 1)]
+        self.lstm = nn.ModuleList(Layer(size, config.lstm_units) for size in sizes)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+
+    def forward(self, vectors: Tensor, mask: Tensor) -> Tensor:
+        states = vectors
+        for number, layer in enumerate(self.lstm):
+            states = layer(self.dropout(states) if number else states, mask)
+        return states
+
+    def pool(self, states: Tensor, ids: Tensor, texts: Tensor) -> Tensor:
+        return torch.cat([highest(states, texts), mean(states, texts)], dim=-1)
+
+
+class BiLstm(Reader):
+    config_class = BiLstmConfig
+    body_class = Recurrent
+
+
+class BiLstmForSequenceClassification(BiLstm, ForTexts):
+    pass
+
+
+class BiLstmForTokenClassification(BiLstm, ForTokens):
+    pass
+
+
+class BiLstmForQuestionAnswering(BiLstm, ForSpans):
+    pass

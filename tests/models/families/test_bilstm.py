@@ -1,0 +1,98 @@
+"""The BiLSTM against torch.nn.LSTM, run on each text alone: gates in another order, padding, both directions, layers."""
+
+import onnx
+import pytest
+import torch
+
+import tiny
+from niwaki.core.tensor_file import header
+from niwaki.engines.export import GRAPH, write_graph
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.networks.lstm import BiLstm, Int8BiLstm, reversal
+
+
+def by_torch(layer: BiLstm) -> torch.nn.LSTM:
+    """The same weights in torch's own module, gate by gate."""
+    own = torch.nn.LSTM(layer.inputs, layer.units, bidirectional=True, batch_first=True)
+    weights = layer.weights()
+    for direction, ending in enumerate(("", "_reverse")):
+        biases = weights[2][direction].chunk(2)
+        sources = {"weight_ih": weights[0][direction], "weight_hh": weights[1][direction], "bias_ih": biases[0], "bias_hh": biases[1]}  # fmt: skip
+        for name, source in sources.items():
+            gate_i, gate_o, gate_f, gate_c = source.detach().chunk(4)
+            getattr(own, f"{name}_l0{ending}").data.copy_(torch.cat([gate_i, gate_f, gate_c, gate_o]))
+    return own
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@torch.no_grad()
+def test_states_are_those_of_torch_on_each_text_alone(packed):
+    torch.manual_seed(0)
+    layer = BiLstm(5, 4)
+    torch.nn.init.normal_(layer.bias)
+    layer = layer.packed() if packed else layer
+    x, lengths = torch.randn(3, 7, 5), [7, 1, 4]
+    mask = torch.tensor([[1] * length + [0] * (7 - length) for length in lengths])
+    found = layer(x, mask)
+    for number, length in enumerate(lengths):
+        wanted = by_torch(layer)(x[number : number + 1, :length])[0][0]
+        torch.testing.assert_close(found[number, :length], wanted, atol=1e-6, rtol=0)
+
+
+@torch.no_grad()
+def test_the_whole_network_written_out_with_torch():
+    """Two layers, a pair of texts: largest and mean of the states of each text, compared, a hidden layer, logits."""
+    model = tiny.model("bilstm", layers=2)
+    network, batch = model.network, tiny.batch(model, pairs=True)
+    layers = [by_torch(layer) for layer in network.body.lstm]
+    for ids, mask, wanted in zip(batch.inputs["input_ids"], batch.mask, tiny.logits(model, batch), strict=True):
+        ids = ids[: int(mask.sum())]
+        states = network.body.embeddings.word_embeddings(ids)[None]
+        for layer in layers:
+            states = layer(states)[0]
+        cut = ids.tolist().index(model.tokenizer.sep_token_id) + 1
+        one, two = (
+            torch.cat([part.max(dim=0).values, part.mean(dim=0)]) for part in (states[0, :cut], states[0, cut:])
+        )
+        seen = torch.cat([one, two, (one - two).abs(), one * two])
+        found = network.classifier(torch.relu(network.hidden[0](seen)))
+        torch.testing.assert_close(found, wanted, atol=1e-5, rtol=0)
+
+
+def test_gradients_are_those_of_torch():
+    torch.manual_seed(0)
+    layer, x = BiLstm(3, 2), torch.randn(1, 5, 3)
+    own = by_torch(layer)
+    layer(x, torch.ones(1, 5)).square().sum().backward()
+    own(x)[0].square().sum().backward()
+    gate_i, gate_o, gate_f, gate_c = layer.input.grad[1].chunk(4)
+    torch.testing.assert_close(torch.cat([gate_i, gate_f, gate_c, gate_o]), own.weight_ih_l0_reverse.grad)
+
+
+def test_a_text_is_turned_and_padding_stays():
+    assert reversal(torch.tensor([3, 1]), 4).tolist() == [[2, 1, 0, 3], [0, 1, 2, 3]]
+
+
+def test_packed_matrices_are_bytes_with_a_scale_for_each_gate_of_each_unit():
+    torch.manual_seed(0)
+    layer = BiLstm(6, 4)
+    packed = Int8BiLstm.of(layer)
+    assert packed.input.dtype == packed.recurrent.dtype == torch.int8 and packed.input_scale.shape == (2, 16, 1)
+    for whole, codes, scale in ((layer.input, packed.input, packed.input_scale), (layer.recurrent, packed.recurrent, packed.recurrent_scale)):  # fmt: skip
+        assert ((whole - codes * scale).abs() <= scale / 2 + 1e-7).all()
+        assert (codes.abs().amax(dim=-1) == 127).all()
+    assert packed.packed() is packed
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_graph_has_one_node_a_layer_and_reads_the_weights_where_they_are_saved(tmp_path, packed):
+    model = tiny.model("bilstm", layers=2)
+    if packed:
+        model.operate(Int8())
+    model.save(tmp_path)
+    write_graph(model, tmp_path)
+    graph = onnx.load(str(tmp_path / GRAPH), load_external_data=False).graph
+    assert [node.op_type for node in graph.node].count("LSTM") == 2
+    outside = {entry.name for entry in graph.initializer if entry.data_location == 1}
+    of_lstm = {f"network.{name}" for name in header(tmp_path / "model.safetensors").tensors if ".lstm." in name}
+    assert of_lstm <= outside and len(of_lstm) == 2 * (5 if packed else 3)
