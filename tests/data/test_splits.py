@@ -5,7 +5,6 @@ import random
 from collections import defaultdict
 from itertools import pairwise
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -123,11 +122,16 @@ def test_large_parts_lie_in_mapped_files(monkeypatch):
     assert all(mapped[part].equals(held[part]) for part in PARTS)
 
 
-def test_long_columns_are_hashed_piece_by_piece(monkeypatch):
-    table = pa.table({"t": [f"text {number % 700}" for number in range(1000)], "l": ["x"] * 1000})
-    whole = part_codes(table, "t", "l", 0.1, 0.1)
-    monkeypatch.setattr("niwaki.data.digests.PIECE_ROWS", 7)
-    assert np.array_equal(part_codes(table.slice(0), "t", "l", 0.1, 0.1), whole)
+@given(rows=ROWS, shares=SHARES, at_once=some.integers(1, 9))
+def test_many_rows_are_worked_on_piece_by_piece(rows, shares, at_once):
+    table = chunked(rows, [5, 17])
+    whole = part_codes(table, "t", "l", *shares), part_codes(table, "t", "l", *shares, group="l")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("niwaki.data.scratch.PIECE_ROWS", at_once)
+        patch.setattr("niwaki.data.scratch.LIMIT_BYTES", 16)
+        patch.setattr("niwaki.data.digests.SORTED_ROWS", at_once)
+        cut = part_codes(table, "t", "l", *shares), part_codes(table, "t", "l", *shares, group="l")
+    assert [found.tolist() for found in cut] == [found.tolist() for found in whole]
 
 
 def test_shares_hold_within_each_label():

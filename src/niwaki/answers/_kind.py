@@ -11,6 +11,7 @@ from tokenizers import Encoding, Tokenizer
 from niwaki.core.errors import Refused, UsageError
 from niwaki.core.settings import Settings
 from niwaki.data.ragged import Ragged, RaggedWriter
+from niwaki.data.scratch import Growing, joined
 
 CHUNK = 2048  # inputs tokenized at once: enough for all cores, little memory
 Input = Any  # a text, a pair of texts, a list of words …: as the kind says
@@ -40,7 +41,7 @@ class Rows:
         return (np.asarray(rows)[:, None] * self.group + np.arange(self.group)).ravel()
 
     def joined(self, other: "Rows") -> "Rows":
-        owners = np.concatenate([self.owners, other.owners + self.inputs])
+        owners = joined(self.owners, other.owners + self.inputs)
         ids, types = self.ids.joined(other.ids), self.types.joined(other.types)
         return Rows(ids, types, owners, self.notes + other.notes, self.group)
 
@@ -99,7 +100,7 @@ class Writer:
     def __init__(self, group: int = 1) -> None:
         self.group = group
         self._ids, self._types = RaggedWriter(np.int32), RaggedWriter(np.uint8)
-        self._owners: list[np.ndarray] = []
+        self._owners = Growing(np.int64)
         self._notes: list[Any] = []
         self._inputs = 0
 
@@ -110,13 +111,12 @@ class Writer:
         numbers = np.arange(len(encodings)) if owners is None else np.asarray(owners, dtype=np.int64)
         self._ids.add(encoding.ids for encoding in encodings)
         self._types.add(encoding.type_ids for encoding in encodings)
-        self._owners.append(numbers + self._inputs)
+        self._owners.add(numbers + self._inputs)
         self._notes += notes
         self._inputs += int(numbers[-1]) + 1 if len(numbers) else 0
 
     def done(self) -> Rows:
-        owners = np.concatenate([np.zeros(0, dtype=np.int64), *self._owners])
-        return Rows(self._ids.done(), self._types.done(), owners, self._notes, self.group)
+        return Rows(self._ids.done(), self._types.done(), self._owners.done(), self._notes, self.group)
 
 
 def chunked(inputs: Iterable[Input]) -> Iterator[list[Input]]:

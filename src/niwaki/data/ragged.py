@@ -1,6 +1,5 @@
 """Rows of different lengths in one flat array: compact, quick to pad, and on disk where they are many."""
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-SPILL_BYTES = 256 << 20  # more than this lies in a temporary file, which the system reads and drops as it likes
+from niwaki.data.scratch import Growing, joined, pieces, room
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,8 @@ class Ragged:
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        return np.diff(self.starts)
+        found = room(len(self), np.int64)
+        return np.subtract(self.starts[1:], self.starts[:-1], out=found)
 
     def places(self, rows: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the values of chosen rows lie, as a rectangle (rows, longest), and the mask of those that are real."""
@@ -49,37 +49,27 @@ class Ragged:
         return filled, mask
 
     def joined(self, other: "Ragged") -> "Ragged":
-        starts = np.concatenate([self.starts, other.starts[1:] + self.starts[-1]])
-        return Ragged(np.concatenate([self.values, other.values]), starts)
+        starts = Growing(np.int64).add(self.starts)
+        for piece in pieces(len(other)):
+            starts.add(other.starts[1:][piece] + self.starts[-1])
+        return Ragged(joined(self.values, other.values), starts.done())
 
 
 class RaggedWriter:
     """Takes rows as they come; what is written does not stay in memory once it is much."""
 
-    def __init__(self, kind: Any = np.int32, spill_bytes: int = SPILL_BYTES) -> None:
+    def __init__(self, kind: Any = np.int32, spill_bytes: int | None = None) -> None:
         self.kind = np.dtype(kind)
-        self.spill_bytes = spill_bytes
-        self._blocks: list[np.ndarray] = []
-        self._lengths: list[np.ndarray] = []
-        self._file: Any = None
+        self._values, self._starts = Growing(kind, spill_bytes), Growing(np.int64, spill_bytes)
+        self._starts.add(np.zeros(1, dtype=np.int64))
+        self._end = 0
 
     def add(self, rows: Iterable[Sequence[int]]) -> None:
         arrays = [np.asarray(row, dtype=self.kind) for row in rows]
-        self._lengths.append(np.fromiter((len(array) for array in arrays), dtype=np.int64, count=len(arrays)))
-        self._blocks.append(np.concatenate([np.zeros(0, dtype=self.kind), *arrays]))
-        if sum(block.nbytes for block in self._blocks) > self.spill_bytes:
-            self._spill()
-
-    def _spill(self) -> None:
-        self._file = self._file or tempfile.TemporaryFile(prefix="niwaki-")  # noqa: SIM115 - lives as long as the rows
-        for block in self._blocks:
-            block.tofile(self._file)
-        self._blocks = []
+        lengths = np.fromiter((len(array) for array in arrays), dtype=np.int64, count=len(arrays))
+        self._starts.add(self._end + np.cumsum(lengths))
+        self._values.add(np.concatenate([np.zeros(0, dtype=self.kind), *arrays]))
+        self._end += int(lengths.sum())
 
     def done(self) -> Ragged:
-        starts = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *self._lengths]))
-        if self._file is None:
-            return Ragged(np.concatenate([np.zeros(0, dtype=self.kind), *self._blocks]), starts)
-        self._spill()
-        self._file.flush()
-        return Ragged(np.memmap(self._file, dtype=self.kind, mode="r"), starts)
+        return Ragged(self._values.done(), self._starts.done())

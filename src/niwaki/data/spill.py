@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from niwaki.core.files import require_space
 
-LIMIT_BYTES = 64 << 20
+LIMIT_BYTES = 32 << 20
 
 
 def gather(batches: Iterable[pa.RecordBatch], schema: pa.Schema | None = None, expect_bytes: int = 0) -> pa.Table:

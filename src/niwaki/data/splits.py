@@ -18,6 +18,7 @@ from pyarrow import compute
 
 from niwaki.core.errors import Refused
 from niwaki.data.digests import digests, label_ranks, numbered
+from niwaki.data.scratch import pieces, room
 from niwaki.data.spill import gather
 
 PARTS = ("train", "validation", "test")
@@ -85,34 +86,61 @@ def split_by_hash(
     whatever their order; rows with the same text fall into the same part. Without `label`, all texts are one list. With
     `group`, rows with the same group fall together and the shares are of rows, as near as whole groups come."""
     codes = part_codes(table, text, label, validation, test, group)
-    return {part: rows_of(table, codes == code) for code, part in enumerate(PARTS)}
+    return {part: rows_of(table, codes, code) for code, part in enumerate(PARTS)}
 
 
 def part_codes(table: pa.Table, text: str, label: str, validation: float, test: float, group: str = "") -> np.ndarray:
-    """The part of each row, as its place in PARTS. Memory: some 50 bytes a row, however long the texts are."""
+    """The part of each row, as its place in PARTS. What is kept of each row, some 40 bytes, lies on disk where it is much."""
     count, place = numbered(*digests(table.column(group or text)))  # texts in the order of their hashes
     if group:
-        return by_rows(np.bincount(place, minlength=count), validation, test)[place]
-    ranks = label_ranks(table.column(label)) if label else np.zeros(table.num_rows, dtype=np.int64)
-    smallest = np.full(count, np.iinfo(np.int64).max)
-    np.minimum.at(smallest, place, ranks)  # a text with several labels counts under the smallest
+        return taken(by_rows(np.bincount(place, minlength=count), validation, test), place)
+    smallest = smallest_ranks(table.column(label), count, place) if label else room(count, np.int32)
     parts = by_texts(smallest, validation, test)
-    if any(share and not (parts == code).any() for code, share in ((1, validation), (2, test))):
-        parts = by_texts(np.zeros_like(smallest), validation, test)  # labels too rare to give each a share
-    return parts[place]
+    if any(share and not has(parts, code) for code, share in ((1, validation), (2, test))):
+        parts = by_texts(room(count, np.int32), validation, test)  # labels too rare to give each a share
+    return taken(parts, place)
+
+
+def smallest_ranks(labels: pa.ChunkedArray, count: int, place: np.ndarray) -> np.ndarray:
+    """Of each text the rank of its label; one with several labels counts under the smallest."""
+    ranks, smallest = label_ranks(labels), room(count, np.int32)
+    smallest[:] = np.iinfo(np.int32).max
+    for piece in pieces(len(place)):
+        np.minimum.at(smallest, place[piece], ranks[piece])
+    return smallest
+
+
+def taken(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    found = room(len(places), values.dtype)
+    for piece in pieces(len(places)):
+        found[piece] = values[places[piece]]
+    return found
+
+
+def has(values: np.ndarray, value: int) -> bool:
+    return any((values[piece] == value).any() for piece in pieces(len(values)))
 
 
 def by_texts(label_of: np.ndarray, validation: float, test: float) -> np.ndarray:
     """Parts of texts that come in the order of their hashes: of each label the first for the test, then validation."""
-    order = np.argsort(label_of, kind="stable")
-    sizes = np.bincount(label_of)
-    within = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    labels = int(label_of.max(initial=-1)) + 1
+    sizes = sum((np.bincount(label_of[piece], minlength=labels) for piece in pieces(len(label_of))), np.zeros(labels))
     test_ends, validation_ends = np.rint(sizes * test), np.rint(sizes * (test + validation))
-    parts = np.empty(len(order), dtype=np.int8)
-    parts[order] = np.where(
-        within < np.repeat(test_ends, sizes), 2, np.where(within < np.repeat(validation_ends, sizes), 1, 0)
-    )
+    parts, seen = room(len(label_of), np.int8), np.zeros(labels, dtype=np.int64)
+    for piece in pieces(len(label_of)):
+        its = label_of[piece]
+        within = seen[its] + places_within(its)
+        parts[piece] = np.where(within < test_ends[its], 2, np.where(within < validation_ends[its], 1, 0))
+        seen += np.bincount(its, minlength=labels)
     return parts
+
+
+def places_within(label_of: np.ndarray) -> np.ndarray:
+    """Of each, how many before it have the same label."""
+    order, sizes = np.argsort(label_of, kind="stable"), np.bincount(label_of)
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return places
 
 
 def by_rows(sizes: np.ndarray, validation: float, test: float) -> np.ndarray:
@@ -121,12 +149,14 @@ def by_rows(sizes: np.ndarray, validation: float, test: float) -> np.ndarray:
     return np.where(middle < test, 2, np.where(middle < test + validation, 1, 0)).astype(np.int8)
 
 
-def rows_of(table: pa.Table, wanted: np.ndarray) -> pa.Table:
-    """The wanted rows in their order; many of them in a mapped file."""
-    if wanted.all():
+def rows_of(table: pa.Table, codes: np.ndarray, code: int) -> pa.Table:
+    """The rows of one part in their order; many of them in a mapped file."""
+    if all((codes[piece] == code).all() for piece in pieces(len(codes))):
         return table
     batches = table.to_batches()
-    ends = np.cumsum([batch.num_rows for batch in batches])
-    masks = (pa.array(mask) for mask in np.split(wanted, ends[:-1]))
-    kept = (batch.filter(mask) for batch, mask in zip(batches, masks, strict=True))
+    starts = np.cumsum([0, *(batch.num_rows for batch in batches)])
+    kept = (
+        batch.filter(pa.array(codes[start : start + batch.num_rows] == code))
+        for batch, start in zip(batches, starts[:-1], strict=True)
+    )
     return gather((batch for batch in kept if batch.num_rows), schema=table.schema)

@@ -14,6 +14,7 @@ from torch.nn import functional
 from niwaki.answers._kind import Rows, Value
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
+from niwaki.data.scratch import room
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro, matthews
@@ -76,13 +77,18 @@ class Classification(Texts):
         return rows.column("label").to_pylist()
 
     def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray:
-        numbers = compute.index_in(rows.column("label"), pa.array(self.labels))
-        if numbers.null_count:
-            unseen = compute.filter(rows.column("label"), compute.is_null(numbers))[0].as_py()
-            raise Refused(
-                f"{self.source()}: label '{unseen}' is not among the train rows' labels ({', '.join(self.labels[:8])})"
-            )
-        return numbers.to_numpy().astype(np.int64)
+        names, labels = pa.array(self.labels), rows.column("label")
+        found, start = room(rows.num_rows, np.int64), 0
+        for chunk in labels.chunks:
+            numbers = compute.index_in(chunk, names)
+            if numbers.null_count:
+                unseen = compute.filter(chunk, compute.is_null(numbers))[0].as_py()
+                raise Refused(
+                    f"{self.source()}: label '{unseen}' is not among the train rows' labels ({', '.join(self.labels[:8])})"
+                )
+            found[start : start + len(chunk)] = numbers.to_numpy()
+            start += len(chunk)
+        return found
 
     @cached_property
     def _weights(self) -> Tensor | None:
