@@ -1,0 +1,119 @@
+"""The same distillation in TextBrewer and in niwaki: `python benchmarks/against_textbrewer.py [--seeds 0 1 2] [--epochs 3]`.
+
+Same teacher (of benchmarks/demo.py), same student to start from (3 layers cut out of it, feed-forward blocks of 768), same rows
+(Rotten Tomatoes), epochs, batch size and learning rate; hidden states, attention and soft targets in both. TextBrewer runs as
+its README shows, with batches padded to their own longest text, in an environment of its own below runs/. Both take all cores, one
+after the other, and are scored on the same test rows. Appends to results/textbrewer.jsonl.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+import venv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from records import append, circumstances
+
+from niwaki.core.files import read_json
+from niwaki.engines.export import write_graph
+from niwaki.engines.predictor import Predictor
+from niwaki.meter.ledger import Ledger
+from niwaki.models.model import load_folder
+from niwaki.run.plan import Plan, make_plan
+from niwaki.run.recipe import parse
+from niwaki.run.runner import quiet_libraries, run_stage
+from niwaki.tasks.rotten_tomatoes import RottenTomatoes
+from niwaki.train.feed import encode_for
+
+HOME = Path("runs/textbrewer")
+LAYERS, FFN, LR, BATCH = 3, 768, 2e-4, 32
+CHILD = Path(__file__).parent / "against_textbrewer_child.py"
+
+
+def environment() -> Path:
+    """Python with TextBrewer, and our torch and transformers behind it."""
+    folder = HOME / "env"
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "tensorboard"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", "textbrewer"], check=True)  # else a newer torch
+        site = next(folder.glob("lib/python*/site-packages"))
+        (site / "ours.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return python
+
+
+def plan_of(seed: int, epochs: float) -> Plan:
+    demo = read_json(Path(f"runs/demo-seed-{seed}/plan.json"))
+    teacher = Path(f"runs/demo-seed-{seed}") / next(one["folder"] for one in demo["stages"] if one["name"] == "teacher")
+    train = {"epochs": epochs, "lr": LR, "batch": BATCH, "dropout": 0.0, "save_seconds": 1e6}
+    stages = [
+        {"name": "teacher"},
+        {"name": "cut", "methods": [{"use": "student", "layers": LAYERS, "ffn": FFN}]},
+        {"name": "student", "teacher": "teacher", "methods": [{"use": "tinybert", "embedding": 0.0}], "train": train},
+    ]
+    return make_plan(parse({"model": str(teacher / "model"), "task": "rotten_tomatoes", "seed": seed, "stages": stages}), "textbrewer")  # fmt: skip
+
+
+def ours(plan: Plan, folder: Path) -> tuple[float, float]:
+    """Seconds from rows to trained weights, teacher included, nothing kept from before; accuracy."""
+    for left in folder.glob("stages/student-*"):
+        shutil.rmtree(left)
+    shutil.rmtree(HOME / ".teachers", ignore_errors=True)
+    ledger = Ledger(folder / "ledger.jsonl")
+    for stage in plan.stages[:2]:
+        run_stage(plan, stage, folder, ledger, lambda: False)
+    start = time.monotonic()
+    run_stage(plan, plan.stages[2], folder, ledger, lambda: False)
+    seconds = time.monotonic() - start
+    return seconds, read_json(folder / plan.stages[2].folder / "result.json")["score"]["value"]
+
+
+def theirs(plan: Plan, folder: Path, seed: int, epochs: float) -> tuple[float, float]:
+    """As `ours`; the time is that of training, without imports and reading."""
+    task = RottenTomatoes()
+    cut, teacher = folder / plan.stages[1].folder / "model", folder / plan.stages[0].folder / "model"
+    features = encode_for(load_folder(cut), task, "train")
+    rows = folder / "rows.npz"
+    np.savez(rows, ids=features.rows.ids.values, starts=features.rows.ids.starts, labels=np.asarray(features.targets))
+    made = folder / "theirs"
+    shutil.rmtree(made, ignore_errors=True)
+    shutil.copytree(cut, made)
+    asked = {"rows": rows, "teacher": teacher, "student": cut, "made": made, "seed": seed, "epochs": epochs, "lr": LR, "batch": BATCH}  # fmt: skip
+    done = subprocess.run(
+        [environment(), CHILD, json.dumps({key: value if isinstance(value, int | float) else str(value) for key, value in asked.items()})],
+        check=True, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    write_graph(load_folder(made), made)
+    test = task.splits()["test"]
+    value = task.scores(task.outcomes(Predictor(made).values(task.inputs(test)), test))[task.metric]
+    return float(json.loads(done.stdout.splitlines()[-1])["seconds"]), value
+
+
+def compare(seed: int, epochs: float) -> dict[str, Any]:
+    plan, folder = plan_of(seed, epochs), HOME / f"seed-{seed}"
+    (folder / "stages").mkdir(parents=True, exist_ok=True)
+    own = ours(plan, folder)
+    other = theirs(plan, folder, seed, epochs)
+    return {
+        "seed": seed, "epochs": epochs, "teacher": read_json(folder / plan.stages[0].folder / "result.json")["score"]["value"],
+        "niwaki": {"seconds": own[0], "accuracy": own[1]}, "textbrewer": {"seconds": other[0], "accuracy": other[1]},
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--epochs", type=float, default=3.0)
+    given = parser.parse_args()
+    quiet_libraries()
+    for number in given.seeds:
+        found = compare(number, given.epochs)
+        sys.stderr.write(f"{found}\n")
+        append("textbrewer", {**found, **circumstances()})
