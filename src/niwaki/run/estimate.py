@@ -24,10 +24,16 @@ def estimate(plan: Plan) -> dict[str, Any]:
     tokens = min(plan.task.max_tokens, TOKENS_PER_WORD * words + 2)
     speed = products_per_second() * UTILISATION
     megabytes = folder_bytes(plan.model_folder) / 1e6
+    heads = config.get("num_attention_heads", config.get("n_heads", 12))
+    insides = 4 * (
+        tokens * width * (layers + 1) + tokens**2 * heads * layers
+    )  # bytes of a text, were all layers asked for
     unlabelled = type(plan.task).transfer_texts is not Task.transfer_texts  # a task that has none adds none
     stages = [_stage(stage, train.num_rows, unlabelled, tokens, weights, speed, megabytes) for stage in plan.stages]
+    kept = [done["rows"] * insides / 1e6 for stage, done in zip(plan.stages, stages, strict=True) if any(method.needs for method in stage.methods)]  # fmt: skip
     return {
         "stages": stages,
+        "teachers_megabytes": min(sum(kept), 1000 * plan.recipe.cache.gigabytes),
         "seconds": sum(stage["seconds"] for stage in stages) * (1 + len(plan.repeats)),
         "megabytes": sum(stage["megabytes"] for stage in stages) + 8 * megabytes,  # and the training state of one
     }
@@ -41,6 +47,7 @@ def _stage(
         "name": stage.spec.name,
         "methods": stage.to_json()["methods"],
         "steps": 0,
+        "rows": 0,
         "seconds": EVALUATION_SECONDS,
         "megabytes": round(megabytes),
     }
@@ -52,6 +59,7 @@ def _stage(
     )
     return {
         **done,
+        "rows": all_rows,
         "steps": round(train.epochs * -(-all_rows // train.batch)),
         "seconds": round(flops / speed + EVALUATION_SECONDS),
     }
