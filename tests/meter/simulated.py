@@ -2,7 +2,9 @@
 
 import math
 import random
-from types import SimpleNamespace, TracebackType
+from types import TracebackType
+
+from niwaki.meter import Reading
 
 
 class Machine:
@@ -18,7 +20,7 @@ class Machine:
         self.stays = {True: busy, False: free}  # seconds that the neighbour is here and away, in the mean
         self.here, self.seconds = False, 0.0
         self.turns_at = self.draw.expovariate(1 / free)
-        self.reading = SimpleNamespace(cpu_seconds=0.0)
+        self.reading = Reading()
 
     def work(self, seconds: float) -> None:
         left = seconds * self.draw.lognormvariate(0, self.noise)
@@ -36,4 +38,4 @@ class Machine:
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.reading = SimpleNamespace(cpu_seconds=self.seconds - self.began)
+        self.reading = Reading(self.seconds - self.began, self.seconds - self.began)

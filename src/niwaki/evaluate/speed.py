@@ -11,7 +11,7 @@ import numpy as np
 from niwaki.core.log import progress
 from niwaki.core.seeds import numpy_generator
 from niwaki.meter import Reading, Window, meter
-from niwaki.meter.compare import interval, ratio
+from niwaki.meter.compare import interval, ratio, turn
 
 Runner = Callable[[Sequence[Any]], Any]  # texts in, answers out
 ROUNDS, SINGLES = 6, 20  # six pairs are the fewest that payback takes; single requests are timed in every round
@@ -35,17 +35,16 @@ def race(
     window: Callable[[], Window] = meter,
 ) -> dict[str, Any]:
     """Throughput with interval, latency percentiles, energy, and the ratio to `reference` from paired rounds."""
-    laps = {name: Laps() for name in contenders}
+    names, laps = list(contenders), {name: Laps() for name in contenders}
     for runner in contenders.values():  # warm up: caches, thread pools, memory
         runner(texts[: max(1, len(texts) // 8)])
     gc.collect()
     gc.freeze()  # what is there stays: collecting between laps then takes no time and none falls into a lap
     with progress("speed", rounds * len(contenders)) as update:
         for number in range(rounds):
-            names = list(contenders)
-            for place, name in enumerate(names[number % len(names) :] + names[: number % len(names)]):
-                _lap(contenders[name], texts, singles, laps[name], number, window())
-                update(number * len(names) + place + 1, name)
+            for place, which in enumerate(turn(number, rounds, len(names))):
+                _lap(contenders[names[which]], texts, singles, laps[names[which]], number, window())
+                update(number * len(names) + place + 1, names[which])
     gc.unfreeze()
     results = {name: _summary(lap, laps[reference], len(texts)) for name, lap in laps.items()}
     return {"version": 1, "texts": len(texts), "rounds": rounds, "reference": reference, "contenders": results}

@@ -37,19 +37,24 @@ class Interval:
 def interleave(
     first: Callable[[], object], second: Callable[[], object], pairs: int, least_seconds: float = LEAST_SECONDS
 ) -> tuple[list[float], list[float]]:
-    """CPU seconds per call of both, measured in turns, in samples of about the same length.
-
-    Which goes first changes once, at half, so that drift cancels. Changing it at every pair would put two samples of
-    one job side by side, and a disturbance of 0.1 s would fall on that job alone, in two pairs.
-    """
+    """CPU seconds per call of both, measured in turns, in samples of about the same length."""
     jobs = (first, second)
     once = [max(1e-6, min(sample(job, 1), sample(job, 1))) for job in jobs]  # the first call of each warms it up
     calls = [math.ceil(max(least_seconds, *once) / seconds) for seconds in once]
     times: tuple[list[float], list[float]] = ([], [])
     for pair in range(pairs):
-        for which in (0, 1) if pair < pairs / 2 else (1, 0):
+        for which in turn(pair, pairs, 2):
             times[which].append(sample(jobs[which], calls[which]))
     return times
+
+
+def turn(number: int, rounds: int, jobs: int) -> range:
+    """In which order the jobs go in one of several rounds.
+
+    It is turned round once, at half, so that drift cancels. Turning it at every round would put two samples of one job
+    side by side, and a disturbance of 0.1 s would fall on that job alone, in two rounds.
+    """
+    return range(jobs) if number < rounds / 2 else range(jobs - 1, -1, -1)
 
 
 def sample(job: Callable[[], object], calls: int) -> float:
