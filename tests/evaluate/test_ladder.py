@@ -274,7 +274,7 @@ def write_vectors(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize("header", ["", "4 2\n"])
 def test_a_file_of_vectors(tmp_path, header):
     """Words as written, else in lower case; unknown ones and words with spaces do not count."""
-    path = write_vectors(tmp_path, f"{header}film 1 2\nFilm 5 6\nvery 3 4\nof a 9 9\n")
+    path = write_vectors(tmp_path, f"{header}film 1 2\nFilm 5 6\n\nvery 3 4\nof a 9 9\n\n")
     table = of_file(path, ["film Film VERY odd of"])
     np.testing.assert_allclose(table.mean(["film very", "Film", "VERY odd", "odd"]), [[2, 3], [5, 6], [3, 4], [0, 0]])
     assert len(table.vectors) == 3
@@ -284,8 +284,12 @@ def test_a_file_of_vectors(tmp_path, header):
     ("text", "says"),
     [
         ("film 1 2\nplot 1\n", "line 2 has 1 numbers, the first one 2"),
-        ("film 1 x\n", "no file of word vectors"),
-        ("film 1 2\n\n", "no file of word vectors"),
+        ("film 1 x\n", r"no file of word vectors.*\(line 1: could not convert"),
+        ("film 1 2\nplot nan 1\n", "line 2 holds what is no finite number"),
+        ("film 1 1e39\n", "line 1 holds what is no finite number"),
+        ("film\nplot\n", "line 1 has no numbers"),
+        ("film " + "1 " * (1 << 20), "line 1 is longer than 1 MB"),
+        ("", "none of the words"),
         ("Haus 1 2\n", "none of the words"),
     ],
 )

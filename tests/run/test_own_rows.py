@@ -10,6 +10,7 @@ import tiny
 from contracts import made
 from niwaki import api
 from niwaki.cli._app import run
+from niwaki.core.errors import Refused
 
 LABELS = [f"Art {number:02d}, sonstig" for number in range(50)]
 
@@ -70,3 +71,18 @@ def test_a_named_column_tells_the_task(tmp_path, bert_folder):
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     plan = api.check("finetune", data=path, overrides=[f"model={bert_folder}", "data.label=topic"])
     assert plan["task"]["labels"] == ["x", "y"]
+
+
+def test_a_bad_file_of_vectors_is_refused_in_the_plan(tmp_path, bert_folder):
+    """The ladder would come to it after the last stage."""
+    vectors = tmp_path / "vectors.txt"
+    given = {
+        "data": made.write("classification", tmp_path),
+        "overrides": [f"model={bert_folder}", f"vectors={vectors}"],
+    }
+    for text, says in (("word 1 2\nother 1\n", "line 2 has 1 numbers, the first one 2"), ("Haus 1 2\n", "none of the words")):  # fmt: skip
+        vectors.write_text(text)
+        with pytest.raises(Refused, match=says):
+            api.check("finetune", **given)
+    vectors.write_text("film 1 2\n")
+    assert api.check("finetune", **given)["task"]["name"] == "classification"

@@ -90,6 +90,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     folder = locate(recipe.model)
     refuse_unless_model(folder)
     refuse_unseen(task)
+    refuse_vectors(recipe.vectors, task)
     origin = digest_of(folder)
     data = task.fingerprint()
     seeds = recipe.seeds or [recipe.seed]
@@ -118,6 +119,14 @@ def refuse_unseen(task: Task) -> None:
                 f"{task.source()}: label '{min(unseen)}' of the {part} rows is not among the train rows' labels "
                 f"({', '.join(task.labels[:8])}); drop those rows, or give train rows of it"
             )
+
+
+def refuse_vectors(path: str, task: Task) -> None:
+    """The ladder reads them after the last stage, which is late to learn that the file is none."""
+    if path:
+        from niwaki.evaluate.rungs.static import vectors_for
+
+        vectors_for(task, path)
 
 
 def _stages(recipe: Recipe, inputs: list[Any]) -> list[PlannedStage]:

@@ -14,6 +14,7 @@ from niwaki.core.errors import Refused
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.models.model import Model
 
+MOST_LINE_BYTES = 1 << 20
 HEADER = 2  # fields of the first line that word2vec's form has: how many words, how many numbers
 
 
@@ -55,7 +56,8 @@ def of_model(model: Model) -> Table:
 
 
 def of_file(path: Path, texts: Iterable[str]) -> Table:
-    """The vectors of those words that the texts hold, as written or else in lower case."""
+    """The vectors of those words that the texts hold, as written or else in lower case. Refused where the file is none of
+    vectors, or has none of the words."""
     wanted = {form for text in texts for word in WORD.findall(text) for form in (word, word.lower())}
     found = dict(read(path, wanted))
     if not found:
@@ -73,15 +75,34 @@ def read(path: Path, wanted: set[str]) -> Iterator[tuple[str, np.ndarray]]:
     """The wanted words with their vectors. A word with spaces in it is passed over: no text is cut into such."""
     width = 0
     try:
-        with path.open("rb") as lines:
-            for place, line in enumerate(lines, start=1):
-                word, *numbers = line.split()
-                if place == 1 and len(numbers) == HEADER - 1:
+        with path.open("rb") as file:
+            for place, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES), b""), start=1):
+                word, *numbers = line.split() or [b""]
+                if (place == 1 and len(numbers) == HEADER - 1) or not word:
                     continue
                 width = width or len(numbers)
-                if len(numbers) < width:
-                    raise ValueError(f"line {place} has {len(numbers)} numbers, the first one {width}")
+                refuse_line(place, line, len(numbers), width)
                 if len(numbers) == width and (said := word.decode("utf-8", "replace")) in wanted:
-                    yield said, np.array(numbers, dtype=np.float32)
+                    yield said, numbers_of(place, numbers)
     except (OSError, ValueError) as error:
         raise Refused(f"{path}: is no file of word vectors, a word and its numbers on every line ({error})") from None
+
+
+def refuse_line(place: int, line: bytes, found: int, width: int) -> None:
+    if len(line) == MOST_LINE_BYTES:
+        raise ValueError(f"line {place} is longer than {MOST_LINE_BYTES >> 20} MB")
+    if not width:
+        raise ValueError(f"line {place} has no numbers")
+    if found < width:
+        raise ValueError(f"line {place} has {found} numbers, the first one {width}")
+
+
+def numbers_of(place: int, numbers: list[bytes]) -> np.ndarray:
+    try:
+        with np.errstate(over="ignore"):
+            vector = np.array(numbers, dtype=np.float32)
+    except ValueError as error:
+        raise ValueError(f"line {place}: {error}") from None
+    if not np.isfinite(vector).all():
+        raise ValueError(f"line {place} holds what is no finite number")
+    return vector

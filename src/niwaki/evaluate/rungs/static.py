@@ -7,6 +7,7 @@ from niwaki.evaluate.rungs._dense import Dense
 from niwaki.evaluate.rungs._linear import Fitted
 from niwaki.evaluate.rungs._tables import Table, of_file, of_model
 from niwaki.models.model import load_folder
+from niwaki.tasks._task import Task
 
 MOST_SENTENCES = 5000  # every word of which has features of its own
 
@@ -29,5 +30,9 @@ class Static(Rung):
             self.tell("the pretrained model's token table")
             return of_model(load_folder(self.model, self.task.head))
         self.tell(f"vectors of {Path(self.vectors).name}")
-        task = self.task
-        return of_file(Path(self.vectors), (text for rows in task.splits().values() for text in task.texts(rows)))
+        return vectors_for(self.task, self.vectors)
+
+
+def vectors_for(task: Task, path: str) -> Table:
+    """Of the words of a task's rows; a plan asks for them too, so that a bad file is told before any work."""
+    return of_file(Path(path).expanduser(), (text for rows in task.splits().values() for text in task.texts(rows)))
