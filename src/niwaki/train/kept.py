@@ -1,13 +1,16 @@
 """What teachers said, kept on disk: named by teacher and texts, so that epochs, stages, seeds and runs all find it.
 
 Texts are taken in blocks, each a committed folder: a kill loses one block, and texts that are added behind others leave
-the blocks before them as they were. The least recently used make room for new ones.
+the blocks before them as they were. The least recently used make room for new ones. Runs share the folder, so whoever
+changes it holds its lock for that moment: what is half-written while nobody holds it was left by a kill.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +23,7 @@ from niwaki.core.log import say
 from niwaki.core.tensor_file import header
 
 BLOCK = 1024  # sequences
-FILE, TENSOR = "numbers.safetensors", "numbers"
+FILE, TENSOR, LOCK = "numbers.safetensors", "numbers", ".lock"
 
 
 class Kept:
@@ -30,31 +33,49 @@ class Kept:
         self.folder, self.limit = folder, limit
         self._in_use: set[Path] = set()
         if folder.is_dir():
-            sweep(folder)
+            with self._lock(fcntl.LOCK_EX):
+                for place in (folder, *(path for path in folder.iterdir() if path.is_dir())):
+                    sweep(place)
+
+    @contextlib.contextmanager
+    def _lock(self, how: int) -> Iterator[None]:
+        """Waits for whoever changes the folder; the lock is the system's and goes with its process."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / LOCK).open("ab") as file:
+            fcntl.flock(file, how)
+            yield
 
     def find(self, key: str) -> np.ndarray | None:
         """The numbers, mapped from the disk, or None; a damaged block is named and removed."""
         place = self._place(key)
         if not place.exists():
             return None
-        fault = fault_in_block(place)
-        if fault is not None:
-            say(f"{fault}; the teacher is asked again")
+        with self._lock(fcntl.LOCK_SH):
+            fault = fault_in_block(place)
+            if fault is None:
+                os.utime(place)
+                self._in_use.add(place)
+                return self._read(place)
+        say(f"{fault}; the teacher is asked again")
+        with self._lock(fcntl.LOCK_EX):
             shutil.rmtree(place, ignore_errors=True)
-            return None
-        os.utime(place)
-        self._in_use.add(place)
-        return self._read(place)
+        return None
 
     def put(self, key: str, numbers: np.ndarray) -> np.ndarray:
         place = self._place(key)
-        with committed(place) as folder:
+        with self._lock(fcntl.LOCK_EX), committed(place) as folder:
             save_file({TENSOR: numbers}, folder / FILE, metadata={"key": key})
         self._in_use.add(place)
         return self._read(place)
 
     def make_room(self, need: int) -> bool:
         """Whether so many bytes more fit under the limit, after blocks that nobody here uses have gone, oldest first."""
+        if not self.folder.is_dir():
+            return need <= self.limit
+        with self._lock(fcntl.LOCK_EX):
+            return self._make_room(need)
+
+    def _make_room(self, need: int) -> bool:
         sizes = {place: folder_bytes(place) for place in self._blocks()}
         spare = sorted((place for place in sizes if place not in self._in_use), key=lambda place: place.stat().st_mtime)
         total = sum(sizes.values())
@@ -68,7 +89,7 @@ class Kept:
         return True
 
     def _blocks(self) -> Iterable[Path]:
-        return [path for path in self.folder.glob("*/*") if path.is_dir()] if self.folder.is_dir() else []
+        return [path for path in self.folder.glob("*/*") if path.is_dir()]
 
     def _place(self, key: str) -> Path:
         return self.folder / key[:2] / key[2:32]

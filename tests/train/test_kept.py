@@ -1,0 +1,62 @@
+"""What teachers said is kept whole though a run is killed, and though several runs share the folder."""
+
+import os
+import signal
+import time
+
+import numpy as np
+
+from niwaki.train import kept
+from niwaki.train.kept import Kept
+
+KEY, NUMBERS = "ab" * 20, np.arange(50, dtype=np.float32)
+
+
+def dies_in_put(folder) -> None:
+    """A process that is killed between writing a block and putting it in its place."""
+    child = os.fork()
+    if child == 0:
+        kept.save_file = lambda *given, **more: os.kill(os.getpid(), signal.SIGKILL)
+        Kept(folder, 1 << 20).put(KEY, NUMBERS)
+    os.waitpid(child, 0)
+
+
+def test_what_a_kill_left_half_written_is_gone_with_the_next_run(tmp_path):
+    dies_in_put(tmp_path)
+    assert len(list(tmp_path.glob("ab/.*.tmp-*"))) == 1
+    store = Kept(tmp_path, 1 << 20)
+    assert list(tmp_path.glob("ab/*")) == [] and store.find(KEY) is None
+    assert np.array_equal(store.put(KEY, NUMBERS), NUMBERS)
+    assert np.array_equal(Kept(tmp_path, 1 << 20).find(KEY), NUMBERS)
+
+
+def test_what_another_run_is_writing_stays(tmp_path):
+    """It is waited for, not swept away."""
+    ready, go = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        real = kept.save_file
+
+        def slow(*given, **more):
+            os.write(ready[1], b"x")
+            os.read(go[0], 1)
+            real(*given, **more)
+
+        kept.save_file = slow
+        Kept(tmp_path, 1 << 20).put(KEY, NUMBERS)
+        os._exit(0)
+    os.read(ready[0], 1)  # it holds the lock, and its block is half-written
+    other = os.fork()
+    if other == 0:
+        found = Kept(tmp_path, 1 << 20).find(KEY)
+        os._exit(0 if found is not None and np.array_equal(found, NUMBERS) else 1)
+    time.sleep(0.3)
+    assert os.waitpid(other, os.WNOHANG)[0] == 0, "it did not wait"
+    os.write(go[1], b"x")
+    assert [os.waitpid(one, 0)[1] for one in (child, other)] == [0, 0]
+
+
+def test_without_a_folder_nothing_is_made(tmp_path):
+    store = Kept(tmp_path / "none", 100)
+    assert store.find(KEY) is None and store.make_room(100) and not store.make_room(101)
+    assert list(tmp_path.iterdir()) == []
