@@ -30,14 +30,18 @@ SHAPES = ("whole", "cut", "int8")
 WHOLE, *PER_TOKEN = HEADS
 CASES = [(family, shape, WHOLE) for family in tiny.FAMILIES for shape in SHAPES]
 CASES += [(family, shape, head) for family in tiny.FAMILIES for shape in ("cut", "int8") for head in PER_TOKEN]
+CASES += [("averaging", shape, WHOLE) for shape in SHAPES]
+CASES += [(family, shape, head) for family in ("bilstm", "cnn") for shape in ("cut", "int8") for head in HEADS]
 
 
 def cut(family: str, shape: str, head: str = WHOLE) -> Model:
     model, draw = tiny.model(family, head=head), random.Random(family)
-    if shape != "whole":
+    if shape != "whole" and model.anatomy.layers:
         model.operate(Heads(keep=[sorted(draw.sample(range(4), 1 + number)) for number in range(len(model.anatomy.layers))]))  # fmt: skip
-        model.operate(Ffn(keep=[sorted(draw.sample(range(64), 40 + number)) for number in range(len(model.anatomy.layers))]))  # fmt: skip
         model.operate(Width(keep=sorted(draw.sample(range(32), 28))))
+    if shape != "whole":
+        blocks = [block.neurons for block in model.anatomy.blocks]
+        model.operate(Ffn(keep=[sorted(draw.sample(range(size), size * 5 // 8 + number)) for number, size in enumerate(blocks)]))  # fmt: skip
     if shape == "int8":
         model.operate(Int8())
     return model

@@ -1,5 +1,7 @@
 """What an artifact weighs, by hand."""
 
+import pytest
+
 import tiny
 from niwaki.evaluate.footprint import flops, footprint
 from niwaki.models.edits.heads import Heads
@@ -23,6 +25,26 @@ def test_flops_by_hand():
     assert flops(model, 11) == by_hand(11)
     model.operate(Heads(keep=[2, 2, 2]))
     assert flops(model, 11) == by_hand(11, heads_width=16)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_flops_of_networks_without_attention_by_hand(packed):
+    """Both texts' features are there for one text too. Of the pooling, only the products of weighted sums count."""
+    tokens, width, hidden, pair = 11, 32, 64, 4
+    last = 2 * hidden * 2  # 64 neurons to two logits
+    lstm = (
+        2 * 2 * tokens * 4 * 6 * (width + 6)
+    )  # two directions, 4 gates of 6 units, each hears the input and the units
+    wanted = {
+        "averaging": 2 * 2 * tokens * width + 2 * pair * width * hidden + last,
+        "bilstm": lstm + 2 * 2 * tokens * 12 + 2 * pair * 24 * hidden + last,  # the mean of 12 states in two texts
+        "cnn": 2 * tokens * (1 + 2 + 3) * width * 6 + 2 * pair * 18 * hidden + last,
+    }
+    for family, by_hand in wanted.items():
+        model = tiny.model(family, layers=1)
+        if packed:
+            model.operate(Int8())
+        assert flops(model, tokens) == by_hand, family
 
 
 def test_packing_makes_the_file_smaller_and_not_the_products(tmp_path):

@@ -8,7 +8,7 @@ from niwaki.models.config_rules import checked
 from niwaki.models.model import config_of
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", tiny.FAMILIES + tiny.READERS)
 def test_what_transformers_itself_writes_is_kept_whole(family):
     config = config_of(tiny.model(family).network)
     assert checked(config, "x") == config

@@ -1,5 +1,6 @@
 """What an artifact weighs: bytes on disk, stored numbers, floating-point operations of one text."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,14 @@ def flops(model: Model, tokens: int) -> int:
     """Multiplications and additions of the deployed forward pass on one text of `tokens` tokens, by torch's counter
     (it counts the matrix products; integer ones count like floats)."""
     ids = torch.ones(1, tokens, dtype=torch.long)
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+    unknown = {torch.ops.aten.mkldnn_rnn_layer: lstm_flops}
+    with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=unknown) as counter:
         Lean(model.network.eval(), model.anatomy)(ids, torch.ones_like(ids), torch.zeros_like(ids))
     return int(counter.get_total_flops())
+
+
+def lstm_flops(inputs: Sequence[int], by_input: Sequence[int], by_unit: Sequence[int], *_: Any, **__: Any) -> int:
+    """Of one direction of an LSTM, which torch runs as one operation that its counter does not know. Shapes: (tokens, batch,
+    inputs), (4 × units, inputs), (4 × units, units)."""
+    tokens, batch, _inputs = inputs
+    return 2 * tokens * batch * by_input[0] * (by_input[1] + by_unit[1])
