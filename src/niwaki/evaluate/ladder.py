@@ -33,7 +33,7 @@ class Rung:
         self.vectors = vectors  # file of word vectors, or none
 
     def fit(self) -> Answerer | None:
-        """None where the rung has no answer to this kind of task."""
+        """None where the rung is passed over for this kind of task; its note then says why."""
         raise NotImplementedError
 
     def train(self) -> pa.Table:
@@ -53,16 +53,20 @@ def climb(
     task: Task, model: Path, window: Callable[[], Window], vectors: str = ""
 ) -> tuple[dict[str, Any], np.ndarray]:
     """The content of baseline.json, and the outcomes of each rung on the test rows (rungs, rows, …)."""
-    rungs, outcomes = [], []
+    rungs, outcomes, passed = [], [], {}
     with window() as whole:
         for kind in ORDER:
-            found = _step(kind, RUNGS.load(kind, Rung)(task, model, vectors), task, window)
-            if found is not None:
+            rung = RUNGS.load(kind, Rung)(task, model, vectors)
+            found = _step(kind, rung, task, window)
+            if found is None:
+                passed[kind] = f"{rung.name}: passed over, {rung.note}"
+                say(passed[kind])
+            else:
                 rungs.append(found[0])
                 outcomes.append(found[1])
     best = max(rungs, key=lambda rung: rung["validation"])
     told = {"name": best["name"], "score": best["score"], "spent": whole.reading.to_dict(), "rungs": rungs}
-    return {"version": 1, **told}, np.stack(outcomes)
+    return {"version": 1, **told, "passed_over": passed}, np.stack(outcomes)
 
 
 def _step(kind: str, rung: Rung, task: Task, window: Callable[[], Window]) -> tuple[dict[str, Any], np.ndarray] | None:

@@ -14,7 +14,7 @@ from niwaki.tasks._task import Task
 
 CHUNK = 256  # questions whose features are in memory together
 OTHERS = 24  # wrong places to learn from, for each question
-SPARSE, DENSE = 1.0, 0.1  # 1 ÷ penalty
+INVERSE_PENALTY = 1.0
 
 
 class Places(Protocol):
@@ -34,7 +34,7 @@ class Spans:
         drawn = [self._drawn(train.slice(start, CHUNK), start) for start in range(0, train.num_rows, CHUNK)]
         known = stacked([features for features, _ in drawn])
         right = np.concatenate([targets for _, targets in drawn])  # (places, 2)
-        self.models = [scorer(known).fit(known, right[:, end]) for end in (0, 1)]
+        self.models = [scorer().fit(known, right[:, end]) for end in (0, 1)]
         validation = task.splits()["validation"]
         self.inputs = task.inputs(validation)  # what is answered already need not be read again
         _, parts, scores = zip(*self._scored(self.inputs), strict=True)
@@ -68,11 +68,7 @@ class Spans:
             yield some, rows, np.stack([model.decision_function(features) for model in self.models], axis=1)
 
 
-def scorer(known: Matrix) -> Any:
+def scorer() -> Any:
     from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
-    if isinstance(known, np.ndarray):
-        return make_pipeline(StandardScaler(), LogisticRegression(C=DENSE, max_iter=200, random_state=0))
-    return LogisticRegression(C=SPARSE, max_iter=200, random_state=0)
+    return LogisticRegression(C=INVERSE_PENALTY, max_iter=200, random_state=0)

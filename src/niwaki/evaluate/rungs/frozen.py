@@ -5,19 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from niwaki.answers._kind import Input, Rows, chunked
+from niwaki.answers._kind import Rows, chunked
 from niwaki.answers.label import Label
 from niwaki.evaluate.ladder import Answerer, Rung
 from niwaki.evaluate.rungs._dense import Dense
 from niwaki.evaluate.rungs._linear import Fitted
-from niwaki.evaluate.rungs._spans import Spans
 from niwaki.models.model import load_folder
 from niwaki.tasks._task import Features
 from niwaki.train.feed import Feed
 from niwaki.train.infer import hidden_of
 from niwaki.train.precision import resolve
 
-MOST = {"tags": 5000, "span": 2000}  # of sentences, every word has features of its own; questions have long texts
+MOST_SENTENCES = 5000  # every word of which has features of its own
 
 
 class Frozen(Rung):
@@ -25,10 +24,13 @@ class Frozen(Rung):
     most_rows = 10_000
 
     def fit(self) -> Answerer | None:
-        encoder = Encoder(self)
-        self.most_rows = MOST.get(self.task.answer, self.most_rows)
         if self.task.answer == "span":
-            return Spans(self.task, self.train(), encoder)
+            # on SQuAD it had an F1 of .12 after 285 s, and shared words and shapes .41 after 20 s
+            self.note = "a linear model on states that were not trained to answer finds few stretches, and slowly"
+            return None
+        if self.task.answer == "tags":
+            self.most_rows = MOST_SENTENCES
+        encoder = Encoder(self)
         vectors = encoder.words if self.task.answer == "tags" else encoder.texts
         return Fitted(self.task, self.train(), [Dense(vectors)])
 
@@ -55,18 +57,11 @@ class Encoder:
         return np.concatenate([self._words(some) for some in chunked(sentences)])
 
     def _words(self, sentences: Sequence[Sequence[str]]) -> np.ndarray:
-        rows = self.rows(sentences)
+        rows = self.kind.encode(sentences, self.model.tokenizer.backend_tokenizer, self.max_tokens)
         hidden = self._hidden(rows, per_token=True)
         starts = zip(rows.ids.starts[:-1], rows.notes, strict=True)
         places = np.concatenate([np.where(found >= 0, start + found, -1) for start, (_, found) in starts])
         return np.where(places[:, None] >= 0, hidden[places], 0)
-
-    def rows(self, inputs: Sequence[Input]) -> Rows:
-        """Sequences as a model for the task reads them: a question together with its text."""
-        return self.kind.encode(inputs, self.model.tokenizer.backend_tokenizer, self.max_tokens)
-
-    def of(self, inputs: Sequence[Input], rows: Rows, chosen: np.ndarray) -> np.ndarray:
-        return self._hidden(rows, per_token=True)[chosen]
 
     def _hidden(self, rows: Rows, per_token: bool) -> np.ndarray:
         feed = Feed(Features(rows, np.zeros(0)), self.model, self.device)

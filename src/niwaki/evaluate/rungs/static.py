@@ -18,7 +18,8 @@ class Static(Rung):
 
     def fit(self) -> Answerer | None:
         if self.task.answer == "span":
-            return None  # an average of words says nothing of where
+            self.note = "an average of words says nothing of where an answer stands"
+            return None
         if self.task.answer == "tags":
             self.most_rows = MOST_SENTENCES
         table = self._table()
