@@ -32,13 +32,14 @@ Stage = dict[str, Any]
 
 HALF = {"use": "student", "layers": 3, "ffn": 768}  # half the layers, a third of the encoder's parameters
 FAST = {"use": "student", "layers": 2, "heads": 6, "ffn": 384}
-LAYERS = {"use": "tinybert", "prediction": 0.0}
+LAYERS = [{"use": "tinybert", "prediction": 0.0}]
+RELATED = [{"use": "tinybert", "prediction": 0.0, "attention": 0.0}, {"use": "relations"}]  # for other numbers of heads
 EPOCHS = {"sst2": 2.0}  # of each phase
 COPIES = {"rotten_tomatoes": 1, "sst2": 0}  # elsewhere as many: of every row, with words replaced
 TRANSFER = {"rotten_tomatoes": 5_000}
 
 
-def two_phases(task: str, student: Stage, layers: Stage | None = None, copies: int | None = None, transfer: int | None = None) -> list[Stage]:  # fmt: skip
+def two_phases(task: str, student: Stage, layers: list[Stage] | None = None, copies: int | None = None, transfer: int | None = None) -> list[Stage]:  # fmt: skip
     """As TinyBERT: first the layers, then the answers."""
     epochs = EPOCHS.get(task, 3.0)
     more = {
@@ -46,7 +47,7 @@ def two_phases(task: str, student: Stage, layers: Stage | None = None, copies: i
         "transfer": TRANSFER.get(task, 0) if transfer is None else transfer,
     }
     train = {"lr": 2e-4, "dropout": 0.0, **more}
-    first = {"name": "layers", "teacher": "teacher", "methods": [student, layers or LAYERS], "train": {**train, "epochs": epochs}}  # fmt: skip
+    first = {"name": "layers", "teacher": "teacher", "methods": [student, *(layers or LAYERS)], "train": {**train, "epochs": epochs}}  # fmt: skip
     logits = {"use": "logits", "temperature": 1.0, "weight": 1.0}
     second = {"name": "student", "teacher": "teacher", "methods": [logits], "train": {**train, "epochs": epochs, "lr": 1e-4}}  # fmt: skip
     return [first, second]
@@ -58,16 +59,16 @@ def one_phase(task: str, student: Stage, **more: Any) -> list[Stage]:
     return [{**last, "methods": [student, *last["methods"]], "train": {**last["train"], "epochs": 2 * last["train"]["epochs"], "lr": 2e-4}}]  # fmt: skip
 
 
-def without(*losses: str) -> Stage:
-    return {**LAYERS, **dict.fromkeys(losses, 0.0)}
+def without(*losses: str) -> list[Stage]:
+    return [{**LAYERS[0], **dict.fromkeys(losses, 0.0)}]
 
 
 VARIANTS = {
     "half": lambda task: two_phases(task, HALF),
-    "fast": lambda task: two_phases(task, FAST),
+    "fast": lambda task: two_phases(task, FAST, RELATED),
     "half-labels": lambda task: [
         {"name": "student", "methods": [HALF], "train": {"lr": 2e-4, "epochs": 2 * EPOCHS.get(task, 3.0)}}
-    ],  # fmt: skip
+    ],
     "half-logits": lambda task: one_phase(task, HALF),
     "half-no-embedding": lambda task: two_phases(task, HALF, without("embedding")),
     "half-no-hidden": lambda task: two_phases(task, HALF, without("hidden")),
