@@ -30,6 +30,7 @@ class Catalog:
     def __init__(self, package: str, what: str) -> None:
         self.package = package
         self.what = what
+        self._loaded: dict[tuple[str, type], Any] = {}
 
     @property
     def folder(self) -> Path:
@@ -65,7 +66,12 @@ class Catalog:
         return importlib.import_module(self.entry(name).module)
 
     def load(self, name: str, base: type) -> Any:
-        """The class of the file that derives from `base`: the last one defined there."""
+        """The class of the file that derives from `base`: the last one defined there. Looked up once: steps of training ask."""
+        if (name, base) not in self._loaded:
+            self._loaded[name, base] = self._class(name, base)
+        return self._loaded[name, base]
+
+    def _class(self, name: str, base: type) -> Any:
         module = self.module(name)
         found = [
             value
