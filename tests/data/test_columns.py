@@ -52,6 +52,9 @@ JOINED = ["a|b", "b", "a|b|c", "c|a", "c", "a|c|d", "d|b"] * 8 + ["a|d"] * 4
         ({"question": TEXT, "context": LONG, "answers": ANSWERS, "exact": [True, False] * 30}, "answering question=question context=context answers=answers"),
         ({"question": TEXT, "context": LONG, "answers": [[row] for row in ANSWERS]}, "answering question=question context=context answers=answers"),
         ({"question": TEXT, "context": LONG, "answer": [text[8:30] for text in LONG]}, "answering question=question context=context answers=answer"),
+        ({"question": TEXT, "context": LONG, "answers": [[text[8:30], "x"][: n % 3] for n, text in enumerate(LONG)]}, "answering question=question context=context answers=answers"),
+        ({"text": TEXT, "second": OTHER, "label": WORD}, "classification text=text second=second label=label"),
+        ({"First text": TEXT, "second_text": OTHER, "label": WORD}, "classification text=First text second=second_text label=label"),
         ({"idx": ROW, "startphrase": TEXT, "sent1": OTHER, "ending1": TEXT, "ending0": OTHER, "label": WHOLE}, "choice text=startphrase endings=ending0,ending1 label=label"),
         ({"premise": TEXT, "choice1": TEXT, "choice2": OTHER, "question": ["cause", "effect"] * 30, "label": WHOLE}, "choice text=premise endings=choice1,choice2 label=label"),
         ({"ctx": TEXT, "ctx_a": OTHER, "endings": [["a", "b"]] * ROWS, "label": WHOLE}, "choice text=ctx endings=endings label=label"),
@@ -104,6 +107,7 @@ MIXED = {"text": TEXT, "intent": WORD, "tokens": TOKENS, "slots": TAGS, "pos": T
     "columns, given, kind, expected",
     [
         (PAIRED, {"text": "premise_en"}, "", ("classification", {"text": "premise_en", "second": "hypothesis_en", "label": "label"})),
+        (PAIRED, {"text": "premise_en", "label": "other"}, "", ("classification", {"text": "premise_en", "second": "hypothesis_en", "label": "other"})),
         (PAIRED, {"second": "hypothesis_de", "label": "other"}, "", ("classification", {"text": "premise_de", "second": "hypothesis_de", "label": "other"})),
         (PAIRED, {"text": "other", "second": "", "label": "label"}, "", ("classification", {"text": "other", "label": "label"})),
         (MIXED, {"label": "intent"}, "", ("classification", {"text": "text", "label": "intent"})),

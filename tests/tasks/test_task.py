@@ -45,7 +45,7 @@ def test_every_task_says_what_it_is(name):
     assert TASKS.entry(name).description and task.description and task.name == name
     assert ANSWERS.entry(kind.answer) and kind.form in BY_FORM
     assert all(field.description for field in kind.model_fields.values())
-    assert set(kind.optional) < set(kind.roles) <= set(kind.model_fields)
+    assert set(kind.roles) <= set(kind.model_fields)
     assert bool(kind.home) <= bool(kind.hub)  # who has a folder of its own is on the hub too
 
 
@@ -103,7 +103,7 @@ def test_a_test_whose_labels_are_hidden_is_left_out_and_that_is_said(tmp_path, m
     csv(tmp_path / "test.csv", header, [f"{text}{cell}" for text, _ in tiny.sentences(20, seed=5)])
     task = Classification(path=str(tmp_path), **settings)
     assert sum(counts(task).values()) == 60 and all(counts(task).values())
-    assert said == [f"{tmp_path}: the test rows have no labels and are left out"]
+    assert said[0] == f"{tmp_path}: the test rows have no labels and are left out"
 
 
 def test_a_test_with_columns_of_other_names_is_read_by_those(tmp_path):
@@ -132,7 +132,38 @@ def test_a_sample_that_leaves_nothing_is_refused(rows_csv, tmp_path):
         Classification(path=str(rows_csv), rows=1).splits()["train"].num_rows == 1
     )  # too few for a share of each label
     with pytest.raises(Refused, match=r"^data\.rows: 1 of"):
-        Answering(path=jsonl(tmp_path / "x.jsonl", BY_FORM["answering"] * 2), rows=1).splits()
+        rows = [{**row, "context": "a film", "question": "is it"} for row in BY_FORM["answering"]]
+        Answering(path=jsonl(tmp_path / "x.jsonl", rows), rows=1).splits()
+
+
+@pytest.mark.parametrize("asked", [7, 20, 60])
+def test_rows_are_drawn_by_themselves_and_not_by_article(tmp_path, asked):
+    """Two articles with all the questions would give none of the rows asked for, or half of all."""
+    rows = [{**row, "title": f"article {n % 9}"} for n, row in enumerate(BY_FORM["answering"])]
+    path = jsonl(tmp_path / "x.jsonl", rows)
+    some, whole = Answering(path=path, rows=asked), Answering(path=path)
+    assert counts(some)["train"] == min(asked, counts(whole)["train"]) and counts(some)["test"] == counts(whole)["test"]
+    assert some.splits()["train"].column_names == whole.splits()["train"].column_names
+    assert set(some.inputs(some.splits()["train"])) <= set(whole.inputs(whole.splits()["train"]))
+
+
+def test_parts_that_ask_for_different_things_are_refused(tmp_path):
+    pairs = [{"premise": text, "hypothesis": text[::-1], "label": n % 2} for n, text in enumerate(TEXTS)]
+    single = [{"premise": row["premise"], "label": row["label"]} for row in pairs]
+    for lacking, parts in (("test", (pairs, single)), ("train", (single, pairs))):
+        path = folder(tmp_path / lacking, train=parts[0], test=parts[1])
+        with pytest.raises(Refused, match=f"the {lacking} rows have no column for 'second', which others have"):
+            Classification(path=path, text="premise", label="label").splits()
+
+
+def test_a_named_text_brings_its_partner_and_what_is_read_is_told(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr(log, "say", said.append)
+    pairs = [{"premise": text, "hypothesis": text[::-1], "label": n % 2} for n, text in enumerate(TEXTS)]
+    path = jsonl(tmp_path / "my rows.jsonl", pairs)
+    task = Classification(path=path, text="premise", label="label")
+    assert task.splits()["train"].column_names == ["text", "second", "label"]
+    assert said == [f"{path}: classification, text: premise, second: hypothesis, label: label"]
 
 
 def test_the_tokens_of_a_task_and_of_a_model_limit_both(rows_csv):

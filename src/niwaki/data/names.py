@@ -11,7 +11,7 @@ TEXTS = {
 }  # fmt: skip
 PAIRS = [
     ("sentence1", "sentence2"), ("premise", "hypothesis"), ("question", "sentence"), ("question1", "question2"),
-    ("texta", "textb"), ("text1", "text2"), ("query", "passage"), ("question", "passage"), ("query", "document"),
+    ("texta", "textb"), ("text1", "text2"), ("text", "second"), ("firsttext", "secondtext"), ("text", "secondtext"), ("query", "passage"), ("question", "passage"), ("query", "document"),
     ("sentencea", "sentenceb"), ("sent1", "sent2"), ("s1", "s2"), ("claim", "evidence"), ("question", "context"),
     ("questiona", "questionb"), ("input1", "input2"), ("query1", "query2"), ("phrase1", "phrase2"),
 ]  # fmt: skip

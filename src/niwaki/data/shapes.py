@@ -8,7 +8,7 @@ from pyarrow import compute
 
 from niwaki.core.errors import Refused
 from niwaki.data import names
-from niwaki.data.contents import look
+from niwaki.data.contents import different, look
 
 Roles = dict[str, str | list[str]]
 LOOKED_AT = 200  # rows in which a text answer is looked for
@@ -27,16 +27,18 @@ def answering(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
 
 
 def answers_lie_in(rows: pa.Table, context: str, answers: str) -> bool:
-    """Answers with their places; or texts most of which are found in the context."""
+    """Answers with their places; or texts, or lists of them, most of which are found in the context."""
     kind = rows.schema.field(answers).type
     inner = kind.value_type if pa.types.is_list(kind) else kind
     if pa.types.is_struct(inner):
         return inner.get_field_index("text") >= 0
-    if not pa.types.is_string(kind):
+    if not pa.types.is_string(inner):
         return False
+    said = rows.column(answers) if inner is kind else compute.list_flatten(rows.column(answers))
     both = zip(rows.column(context).to_pylist()[:LOOKED_AT], rows.column(answers).to_pylist()[:LOOKED_AT], strict=True)
-    found = [answer in text for text, answer in both if text and answer]
-    return sum(found) > 0.5 * len(found) and look(rows, answers).different > LOOKED_AT / 10
+    firsts = ((text, answer[0] if isinstance(answer, list) else answer) for text, answer in both if text and answer)
+    found = [answer in text for text, answer in firsts if answer]
+    return sum(found) > 0.5 * len(found) and different(said) > LOOKED_AT / 10
 
 
 def choice(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:

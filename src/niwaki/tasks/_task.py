@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import compute
 from pydantic import ConfigDict
 from tokenizers import Tokenizer
 from torch import Tensor
@@ -70,9 +71,9 @@ class Task(Settings):
     form: ClassVar[str]  # what its columns are guessed by, see data/columns.py
     answer: ClassVar[str]  # the kind of answer, a file in `niwaki/answers`
     roles: ClassVar[tuple[str, ...]]  # settings that name columns; empty ones are guessed
-    optional: ClassVar[tuple[str, ...]] = ()  # roles that a table need not have
     strata: ClassVar[str] = ""  # column whose values every split has in the same shares
     grouped: ClassVar[bool] = False  # whether splits are shares of rows and not of different texts, which are then few
+    drawn_by: ClassVar[tuple[str, ...]] = ("text",)  # columns by whose hash `rows` are drawn
     metric: ClassVar[str]  # the primary one, higher is better
     description: ClassVar[str] = ""
     caveat: ClassVar[str] = ""  # what a reader of scores must know
@@ -118,7 +119,11 @@ class Task(Settings):
         hidden = [name for name in found if name not in ("all", "train") and self._hides(found[name], found)]
         if hidden:
             log.say(f"{self.source()}: the {', '.join(hidden)} rows have no labels and are left out")
+        if self.path and not self.home:
+            first = found["train"] if "train" in found else next(iter(found.values()))
+            log.say(f"{self.source()}: {self.name}, {told(self.columns(first))}")
         parts = {name: self.checked(name, table) for name, table in found.items() if name not in hidden}
+        self._refuse_unlike(parts)
         try:
             splits = arrange(
                 parts, "text", self.strata, self.validation, self.test, "text" if self.grouped else ""
@@ -130,6 +135,17 @@ class Task(Settings):
             given = sum(table.num_rows for table in parts.values())
             raise Refused(f"{self.source()}: {given} rows leave none for {empty[0]}; give more rows, or a file for it")
         return {**splits, "train": self._sample(splits["train"])}
+
+    def _refuse_unlike(self, parts: dict[str, pa.Table]) -> None:
+        """Every part must ask the same: a second text in one and not in another is another task."""
+        first, *others = parts.items()
+        for name, table in others:
+            unlike = sorted(set(first[1].column_names) ^ set(table.column_names))
+            if unlike:
+                lacking = name if unlike[0] in first[1].column_names else first[0]
+                raise Refused(
+                    f"{self.source()}: the {lacking} rows have no column for '{unlike[0]}', which others have; give all parts the same columns"
+                )
 
     def _hides(self, judge: pa.Table, parts: dict[str, pa.Table]) -> bool:
         """Whether a part has no labels to be scored by: some sets put -1 in their test rows, or leave the column out."""
@@ -145,12 +161,12 @@ class Task(Settings):
     def _sample(self, rows: pa.Table) -> pa.Table:
         if not 0 < self.rows < rows.num_rows:
             return rows
-        drawn = split_by_hash(rows, "text", self.strata, 0.0, self.rows / rows.num_rows)["test"]
+        key = compute.binary_join_element_wise(*(rows.column(name) for name in self.drawn_by), "\n")
+        keyed = rows.append_column("drawn by", key)
+        drawn = split_by_hash(keyed, "drawn by", self.strata, 0.0, self.rows / rows.num_rows)["test"]
         if not drawn.num_rows:
-            raise Refused(
-                f"data.rows: {self.rows} of {rows.num_rows} train rows leave none of any label or article; take more"
-            )
-        return drawn
+            raise Refused(f"data.rows: {self.rows} of {rows.num_rows} train rows leave none; take more")
+        return drawn.select(rows.column_names)
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
         """The columns of the task, under its own names, of the right types, with no empty cell; `text` is among them and
@@ -171,8 +187,7 @@ class Task(Settings):
                    for role, said in named.items() for column in each_of(said, table) if column not in table.column_names]  # fmt: skip
         if missing:
             raise Refused(missing)
-        needed = [role for role in self.roles if role not in self.optional]
-        if all(role in named for role in needed):
+        if len(named) == len(self.roles):
             return named
         found = guess(table, {role: ",".join(each_of(said, table)) for role, said in named.items()}, self.form)
         return {role: column for role, column in found.columns.items() if role in self.roles}
@@ -217,7 +232,9 @@ class Task(Settings):
 
     def texts_alone(self, rows: pa.Table) -> list[Input]:
         """The inputs, where they are texts or pairs of texts whose words may be replaced."""
-        raise Refused(f"task '{self.name}': rows whose answers hang on single words cannot be augmented; set train.augment = 0")
+        raise Refused(
+            f"task '{self.name}': rows whose answers hang on single words cannot be augmented; set train.augment = 0"
+        )
 
     def unlabelled(self, texts: Sequence[Input], tokenizer: Tokenizer, max_tokens: int) -> Features:
         """Features of texts that only a teacher has an opinion on."""
@@ -257,6 +274,13 @@ class Task(Settings):
         settings = self.model_dump(exclude={"path"})  # the rows count, not where they lie
         digests = {part: _digest(table) for part, table in self.splits().items()}
         return fingerprint([type(self).__name__, settings, self.labels, digests])
+
+
+def told(columns: dict[str, Any]) -> str:
+    """Which columns are read as what, as a person reads it."""
+    return ", ".join(
+        f"{role}: {', '.join([said] if isinstance(said, str) else said)}" for role, said in columns.items()
+    )
 
 
 def sliced(rows: pa.Table) -> Iterator[pa.Table]:

@@ -18,7 +18,6 @@ class Texts(Task):
     label: str = setting("", "column that holds the label; none guesses")
 
     roles: ClassVar[tuple[str, ...]] = ("text", "second", "label")
-    optional: ClassVar[tuple[str, ...]] = ("second",)
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
         columns = self.columns(table)

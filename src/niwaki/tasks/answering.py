@@ -34,6 +34,7 @@ class Answering(Task):
     form: ClassVar[str] = "answering"
     answer: ClassVar[str] = "span"
     grouped: ClassVar[bool] = True
+    drawn_by: ClassVar[tuple[str, ...]] = ("question", "context")  # whole articles are far from a number asked for
     metric: ClassVar[str] = "overlap"
     description: ClassVar[str] = "the stretch of a text that answers a question"
 
