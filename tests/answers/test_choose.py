@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from niwaki.answers import ANSWERS
-from niwaki.answers._choose import kind_of
+from niwaki.answers._choose import kind_of, labels_of
 from niwaki.answers._kind import Kind
 from niwaki.answers.label import Label
 from niwaki.answers.labels import Labels
@@ -68,6 +68,30 @@ def test_what_was_tampered_with_is_refused(said, message):
     with pytest.raises(Refused) as caught:
         kind_of({"niwaki_answer": said}, "here")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "config, labels",
+    [
+        ({"id2label": {"10": "k", "2": "c", "0": "a"}}, ["a", "c", "k"]),
+        ({"architectures": ["BertForQuestionAnswering"]}, ["start", "end"]),
+        ({"architectures": ["BertForQuestionAnswering"], "id2label": {"0": "LABEL_0", "1": "LABEL_1"}}, ["LABEL_0", "LABEL_1"]),
+        ({"architectures": ["DistilBertForSequenceClassification"]}, ["LABEL_0", "LABEL_1"]),
+        ({"architectures": ["BertForTokenClassification"], "id2label": None}, ["LABEL_0", "LABEL_1"]),
+    ],
+)  # fmt: skip
+def test_outputs_have_names_even_where_the_file_leaves_out_transformers_own(config, labels):
+    assert labels_of(config, "config.json") == labels
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"architectures": ["BertModel"]}, {"architectures": ["BertForMaskedLM"]}, {"id2label": {}}, {"id2label": {"a": "b"}},
+     {"architectures": ["BertForQuestionAnswering"], "id2label": []}],
+)  # fmt: skip
+def test_a_model_that_answers_nothing_has_no_labels(config):
+    with pytest.raises(Refused, match=r"^here: names no labels \(id2label\); fine-tune"):
+        labels_of(config, "here")
 
 
 @pytest.mark.parametrize("name", ANSWERS.names())

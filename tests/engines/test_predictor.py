@@ -148,3 +148,17 @@ def test_several_threads_may_ask_at_once(folder, engine):
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: logits(predictor, texts), range(8)):
             np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+def test_a_strangers_question_answerer_needs_no_names(tmp_path):
+    """As transformers writes it: names that are its default are left out of the file."""
+    from transformers import AutoModelForQuestionAnswering, BertConfig
+
+    tokenizer = tiny.tokenizer()
+    config = BertConfig(vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32, max_position_embeddings=64)  # fmt: skip
+    AutoModelForQuestionAnswering.from_config(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    assert "id2label" not in json.loads((tmp_path / "config.json").read_text())
+    loaded = Predictor(tmp_path)
+    (found,) = loaded.predict([("is it", "a lovely film")])
+    assert loaded.labels == ["start", "end"] and found.answer and found.answer in "a lovely film"

@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from niwaki.answers import ANSWERS
+from niwaki.answers import ANSWERS, span
 from niwaki.answers._kind import Kind
+from niwaki.core.errors import Refused
 from niwaki.core.settings import check
 
 BY_HEAD = {"TokenClassification": "tags", "QuestionAnswering": "span"}
+HEADS = (*BY_HEAD, "SequenceClassification")
 BY_PROBLEM = {"regression": "number", "multi_label_classification": "labels"}
 
 
@@ -16,6 +18,17 @@ def kind_of(config: dict[str, Any], where: str) -> Kind:
         said = {"kind": guessed(config)}
     kind: type[Kind] = ANSWERS.load(str(said.get("kind")), Kind)
     return check(kind, {key: value for key, value in said.items() if key != "kind"}, f"{where}: niwaki_answer")
+
+
+def labels_of(config: dict[str, Any], where: str) -> list[str]:
+    """The names of the outputs, in their order. A head of two whose names were never set has none in its file: transformers
+    leaves its default out, which is LABEL_0 and LABEL_1 and means nothing where the outputs are begin and end."""
+    names = config.get("id2label")
+    if isinstance(names, dict) and names and all(number.isdigit() for number in names):
+        return [name for _, name in sorted((int(number), str(name)) for number, name in names.items())]
+    if names is not None or not any(str(name).endswith(f"For{head}") for name in config.get("architectures") or [] for head in HEADS):  # fmt: skip
+        raise Refused(f"{where}: names no labels (id2label); fine-tune the model on a task first")
+    return list(span.LABELS) if guessed(config) == "span" else ["LABEL_0", "LABEL_1"]
 
 
 def guessed(config: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from niwaki.answers._choose import kind_of
+from niwaki.answers._choose import kind_of, labels_of
 from niwaki.answers._kind import Input, Rows, Value, checked, limited
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused, UsageError, first_line, is_panic
@@ -46,9 +46,7 @@ class Predictor:
             raise Refused(fault)
         refuse_changed(folder)
         self.kind = kind_of(config, str(folder / "config.json"))
-        self.labels = [
-            name for _, name in sorted((int(number), str(name)) for number, name in config["id2label"].items())
-        ]
+        self.labels = labels_of(config, str(folder / "config.json"))
         self.vocabulary: int | None = config.get("vocab_size")
         self.pad_id = int(config.get("pad_token_id") or 0)
         self.max_tokens = max_tokens or readable_tokens(config)
@@ -118,9 +116,7 @@ def refuse_folder(folder: Path) -> dict[str, Any]:
             raise Refused(f"{folder}: is not a model that can predict, it has no {name}")
     where = folder / "config.json"
     config = checked_config(strict_json.read(where, MOST_CONFIG_BYTES), str(where))
-    names = config.get("id2label")
-    if not isinstance(names, dict) or not names or not all(number.isdigit() for number in names):
-        raise Refused(f"{where}: names no labels (id2label); fine-tune the model on a task first")
+    labels_of(config, str(where))
     check_tokenizer_folder(folder)
     header(folder / "model.safetensors")
     return config
