@@ -26,7 +26,10 @@ from niwaki.run.runner import run_stage
 from niwaki.train.loop import Interrupted
 
 EXAMPLES = {
-    "student": {"layers": 2, "hidden": 16}
+    "student": {"layers": 2, "hidden": 16},
+    "averaging": {"width": 8, "neurons": 8},
+    "bilstm": {"width": 8, "neurons": 8, "units": 8},
+    "cnn": {"width": 8, "neurons": 8, "filters": 4},
 }  # settings that show what a method does, where its defaults do nothing
 NAMES = METHODS.names()
 TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
@@ -172,6 +175,14 @@ COMBINED = {
     "narrow": [[{"use": "student", "layers": 2, "hidden": 16}, {"use": "tinybert", "attention": 0}, {"use": "logits"}]],
     "deep": [[{"use": "student", "layers": 1}, {"use": "tinybert", "mapping": "top"}]],
     "pruned": [[{"use": "vocabulary"}, {"use": "heads"}, {"use": "ffn"}, {"use": "logits"}], [{"use": "int8"}]],
+    "recurrent": [
+        [{"use": "vocabulary"}, {"use": "bilstm", "width": 8, "units": 8}, {"use": "logits"}],
+        [{"use": "int8"}],
+    ],
+    "filters": [
+        [{"use": "cnn", "filters": 8}, {"use": "freeze"}],
+        [{"use": "vocabulary"}, {"use": "ffn", "multiple": 4}],
+    ],
     "packed": [[{"use": "freeze", "layers": 1}, {"use": "heads"}, {"use": "int8"}], [{"use": "ffn"}]],
 }
 

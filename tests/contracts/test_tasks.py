@@ -27,6 +27,8 @@ STAGES = [
     {"name": "teacher", "train": {**TRAIN, "epochs": 8, "lr": 4e-3}},
     {"name": "student", "teacher": "teacher", "methods": [{"use": "student", "layers": 2}, {"use": "logits"}], "train": TRAIN},
     {"name": "follower", "start": "teacher", "teacher": "teacher", "methods": [{"use": "student", "layers": 1}, {"use": "tinybert"}], "train": TRAIN},
+    {"name": "recurrent", "start": "teacher", "teacher": "teacher", "train": TRAIN, "methods": [
+        {"use": "bilstm", "width": 16, "units": 8, "neurons": 16}, {"use": "logits"}]},
     {"name": "pruned", "start": "student", "teacher": "teacher", "train": TRAIN, "methods": [
         {"use": "vocabulary"}, {"use": "heads", "keep": 0.5}, {"use": "ffn", "keep": 0.5, "multiple": 8}, {"use": "logits"}]},
     {"name": "int8", "methods": [{"use": "int8"}]},

@@ -19,9 +19,9 @@ def plain(tokenizer: Tokenizer) -> Tokenizer:
 
 
 def piece_counts(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
-    """Id → how often a corpus uses the piece; marks are not counted."""
+    """Id → how often a corpus uses the piece; marks and padding are not counted."""
     counts: Counter[int] = Counter()
-    for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False):
+    for encoding in plain(tokenizer).encode_batch_fast(list(texts), add_special_tokens=False):
         counts.update(encoding.ids)
     return counts
 

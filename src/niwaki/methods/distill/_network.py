@@ -1,0 +1,85 @@
+"""What the students that are no transformers share: how they are made from a start model, a teacher's vectors and the rows."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+import torch
+
+from niwaki.core.errors import Refused
+from niwaki.core.seeds import derive
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method
+from niwaki.models.anatomy import Network
+from niwaki.models.forward import Batch
+from niwaki.models.model import Model
+from niwaki.models.networks.texts import texts_of
+from niwaki.models.skeleton import build
+from niwaki.models.vectors import vectors_for
+
+
+class NetworkStudent(Method):
+    """Base of `averaging`, `bilstm` and `cnn`. Tokenizer, labels and kind of head stay the start model's."""
+
+    vectors: Literal["read", "table"] = setting(
+        "read",
+        "the teacher's vector of a piece: its last hidden states when it reads the piece alone, or its table's row",
+    )
+    width: int = setting(256, "columns of the vectors, by PCA; no more than the teacher's", ge=1, le=4096)
+    neurons: int = setting(256, "of each hidden layer before the logits", ge=1, le=65536)
+
+    needs_training: ClassVar[bool] = True
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+
+    def shape(self) -> dict[str, Any]:
+        """The config's keys that are the network's own, `model_type` among them."""
+        raise NotImplementedError
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        """Without a teacher in the stage, the vectors are the start model's."""
+        separator = separator_of(model, type(self).__name__.lower())
+        vectors = vectors_for(model.tokenizer, context.teacher_model or model, self.vectors, self.width)
+        shape = {
+            **kept_config(model.network.config),
+            **self.shape(),
+            "architectures": [f"AnyFor{model.anatomy.head}"],
+            "vocab_size": len(vectors),
+            "embedding_size": vectors.shape[1],
+            "hidden_size": self.neurons,
+            "max_position_embeddings": model.anatomy.max_tokens,
+            "sep_token_id": separator,
+            "niwaki_texts": count_texts(context.calibration(model, 1), separator),
+        }
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(derive(context.seed, str(shape["model_type"])))
+            network = build(shape).eval()
+        network.config.architectures = [type(network).__name__]
+        network.body.embeddings.word_embeddings.weight.data.copy_(vectors)
+        self.begin(network, model, context)
+        return Model(network, model.tokenizer)
+
+    def begin(self, network: Network, model: Model, context: Context) -> None:
+        """First weights that are neither vectors nor random."""
+
+
+def kept_config(config: Any) -> dict[str, Any]:
+    """What a student's config takes over: its answers and its padding mark."""
+    names = ("id2label", "label2id", "problem_type", "niwaki_answer", "pad_token_id")
+    return {name: value for name in names if (value := getattr(config, name, None)) is not None}
+
+
+def separator_of(model: Model, what: str) -> int:
+    """The id of the mark that ends a text."""
+    found = model.tokenizer.sep_token_id
+    if found is None:
+        raise Refused(
+            f"{what}: the tokenizer has no separator (sep_token), by which the texts of a pair are told apart"
+        )
+    return int(found)
+
+
+def count_texts(batches: Iterable[Batch], separator: int) -> int:
+    """2 where any row has a second text, else 1."""
+    for batch in batches:
+        if texts_of(batch.inputs["input_ids"], batch.mask, separator, 2)[:, 1].any():
+            return 2
+    return 1
