@@ -74,7 +74,7 @@ def whole_runs(folder: Path, recipe: Path, draw: random.Random) -> dict:
         files = sorted(path for path in run.rglob("*") if path.is_file() and path.name != ".lock")
         for path in draw.sample(files, AT_ONCE):
             harm(path, draw.choice(KINDS[:3]), draw, [path])
-        process = small.begin(["run", str(recipe), "--out", str(run), "--quiet"], folder / "log")
+        process = small.begin([*aimed.command(recipe, run), "--quiet"], folder / "log")
         process.join()
         differing += [] if process.exitcode == 0 else [f"run-{number} ended with {process.exitcode}"]
         differing += differences(run, folder / "alone")

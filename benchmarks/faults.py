@@ -64,7 +64,7 @@ def fill_up(folder: Path, disk: Path) -> dict:
     tiny.model("bert", ffn=256).save(model)
     recipe = small.write_recipe(folder, model, tiny.write_csv(folder / "rows.csv"), save=0.001)
     aimed.run_alone(recipe, folder / "alone", folder / "log")
-    arguments = ["run", str(recipe), "--out", str(disk / "run"), "--quiet"]
+    arguments = [*aimed.command(recipe, disk / "run"), "--quiet"]
     lines, codes = [], []
     for stage in FILLED_IN:
         log = folder / f"log-{stage}"

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,50 +28,66 @@ from hostile.sound import TEXT, Case, Sound, cases, make_sound  # noqa: E402
 
 CALLS = "open,openat,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mknod,mknodat,socket,connect,execve,fork,vfork,clone,clone3"
 WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT")
-NIWAKI = "import sys, resource; from niwaki.cli._app import run; code = run(sys.argv[1:]); used = resource.getrusage(resource.RUSAGE_SELF); sys.stdout.flush(); open(int(sys.argv[0]) if sys.argv[0].isdigit() else 3, 'w').write(f'{used.ru_utime + used.ru_stime} {used.ru_maxrss}'); sys.exit(code)"
+NIWAKI = """
+import resource, sys
+from niwaki.cli._app import run
+code = run(sys.argv[2:])
+used = resource.getrusage(resource.RUSAGE_SELF)
+sys.stdout.flush()
+peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))  # ru_maxrss is the parent's, too
+open(int(sys.argv[1]), "w").write(f"{used.ru_utime + used.ru_stime} {peak}")
+sys.exit(code)
+"""
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "PYTHONDONTWRITEBYTECODE": "1", "TOKENIZERS_PARALLELISM": "false"}  # fmt: skip
 MOST_SECONDS, MOST_MEGABYTES = 1.0, 300
 MOST = ("seconds", "megabytes", "whole_seconds", "whole_megabytes")
 
 
-def meet(arguments: list[str], trace: Path | None) -> dict[str, Any]:
-    """One process: what it said, took and made."""
+def meet(arguments: list[str]) -> dict[str, Any]:
+    """One process under strace: what it said, took and made."""
     read, write = os.pipe()
-    os.set_inheritable(write, True)
-    code = NIWAKI.replace("int(sys.argv[0]) if sys.argv[0].isdigit() else 3", str(write))
-    command = [sys.executable, "-c", code, *arguments]
-    if trace is not None:
-        command = ["strace", "-f", "-qq", "-e", f"trace={CALLS}", "-o", str(trace), *command]
-    done = subprocess.run(
-        command, capture_output=True, text=True, pass_fds=[write], env={**os.environ, **ENVIRONMENT}, timeout=900
-    )
-    os.close(write)
+    with tempfile.TemporaryDirectory(prefix="trace-") as folder:
+        trace = Path(folder, "trace")
+        command = ["strace", "-f", "--seccomp-bpf", "-qq", "-e", f"trace={CALLS}", "-o", str(trace)]
+        done = subprocess.run(
+            [*command, sys.executable, "-c", NIWAKI, str(write), *arguments], capture_output=True, text=True, pass_fds=[write],
+            env={**os.environ, **ENVIRONMENT}, timeout=900, check=False,
+        )  # fmt: skip
+        os.close(write)
+        calls = made(trace)
     with os.fdopen(read) as file:
         said = file.read().split()
     lines = [line for line in done.stderr.splitlines() if line.strip()]
-    taken = (
-        {"seconds": float(said[0]), "megabytes": int(said[1]) / 1024} if said else {"seconds": None, "megabytes": None}
-    )
-    return {"code": done.returncode, "lines": lines, "out": done.stdout, **taken, "made": made(trace) if trace else []}
+    seconds, megabytes = (float(said[0]), int(said[1]) / 1024) if said else (None, None)
+    return {"code": done.returncode, "lines": lines, "out": done.stdout, "seconds": seconds, "megabytes": megabytes, "made": calls}  # fmt: skip
 
 
 def made(trace: Path) -> list[str]:
     """Calls that made something and did not fail; threads are not processes."""
     found = []
-    for line in trace.read_text(errors="replace").splitlines():
-        call = line.partition(" ")[2].strip()
+    for call in whole_calls(trace.read_text(errors="replace")):
         name = call.partition("(")[0]
-        if (
-            " = -1 " in call
-            or "CLONE_THREAD" in call
-            or name.startswith("<")
-            or ("unfinished" in call and name.startswith("clone"))
-        ):
+        if " = -1 " in call or "CLONE_THREAD" in call or not name.isidentifier():
             continue
-        if (name.startswith("open") and not WRITES.search(call)) or (name == "execve" and NIWAKI[:20] in call):
+        start = name == "execve" and "import resource, sys" in call
+        if start or (name.startswith("open") and not WRITES.search(call)):
             continue
         found.append(re.sub(r"0x[0-9a-f]+|\d{3,}", "N", call)[:200])
     return found
+
+
+def whole_calls(text: str) -> Iterator[str]:
+    """Of a trace: calls that another thread's interrupted are put together again."""
+    begun: dict[str, str] = {}
+    for line in text.splitlines():
+        who, _, call = line.partition(" ")
+        call = call.strip()
+        if call.endswith("<unfinished ...>"):
+            begun[who] = call.removesuffix("<unfinished ...>")
+        else:
+            resumed = re.match(r"<\.\.\. \w+ resumed>", call)
+            yield begun.pop(who, "") + call[resumed.end() :] if resumed else call
+    yield from begun.values()
 
 
 def base_of(sound: Sound) -> dict[str, dict[str, Any]]:
@@ -83,10 +100,9 @@ def base_of(sound: Sound) -> dict[str, dict[str, Any]]:
     }
     found = {}
     for name, command in commands.items():
-        times = [meet(command, None) for _ in range(3)]
+        times = [meet(command) for _ in range(3)]
         assert all(one["code"] == 0 for one in times), times[0]["lines"]
-        with tempfile.TemporaryDirectory() as folder:
-            usual = meet(command, Path(folder, "trace"))["made"]
+        usual = [call for one in times for call in one["made"]]
         found[name] = {
             "seconds": statistics.median(one["seconds"] for one in times),
             "megabytes": statistics.median(one["megabytes"] for one in times),
@@ -102,23 +118,21 @@ def judge(case: Case, sound: Sound, bases: dict[str, dict[str, Any]]) -> dict[st
     try:
         arguments = case.make(sound, folder)
         base = bases["torch" if "torch" in arguments else arguments[0]]
-        plain = meet(arguments, None)
-        traced = meet(arguments, folder.with_name(f"{folder.name}.trace"))
-        new = [call for call in traced["made"] if call not in base["made"] and "/dev/null" not in call]
+        met = meet(arguments)
+        new = [call for call in met["made"] if call not in base["made"] and "/dev/null" not in call]
     finally:
         shutil.rmtree(folder)
-        folder.with_name(f"{folder.name}.trace").unlink(missing_ok=True)
-    seconds = max(0.0, plain["seconds"] - base["seconds"]) if plain["seconds"] is not None else None
-    megabytes = max(0.0, plain["megabytes"] - base["megabytes"]) if plain["megabytes"] is not None else None
+    seconds = max(0.0, met["seconds"] - base["seconds"]) if met["seconds"] is not None else None
+    megabytes = max(0.0, met["megabytes"] - base["megabytes"]) if met["megabytes"] is not None else None
     good = (
-        plain["code"] == 3 and len(plain["lines"]) == 1 and plain["out"] == "" and seconds is not None
+        met["code"] == 3 and len(met["lines"]) == 1 and met["out"] == "" and seconds is not None
         and seconds < MOST_SECONDS and megabytes < MOST_MEGABYTES and not new
     )  # fmt: skip
-    line = plain["lines"][0].replace(str(folder), "…") if plain["lines"] else ""
+    line = met["lines"][0].replace(str(folder), "…") if met["lines"] else ""
     return {
-        "family": case.family, "trick": case.trick, "refused": good, "code": plain["code"], "lines": len(plain["lines"]),
-        "seconds": round(seconds or 0, 3), "megabytes": round(megabytes or 0, 1), "whole_seconds": round(plain["seconds"] or 0, 3),
-        "whole_megabytes": round(plain["megabytes"] or 0, 1), "made": new[:5], "line": line[:300],
+        "family": case.family, "trick": case.trick, "refused": good, "code": met["code"], "lines": len(met["lines"]),
+        "seconds": round(seconds or 0, 3), "megabytes": round(megabytes or 0, 1), "whole_seconds": round(met["seconds"] or 0, 3),
+        "whole_megabytes": round(met["megabytes"] or 0, 1), "made": new[:5], "line": line[:300],
     }  # fmt: skip
 
 

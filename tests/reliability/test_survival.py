@@ -8,6 +8,7 @@ import time
 import pytest
 
 from niwaki.core.files import fault_in
+from reliability import aimed
 from reliability.same import differences
 from run import small
 
@@ -16,7 +17,7 @@ INTERRUPTED, REFUSED = 130, 3
 
 def begin_training(recipe_file, out, log):
     """A run whose teacher is being trained."""
-    process = small.begin(["run", str(recipe_file), "--out", str(out)], log)
+    process = small.begin(aimed.command(recipe_file, out), log)
     while not list(out.glob("stages/.work-teacher-*/state-*")):
         assert process.is_alive(), log.read_text()
         time.sleep(0.001)
@@ -33,7 +34,7 @@ def test_ctrl_c_twice_stops_at_once_and_the_same_command_goes_on(tmp_path, recip
     said = log.read_text()
     assert process.exitcode == INTERRUPTED and "Traceback" not in said
     assert all(fault_in(folder) is None for folder in out.glob("stages/.work-*/state-*"))
-    process = small.begin(["run", str(recipe_file), "--out", str(out)], log)
+    process = small.begin(aimed.command(recipe_file, out), log)
     process.join()
     assert process.exitcode == 0 and differences(out, undisturbed) == []
 

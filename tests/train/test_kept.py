@@ -51,12 +51,13 @@ def test_what_another_run_is_writing_stays(tmp_path):
         found = Kept(tmp_path, 1 << 20).find(KEY)
         os._exit(0 if found is not None and np.array_equal(found, NUMBERS) else 1)
     time.sleep(0.3)
-    assert os.waitpid(other, os.WNOHANG)[0] == 0, "it did not wait"
+    ended, _ = os.waitpid(other, os.WNOHANG)
     os.write(go[1], b"x")
+    assert ended == 0, "it did not wait"
     assert [os.waitpid(one, 0)[1] for one in (child, other)] == [0, 0]
 
 
 def test_without_a_folder_nothing_is_made(tmp_path):
     store = Kept(tmp_path / "none", 100)
-    assert store.find(KEY) is None and store.make_room(100) and not store.make_room(101)
+    assert store.find(KEY) is None and store.make_room({KEY: 100}) and not store.make_room({KEY: 101})
     assert list(tmp_path.iterdir()) == []
