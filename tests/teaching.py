@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from niwaki.engines.alone import Alone
 from niwaki.models.insides import LOGITS
 from niwaki.train.kept import Kept
-from niwaki.train.teacher import FromDisk, Teacher, in_batches, remembering
+from niwaki.train.teacher import FromDisk, Shelf, Teacher, in_batches, remembering
 
 ROOM = 1 << 30
 
@@ -17,7 +17,7 @@ def teacher(whole, feed, asked=frozenset(), folder: Path | None = None, precisio
     rows = feed.features.rows
     alone = Alone(whole, asked, 1)
     ask = (lambda sequences: alone((rows.ids[one], rows.types[one]) for one in sequences)) if asked else in_batches(whole, feed, precision)  # fmt: skip
-    says = FromDisk(Kept(folder, ROOM), ("whole", precision), whole, feed, names, ask, "teacher", lambda: None) if folder else ask  # fmt: skip
+    says = FromDisk(Kept(folder, ROOM), Shelf(("whole", precision), whole, feed, names), ask, "teacher", lambda: None) if folder else ask  # fmt: skip
     return remembering(Teacher(feed, names, whole.anatomy.per_token, says))
 
 

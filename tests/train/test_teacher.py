@@ -212,13 +212,22 @@ def test_the_oldest_make_room_and_what_is_in_use_stays(tmp_path):
     for number, key in enumerate(["aa" * 20, "bb" * 20, "cc" * 20]):
         put(Kept(tmp_path, 1 << 20), key, 1000)
         os.utime(next(tmp_path.glob(f"{key[:2]}/*")), (number, number))
-    size = bytes_in(tmp_path) // 3
+    size = (bytes_in(tmp_path)) // 3
     store = Kept(tmp_path, 3 * size + 100)
     assert store.find("aa" * 20) is not None  # in use now
-    assert store.make_room(50) and bytes_in(tmp_path) == 3 * size
-    assert store.make_room(size) and store.find("bb" * 20) is None and store.find("cc" * 20) is not None
-    assert not store.make_room(2 * size) and bytes_in(tmp_path) == 2 * size  # both are in use
-    assert not Kept(tmp_path, 0).make_room(1)
+    assert store.make_room({"dd" * 20: 50}) and bytes_in(tmp_path) == 3 * size
+    assert store.make_room({"dd" * 20: size}) and store.find("bb" * 20) is None and store.find("cc" * 20) is not None
+    assert not store.make_room({"dd" * 20: 2 * size}) and bytes_in(tmp_path) == 2 * size  # both are in use
+    assert not Kept(tmp_path, 0).make_room({"dd" * 20: 1})
+
+
+def test_what_is_wanted_and_there_does_not_make_room_for_itself(tmp_path):
+    for key in ("aa" * 20, "bb" * 20):
+        put(Kept(tmp_path, 1 << 20), key, 1000)
+    store = Kept(tmp_path, bytes_in(tmp_path) + 10)
+    wanted = {"aa" * 20: 4000, "bb" * 20: 4000}
+    assert store.missing(wanted) == 0 and store.make_room(wanted) and store.missing({"cc" * 20: 7, **wanted}) == 7
+    assert store.find("aa" * 20) is not None and store.find("bb" * 20) is not None
 
 
 def test_blocks_cover_everything_once():

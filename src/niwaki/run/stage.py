@@ -35,7 +35,7 @@ from niwaki.train.feed import Feed, encode_for
 from niwaki.train.kept import Kept
 from niwaki.train.loop import Interrupted, Job, fit
 from niwaki.train.state import Position
-from niwaki.train.teacher import Ask, FromDisk, Teacher, beside, bytes_of, in_batches, remembering, several
+from niwaki.train.teacher import Ask, FromDisk, Shelf, Teacher, beside, in_batches, remembering, several
 
 OUTCOMES = "outcomes.npy"  # of each test row, the numbers that the scores are made of
 STATE_COPIES = 8  # weights, two moments and the best weights, in two states
@@ -121,22 +121,23 @@ class StageMaker:
         return lambda sequences: alone((rows.ids[one], rows.types[one]) for one in sequences)
 
     def _kept(self, model: Model, folder: Path, feed: Feed, names: tuple[str, ...], ask: Ask) -> Ask:
+        """`ask`, or what it said before; the disk that this takes is worked out first."""
         settings, label = self.plan.recipe.cache, f"{self.stage.spec.name}: teacher"
         place = Path(settings.folder).expanduser() if settings.folder else self.run_folder.parent / ".teachers"
-        need = bytes_of(model, feed, names)
+        how = "alone" if len(names) > 1 else self.stage.precision
+        shelf = Shelf((digest_of(folder), how), model, feed, names)
+        need = sum(shelf.bytes.values())
         kept = Kept(place, max(int(settings.gigabytes * 1e9), 0 if len(names) > 1 else need))
-        if not kept.make_room(need):
+        if not kept.make_room(shelf.bytes):
             say(
                 f"{label}: what it says of {len(feed.features)} texts would take {need / 1e9:.1f} GB (cache.gigabytes is "
                 f"{settings.gigabytes:g}), so it is asked anew at every step; the weights will be the same"
             )
             return ask
         say(f"{label}: reads {len(feed.features)} texts, unless it has before; takes {need / 1e9:.2g} GB in {place}")
-        require_space(
-            place if place.exists() else self.run_folder, need, f"stage '{self.stage.spec.name}', its teacher"
-        )
-        how = "alone" if len(names) > 1 else self.stage.precision
-        return FromDisk(kept, (digest_of(folder), how), model, feed, names, ask, label, self._pause)
+        where = place if place.exists() else self.run_folder
+        require_space(where, kept.missing(shelf.bytes), f"stage '{self.stage.spec.name}', its teacher")
+        return FromDisk(kept, shelf, ask, label, self._pause)
 
     def _pause(self) -> None:
         if self._tick():

@@ -10,7 +10,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -68,12 +68,18 @@ class Kept:
         self._in_use.add(place)
         return self._read(place)
 
-    def make_room(self, need: int) -> bool:
-        """Whether so many bytes more fit under the limit, after blocks that nobody here uses have gone, oldest first."""
+    def make_room(self, wanted: Mapping[str, int]) -> bool:
+        """Whether blocks of these keys and bytes fit under the limit, after others that nobody here uses have gone, oldest first.
+        Those that are there already take nothing more, and stay."""
         if not self.folder.is_dir():
-            return need <= self.limit
+            return sum(wanted.values()) <= self.limit
         with self._lock(fcntl.LOCK_EX):
-            return self._make_room(need)
+            self._in_use |= {place for key in wanted if (place := self._place(key)).exists()}
+            return self._make_room(self.missing(wanted))
+
+    def missing(self, wanted: Mapping[str, int]) -> int:
+        """Bytes of those that are not there."""
+        return sum(size for key, size in wanted.items() if not self._place(key).exists())
 
     def _make_room(self, need: int) -> bool:
         sizes = {place: folder_bytes(place) for place in self._blocks()}

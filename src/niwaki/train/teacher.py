@@ -79,50 +79,63 @@ def remembering(teacher: Callable[[Batch], Outputs]) -> Callable[[Batch], Output
     return answer
 
 
+class Shelf:
+    """What there is to keep of a feed: by block of sequences and by name, the key and where each sequence's numbers begin."""
+
+    def __init__(self, who: Sequence[str], model: Model, feed: Feed, names: Sequence[str]) -> None:
+        rows = feed.features.rows
+        self.lengths, self.per_token = rows.ids.lengths, model.anatomy.per_token
+        self.blocks = blocks(len(self.lengths))
+        self.keys: list[dict[str, str]] = []
+        self.starts: list[dict[str, np.ndarray]] = []
+        for block in self.blocks:
+            ids, types = (_flat(part, block) for part in (rows.ids, rows.types))
+            lengths = self.lengths[block.start : block.stop].astype(np.int64)
+            self.keys.append({name: key_of(who, name, ids, types, lengths) for name in names})
+            self.starts.append({name: _starts(numbers(model.anatomy, name, lengths)) for name in names})
+
+    @property
+    def bytes(self) -> dict[str, int]:
+        """Disk that each key takes."""
+        pairs = zip(self.keys, self.starts, strict=True)
+        return {key: 4 * int(starts[name][-1]) for keys, starts in pairs for name, key in keys.items()}
+
+
 class FromDisk:
     """Answers of all sequences of a feed out of what is kept; what is not there yet is asked for first."""
 
-    def __init__(
-        self, kept: Kept, who: Sequence[str], model: Model, feed: Feed, names: Sequence[str], ask: Ask,
-        label: str, tick: Callable[[], None],
-    ) -> None:  # fmt: skip
-        rows = feed.features.rows
-        self.lengths, self.per_token = rows.ids.lengths, model.anatomy.per_token
-        self.sizes = {name: numbers(model.anatomy, name, self.lengths.astype(np.int64)) for name in names}
-        self.blocks = blocks(len(self.lengths))
+    def __init__(self, kept: Kept, shelf: Shelf, ask: Ask, label: str, tick: Callable[[], None]) -> None:
+        self.shelf = shelf
         self.parts: list[dict[str, np.ndarray]] = []
-        self.starts = {name: [_starts(self.sizes[name][block.start : block.stop]) for block in self.blocks] for name in names}  # fmt: skip
         with (
-            PartialState(cpu=feed.device.type == "cpu").main_process_first(),  # others then find it there
-            progress(label, len(self.lengths)) as update,
+            PartialState(cpu=not torch.cuda.is_available()).main_process_first(),  # others then find it there
+            progress(label, len(shelf.lengths)) as update,
         ):
-            for block in self.blocks:
+            for number, block in enumerate(shelf.blocks):
                 tick()
-                ids, types = (_flat(part, block) for part in (rows.ids, rows.types))
-                keys = {name: key_of(who, name, ids, types, self.lengths[block.start : block.stop]) for name in names}
-                self.parts.append(self._block(kept, keys, block, ask))
+                self.parts.append(self._block(kept, number, ask))
                 update(block.stop, "texts read")
 
-    def _block(self, kept: Kept, keys: dict[str, str], block: range, ask: Ask) -> dict[str, np.ndarray]:
-        found = {name: kept.find(key) for name, key in keys.items()}
-        missing = [name for name, part in found.items() if part is None]
-        if not missing:
-            return found  # type: ignore[return-value]
-        whole = {name: np.empty(int(self.sizes[name][block.start : block.stop].sum()), np.float32) for name in missing}
-        for number, said in enumerate(ask(block)):
-            for name in missing:
-                starts = self.starts[name][block.start // len(self.blocks[0])]
-                whole[name][starts[number] : starts[number + 1]] = said[name].reshape(-1)
-        return {name: part if part is not None else kept.put(keys[name], whole[name]) for name, part in found.items()}
+    def _block(self, kept: Kept, block: int, ask: Ask) -> dict[str, np.ndarray]:
+        keys, starts = self.shelf.keys[block], self.shelf.starts[block]
+        found = {name: part for name, key in keys.items() if (part := kept.find(key)) is not None}
+        missing = {name: np.empty(starts[name][-1], np.float32) for name in keys if name not in found}
+        for number, said in enumerate(ask(self.shelf.blocks[block]) if missing else ()):
+            for name, whole in missing.items():
+                whole[starts[name][number] : starts[name][number + 1]] = said[name].reshape(-1)
+        return found | {name: kept.put(keys[name], whole) for name, whole in missing.items()}
 
     def __call__(self, sequences: Sequence[int]) -> Iterator[Said]:
-        size = len(self.blocks[0]) if self.blocks else 1
+        shelf = self.shelf
         for sequence in sequences:
-            block, number = divmod(sequence, size)
+            block, number = divmod(sequence, len(shelf.blocks[0]))
+            length = int(shelf.lengths[sequence])
             yield {
-                name: shaped(part[slice(*self.starts[name][block][number : number + 2])], name, int(self.lengths[sequence]), self.per_token)
+                name: shaped(
+                    part[slice(*shelf.starts[block][name][number : number + 2])], name, length, shelf.per_token
+                )
                 for name, part in self.parts[block].items()
-            }  # fmt: skip
+            }
 
 
 def in_batches(model: Model, feed: Feed, precision: str) -> Ask:
@@ -150,12 +163,6 @@ def beside(model: Model, feed: Feed, names: Iterable[str], precision: str) -> Ca
             return forward(model.network, anatomy, feed.batch(batch.rows.numpy()), needs)
 
     return answer
-
-
-def bytes_of(model: Model, feed: Feed, names: Iterable[str]) -> int:
-    """Disk that keeping takes."""
-    lengths = feed.features.rows.ids.lengths.astype(np.int64)
-    return 4 * sum(int(numbers(model.anatomy, name, lengths).sum()) for name in names)
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:
