@@ -232,6 +232,26 @@ def test_a_saved_one_takes_another_head(tmp_path):
     assert torch.isfinite(logits(again, tiny.batch(again))).all()
 
 
+def test_an_edited_one_keeps_its_head(tmp_path):
+    model = tiny.model("bilstm")
+    model.operate(Int8())
+    model.save(tmp_path)
+    assert load_folder(tmp_path, Head(["no", "yes"], answer={"kind": "label"})).labels == ["no", "yes"]
+    with pytest.raises(Refused, match="keeps its head, which is for SequenceClassification, not TokenClassification"):
+        load_folder(tmp_path, Head(["no", "yes"], "TokenClassification"))
+
+
+def test_the_reference_runs_them_as_they_are(tmp_path):
+    from niwaki.evaluate.reference import Reference
+
+    model = tiny.model("cnn")
+    model.network.config.niwaki_answer = {"kind": "label"}
+    model.save(tmp_path)
+    texts = [text for text, _ in tiny.sentences(6)]
+    wanted = [tiny.LABELS[number] for number in logits(model, tiny.batch(model)).argmax(1).tolist()]
+    assert Reference(tmp_path, 60).values(texts) == wanted
+
+
 @pytest.mark.parametrize(
     "key, value",
     [("filter_widths", [0]), ("filter_widths", [3] * 21), ("filter_widths", [10**9]), ("filter_widths", "3"), ("filter_widths", []),

@@ -24,7 +24,7 @@ class NetworkStudent(Method):
         "read",
         "the teacher's vector of a piece: its last hidden states when it reads the piece alone, or its table's row",
     )
-    width: int = setting(256, "columns of the vectors, by PCA; no more than the teacher's", ge=1, le=4096)
+    width: int = setting(128, "columns of the vectors, by PCA; no more than the teacher's", ge=1, le=4096)
     neurons: int = setting(256, "of each hidden layer before the logits", ge=1, le=65536)
 
     needs_training: ClassVar[bool] = True
@@ -72,7 +72,7 @@ def separator_of(model: Model, what: str) -> int:
     found = model.tokenizer.sep_token_id
     if found is None:
         raise Refused(
-            f"{what}: the tokenizer has no separator (sep_token), by which the texts of a pair are told apart"
+            f"{what}: the tokenizer has no separator (sep_token), by which the texts of a pair are told apart; use a start model that has one"
         )
     return int(found)
 

@@ -1,5 +1,7 @@
 """Cuts out the feed-forward neurons that matter least, layer by layer.
 
+Of networks without attention layers: neurons of the hidden layers, and filters; units of an LSTM stay.
+
 Paper: Molchanov et al. 2019, Importance Estimation for Neural Network Pruning (arXiv 1906.10771).
 Cost: a few calibration batches forward and backward.
 """
