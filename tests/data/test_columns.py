@@ -36,6 +36,9 @@ JOINED = ["a|b", "b", "a|b|c", "c|a", "c", "a|c|d", "d|b"] * 8 + ["a|d"] * 4
         ({"text": TEXT, "y": PART}, "regression text=text label=y"),
         ({"text": TEXT, "score": [str(value) for value in PART]}, "regression text=text label=score"),
         ({"text": TEXT, "score": [*map(str, PART[:-1]), ""]}, "regression text=text label=score"),
+        ({"text": TEXT, "score": [*map(str, PART[:-3]), "NaN", "-inf", "n/a"]}, "regression text=text label=score"),
+        ({"text": TEXT, "label": ["none", "nan", "null"] * 20}, "classification text=text label=label"),
+        ({"spam": ["spam", "ham"] * 30, "message body": TEXT}, "classification text=message body label=spam"),
         ({"sentence1": TEXT, "sentence2": OTHER, "label": PART, "idx": ROW}, "regression text=sentence1 second=sentence2 label=label"),
         ({"premise": TEXT, "hypothesis": OTHER, "gold_label": WORD, "genre": WORD}, "classification text=premise second=hypothesis label=gold_label"),
         ({"question": TEXT, "sentence": OTHER, "label": WORD}, "classification text=question second=sentence label=label"),
@@ -90,6 +93,7 @@ def test_the_one_reading_is_taken(columns, expected):
         ({"text": TEXT, "intent": WORD, "tokens": TOKENS, "slots": TAGS}, "'slots' or 'intent' could be what is to be learnt"),
         ({"article": LONG, "question": TEXT, "options": [["a", "b"]] * ROWS, "answer": WORD}, "the text could be 'question' or 'article'; say which"),
         ({"text": TEXT, "label": ["a,b", "a", "b", "c", "a,c", "b", "c", "a", "b", "c,b"] * 6}, "column 'label': cells may hold one label or several (mark ','); name the task"),
+        ({TEXT[0] + " of all": TEXT, "good": WORD}, "the first row seems to hold no names ('The 0th film of this year was long and s', 'good'); write a header"),
         ({f"t{number}": TEXT for number in range(9)} | {"label": WORD}, "or 3 more"),
     ],
 )  # fmt: skip

@@ -116,7 +116,11 @@ def test_a_folder_gives_its_parts(tmp_path):
         ("x.csv", b'text,label\na,b\nc,"d\ne,f\n', "a quote that opens in or after row 3 never closes"),
         ("x.csv", b'text,label\na,b\n"c,d\ne,f\n', "a quote that opens in or after row 3 never closes"),
         ("x.csv", b"text,label,text\na,b,c\n", "column 'text' is there 2 times"),
-        ("x.csv", b"text,label\ncaf\xe9,1\n", "in UTF-8 (byte 14 is 0xe9); convert it, e.g. `iconv -f"),
+        (
+            "x.csv",
+            b"text,label\ncaf\xe9,1\n",
+            "in UTF-8 (byte 14 is 0xe9); convert it from what it is in, e.g. `iconv -f",
+        ),
         ("x.csv", b"\x7fELF\x02\x00\x00\xff", "it may be no text at all"),
         ("x.csv", b"PK\x03\x04\x14\x00\x06\x00", "it is a zip archive or a spreadsheet"),
         ("x.csv", gzip.compress(b"text,label\na,b\n"), "end its name in .gz"),

@@ -86,3 +86,22 @@ def test_a_bad_file_of_vectors_is_refused_in_the_plan(tmp_path, bert_folder):
             api.check("finetune", **given)
     vectors.write_text("film 1 2\n")
     assert api.check("finetune", **given)["task"]["name"] == "classification"
+
+
+def test_rows_trained_on_and_scored_on_are_said_before_and_noted_in_the_plan(tmp_path, bert_folder, monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr("niwaki.run.plan.say", said.append)
+    lines = [f"film number {k} was seen,{'ab'[k % 2]}\n" for k in range(60)]
+    for part, some in (("train", lines[:50]), ("test", lines[47:])):
+        (tmp_path / f"{part}.csv").write_text("text,label\n" + "".join(some))
+    plan = api.check("finetune", data=tmp_path, overrides=[f"model={bert_folder}"])
+    assert said[0] == f"{tmp_path}: classification, text: text, label: label"
+    assert plan["task"]["caveat"] == said[1] and "of the 13 test rows stand in the train rows too" in said[1]
+
+
+def test_a_label_of_the_validation_rows_that_no_train_row_has(tmp_path, bert_folder):
+    lines = [f"film number {k} was seen,{'ab'[k % 2]}\n" for k in range(60)]
+    for part, some in (("train", lines[:40]), ("validation", [*lines[40:50], "a film,c\n", "a plot,d\n"]), ("test", lines[50:])):  # fmt: skip
+        (tmp_path / f"{part}.csv").write_text("text,label\n" + "".join(some))
+    with pytest.raises(Refused, match="label 'c' and 1 more are in the validation rows and not among the train rows' labels"):  # fmt: skip
+        api.check("finetune", data=tmp_path, overrides=[f"model={bert_folder}"])

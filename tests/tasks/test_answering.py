@@ -140,7 +140,7 @@ def test_forms_of_answers(answers, said, start):
 @pytest.mark.parametrize("value", [None, "", " \n"])
 def test_empty_questions_and_texts_are_refused(tmp_path, column, value):
     rows = [row(number) for number in range(40)]
-    with pytest.raises(Refused, match=rf"empty cells in the all rows \('{column}' 1\)"):
+    with pytest.raises(Refused, match=rf"empty cells \('{column}' 1\)"):
         task_on(tmp_path, [*rows, row(40, **{column: value})]).splits()
 
 

@@ -80,11 +80,11 @@ def test_whole_numbers_in_any_dress_are_labels(tmp_path, label):
         (row(1, label=1.5), "column 'label' must hold numbers of endings, counted from 0"),
         (row(1, label=3), "column 'label' must hold numbers from 0 to 2"),
         (row(1, label=-1), "column 'label' must hold numbers from 0 to 2"),
-        (row(1, label=None), "empty cells in the all rows ('label' 1)"),
-        (row(1, ending1=None), "empty cells in the all rows ('endings' 1)"),
-        (row(1, ending1=" "), "empty cells in the all rows ('endings' 1)"),
-        (row(1, startphrase=""), "empty cells in the all rows ('startphrase' 1)"),
-        (row(1, startphrase=None), "empty cells in the all rows ('startphrase' 1)"),
+        (row(1, label=None), "empty cells ('label' 1)"),
+        (row(1, ending1=None), "empty cells ('endings' 1)"),
+        (row(1, ending1=" "), "empty cells ('endings' 1)"),
+        (row(1, startphrase=""), "empty cells ('startphrase' 1)"),
+        (row(1, startphrase=None), "empty cells ('startphrase' 1)"),
     ],
 )
 def test_rows_that_cannot_be_used_are_refused(tmp_path, more, message):

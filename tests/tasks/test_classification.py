@@ -47,9 +47,11 @@ def test_splits_and_labels(task):
     [
         (["film,good"] * 40, "text,label", "none for"),
         ([f"{text},good" for text, _ in tiny.sentences(40)], "text,label", "has 1 different labels in the train rows, at least 2"),
-        ([f"{text},{label}" for text, label in tiny.sentences(30)] + [" ,good"], "text,label", "empty cells in the all rows ('text' 1)"),
-        ([f"{text},{label}" for text, label in tiny.sentences(30)] + ["x,"], "text,label", "empty cells in the all rows ('label' 1)"),
+        ([f"{text},{label}" for text, label in tiny.sentences(30)] + [" ,good"], "text,label", "empty cells ('text' 1)"),
+        ([f"{text},{label}" for text, label in tiny.sentences(30)] + ["x,"], "text,label", "empty cells ('label' 1)"),
         (["film,good", "plot,bad"], "text,label", "none for"),
+        (["the film,good", "the film,bad"] * 20, "text,label", "40 rows of 1 different texts leave none for"),
+        ([f"{text},{label}" for text, label in tiny.sentences(30)] + ["x y, NaN"], "text,label", "column 'label' holds ' NaN', as programs write a missing value"),
     ],
 )  # fmt: skip
 def test_rows_that_cannot_be_used_are_refused(tmp_path, rows, header, message):
@@ -57,6 +59,12 @@ def test_rows_that_cannot_be_used_are_refused(tmp_path, rows, header, message):
     with pytest.raises(Refused) as caught:
         task.splits(), task.labels
     assert message in str(caught.value) and "x.csv" in str(caught.value)
+
+
+def test_spaces_around_labels_are_no_part_of_them(tmp_path):
+    rows = [f"{text}, {label}" if n % 2 else f"{text},{label} " for n, (text, label) in enumerate(tiny.sentences(60))]
+    task = Classification(path=csv(tmp_path / "x.csv", "text,label", rows))
+    assert task.labels == ["bad", "good"] and {*task.gold(task.splits()["test"])} == {"bad", "good"}
 
 
 def test_a_column_that_is_named_wrongly_is_refused(tmp_path):

@@ -63,8 +63,8 @@ def test_a_number_far_below_all_others_is_not_taken_for_none(tmp_path):
     "value, message",
     [
         ("much", "column 'score' is not all numbers"),
-        ("", "empty cells in the all rows ('score' 1)"),
-        (" ", "empty cells in the all rows ('score' 1)"),
+        ("", "empty cells ('score' 1)"),
+        (" ", "empty cells ('score' 1)"),
         ("nan", "has missing numbers, or some over 1e+100"),
         ("inf", "has missing numbers, or some over 1e+100"),
         ("-1e200", "has missing numbers, or some over 1e+100"),

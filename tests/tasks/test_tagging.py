@@ -159,8 +159,8 @@ def test_where_tags_mark_stretches_whole_ones_count(tmp_path, tags):
         ({"tokens": ["a", "b"], "ner_tags": None}, "1 of the all rows have not as many tags as words"),
         ({"tokens": None, "ner_tags": ["O"]}, "1 of the all rows have not as many tags as words"),
         ({"tokens": ["a", None], "ner_tags": ["O", "O"]}, "words are missing in column 'tokens'"),
-        ({"tokens": ["a", "b"], "ner_tags": ["O", None]}, "empty cells in the all rows ('ner_tags' 1)"),
-        ({"tokens": ["a", "b"], "ner_tags": ["O", ""]}, "empty cells in the all rows ('ner_tags' 1)"),
+        ({"tokens": ["a", "b"], "ner_tags": ["O", None]}, "empty cells ('ner_tags' 1)"),
+        ({"tokens": ["a", "b"], "ner_tags": ["O", ""]}, "empty cells ('ner_tags' 1)"),
     ],
 )
 def test_rows_that_cannot_be_used_are_refused(tmp_path, more, message):

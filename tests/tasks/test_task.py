@@ -14,6 +14,7 @@ from niwaki.core.settings import check
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 from niwaki.tasks.answering import Answering
+from niwaki.tasks.choice import Choice
 from niwaki.tasks.classification import Classification
 
 from .rows import TEXTS, TOKENIZER, batch, counts, csv, folder, jsonl
@@ -156,14 +157,38 @@ def test_parts_that_ask_for_different_things_are_refused(tmp_path):
             Classification(path=path, text="premise", label="label").splits()
 
 
-def test_a_named_text_brings_its_partner_and_what_is_read_is_told(tmp_path, monkeypatch):
-    said = []
-    monkeypatch.setattr(log, "say", said.append)
+def test_a_named_text_brings_its_partner_and_what_is_read_is_told(tmp_path):
     pairs = [{"premise": text, "hypothesis": text[::-1], "label": n % 2} for n, text in enumerate(TEXTS)]
     path = jsonl(tmp_path / "my rows.jsonl", pairs)
     task = Classification(path=path, text="premise", label="label")
     assert task.splits()["train"].column_names == ["text", "second", "label"]
-    assert said == [f"{path}: classification, text: premise, second: hypothesis, label: label"]
+    assert task.remarks() == [f"{path}: classification, text: premise, second: hypothesis, label: label"]
+    endings = Choice(path=jsonl(tmp_path / "x.jsonl", [{"ctx": t, "ending0": "a", "ending1": "b", "label": 0} for t in TEXTS]))  # fmt: skip
+    assert endings.remarks()[0].endswith("choice, text: ctx, endings: ending0, ending1, label: label")
+
+
+@pytest.mark.parametrize("form", BY_FORM)
+def test_rows_that_are_trained_on_and_scored_on_are_told(tmp_path, form):
+    rows = BY_FORM[form]
+    kind = TASKS.load(form, Task)
+    task = kind(path=folder(tmp_path / "both", train=rows[:60], validation=rows[60:], test=rows[55:58] + rows[58:]))
+    assert "5 of the 25 test rows stand in the train rows too" in task.remarks()[1] == task.caveats
+    apart = kind(path=folder(tmp_path / "apart", train=rows[:60], test=rows[60:]))
+    assert len(apart.remarks()) == 1 and apart.caveats == ""
+
+
+def test_pairs_overlap_where_both_texts_do(tmp_path):
+    pairs = [{"premise": text, "hypothesis": f"number {n}", "label": n % 2} for n, text in enumerate(TEXTS)]
+    turned = [{**row, "hypothesis": f"number {n + 1}"} for n, row in enumerate(pairs[:10])]
+    task = Classification(path=folder(tmp_path / "x", train=pairs[:70], test=[*turned, *pairs[68:]]))
+    assert "2 of the 22 test rows" in task.remarks()[1]
+
+
+def test_a_named_task_tells_its_caveat_and_the_overlap(tmp_path):
+    rows = BY_FORM["classification"]
+    task = TASKS.load("wnli", Task)(path=folder(tmp_path / "wnli", train=rows[:60], validation=rows[58:]))
+    assert task.caveats.startswith(task.caveat) and task.caveats.endswith("a score on them says little.")
+    assert len(task.remarks()) == 1  # its columns are its own
 
 
 def test_the_tokens_of_a_task_and_of_a_model_limit_both(rows_csv):

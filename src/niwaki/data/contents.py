@@ -11,6 +11,7 @@ SAMPLE_ROWS, SAMPLE_SLICES = 10_000, 100
 MOST_LABELS = 50  # that many may be labels even where rows are few
 WORDS = r"\S\s+\S|[^\x00-\x7f]{4}"
 DATE = r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
+NO_NUMBERS = {"nan", "inf", "infinity", "na", "n/a", "<na>", "null", "none"}  # stand where a number is missing
 WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -67,13 +68,14 @@ def different(column: pa.ChunkedArray) -> int:
 
 
 def measures(column: pa.ChunkedArray) -> bool:
-    """Whether the values are decimals: numbers all, and not all of them whole."""
+    """Whether the values are decimals: numbers all, but for marks of missing ones, and not all of them whole."""
     if pa.types.is_floating(column.type):
         values = column.drop_null()
         return bool(len(values)) and not compute.all(compute.equal(compute.round(values), values)).as_py()
     if not pa.types.is_string(column.type):
         return pa.types.is_decimal(column.type)
     values = [value.strip() for value in compute.unique(column).to_pylist() if value and value.strip()]
+    values = [value for value in values if value.lower().lstrip("+-") not in NO_NUMBERS]
     numbers = bool(values) and all(DECIMAL.fullmatch(value) for value in values)
     return numbers and not all(WHOLE.fullmatch(value) for value in values)
 

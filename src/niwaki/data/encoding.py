@@ -2,6 +2,7 @@
 
 import codecs
 import gzip
+import shlex
 from collections.abc import Iterator
 from io import RawIOBase
 from pathlib import Path
@@ -11,7 +12,13 @@ from niwaki.core.errors import Refused
 from niwaki.data.limits import refuse_growth
 
 BLOCK = 8 << 20
-MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
 MAGIC = {
     b"\x1f\x8b": "gzip: end its name in .gz",
     b"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save it as csv",
@@ -20,7 +27,7 @@ MAGIC = {
 
 
 def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
-    """UTF-8 without a byte-order mark. A file that begins with the mark of UTF-16 is converted; of any other encoding
+    """UTF-8 without a byte-order mark. A file that begins with the mark of UTF-16 or 32 is converted; of any other encoding
     the first byte that is wrong is named."""
     with opened(path) as file:
         packed = getattr(file, "fileobj", None)  # of a gzip, what lies on the disk
@@ -61,8 +68,8 @@ class Check:
         return block if self.encoding == "utf-8" else text.encode()
 
     def _fault(self, block: bytes, what: str) -> str:
-        name = self.path.name
-        mending = f"convert it, e.g. `iconv -f WINDOWS-1252 -t UTF-8 {name} > utf8-{name}`"
+        names = f"{shlex.quote(self.path.name)} > {shlex.quote(f'utf8-{self.path.name}')}"
+        mending = f"convert it from what it is in, e.g. `iconv -f WINDOWS-1252 -t UTF-8 {names}`"
         if 0 in block:
             mending = (
                 "it may be no text at all, or UTF-16 without its mark: then convert it with `iconv -f UTF-16 -t UTF-8`"

@@ -21,6 +21,8 @@ def read(table: pa.Table, rows: pa.Table, given: Mapping[str, str], kind: str) -
     labels = [name for name in labels if name not in used] or label_like(rows, looks, used)
     refuse_unclear(looks, texts, labels)
     roles: Roles = dict(zip(("text", "second"), texts[0], strict=False))
+    if not given:
+        refuse_headless(rows, texts[0][0], labels[0])
     named, mark = label_kind(table.column(labels[0]), rows.column(labels[0]), labels[0], kind)
     return named, roles | {"label": labels[0]}, mark
 
@@ -74,6 +76,14 @@ def refuse_unclear(looks: list[Column], texts: Texts, labels: list[str]) -> None
             wanted.append(f"--set data.{role}={found[0].partition(' + ')[0] if found else '…'}")
     if faults:
         raise Refused(f"columns: {'; '.join(faults)}; say which, e.g. {' '.join(wanted)}")
+
+
+def refuse_headless(rows: pa.Table, text: str, label: str) -> None:
+    """A file whose first row holds no names: what stands over the labels is a label, over the texts a text."""
+    if len(text.split()) > 3 and pa.types.is_string(rows.schema.field(label).type) and label in rows.column(label).unique().to_pylist():  # fmt: skip
+        raise Refused(
+            f"columns: the first row seems to hold no names ('{text[:40]}', '{label}'); write a header above it"
+        )
 
 
 def label_kind(column: pa.ChunkedArray, some: pa.ChunkedArray, name: str, kind: str) -> tuple[str, str]:

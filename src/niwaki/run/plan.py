@@ -10,6 +10,7 @@ from typing import Any
 from niwaki import __version__
 from niwaki.core.errors import Refused
 from niwaki.core.files import fingerprint, sha256
+from niwaki.core.log import say
 from niwaki.data import unlabelled
 from niwaki.methods._method import Method
 from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, refuse_unless_model
@@ -77,7 +78,7 @@ class Plan:
             "model": self.recipe.model, "meter": self.recipe.meter.model_dump(),
             "task": {
                 "name": self.recipe.task, "metric": task.metric, "description": task.description, "answer": task.answer,
-                "rows": rows, "labels": task.labels, "caveat": task.caveat,
+                "rows": rows, "labels": task.labels, "caveat": task.caveats,
             },
             "stages": [stage.to_json() for stage in self.stages],
             "repeats": [{"seed": plan.recipe.seed, "stages": [stage.to_json() for stage in plan.stages]} for plan in self.repeats],
@@ -91,6 +92,8 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     refuse_unless_model(folder)
     refuse_unseen(task)
     refuse_vectors(recipe.vectors, task)
+    for remark in task.remarks():
+        say(remark)
     origin = digest_of(folder)
     data = task.fingerprint()
     seeds = recipe.seeds or [recipe.seed]
@@ -111,14 +114,18 @@ def refuse_unseen(task: Task) -> None:
     """A label that only test rows have cannot be learnt; a score on them would be one of another task."""
     if task.answer not in ("label", "labels"):
         return
-    for part in task.tests:
+    for part in ("validation", *task.tests):
         gold = task.gold(task.splits()[part])
         unseen = {name for one in gold for name in (one if task.answer == "labels" else [one])} - set(task.labels)
         if unseen:
             raise Refused(
-                f"{task.source()}: label '{min(unseen)}' of the {part} rows is not among the train rows' labels "
-                f"({', '.join(task.labels[:8])}); drop those rows, or give train rows of it"
+                f"{task.source()}: {_these(unseen)} in the {part} rows and not among the train rows' labels "
+                f"({', '.join(task.labels[:8])}); drop those rows, or give train rows of them"
             )
+
+
+def _these(labels: set[str]) -> str:
+    return f"label '{min(labels)}'" + (f" and {len(labels) - 1} more are" if len(labels) > 1 else " is")
 
 
 def refuse_vectors(path: str, task: Task) -> None:

@@ -26,6 +26,7 @@ from niwaki.core.settings import Settings, setting
 from niwaki.data import files
 from niwaki.data.cells import empty_cells
 from niwaki.data.columns import guess
+from niwaki.data.overlap import shared_rows
 from niwaki.data.ragged import Ragged
 from niwaki.data.spill import gather
 from niwaki.data.splits import PARTS, arrange, labelled, split_by_hash
@@ -33,6 +34,7 @@ from niwaki.models.forward import Batch
 from niwaki.models.model import Head
 
 NO_LABEL = -100
+ASKED = ("text", "second", "question", "context", "endings")  # columns of tasks that hold what is asked
 SLICE = 4096  # rows of a table that are plain Python at a time
 
 
@@ -76,10 +78,13 @@ class Task(Settings):
     drawn_by: ClassVar[tuple[str, ...]] = ("text",)  # columns by whose hash `rows` are drawn
     metric: ClassVar[str]  # the primary one, higher is better
     description: ClassVar[str] = ""
-    caveat: ClassVar[str] = ""  # what a reader of scores must know
+    caveat: ClassVar[str] = ""  # of a named task: what a reader of scores must know
     home: ClassVar[str] = ""  # of a named task: its folder's name in a folder of tasks
     hub: ClassVar[str] = ""  # and its Hugging Face id
     exam: ClassVar[dict[str, str]] = {}  # and the part it is scored on, where that is not `test`: our name → its name
+
+    _reading: str = ""
+    _given: tuple[str, ...] = ()  # parts besides train that a file gives
 
     # ── rows ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -121,20 +126,44 @@ class Task(Settings):
             log.say(f"{self.source()}: the {', '.join(hidden)} rows have no labels and are left out")
         if self.path and not self.home:
             first = found["train"] if "train" in found else next(iter(found.values()))
-            log.say(f"{self.source()}: {self.name}, {told(self.columns(first))}")
+            self._reading = f"{self.source()}: {self.name}, {told(self.columns(first))}"
         parts = {name: self.checked(name, table) for name, table in found.items() if name not in hidden}
         self._refuse_unlike(parts)
         try:
-            splits = arrange(
-                parts, "text", self.strata, self.validation, self.test, "text" if self.grouped else ""
-            ).parts
+            arranged = arrange(parts, "text", self.strata, self.validation, self.test, "text" if self.grouped else "")
         except Refused as error:
             raise Refused(f"{self.source()}: {error}") from None
+        splits = arranged.parts
         empty = [part for part in PARTS if splits[part].num_rows == 0]
         if empty:
-            given = sum(table.num_rows for table in parts.values())
-            raise Refused(f"{self.source()}: {given} rows leave none for {empty[0]}; give more rows, or a file for it")
+            raise Refused(f"{self.source()}: {_counted(parts)} leave none for {empty[0]}; give more, or a file for it")
+        self._given = tuple(part for part, name in arranged.origin.items() if name and part != "train")
         return {**splits, "train": self._sample(splits["train"])}
+
+    def remarks(self) -> list[str]:
+        """What a user should know of the rows before any work: which columns are read as what, unless the task has a name
+        and its own columns; and rows of a given part that are trained on too."""
+        self.splits()
+        return [line for line in (self._reading, self._overlap) if line]
+
+    @property
+    def caveats(self) -> str:
+        """What a reader of scores must know."""
+        return " ".join(text for text in (self.caveat, self._overlap) if text)
+
+    @cached_property
+    def _overlap(self) -> str:
+        splits = self.splits()
+        counts = {part: self._trained_on(splits[part]) for part in self._given}
+        found = [f"{count} of the {splits[part].num_rows} {part} rows" for part, count in counts.items() if count]
+        return (
+            f"{self.source()}: {', '.join(found)} stand in the train rows too; a score on them says little."
+            if found
+            else ""
+        )
+
+    def _trained_on(self, rows: pa.Table) -> int:
+        return shared_rows(rows, self.splits()["train"], [name for name in ASKED if name in rows.column_names])
 
     def _refuse_unlike(self, parts: dict[str, pa.Table]) -> None:
         """Every part must ask the same: a second text in one and not in another is another task."""
@@ -178,7 +207,8 @@ class Task(Settings):
         empty = {name: count for name, count in empty_cells(table, table.column_names).items() if count}
         if empty:
             named = ", ".join(f"'{name}' {count}" for name, count in empty.items())
-            raise Refused(f"{self.source()}: empty cells in the {part} rows ({named}); fill or drop them")
+            where = "" if part == "all" else f"in the {part} rows "
+            raise Refused(f"{self.source()}: empty cells {where}({named}); fill them or drop their rows")
 
     def columns(self, table: pa.Table) -> dict[str, Any]:
         """Role → column, as the user named them, else as they are guessed."""
@@ -274,6 +304,12 @@ class Task(Settings):
         settings = self.model_dump(exclude={"path"})  # the rows count, not where they lie
         digests = {part: _digest(table) for part, table in self.splits().items()}
         return fingerprint([type(self).__name__, settings, self.labels, digests])
+
+
+def _counted(parts: dict[str, pa.Table]) -> str:
+    rows = sum(table.num_rows for table in parts.values())
+    texts = len({text for table in parts.values() for text in table.column("text").unique().to_pylist()})
+    return f"{rows} rows" if texts > rows / 2 else f"{rows} rows of {texts} different texts"
 
 
 def told(columns: dict[str, Any]) -> str:

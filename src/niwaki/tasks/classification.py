@@ -15,6 +15,7 @@ from niwaki.answers._kind import Rows, Value
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.data.scratch import room
+from niwaki.data.spill import gather
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro, matthews
@@ -29,6 +30,7 @@ MEASURES: dict[str, Measure] = {
     "matthews": matthews,
 }
 MAX_LABELS = 10_000
+MISSING = {"nan", "<na>"}
 
 
 class Classification(Texts):
@@ -47,7 +49,13 @@ class Classification(Texts):
         if self.names and compute.all(compute.utf8_is_digit(labels)).as_py():
             labels = self._named(labels, column)
         self.refuse_empty(part, pa.table({column: labels}))
-        return labels
+        names = {name for chunk in labels.chunks for name in chunk.unique().to_pylist()}
+        missing = sorted(name for name in names if name.strip().lower() in MISSING)
+        if missing:
+            raise Refused(
+                f"{self.source()}: column '{column}' holds '{missing[0]}', as programs write a missing value; drop those rows, or give the label another name"
+            )
+        return labels if all(name == name.strip() for name in names) else trimmed(labels)
 
     def _named(self, numbers: pa.ChunkedArray, column: str) -> pa.ChunkedArray:
         values = compute.cast(numbers, pa.int64())
@@ -126,3 +134,9 @@ class Classification(Texts):
     def read_value(self, text: Any) -> Value:
         named = str(text)
         return self.names[int(named)] if named.isdigit() and int(named) < len(self.names) else named
+
+
+def trimmed(labels: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Without spaces around them, which are no part of a name."""
+    texts = (pa.record_batch([compute.utf8_trim_whitespace(chunk)], ["label"]) for chunk in labels.chunks)
+    return gather(texts).column(0)
