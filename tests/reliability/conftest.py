@@ -10,7 +10,7 @@ from run import small
 
 @pytest.fixture(scope="session")
 def recipe_file(tmp_path_factory: pytest.TempPathFactory, bert_folder: Path, rows_csv: Path) -> Path:
-    return small.write_recipe(tmp_path_factory.mktemp("recipe"), bert_folder, rows_csv, epochs=2, save=0.001)
+    return small.write_recipe(tmp_path_factory.mktemp("recipe"), bert_folder, rows_csv, epochs=1, save=0.001)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,9 @@
 """Two processes: the same weights in both, resumed to the same bits after a kill of either, and only the first writes."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 import tiny
+from niwaki.cli._app import run
 from niwaki.core.errors import Refused
 from niwaki.run.runner import refuse_several_processes
 from reliability import pair
@@ -48,11 +45,10 @@ def test_a_stop_that_reaches_one_process_stops_both_and_is_saved(tmp_path, rows)
     assert (folder / "state-00000003" / "MANIFEST").exists()
 
 
-def test_a_run_of_several_processes_is_refused_in_one_line(monkeypatch, tmp_path):
+def test_a_run_of_several_processes_is_refused_in_one_line(monkeypatch, tmp_path, capsys):
     refuse_several_processes()
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(Refused, match=r"a run is one process, and a launcher \(torchrun, accelerate\) started 2"):
         refuse_several_processes()
-    command = [sys.executable, "-m", "niwaki", "run", "--out", str(tmp_path / "run")]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "WORLD_SIZE": "2"}, check=False)
-    assert done.returncode == 3 and done.stderr.count("\n") == 1 and not (tmp_path / "run").exists()
+    assert run(["run", "--out", str(tmp_path / "run")]) == 3
+    assert capsys.readouterr().err.count("\n") == 1 and not (tmp_path / "run").exists()

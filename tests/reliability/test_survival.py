@@ -53,7 +53,7 @@ def test_a_second_run_is_refused_with_the_number_of_the_first_which_goes_on(tmp_
     assert second.read_text() == f"niwaki: {out}: is in use by process {first.pid}; wait for it or choose another folder\n"  # fmt: skip
 
 
-@pytest.mark.parametrize("umask", [0o027, 0o002])
+@pytest.mark.parametrize("umask", [0o027, pytest.param(0o002, marks=pytest.mark.slow)])
 def test_modes_follow_the_umask(tmp_path, recipe_file, umask):
     """Of every file and folder of a run: what is committed, what is appended to, what is replaced."""
     out = tmp_path / "run"

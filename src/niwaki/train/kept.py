@@ -32,16 +32,19 @@ class Kept:
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder, self.limit = folder, limit
         self._in_use: set[Path] = set()
-        if folder.is_dir():
+        if halves := {path.parent for path in folder.glob("*/.*")}:
             with self._lock(fcntl.LOCK_EX):
-                for place in (folder, *(path for path in folder.iterdir() if path.is_dir())):
+                for place in halves:
                     sweep(place)
 
     @contextlib.contextmanager
     def _lock(self, how: int) -> Iterator[None]:
-        """Waits for whoever changes the folder; the lock is the system's and goes with its process."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / LOCK).open("ab") as file:
+        """Waits for whoever changes the folder; the lock is the system's and goes with its process. Readers write nothing."""
+        path = self.folder / LOCK
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        with path.open("rb" if how == fcntl.LOCK_SH else "ab") as file:
             fcntl.flock(file, how)
             yield
 
