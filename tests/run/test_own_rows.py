@@ -96,7 +96,10 @@ def test_rows_trained_on_and_scored_on_are_said_before_and_noted_in_the_plan(tmp
         (tmp_path / f"{part}.csv").write_text("text,label\n" + "".join(some))
     plan = api.check("finetune", data=tmp_path, overrides=[f"model={bert_folder}"])
     assert said[0] == f"{tmp_path}: classification, text: text, label: label"
-    assert plan["task"]["caveat"] == said[1] and "of the 13 test rows stand in the train rows too" in said[1]
+    assert (
+        said[1] == f"{tmp_path}: {plan['task']['caveat']}"
+        and "of the 13 test rows stand in the train rows too" in said[1]
+    )
 
 
 def test_a_label_of_the_validation_rows_that_no_train_row_has(tmp_path, bert_folder):

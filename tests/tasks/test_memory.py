@@ -11,7 +11,7 @@ from answers.tokens import of_bytes
 from niwaki.answers import _kind
 from niwaki.data import digests, encoding, objects, scratch, spill
 from niwaki.data.splits import part_codes
-from niwaki.tasks import _task
+from niwaki.tasks import _tables
 from niwaki.tasks.classification import Classification
 
 
@@ -23,7 +23,7 @@ def little(monkeypatch):
     monkeypatch.setattr(digests, "SORTED_ROWS", 500)
     monkeypatch.setattr(spill, "LIMIT_BYTES", 20_000)
     monkeypatch.setattr(objects, "blocks", partial(encoding.blocks, size=60_000))
-    monkeypatch.setattr(_task, "SLICE", 100)
+    monkeypatch.setattr(_tables, "SLICE", 100)
     monkeypatch.setattr(_kind, "CHUNK", 100)
 
 

@@ -172,7 +172,8 @@ def test_rows_that_are_trained_on_and_scored_on_are_told(tmp_path, form):
     rows = BY_FORM[form]
     kind = TASKS.load(form, Task)
     task = kind(path=folder(tmp_path / "both", train=rows[:60], validation=rows[60:], test=rows[55:58] + rows[58:]))
-    assert "5 of the 25 test rows stand in the train rows too" in task.remarks()[1] == task.caveats
+    assert "5 of the 25 test rows stand in the train rows too" in task.caveats
+    assert task.remarks()[1] == f"{task.path}: {task.caveats}"
     apart = kind(path=folder(tmp_path / "apart", train=rows[:60], test=rows[60:]))
     assert len(apart.remarks()) == 1 and apart.caveats == ""
 
@@ -204,7 +205,7 @@ def test_features_of_many_slices_are_those_of_one(rows_csv, monkeypatch):
     task = Classification(path=str(rows_csv))
     table = task.splits()["train"]
     whole, texts = task.features(table, TOKENIZER), list(task.texts(table))
-    monkeypatch.setattr("niwaki.tasks._task.SLICE", 7)
+    monkeypatch.setattr("niwaki.tasks._tables.SLICE", 7)
     parts = task.features(table, TOKENIZER)
     assert np.array_equal(parts.rows.ids.values, whole.rows.ids.values) and list(task.texts(table)) == texts
     assert np.array_equal(parts.targets, whole.targets) and texts == table.column("text").to_pylist()

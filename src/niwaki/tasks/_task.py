@@ -3,7 +3,6 @@
 A task reads tables, of whatever columns, into rows with columns of its own names (`roles`); all else is said of those.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,7 @@ from torch import Tensor
 from niwaki.answers import ANSWERS
 from niwaki.answers._kind import Input, Kind, Rows, Value
 from niwaki.core import log
-from niwaki.core.errors import Refused, did_you_mean, first_line
+from niwaki.core.errors import Refused, did_you_mean
 from niwaki.core.files import fingerprint
 from niwaki.core.settings import Settings, setting
 from niwaki.data import files
@@ -28,14 +27,13 @@ from niwaki.data.cells import empty_cells
 from niwaki.data.columns import guess
 from niwaki.data.overlap import shared_rows
 from niwaki.data.ragged import Ragged
-from niwaki.data.spill import gather
 from niwaki.data.splits import PARTS, arrange, labelled, split_by_hash
 from niwaki.models.forward import Batch
 from niwaki.models.model import Head
+from niwaki.tasks._tables import counted, digest, each_of, sliced, told
 
 NO_LABEL = -100
 ASKED = ("text", "second", "question", "context", "endings")  # columns of tasks that hold what is asked
-SLICE = 4096  # rows of a table that are plain Python at a time
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ class Task(Settings):
             log.say(f"{self.source()}: the {', '.join(hidden)} rows have no labels and are left out")
         if self.path and not self.home:
             first = found["train"] if "train" in found else next(iter(found.values()))
-            self._reading = f"{self.source()}: {self.name}, {told(self.columns(first))}"
+            self._reading = f"{self.name}, {told(self.columns(first))}"
         parts = {name: self.checked(name, table) for name, table in found.items() if name not in hidden}
         self._refuse_unlike(parts)
         try:
@@ -136,7 +134,7 @@ class Task(Settings):
         splits = arranged.parts
         empty = [part for part in PARTS if splits[part].num_rows == 0]
         if empty:
-            raise Refused(f"{self.source()}: {_counted(parts)} leave none for {empty[0]}; give more, or a file for it")
+            raise Refused(f"{self.source()}: {counted(parts)} leave none for {empty[0]}; give more, or a file for it")
         self._given = tuple(part for part, name in arranged.origin.items() if name and part != "train")
         return {**splits, "train": self._sample(splits["train"])}
 
@@ -144,7 +142,7 @@ class Task(Settings):
         """What a user should know of the rows before any work: which columns are read as what, unless the task has a name
         and its own columns; and rows of a given part that are trained on too."""
         self.splits()
-        return [line for line in (self._reading, self._overlap) if line]
+        return [f"{self.source()}: {text}" for text in (self._reading, self._overlap) if text]
 
     @property
     def caveats(self) -> str:
@@ -156,11 +154,7 @@ class Task(Settings):
         splits = self.splits()
         counts = {part: self._trained_on(splits[part]) for part in self._given}
         found = [f"{count} of the {splits[part].num_rows} {part} rows" for part, count in counts.items() if count]
-        return (
-            f"{self.source()}: {', '.join(found)} stand in the train rows too; a score on them says little."
-            if found
-            else ""
-        )
+        return f"{', '.join(found)} stand in the train rows too; a score on them says little." if found else ""
 
     def _trained_on(self, rows: pa.Table) -> int:
         return shared_rows(rows, self.splits()["train"], [name for name in ASKED if name in rows.column_names])
@@ -302,54 +296,8 @@ class Task(Settings):
     def fingerprint(self) -> str:
         """Changes when the rows, their order, or what is made of them changes."""
         settings = self.model_dump(exclude={"path"})  # the rows count, not where they lie
-        digests = {part: _digest(table) for part, table in self.splits().items()}
+        digests = {part: digest(table) for part, table in self.splits().items()}
         return fingerprint([type(self).__name__, settings, self.labels, digests])
-
-
-def _counted(parts: dict[str, pa.Table]) -> str:
-    rows = sum(table.num_rows for table in parts.values())
-    texts = len({text for table in parts.values() for text in table.column("text").unique().to_pylist()})
-    return f"{rows} rows" if texts > rows / 2 else f"{rows} rows of {texts} different texts"
-
-
-def told(columns: dict[str, Any]) -> str:
-    """Which columns are read as what, as a person reads it."""
-    return ", ".join(
-        f"{role}: {', '.join([said] if isinstance(said, str) else said)}" for role, said in columns.items()
-    )
-
-
-def sliced(rows: pa.Table) -> Iterator[pa.Table]:
-    for start in range(0, rows.num_rows, SLICE):
-        yield rows.slice(start, SLICE)
-
-
-def as_text(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
-    """A column as text; what has to be converted lies on disk where it is much."""
-    given = table.column(column)
-    if pa.types.is_string(given.type):
-        return given
-    try:
-        texts = (pa.record_batch([chunk.cast(pa.string())], [column]) for chunk in given.chunks)
-        return gather(texts, pa.schema([(column, pa.string())])).column(0)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise Refused(
-            f"{where}: column '{column}' is not text in UTF-8 ({first_line(error)}); convert it first"
-        ) from None
-
-
-def _digest(rows: pa.Table) -> str:
-    digest = hashlib.sha256()
-    for part in sliced(rows):
-        digest.update(fingerprint(part.to_pylist()).encode())
-    return digest.hexdigest()
-
-
-def each_of(said: list[str] | str, table: pa.Table) -> list[str]:
-    """The columns that a setting names: a list, or a text with commas between them."""
-    if isinstance(said, list):
-        return said
-    return [said] if said in table.column_names else [name.strip() for name in said.split(",")]
 
 
 def texts_in(given: Input) -> Iterator[str]:

@@ -9,7 +9,8 @@ from tokenizers import Tokenizer
 
 from niwaki.answers._kind import Input
 from niwaki.core.settings import setting
-from niwaki.tasks._task import NO_LABEL, Features, Task, as_text
+from niwaki.tasks._tables import as_text
+from niwaki.tasks._task import NO_LABEL, Features, Task
 
 
 class Texts(Task):

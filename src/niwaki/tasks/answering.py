@@ -18,7 +18,8 @@ from niwaki.core.settings import setting
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks._squad import best_threshold, exact, overlap
-from niwaki.tasks._task import NO_LABEL, Task, as_text
+from niwaki.tasks._tables import as_text
+from niwaki.tasks._task import NO_LABEL, Task
 
 FAR = -1e4  # a logit that is never chosen; finite, so that the teacher's and the student's can be subtracted
 

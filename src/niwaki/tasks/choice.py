@@ -15,7 +15,8 @@ from niwaki.core.settings import setting
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks._metrics import accuracy
-from niwaki.tasks._task import Task, as_text, each_of
+from niwaki.tasks._tables import as_text, each_of
+from niwaki.tasks._task import Task
 
 
 class Choice(Task):

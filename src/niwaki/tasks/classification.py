@@ -19,7 +19,8 @@ from niwaki.data.spill import gather
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro, matthews
-from niwaki.tasks._task import NO_LABEL, as_text
+from niwaki.tasks._tables import as_text
+from niwaki.tasks._task import NO_LABEL
 from niwaki.tasks._texts import Texts
 
 Measure = Callable[[np.ndarray, np.ndarray], float]

@@ -18,7 +18,8 @@ from niwaki.data.columns import guess
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_binary
 from niwaki.tasks._metrics import accuracy_many, f1_macro_many, f1_micro_many
-from niwaki.tasks._task import NO_LABEL, as_text
+from niwaki.tasks._tables import as_text
+from niwaki.tasks._task import NO_LABEL
 from niwaki.tasks._texts import Texts
 
 

@@ -16,7 +16,8 @@ from niwaki.core.errors import Refused, first_line
 from niwaki.models.forward import Batch
 from niwaki.models.soft import squared
 from niwaki.tasks._metrics import pearson, spearman
-from niwaki.tasks._task import NO_LABEL, as_text
+from niwaki.tasks._tables import as_text
+from niwaki.tasks._task import NO_LABEL
 from niwaki.tasks._texts import Texts
 
 LARGEST = 1e100  # squares of larger numbers are none

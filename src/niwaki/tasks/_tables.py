@@ -1,0 +1,59 @@
+"""What tasks do with tables: slices of them, columns as text, what is said of them."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from niwaki.core.errors import Refused, first_line
+from niwaki.core.files import fingerprint
+from niwaki.data.spill import gather
+
+SLICE = 4096  # rows of a table that are plain Python at a time
+
+
+def counted(parts: dict[str, pa.Table]) -> str:
+    rows = sum(table.num_rows for table in parts.values())
+    texts = len({text for table in parts.values() for text in table.column("text").unique().to_pylist()})
+    return f"{rows} rows" if texts > rows / 2 else f"{rows} rows of {texts} different texts"
+
+
+def told(columns: dict[str, Any]) -> str:
+    """Which columns are read as what, as a person reads it."""
+    return ", ".join(
+        f"{role}: {', '.join([said] if isinstance(said, str) else said)}" for role, said in columns.items()
+    )
+
+
+def sliced(rows: pa.Table) -> Iterator[pa.Table]:
+    for start in range(0, rows.num_rows, SLICE):
+        yield rows.slice(start, SLICE)
+
+
+def as_text(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
+    """A column as text; what has to be converted lies on disk where it is much."""
+    given = table.column(column)
+    if pa.types.is_string(given.type):
+        return given
+    try:
+        texts = (pa.record_batch([chunk.cast(pa.string())], [column]) for chunk in given.chunks)
+        return gather(texts, pa.schema([(column, pa.string())])).column(0)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise Refused(
+            f"{where}: column '{column}' is not text in UTF-8 ({first_line(error)}); convert it first"
+        ) from None
+
+
+def digest(rows: pa.Table) -> str:
+    digest = hashlib.sha256()
+    for part in sliced(rows):
+        digest.update(fingerprint(part.to_pylist()).encode())
+    return digest.hexdigest()
+
+
+def each_of(said: list[str] | str, table: pa.Table) -> list[str]:
+    """The columns that a setting names: a list, or a text with commas between them."""
+    if isinstance(said, list):
+        return said
+    return [said] if said in table.column_names else [name.strip() for name in said.split(",")]
