@@ -1,10 +1,11 @@
 """How fast rows become features, and in how much memory: `python benchmarks/features.py DATA`. Appends to results/features.jsonl.
 
-Two measurements: the SST-2 train sentences of DATA (a folder of tasks), from the table to token ids, repeated; and a jsonl file
+Two measurements, `speed` and `memory`, both unless one is named after DATA (speed needs a quiet machine, memory does not): the SST-2 train sentences of DATA (a folder of tasks), from the table to token ids, repeated; and a jsonl file
 of 1 GB made from them, read, split and encoded in a process of its own, whose anonymous memory is watched.
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from niwaki.data.embedded import find_model
 from niwaki.tasks.classification import Classification
 from niwaki.tasks.glue.sst2 import Sst2
 
-REPEATS, GIGABYTE = 7, 10**9
+REPEATS, SIZES = 7, (80 * 10**6, 320 * 10**6, 10**9)
 
 
 def tokenizer() -> Tokenizer:
@@ -64,14 +65,17 @@ def large(path: str) -> None:
     peaks, done = [anonymous()], threading.Event()
     watcher = threading.Thread(target=lambda: [peaks.append(anonymous()) for _ in iter(lambda: done.wait(0.05), True)])
     watcher.start()
-    start = time.perf_counter()
+    start, cpu_start = time.perf_counter(), time.process_time()
     splits = task.splits()
-    read = time.perf_counter()
+    read, cpu_read = time.perf_counter(), time.process_time()
     features = task.features(splits["train"], own)
-    end = time.perf_counter()
+    end, cpu_end = time.perf_counter(), time.process_time()
     done.set()
     watcher.join()
-    told = {"before_mb": peaks[0], "peak_mb": max(peaks), "read_seconds": read - start, "encode_seconds": end - read}
+    told = {
+        "before_mb": peaks[0], "peak_mb": max(peaks), "read_seconds": read - start, "encode_seconds": end - read,
+        "read_cpu_seconds": cpu_read - cpu_start, "encode_cpu_seconds": cpu_end - cpu_read,
+    }  # fmt: skip
     print(json.dumps({**told, "rows": len(features), "tokens": int(features.rows.ids.starts[-1])}))
 
 
@@ -95,8 +99,12 @@ if __name__ == "__main__":
     if sys.argv[1] == "--large":
         large(sys.argv[2])
     else:
-        found = speed(sys.argv[1])
-        print(f"{statistics.median(found['per_second']):.0f} sentences/s")
-        sizes = [measured(sys.argv[1], size) for size in (GIGABYTE // 10, GIGABYTE)]
-        print(sizes)
-        append("features", {"speed": found, "large": sizes, **circumstances()})
+        data, parts = sys.argv[1], sys.argv[2:] or ["speed", "memory"]
+        record: dict[str, Any] = {"cores": len(os.sched_getaffinity(0))}
+        if "speed" in parts:
+            record["speed"] = speed(data)
+            print(f"{statistics.median(record['speed']['per_second']):.0f} sentences/s")
+        if "memory" in parts:
+            record["large"] = [measured(data, size) for size in SIZES]
+            print(record["large"])
+        append("features", {**record, **circumstances()})
