@@ -124,11 +124,14 @@ def judge(case: Case, sound: Sound, bases: dict[str, dict[str, Any]]) -> dict[st
         shutil.rmtree(folder)
     seconds = max(0.0, met["seconds"] - base["seconds"]) if met["seconds"] is not None else None
     megabytes = max(0.0, met["megabytes"] - base["megabytes"]) if met["megabytes"] is not None else None
+    refusal = [
+        line for line in met["lines"] if line.startswith("niwaki: ")
+    ]  # before it may be told what columns were read
     good = (
-        met["code"] == 3 and len(met["lines"]) == 1 and met["out"] == "" and seconds is not None
+        met["code"] == 3 and refusal == met["lines"][-1:] and len(met["lines"]) <= 2 and met["out"] == "" and seconds is not None
         and seconds < MOST_SECONDS and megabytes < MOST_MEGABYTES and not new
     )  # fmt: skip
-    line = met["lines"][0].replace(str(folder), "…") if met["lines"] else ""
+    line = met["lines"][-1].replace(str(folder), "…") if met["lines"] else ""
     return {
         "family": case.family, "trick": case.trick, "refused": good, "code": met["code"], "lines": len(met["lines"]),
         "seconds": round(seconds or 0, 3), "megabytes": round(megabytes or 0, 1), "whole_seconds": round(met["seconds"] or 0, 3),

@@ -77,10 +77,17 @@ def hostile(record: Record) -> str:
 
 
 def saving(record: Record) -> str:
-    each = sum(record["each"]) / len(record["each"]) if record["each"] else 0
+    shares = {
+        what: [value / (record["default_seconds"] + value) for value in record[what]["each"]]
+        for what in ("processor", "clock")
+    }
+    told = {
+        what: f"{record[what]['share']:.1%} ({min(found):.1%} to {max(found):.1%})" for what, found in shares.items()
+    }
+    others = f"; others took {record['others']:.0%} of the machine meanwhile" if record["others"] > 0.1 else ""
     return (
-        f"{record['share']:.2%} of {record['training_seconds']:.0f} s ({record['saves']} saves of {record['state_bytes'] / 1e6:.0f} MB, {each:.2f} s each; "
-        f"asked: under {record['asked']:.0%})"
+        f"one save of {record['state_bytes'] / 1e6:.0f} MB in {record['default_seconds']:.0f} s, {record['saves']} tried: {told['processor']} by the processor's time, "
+        f"{told['clock']} by the clock (asked: under {record['asked']:.0%}){others}"
     )
 
 
