@@ -128,7 +128,7 @@ def judge(case: Case, sound: Sound, bases: dict[str, dict[str, Any]]) -> dict[st
         line for line in met["lines"] if line.startswith("niwaki: ")
     ]  # before it may be told what columns were read
     good = (
-        met["code"] == 3 and refusal == met["lines"][-1:] and len(met["lines"]) <= 2 and met["out"] == "" and seconds is not None
+        met["code"] == 3 and len(refusal) == 1 and refusal == met["lines"][-1:] and len(met["lines"]) <= 2 and met["out"] == "" and seconds is not None
         and seconds < MOST_SECONDS and megabytes < MOST_MEGABYTES and not new
     )  # fmt: skip
     line = met["lines"][-1].replace(str(folder), "…") if met["lines"] else ""
