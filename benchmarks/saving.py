@@ -55,7 +55,7 @@ def measure(folder: Path, saves: int) -> dict[str, Any]:
     state = max(maker.work.glob("state-*"))
     return {
         "default_seconds": TrainSettings().save_seconds, "every": EVERY, "saves": saves, "steps": watch.steps, "batch": stage.spec.train.batch,
-        "clock": told([clock for clock, _ in watch.saves[1:]]), "processor": told([processor for _, processor in watch.saves[1:]]),
+        "clock": told([clock for clock, _ in watch.timed]), "processor": told([processor for _, processor in watch.timed]),
         "state_bytes": folder_bytes(state), "asked": ASKED,
     }  # fmt: skip
 
@@ -78,6 +78,11 @@ class Watch:
             self.saves.append((time.monotonic() - clock, time.process_time() - processor))
 
         _Fit._save = timed
+
+    @property
+    def timed(self) -> list[tuple[float, float]]:
+        """Without the first, and without the one that the stop asks for."""
+        return self.saves[1 : self.most]
 
     def should_stop(self) -> bool:
         self.steps += 1
