@@ -71,3 +71,5 @@ def test_what_is_refused(key, value):
 def test_groups_times_layers():
     with pytest.raises(Refused, match="200 layers"):
         checked({"num_hidden_groups": 100, "inner_group_num": 100}, "x")
+    for key in ("num_hidden_groups", "inner_group_num"):  # found by fuzzing: null times a number
+        assert checked({key: None}, "x") == {key: None}
