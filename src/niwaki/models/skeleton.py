@@ -6,8 +6,9 @@ from niwaki.core.errors import Refused, first_line
 from niwaki.models.anatomy import FAMILIES, Network, family_of, is_known
 from niwaki.models.config_rules import checked, shown
 
+WHOLE = "SequenceClassification"  # the head for whole texts
 HEADS = {
-    name: f"AutoModelFor{name}" for name in ("SequenceClassification", "TokenClassification", "QuestionAnswering")
+    name: f"AutoModelFor{name}" for name in (WHOLE, "TokenClassification", "QuestionAnswering")
 }  # architecture suffix → transformers' class
 
 
@@ -27,7 +28,12 @@ def build(values: dict[str, Any]) -> Network:
     import transformers
 
     values = checked_config(values, "config")
-    kind = getattr(transformers, HEADS[head_of(values)])
+    head = head_of(values)
+    if head != WHOLE and not family_of(values["model_type"]).for_tokens:
+        raise Refused(
+            f"config: a model of family '{values['model_type']}' answers for whole texts, not for tokens ({head}); take another family"
+        )
+    kind = getattr(transformers, HEADS[head])
     try:
         return kind.from_config(transformers.AutoConfig.for_model(**values), attn_implementation=attention())
     except Exception as error:  # noqa: BLE001 - a wrong number in a config can break transformers anywhere

@@ -8,6 +8,7 @@ from niwaki.models.networks.reader import introduce
 
 
 class Averaging(ReaderAnatomy):
+    for_tokens = False
     other_tables = ("embeddings.token_weights",)
 
     @classmethod
