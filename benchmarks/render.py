@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import records
+import render_distil
 import render_reliability
 
 from niwaki.evaluate.glue import average
@@ -265,6 +266,8 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("demo", "The main job", demo),
     ("glue", "GLUE and SQuAD, fine-tuned, beside the ladder of baselines", glue),
     ("odd_csv", "A stranger's CSV", odd_csv),
+    ("distil", "Students and their teachers", render_distil.distil),
+    ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
     ("features", "From rows to features", features),
     ("kills", "kill -9", kills),
     ("batches", "Batches of the predictor", batches),
