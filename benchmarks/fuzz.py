@@ -4,8 +4,9 @@ Minutes are of the processor, counted from the first input on: on a shared machi
 (`pip install atheris`; libFuzzer in a wheel, no compiler), chosen because it sees the branches of Python code and brings
 timeouts and memory limits; hypothesis sees no branches, and coverage through sys.settrace is tenfold slower. Half of the
 inputs are mutated as a tree (JSON), so that they get past the reader; the rest as bytes. An input may be answered or
-refused (NiwakiError; through the command line in one line with exit code 2 or 3); every other exception, 5 s of the processor, 60 s or 4 GB
-are a finding. Findings are kept in results/fuzz/ and end the command with 1. Appends a record to results/fuzz.jsonl.
+refused (NiwakiError; through the command line in one line with exit code 2 or 3); every other exception, 5 s of the
+processor or 4 GB are a finding; after 30 s of it Python code is stopped, after an hour everything. Findings are kept in
+results/fuzz/ and end the command with 1. Appends a record to results/fuzz.jsonl.
 """
 
 import contextlib
@@ -15,6 +16,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,7 +28,7 @@ from typing import Any
 os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
 ROOT = Path(__file__).parents[1]
 TARGETS = ("recipe", "blueprint", "config", "predict")
-SLOW_CPU_SECONDS, TIMEOUT_SECONDS, MEMORY_MB, LARGEST = 5, 60, 4096, 16_384
+SLOW_CPU_SECONDS, HANGING_CPU_SECONDS, TIMEOUT_SECONDS, MEMORY_MB, LARGEST = 5, 30, 3600, 4096, 16_384
 CROWDED = 20  # times as long as the processor's minutes, the clock may take
 VALUES = (
     None, True, False, 0, -1, 1, 2, 3, 31, 0.5, 1e308, -1e-308, 2**31, 2**63, 10**40, float("nan"), float("inf"), "", "x", "x" * 3000, "../../x",
@@ -107,6 +109,11 @@ def child(target: str, folder: Path, minutes: float, arguments: list[str]) -> No
     }
     first = time.process_time()
 
+    def hangs(number: int, frame: Any) -> None:
+        raise TimeoutError(f"{HANGING_CPU_SECONDS} s of the processor")
+
+    signal.signal(signal.SIGPROF, hangs)
+
     def note(name: str, what: str, data: bytes) -> None:
         if name not in told["findings"]:
             told["findings"][name] = what[:300]
@@ -114,12 +121,14 @@ def child(target: str, folder: Path, minutes: float, arguments: list[str]) -> No
 
     def one(data: bytes) -> None:
         began = time.process_time()  # of the processor: others may keep it from working
+        signal.setitimer(signal.ITIMER_PROF, HANGING_CPU_SECONDS)
         try:
             told["refused" if refused(call, data) else "answered"] += 1
         except Exception as error:  # noqa: BLE001 - what is being looked for
             place = traceback.extract_tb(error.__traceback__)[-1]
             name = re.sub(r"\W+", "_", f"{type(error).__name__}_{Path(place.filename).stem}_{place.lineno}")
             note(name, f"{type(error).__name__}: {error}", data)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         now = time.process_time()
         if now - began > SLOW_CPU_SECONDS:
             note(f"slow_{told['executions']}", f"{now - began:.1f} s of the processor", data)
