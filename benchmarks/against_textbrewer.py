@@ -43,7 +43,9 @@ def environment() -> Path:
     if not python.exists():
         venv.create(folder, with_pip=True)
         subprocess.run([python, "-m", "pip", "install", "-q", "tensorboard"], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", "textbrewer"], check=True)  # else a newer torch
+        subprocess.run(
+            [python, "-m", "pip", "install", "-q", "--no-deps", "textbrewer"], check=True
+        )  # else a newer torch
         site = next(folder.glob("lib/python*/site-packages"))
         (site / "ours.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
     return python

@@ -283,7 +283,9 @@ def test_a_label_that_is_not_in_the_training_rows(refused_run, write_recipe, tmp
     (rows / "train.csv").write_text("text,label\n" + ROWS)
     (rows / "test.csv").write_text("text,label\na film,superb\n")
     line = refused_run(write_recipe(rows=rows))
-    assert "label 'superb' is in the test rows and not among the train rows' labels (bad, good); drop those rows" in line
+    assert (
+        "label 'superb' is in the test rows and not among the train rows' labels (bad, good); drop those rows" in line
+    )
     (rows / "train.csv").unlink()
     (rows / "test.csv").unlink()
     for part, names in (("train", ["a"]), ("test", ["a", "b"])):

@@ -154,7 +154,9 @@ def checked(values: Any, where: str) -> dict[str, Any]:
             kept[key] = plain_dtype(key, value)
         else:
             raise Refused(f"{where}: '{key}' is {shown(value)}, which no model of these families has")
-    groups, inner = (kept.get(key) or 1 for key in ("num_hidden_groups", "inner_group_num"))  # null stands for the default
+    groups, inner = (
+        kept.get(key) or 1 for key in ("num_hidden_groups", "inner_group_num")
+    )  # null stands for the default
     if groups * inner > MOST_LAYERS:
         raise Refused(f"{where}: num_hidden_groups times inner_group_num is more than {MOST_LAYERS} layers")
     return kept
