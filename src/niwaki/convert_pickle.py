@@ -3,7 +3,7 @@
     python -m niwaki.convert_pickle --i-trust-this-file pytorch_model.bin model.safetensors
 
 A pickle is a program. torch's reader for weights alone (`weights_only=True`) refuses most of what such a program can
-do, and has had faults that let some through. So it runs in a child process without network, without new processes, with
+do, and has had faults that let some through. So it runs in a child process without network, new processes or files, with
 limits on memory, time and the size of what it writes, that gives back tensors through one new file; and only after the
 user says that the file is trusted. In the child nothing but the tensors is kept: no metadata, no code, no names of types.
 """
@@ -23,6 +23,11 @@ SECONDS = 600
 MEMORY_FOLD, MEMORY_BASE = 4, 6 << 30  # address space: that many times the file, and what torch maps for itself
 NEW_USER, NEW_NET = 0x10000000, 0x40000000  # as Linux numbers them; `os` has the names from Python 3.12
 FLAG = "--i-trust-this-file"
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+FORBIDDEN = (
+    "socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "ctypes.dlopen", "os.remove", "os.rename", "os.mkdir",
+    "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.kill", "shutil.",
+)  # fmt: skip
 
 
 def convert(source: Path, target: Path) -> int:
@@ -89,8 +94,10 @@ def confine(size: int) -> None:
             os.unshare(NEW_USER | NEW_NET)
 
 
-def _deny(event: str, _: tuple) -> None:
-    if event.startswith(("socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "ctypes.dlopen")):  # fmt: skip
+def _deny(event: str, given: tuple) -> None:
+    """What Python does is refused before it happens. The tensors are written by safetensors' own code, which is not asked."""
+    writes = event == "open" and isinstance(given[2], int) and given[2] & WRITING
+    if writes or event.startswith(FORBIDDEN):
         raise PermissionError(f"it tried what no weights need: {event}")
 
 

@@ -60,11 +60,32 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path):
         convert(tmp_path / "none", tmp_path / "z")
 
 
-def test_the_child_reaches_nobody():
-    tries = "import socket; socket.create_connection(('127.0.0.1', 9))", "import os; os.system('true')", "import subprocess; subprocess.run(['true'])"  # fmt: skip
-    for code in tries:
-        check = f"from niwaki.convert_pickle import confine\nconfine(1000)\n{code}"
-        done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
-        assert done.returncode and "what no weights need" in done.stderr, done.stderr
+TRIES = [
+    "socket.create_connection(('127.0.0.1', 9))", "os.system('true')", "subprocess.run(['true'])", "open(place, 'w')", "open(place, 'a')",
+    "os.open(place, os.O_RDWR)", "os.remove(place)", "os.rename(place, place + '2')", "pathlib.Path(place).unlink()", "os.symlink('/', place + '3')",
+    "os.kill(os.getppid(), 0)", "shutil.rmtree(place)",
+]  # fmt: skip
+
+
+def test_the_child_reaches_nobody_and_writes_nothing(tmp_path):
+    """All in one process: each must be refused, and reading must not be."""
+    (tmp_path / "there").write_text("mine")
+    check = f"""
+import os, pathlib, shutil, socket, subprocess
+from niwaki.convert_pickle import confine
+confine(1000)
+place = {str(tmp_path / "there")!r}
+assert open(place).read() == "mine"
+for code in {TRIES!r}:
+    try:
+        eval(code)
+    except PermissionError as error:
+        assert "what no weights need" in str(error), code
+    else:
+        raise SystemExit(code)
+"""
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
     with pytest.raises(PermissionError):
         _deny("socket.connect", (socket.AF_INET,))
