@@ -60,12 +60,13 @@ def show_model(folder: Path) -> Shown:
 
     model = load_folder(folder)
     layers = model.anatomy.layers
+    plain = model.anatomy.in_transformers and not model.blueprint.edits
     value = {
         "folder": str(folder), "family": model.network.config.model_type, "labels": model.labels,
         "layers": len(model.anatomy.order), "width": model.anatomy.width, "heads": [layer.heads for layer in layers],
-        "neurons": [layer.neurons for layer in layers], "vocabulary": model.anatomy.tokens.num_embeddings,
+        "neurons": [block.neurons for block in model.anatomy.blocks], "vocabulary": model.anatomy.tokens.num_embeddings,
         "parameters": model.parameters(), "bytes": folder_bytes(folder),
-        "plain_transformers": not model.blueprint.edits, "blueprint": model.blueprint.to_json()["edits"],
+        "plain_transformers": plain, "blueprint": model.blueprint.to_json()["edits"],
     }  # fmt: skip
     return value, "\n".join(f"{key:<20} {item}" for key, item in value.items())
 

@@ -241,6 +241,15 @@ def test_an_edited_one_keeps_its_head(tmp_path):
         load_folder(tmp_path, Head(["no", "yes"], "TokenClassification"))
 
 
+def test_what_is_shown_of_them(tmp_path):
+    from niwaki.showing import show_model
+
+    tiny.model("cnn").save(tmp_path)
+    told, _ = show_model(tmp_path)
+    assert told["neurons"] == [6, 6, 6, 64] and told["layers"] == 0 and told["heads"] == []
+    assert told["blueprint"] == [] and not told["plain_transformers"]  # transformers alone knows no such family
+
+
 def test_the_reference_runs_them_as_they_are(tmp_path):
     from niwaki.evaluate.reference import Reference
 

@@ -48,6 +48,7 @@ class Anatomy:
     neurons_key: ClassVar[str] = "intermediate_size"
     width_key: ClassVar[str] = "hidden_size"
     uses_types: ClassVar[bool] = True  # whether the second text of a pair is marked by token types
+    in_transformers: ClassVar[bool] = True  # whether transformers has the networks, and not niwaki alone
     for_tokens: ClassVar[bool] = True  # whether there are heads that answer for every token
     marks: ClassVar[tuple[str, ...]] = ("pad_token_id",)  # of the config: ids that the network looks for in a text
     max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks

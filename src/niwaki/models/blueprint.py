@@ -1,6 +1,7 @@
 """The blueprint: the ordered structural edits that lie between a stock skeleton and this network. Plain JSON.
 
-A network that a stock skeleton of its own config can hold has an empty blueprint, and plain transformers can load it.
+A network that a stock skeleton of its own config can hold has an empty blueprint, and plain transformers can load it, if it
+has the family.
 """
 
 from dataclasses import dataclass, field

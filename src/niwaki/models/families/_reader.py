@@ -13,6 +13,7 @@ from niwaki.models.layer import Layer
 class ReaderAnatomy(Anatomy):
     """A network of `models/networks`: it has no layers, and runs itself as lean as it trains."""
 
+    in_transformers = False
     body = "body"
     other_tables: ClassVar[tuple[str, ...]] = ()
     uses_types = False  # texts are told apart by their separator
