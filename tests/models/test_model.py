@@ -102,7 +102,7 @@ def test_no_weights_at_all(folder):
     [
         ({"auto_map": {"AutoModel": "evil.Model"}}, ["'auto_map' asks for code"]),
         ({"quantization_config": {"quant_method": "gptq"}}, ["'quantization_config'"]),
-        ({"model_type": "gpt9"}, ["model_type 'gpt9' is not supported; there is: albert, bert"]),
+        ({"model_type": "gpt9"}, ["model_type 'gpt9' is not supported; there is: albert, averaging, bert"]),
         ({"model_type": ["bert"]}, ["is not supported"]),
         ({"model_type": None}, ["is not supported"]),
         ({"hidden_size": 33}, ["config"]),
