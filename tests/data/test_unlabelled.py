@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,12 @@ def test_the_digest_is_of_the_texts_not_of_the_place(tmp_path):
     assert digest(one) == digest(two)
     two.write_text("b\n")
     assert digest(one) != digest(two)
+
+
+def test_a_device_and_a_line_without_end_are_refused(tmp_path):
+    with pytest.raises(Refused, match="/dev/zero: is not a plain file"):
+        digest(Path("/dev/zero"))
+    path = tmp_path / "a.txt"
+    path.write_text("short\n" + "x" * (9 << 20))
+    with pytest.raises(Refused, match="line 2 is longer than 8 MB"):
+        list(texts(path))

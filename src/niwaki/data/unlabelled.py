@@ -10,6 +10,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.seeds import numpy_generator
 from niwaki.data import files
+from niwaki.data.limits import MOST_ROW_BYTES, refuse_row
 from niwaki.data.names import FIRST_TEXT, KEEPING, PAIRS, TEXTS, known, plain
 
 PLAIN = (".txt", ".text")
@@ -77,13 +78,18 @@ def digest(path: Path) -> str:
     """Changes when a text does, wherever the files lie."""
     if not path.exists():
         raise Refused(f"{path}: is not there")
+    if not path.is_dir() and not path.is_file():  # a device never ends
+        raise Refused(f"{path}: is not a plain file")
     return fingerprint([sha256(file) for file in plain_files(path)])
 
 
 def _lines(path: Path) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8-sig") as lines:
-            yield from (line.strip() for line in lines if line.strip())
+            for number, line in enumerate(iter(lambda: lines.readline(MOST_ROW_BYTES + 1), ""), start=1):
+                refuse_row(path, len(line), number, "line")
+                if said := line.strip():
+                    yield said
     except UnicodeDecodeError as error:
         raise Refused(
             f"{path}: is not text in UTF-8 ({error.reason} at byte {error.start}); convert it first"
