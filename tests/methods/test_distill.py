@@ -303,3 +303,9 @@ def test_layers_are_chosen_by_what_the_loss_misses():
     assert all(torch.equal(layer.part("query").weight, weight) for layer, weight in zip(student.anatomy.layers, wanted, strict=True))  # fmt: skip
     assert tiny.logits(student, batch) == pytest.approx(whole, abs=1e-5)
     assert spread(3, 2) == [0, 2]
+
+
+@pytest.mark.parametrize("family", tiny.READERS)
+def test_a_student_is_not_cut_out_of_a_network_without_layers(family):
+    with pytest.raises(Refused, match="has no attention layers; leave 'student' out"):
+        Student(layers=1).prepare(tiny.model(family), calibrated(None))

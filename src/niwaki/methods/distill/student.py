@@ -68,6 +68,7 @@ class Student(Method):
     def shape(self, model: Model) -> dict[str, int]:
         """All four numbers, the ones not given derived from the parent; Refused where they do not fit it."""
         anatomy = model.anatomy
+        anatomy.require_layers("student")
         layer = anatomy.layers[0]
         hidden = self.hidden or anatomy.width
         wanted = {
