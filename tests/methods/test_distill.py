@@ -264,8 +264,12 @@ def test_only_what_a_weight_asks_for_is_asked_for():
     assert TinyBert(attention=0).asks(small, whole) == {"hidden.0", "hidden.3"}
     assert TinyBert(embedding=0, hidden=0).asks(small, whole) == {"scores.2"}
     assert TinyBert(embedding=0, hidden=0, attention=0).asks(small, whole) == set()
-    assert not TinyBert(prediction=0).judged and TinyBert(prediction=0, truth=1).judged and TinyBert().judged
-    assert Relations().judged and not Relations(truth=0).judged
+    assert [method.ripe for method in (TinyBert(prediction=0), TinyBert(prediction=0, truth=1), TinyBert())] == [
+        1,
+        0,
+        0,
+    ]
+    assert [method.ripe for method in (Relations(), Relations(truth=0))] == [0, 1]
 
 
 def test_the_layers_that_are_missed_most_are_kept_by_hand():

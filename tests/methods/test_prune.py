@@ -11,7 +11,7 @@ from niwaki.methods.prune.ffn import Ffn, width
 from niwaki.methods.prune.heads import Heads
 from niwaki.methods.prune.vocabulary import Vocabulary
 from niwaki.methods.quantize.int8 import Int8
-from niwaki.models.packed import Int8Embedding, Int8Linear
+from niwaki.models.forms.int8 import Int8Embedding, Int8Linear
 
 TEXTS = [text for text, _ in tiny.sentences(8)]
 LOSS = torch.nn.functional.cross_entropy

@@ -25,7 +25,7 @@ OPERATORS = {
     "DynamicQuantizeLinear", "Equal", "Erf", "Exp", "Expand", "Flatten", "Gather", "GatherElements", "Gelu", "Gemm", "Greater",
     "GreaterOrEqual", "Identity", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "MatMul", "MatMulInteger",
     "Max", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "Pow", "QuantizeLinear", "Range", "Reciprocal", "ReduceMax",
-    "ReduceMean", "ReduceSum", "Relu", "Reshape", "Shape", "Sigmoid", "Sign", "Slice", "Softmax", "Split", "Sqrt", "Squeeze",
+    "ReduceMean", "ReduceSum", "Relu", "Reshape", "Round", "Shape", "Sigmoid", "Sign", "Slice", "Softmax", "Split", "Sqrt", "Squeeze",
     "Sub", "Tanh", "Transpose", "Unsqueeze", "Where",
 }  # fmt: skip
 MAKERS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}  # operator → which input is a shape

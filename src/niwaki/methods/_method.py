@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import PrivateAttr
 from torch import Tensor, nn
@@ -10,6 +10,12 @@ from torch import Tensor, nn
 from niwaki.core.settings import Settings
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
+
+Moment = Literal["prepare", "finish"]
+
+
+def no_models(stage: str) -> Model:
+    raise LookupError(stage)
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,7 @@ class Context:
     loss: Callable[[Model, Batch], Tensor]  # the task's own loss
     soft_loss: Callable[[Tensor, Tensor, Batch, float], Tensor]  # logits of student and teacher, batch, temperature
     texts: Callable[[], Iterable[str]]  # every text the stage trains on
+    made: Callable[[str], Model] = no_models  # the model of an earlier stage; of "", the recipe's, with a new head
 
 
 class Method(Settings):
@@ -44,9 +51,20 @@ class Method(Settings):
         return self._helpers
 
     @property
-    def judged(self) -> bool:
-        """Whether training makes the answers better. If not, scores on the way say nothing, and the last weights are kept."""
-        return True
+    def ripe(self) -> float:
+        """The share of training after which weights are as the method means them: of those from then on the best validated are
+        kept. 1 keeps the last, also where scores on the way say nothing because the answers are not what is trained."""
+        return 0.0
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Earlier stages whose models the method reads (`context.made`), beside the one it starts from and the teachers."""
+        return ()
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        """What `prepare` or `finish` makes of the shape, on a skeleton without weights or tokenizer, before any work: Refused
+        where it cannot. A method that changes no shape, or refuses none, has nothing to rehearse."""
+        return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         """Structure, before training."""

@@ -12,6 +12,7 @@ from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
 from niwaki.models.block import Block
 from niwaki.models.layer import Layer, add_bias, run_layer
+from niwaki.models.places import leaves
 
 Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
 
@@ -116,7 +117,12 @@ class Anatomy:
         yield f"{self.body}.{self.token_table}"
 
     def matrices(self) -> Iterator[str]:
-        """Paths, from the network, of all matrices of the encoder (not of the head)."""
+        """Paths, from the network, of all matrices of the encoder (not of the head); of one that is made of several, of these."""
+        for path in self.whole_matrices():
+            yield from leaves(self.network, path)
+
+    def whole_matrices(self) -> Iterator[str]:
+        """The same with those that are made of several as one."""
         if self.projection and _has(self.trunk, self.projection):
             yield f"{self.body}.{self.projection}"
         root = {id(module): name for name, module in self.network.named_modules()}

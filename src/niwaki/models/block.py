@@ -41,6 +41,11 @@ class Block:
         self.module.set_submodule(self.made_by, cut_linear(self.maker, outputs=neurons))
         self.module.set_submodule(self.read_by, reader)
 
+    def share(self, other: "Block") -> None:
+        """Takes the matrices of another block."""
+        self.module.set_submodule(self.made_by, other.maker)
+        self.module.set_submodule(self.read_by, other.reader)
+
     def factors(self, gate: Tensor) -> Tensor:
         """A factor for each neuron as one for each input of the reader; what others show it is left as it is."""
         every = self.reader.in_features // self.copies

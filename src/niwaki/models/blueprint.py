@@ -14,6 +14,7 @@ from niwaki.core.settings import check
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.edit import EDITS, Edit
 from niwaki.models.skeleton import build
+from niwaki.models.ties import first_names
 
 VERSION = 1
 MAX_EDITS = 200
@@ -73,7 +74,8 @@ def is_stock(network: Network) -> bool:
             skeleton = build(network.config.to_dict())
     except Refused:  # a shape that no stock network can have, such as a width that its heads do not divide
         return False
-    return _shapes(skeleton) == _shapes(network) and _heads(skeleton) == _heads(network)
+    same = _shapes(skeleton) == _shapes(network) and _heads(skeleton) == _heads(network)
+    return same and first_names(skeleton) == first_names(network)
 
 
 def _heads(network: Network) -> list[tuple[int, int]]:

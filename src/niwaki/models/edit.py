@@ -48,5 +48,14 @@ def per_layer(keep: Sequence[Sequence[int] | int], sizes: Sequence[int], what: s
     ]
 
 
+def refuse_torn(what: str, modules: Sequence[object], kept: Sequence[list[int]]) -> None:
+    """Layers that share their matrices can only keep the same of them."""
+    first: dict[int, int] = {}
+    for number, module in enumerate(modules):
+        other = first.setdefault(id(module), number)
+        if kept[other] != kept[number]:
+            raise Refused(f"{what}: layers {other} and {number} share their matrices, so they must keep the same")
+
+
 def _short(indices: list[int]) -> str:
     return str(indices) if len(indices) < 9 else f"{indices[:4]} … {indices[-2:]}"[:80]

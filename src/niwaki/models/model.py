@@ -16,7 +16,9 @@ from niwaki.core.tensor_file import Header, header
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.edit import Edit
+from niwaki.models.forms.sparse import Sparse, refuse_misfits
 from niwaki.models.skeleton import attention, build, checked_config
+from niwaki.models.ties import distinct, spelled_out
 from niwaki.models.tokenizer_rules import read_text
 from niwaki.models.tokenizer_settings import check_folder
 
@@ -63,15 +65,13 @@ class Model:
 
     def parameters(self) -> int:
         """Numbers that the model stores, packed or not; a shared one counts once."""
-        seen = {value.data_ptr(): value.numel() for value in self.network.state_dict().values()}
-        return sum(seen.values())
+        return sum(value.numel() for value in distinct(self.network).values())
 
     def save(self, folder: Path) -> None:
         """Writes the Hugging Face layout into an existing folder; atomicity is the caller's (`core.files.committed`)."""
         from safetensors.torch import save_file
 
-        state = {name: value.contiguous() for name, value in self.network.state_dict().items()}
-        save_file(state, folder / WEIGHTS, metadata={"format": "pt"})
+        save_file(distinct(self.network), folder / WEIGHTS, metadata={"format": "pt"})
         write_json(folder / CONFIG, config_of(self.network))
         self.tokenizer.save_pretrained(folder)
         if self.blueprint.edits:
@@ -135,6 +135,22 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     return Model(network.eval(), tokenizer, blueprint)
 
 
+def skeleton_of(folder: Path, head: Head | None = None) -> Model:
+    """The shape of a folder's model without weights and tokenizer; takes no memory."""
+    config = checked_config(strict_json.read(folder / CONFIG, MOST_CONFIG_BYTES), str(folder / CONFIG))
+    if (folder / BLUEPRINT).exists():
+        blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_CONFIG_BYTES))
+        blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
+        network = blueprint.replay()
+        if head:
+            head.put_on(network, str(folder))
+        return Model(network, None, blueprint)
+    if head:
+        config = {**config, **head.config(), "num_labels": len(head.labels)}
+    with torch.device("meta"):
+        return Model(build(config), None)
+
+
 def labels_in(config: dict[str, Any]) -> list[str]:
     """The labels of a config.json, by their numbers: JSON has only text for keys, and "10" sorts before "2"."""
     names = config.get("id2label")
@@ -185,7 +201,10 @@ def load_weights(network: Network, path: Path) -> None:
         state = load_file(path)
     except (SafetensorError, OSError) as error:
         raise Refused(f"{path}: cannot be read, it is damaged or cut short ({error})") from None
-    own = network.state_dict()
+    for name, module in network.named_modules():
+        if isinstance(module, Sparse):
+            module.fit(name, {key: tuple(value.shape) for key, value in state.items()})
+    own = distinct(network)
     for name in sorted(own.keys() ^ state.keys()):
         raise Refused(f"{path}: tensor '{name}' is {'missing' if name in own else 'not part of this model'}")
     for name, value in state.items():
@@ -194,7 +213,8 @@ def load_weights(network: Network, path: Path) -> None:
                 f"{path}: tensor '{name}' is {tuple(value.shape)} {value.dtype}, the model needs {tuple(own[name].shape)} {own[name].dtype}"
             )
     copies = {name: value.clone() for name, value in state.items()}  # a loaded tensor is a view of the file on disk
-    network.load_state_dict(copies, strict=True, assign=True)
+    network.load_state_dict(spelled_out(network, copies), strict=True, assign=True)
+    refuse_misfits(network, str(path))
 
 
 def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:

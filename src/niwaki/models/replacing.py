@@ -16,6 +16,7 @@ from niwaki.core.seeds import numpy_generator
 from niwaki.core.tensor_file import header
 from niwaki.models.anatomy import Network
 from niwaki.models.model import CONFIG, WEIGHTS, Model
+from niwaki.models.places import plain
 from niwaki.models.skeleton import attention, checked_config
 
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -59,7 +60,9 @@ class Nearest:
         tokenizer = model.tokenizer.backend_tokenizer
         self.number = whole_words(tokenizer)
         self.words = list(self.number)
-        table = torch.nn.functional.normalize(model.anatomy.tokens.weight.detach().float()[list(self.number.values())])
+        table = torch.nn.functional.normalize(
+            plain(model.anatomy.tokens).weight.detach().float()[list(self.number.values())]
+        )
         self.lower = bool(tokenizer.normalizer) and tokenizer.normalizer.normalize_str("A") == "a"
         row = {word: place for place, word in enumerate(self.words)}
         used = sorted({self._form(word) for text in texts for word in WORD.findall(text)} & row.keys())

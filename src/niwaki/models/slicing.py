@@ -1,20 +1,27 @@
-"""Cuts matrices, norms and tables down to chosen rows and columns, packed or not."""
+"""Cuts matrices, norms and tables down to chosen rows and columns, in whatever form they are kept."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from niwaki.core.errors import Refused
-from niwaki.models.packed import Int8Embedding, Int8Linear
+from niwaki.models.forms.factored import Factored, FactoredTable
+from niwaki.models.forms.int8 import Int8Embedding, Int8Linear
 
 Indices = Sequence[int]
 
 
 def cut_linear(linear: nn.Module, outputs: Indices | None = None, inputs: Indices | None = None) -> nn.Module:
     """The same map with only some of its outputs and inputs. None keeps all."""
-    if not isinstance(linear, nn.Linear | Int8Linear):
-        raise Refused(f"{type(linear).__name__}: cannot be cut, only plain and int8 matrices can; cut before this edit")
+    if isinstance(linear, Factored):
+        first = linear.first if inputs is None else cut_linear(linear.first, inputs=inputs)
+        return Factored(first, linear.second if outputs is None else cut_linear(linear.second, outputs=outputs))
+    if not isinstance(
+        linear, nn.Linear | Int8Linear
+    ):  # kept in a form that is made anew: what it rounds is rounded again
+        form: Any = linear
+        return form.again(cut_linear(form.plain(), outputs, inputs))
     rows = _indices(outputs, linear.out_features)
     columns = _indices(inputs, linear.in_features)
     if isinstance(linear, Int8Linear):
@@ -40,8 +47,12 @@ def cut_norm(norm: nn.LayerNorm, keep: Indices) -> nn.LayerNorm:
 
 def cut_table(table: nn.Module, rows: Indices | None = None, columns: Indices | None = None) -> nn.Module:
     """An embedding table with only some of its rows (tokens) and columns (width)."""
+    if isinstance(table, FactoredTable):
+        narrow = table.table if rows is None else cut_table(table.table, rows=rows)
+        return FactoredTable(narrow, table.up if columns is None else cut_linear(table.up, outputs=columns))
     if not isinstance(table, nn.Embedding | Int8Embedding):
-        raise Refused(f"{type(table).__name__}: cannot be cut, only plain and int8 tables can; cut before this edit")
+        form: Any = table
+        return form.again(cut_table(form.plain(), rows, columns))
     row_index = _indices(rows, table.num_embeddings)
     column_index = _indices(columns, table.embedding_dim)
     if isinstance(table, Int8Embedding):

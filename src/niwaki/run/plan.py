@@ -13,7 +13,7 @@ from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import say
 from niwaki.data import unlabelled
 from niwaki.methods._method import Method
-from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, refuse_unless_model
+from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, refuse_unless_model, skeleton_of
 from niwaki.models.sources import locate
 from niwaki.run.recipe import Recipe, Stage
 from niwaki.tasks._task import Task
@@ -102,7 +102,22 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
         for one in (recipe.model_copy(update={"seed": seed}) for seed in dict.fromkeys(seeds))
     ]
     plans[0].repeats.extend(plans[1:])
+    rehearse(plans[0])
     return plans[0]
+
+
+def rehearse(plan: Plan) -> None:
+    """Takes a skeleton of the model through all stages: what cannot be is refused before any work."""
+    shapes = {"": skeleton_of(plan.model_folder, plan.task.head)}
+    for stage in plan.stages:
+        model = shapes[stage.parent or ""].clone()
+        for moment in ("prepare", "finish"):
+            for method in stage.methods:
+                try:
+                    model = method.rehearse(model, moment)
+                except Refused as error:
+                    raise Refused([f"stage '{stage.spec.name}': {fault}" for fault in error.faults]) from None
+        shapes[stage.spec.name] = model
 
 
 def digest_of(folder: Path) -> str:
@@ -147,11 +162,16 @@ def _stages(recipe: Recipe, inputs: list[Any]) -> list[PlannedStage]:
             spec,
             methods,
             precision,
-            [*inputs, keys.get(parent or ""), *(keys[name] for name in spec.teachers)],
+            [*inputs, keys.get(parent or ""), *(keys[name] for name in (*spec.teachers, *_read_by(methods)))],
         )
         keys[spec.name] = key
         stages.append(PlannedStage(spec, key, parent, methods, precision))
     return stages
+
+
+def _read_by(methods: list[Method]) -> list[str]:
+    """Stages whose models the methods read, beyond parent and teachers; "" is the recipe's model, which every key holds."""
+    return [name for method in methods for name in method.stages if name]
 
 
 def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[Any]) -> str:

@@ -178,6 +178,12 @@ def _stage_faults(recipe: Recipe) -> list[str]:
             except Refused as error:
                 faults += error.faults
                 continue
+            earlier = [before.name for before in recipe.stages[:number]]
+            faults += [
+                f"{path}: '{name[:50]}' is not an earlier stage (there is: {', '.join(earlier) or 'none'})"
+                for name in method.stages
+                if name and name not in earlier
+            ]
             if method.needs_teacher and not stage.teachers:
                 faults.append(
                     f"{path}: '{values['use']}' needs a teacher; name an earlier stage in stages.{number}.teacher"

@@ -60,7 +60,6 @@ class StageMaker:
         self.device = torch.device("cuda") if torch.cuda.is_available() else CPU
 
     def make(self) -> None:
-        torch.manual_seed(derive(self.seed, "stage"))  # a new head's first weights; training seeds itself
         model = self._start()
         weights = sum(value.numel() * value.element_size() for value in model.network.state_dict().values())
         require_space(
@@ -76,9 +75,12 @@ class StageMaker:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _start(self) -> Model:
-        if self.stage.parent is None:
-            return load_folder(self.plan.model_folder, self.task.head)
-        return load_folder(self._model_folder(self.stage.parent))
+        return self._made(self.stage.parent or "")
+
+    def _made(self, stage: str) -> Model:
+        """What an earlier stage made; of "", the recipe's model with a head for the task."""
+        torch.manual_seed(derive(self.seed, "stage"))  # a new head's first weights; training seeds itself
+        return load_folder(self._model_folder(stage)) if stage else load_folder(self.plan.model_folder, self.task.head)
 
     def _model_folder(self, stage: str) -> Path:
         return self.run_folder / self.plan.stage(stage).folder / "model"
@@ -100,7 +102,14 @@ class StageMaker:
 
     def _context(self, teacher: Callable[[Batch], Outputs] | None, teacher_model: Model | None) -> Context:
         return Context(
-            self.seed, teacher, teacher_model, self._calibration, self._loss, self.task.soft_loss, self._texts
+            self.seed,
+            teacher,
+            teacher_model,
+            self._calibration,
+            self._loss,
+            self.task.soft_loss,
+            self._texts,
+            self._made,
         )
 
     def _teacher(

@@ -84,7 +84,7 @@ class _Fit:
         share(self.modules.state_dict().values())
         self.optimizer = self.accelerator.prepare(optimizer)
         self.needs = frozenset().union(*(method.needs for method in job.methods))
-        self.judged = all(method.judged for method in job.methods)
+        self.ripe = max((method.ripe for method in job.methods), default=0.0)
         self.steps_per_epoch = len(self._epoch(0))
         self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
         self.log = job.folder / "train.jsonl"
@@ -175,7 +175,8 @@ class _Fit:
         score = of_first(self._score(), self.accelerator.device)
         epoch = round(position.step / self.steps_per_epoch, 3)
         self._record({"kind": "validation", "step": position.step, "epoch": epoch, "score": score})
-        if position.best_score is None or score > position.best_score or not self.judged:
+        unripe = position.best_step < self.ripe * self.total  # what is kept; the newer one is nearer to what is meant
+        if position.best_score is None or score > position.best_score or unripe:
             position.best_score, position.best_step, position.validations_without_gain = score, position.step, 0
             self.best = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
         else:

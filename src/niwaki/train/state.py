@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from niwaki.core.files import committed, fault_in, listed, newest_first, read_json, sweep, write_json
 from niwaki.core.log import say
+from niwaki.models.ties import distinct, spelled_out
 
 KEPT = 2  # the newest and the one before it, should the newest be damaged
 
@@ -41,10 +42,7 @@ class States:
         self, position: Position, modules: nn.ModuleDict, optimizer: torch.optim.Optimizer, best: dict[str, Tensor]
     ) -> None:
         with committed(self.folder / f"state-{position.step:08d}") as target:
-            save_file(
-                {name: value.detach().contiguous() for name, value in modules.state_dict().items()},
-                target / "weights.safetensors",
-            )
+            save_file(distinct(modules), target / "weights.safetensors")
             save_file(flat_optimizer(optimizer), target / "optimizer.safetensors")
             if best:
                 save_file(best, target / "best.safetensors")
@@ -68,13 +66,13 @@ class States:
         said = read_json(folder / "position.json").get("of", self.folder.name)
         with safe_open(folder / "weights.safetensors", framework="pt") as file:
             shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-        own = {name: tuple(value.shape) for name, value in modules.state_dict().items()}
+        own = {name: tuple(value.shape) for name, value in distinct(modules).items()}
         return None if said == self.folder.name and shapes == own else f"{folder}: is the state of another stage"
 
     def _fill(
         self, folder: Path, modules: nn.ModuleDict, optimizer: torch.optim.Optimizer
     ) -> tuple[Position, dict[str, Tensor]]:
-        modules.load_state_dict(load_file(folder / "weights.safetensors"))
+        modules.load_state_dict(spelled_out(modules, load_file(folder / "weights.safetensors")))
         fill_optimizer(optimizer, load_file(folder / "optimizer.safetensors"))
         said = {key: value for key, value in read_json(folder / "position.json").items() if key != "of"}
         best = load_file(folder / "best.safetensors") if "best.safetensors" in listed(folder) else {}

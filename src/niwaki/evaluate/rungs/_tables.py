@@ -13,6 +13,7 @@ from niwaki.answers.tags import WORD
 from niwaki.core.errors import Refused
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.models.model import Model
+from niwaki.models.places import plain
 
 MOST_LINE_BYTES = 1 << 20
 HEADER = 2  # fields of the first line that word2vec's form has: how many words, how many numbers
@@ -52,7 +53,7 @@ def of_model(model: Model) -> Table:
             writer.add(one.ids for one in tokenizer.encode_batch_fast(chunk, add_special_tokens=False))
         return writer.done()
 
-    return Table(model.anatomy.tokens.weight.detach().float().cpu().numpy(), entries)
+    return Table(plain(model.anatomy.tokens).weight.detach().float().cpu().numpy(), entries)
 
 
 def of_file(path: Path, texts: Iterable[str]) -> Table:

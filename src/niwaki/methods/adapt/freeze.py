@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.model import Model
 
 
@@ -17,10 +17,14 @@ class Freeze(Method):
 
     needs_training: ClassVar[bool] = True
 
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        have = len(model.anatomy.layers)
+        if moment == "prepare" and self.layers > have:
+            raise Refused(f"freeze: layers is {self.layers} and the model has {have}")
+        return model
+
     def prepare(self, model: Model, context: Context) -> Model:
-        anatomy = model.anatomy
-        if self.layers > len(anatomy.layers):
-            raise Refused(f"freeze: layers is {self.layers} and the model has {len(anatomy.layers)}")
+        anatomy = self.rehearse(model, "prepare").anatomy
         anatomy.trunk.embeddings.requires_grad_(False)
         for layer in anatomy.layers[: self.layers]:
             layer.module.requires_grad_(False)

@@ -8,7 +8,7 @@ import torch
 from niwaki.core.errors import Refused
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.anatomy import Network
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
@@ -38,24 +38,36 @@ class NetworkStudent(Method):
         """Without a teacher in the stage, the vectors are the start model's."""
         separator = separator_of(model, type(self).__name__.lower())
         vectors = vectors_for(model.tokenizer, context.teacher_model or model, self.vectors, self.width)
-        shape = {
-            **kept_config(model.network.config),
-            **self.shape(),
-            "architectures": [f"AnyFor{model.anatomy.head}"],
-            "vocab_size": len(vectors),
-            "embedding_size": vectors.shape[1],
-            "hidden_size": self.neurons,
-            "max_position_embeddings": model.anatomy.max_tokens,
-            "sep_token_id": separator,
-            "niwaki_texts": count_texts(context.calibration(model, 1), separator),
-        }
+        texts = count_texts(context.calibration(model, 1), separator)
+        config = self.config(model, len(vectors), vectors.shape[1], separator, texts)
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(derive(context.seed, str(shape["model_type"])))
-            network = build(shape).eval()
+            torch.manual_seed(derive(context.seed, str(config["model_type"])))
+            network = build(config).eval()
         network.config.architectures = [type(network).__name__]
         network.body.embeddings.word_embeddings.weight.data.copy_(vectors)
         self.begin(network, model, context)
         return Model(network, model.tokenizer)
+
+    def config(self, model: Model, pieces: int, width: int, separator: int, texts: int) -> dict[str, Any]:
+        return {
+            **kept_config(model.network.config),
+            **self.shape(),
+            "architectures": [f"AnyFor{model.anatomy.head}"],
+            "vocab_size": pieces,
+            "embedding_size": width,
+            "hidden_size": self.neurons,
+            "max_position_embeddings": model.anatomy.max_tokens,
+            "sep_token_id": separator,
+            "niwaki_texts": texts,
+        }
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "finish":
+            return model
+        width = min(self.width, model.anatomy.width)
+        with torch.device("meta"):
+            network = build(self.config(model, model.anatomy.tokens.num_embeddings, width, separator=0, texts=1))
+        return Model(network, None)
 
     def begin(self, network: Network, model: Model, context: Context) -> None:
         """First weights that are neither vectors nor random."""

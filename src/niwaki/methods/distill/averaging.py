@@ -31,12 +31,12 @@ class Averaging(NetworkStudent):
     def shape(self) -> dict[str, Any]:
         return {"model_type": "averaging", "num_hidden_layers": self.layers}
 
-    def prepare(self, model: Model, context: Context) -> Model:
+    def config(self, model: Model, *sizes: Any, **more: Any) -> dict[str, Any]:
         if model.anatomy.per_token:
             raise Refused(
                 "averaging: answers for whole texts, and this task asks for each token; use 'bilstm' or 'cnn'"
             )
-        return super().prepare(model, context)
+        return super().config(model, *sizes, **more)
 
     def begin(self, network: Network, model: Model, context: Context) -> None:
         counts = piece_counts(model.tokenizer.backend_tokenizer, context.texts())

@@ -31,8 +31,8 @@ class Relations(Method):
     needs_training: ClassVar[bool] = True
 
     @property
-    def judged(self) -> bool:
-        return self.truth > 0
+    def ripe(self) -> float:
+        return 0.0 if self.truth > 0 else 1.0
 
     def prepare(self, model: Model, context: Context) -> Model:
         assert context.teacher_model is not None

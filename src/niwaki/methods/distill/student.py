@@ -12,7 +12,7 @@ import torch
 from niwaki.core.errors import Refused
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.layers import Layers
@@ -54,6 +54,20 @@ class Student(Method):
             model.operate(Heads(keep=[most_important(value, shape["heads"]) for value in worth.heads]))
         if narrower:
             model.operate(Width(keep=most_important(worth.width, shape["hidden"])))
+        return model
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "finish":
+            return model
+        shape = self.shape(model)
+        if self.start == "fresh":
+            with torch.device("meta"):
+                return fresh(model, shape, seed=0)
+        model.operate(Layers(keep=shape["layers"]))
+        layers = model.anatomy.layers
+        model.operate(Ffn(keep=[min(shape["ffn"], layer.neurons) for layer in layers]))
+        model.operate(Heads(keep=[min(shape["heads"], layer.heads) for layer in layers]))
+        model.operate(Width(keep=shape["hidden"]))
         return model
 
     def _layers(self, model: Model, count: int, context: Context) -> list[int]:

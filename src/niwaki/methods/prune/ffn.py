@@ -9,7 +9,7 @@ Cost: a few calibration batches forward and backward.
 from typing import ClassVar
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edits.ffn import Ffn as FfnEdit
 from niwaki.models.importance import importance, most_important
 from niwaki.models.model import Model
@@ -21,6 +21,12 @@ class Ffn(Method):
     batches: int = setting(16, "calibration batches that tell what is important", ge=1)
 
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "prepare":
+            widths = [width(block.neurons, self.keep, self.multiple) for block in model.anatomy.blocks]
+            model.operate(FfnEdit(keep=[*widths]))
+        return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         worth = importance(model, context.calibration(model, self.batches), context.loss).neurons

@@ -7,7 +7,7 @@ Cost: a few calibration batches forward and backward.
 from typing import ClassVar
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edits.heads import Heads as HeadsEdit
 from niwaki.models.importance import importance, most_important
 from niwaki.models.model import Model
@@ -19,8 +19,17 @@ class Heads(Method):
 
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "prepare":
+            model.anatomy.require_layers("heads")
+            model.operate(HeadsEdit(keep=[self.count(layer.heads) for layer in model.anatomy.layers]))
+        return model
+
+    def count(self, heads: int) -> int:
+        return max(1, round(self.keep * heads))
+
     def prepare(self, model: Model, context: Context) -> Model:
         model.anatomy.require_layers("heads")
         worth = importance(model, context.calibration(model, self.batches), context.loss).heads
-        model.operate(HeadsEdit(keep=[most_important(value, max(1, round(self.keep * len(value)))) for value in worth]))
+        model.operate(HeadsEdit(keep=[most_important(value, self.count(len(value))) for value in worth]))
         return model

@@ -9,7 +9,7 @@ Cost: none but the packing.
 from typing import ClassVar
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Method
+from niwaki.methods._method import Method, Moment
 from niwaki.models.edits.int8 import Int8 as Int8Edit
 from niwaki.models.model import Model
 
@@ -18,6 +18,9 @@ class Int8(Method):
     embeddings: bool = setting(True, "pack the token table too")
 
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        return self.finish(model) if moment == "finish" else model
 
     def finish(self, model: Model) -> Model:
         model.operate(Int8Edit(embeddings=self.embeddings))

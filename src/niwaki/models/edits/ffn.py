@@ -1,7 +1,8 @@
 """Keeps some neurons of each feed-forward block, or of each hidden layer and set of filters of a network without them."""
 
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, per_layer
+from niwaki.models.block import Block
+from niwaki.models.edit import Edit, per_layer, refuse_torn
 
 
 class Ffn(Edit):
@@ -9,8 +10,18 @@ class Ffn(Edit):
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         kept = per_layer(self.keep, [block.neurons for block in anatomy.blocks], "ffn")
+        refuse_torn("ffn", [block.maker for block in anatomy.blocks], kept)
+        cut: dict[int, Block] = {}  # by what made the neurons before
+        alive = []
         for number, neurons in enumerate(kept):
-            anatomy.blocks[number].keep(neurons)  # asked anew: a cut may move what the next one's reader is shown
+            block = anatomy.blocks[number]  # asked anew: a cut may move what the next one's reader is shown
+            maker = block.maker
+            alive.append(maker)
+            if id(maker) in cut:
+                block.share(cut[id(maker)])
+            else:
+                block.keep(neurons)
+                cut[id(maker)] = block
         anatomy.tell_neurons()
 
     def recorded(self) -> "Ffn":

@@ -4,8 +4,9 @@ import torch
 from torch import nn
 
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, per_layer
+from niwaki.models.edit import Edit, per_layer, refuse_torn
 from niwaki.models.layer import Layer
+from niwaki.models.places import Once
 from niwaki.models.slicing import cut_linear
 
 
@@ -15,9 +16,12 @@ class Heads(Edit):
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("heads")
         kept = per_layer(self.keep, [layer.heads for layer in anatomy.layers], "heads")
-        for layer, heads in zip(anatomy.layers, map(sorted, kept), strict=True):  # their order means nothing
+        kept = [sorted(heads) for heads in kept]  # their order means nothing
+        refuse_torn("heads", [layer.part("query") for layer in anatomy.layers], kept)
+        once = Once()
+        for layer, heads in zip(anatomy.layers, kept, strict=True):
             remember_heads(layer, heads)
-            cut_heads(layer, heads)
+            cut_heads(layer, heads, once)
         tell_heads(network, anatomy)
 
 
@@ -28,12 +32,12 @@ def tell_heads(network: Network, anatomy: Anatomy) -> None:
         setattr(network.config, anatomy.heads_key, counts.pop())
 
 
-def cut_heads(layer: Layer, heads: list[int]) -> None:
+def cut_heads(layer: Layer, heads: list[int], once: Once) -> None:
     width = layer.head_width
     rows = [head * width + k for head in heads for k in range(width)]
     for part in ("query", "key", "value"):
-        layer.replace(part, cut_linear(layer.part(part), outputs=rows))
-    layer.replace("out", cut_linear(layer.part("out"), inputs=rows))
+        layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, outputs=rows)))
+    layer.replace("out", once(layer.part("out"), lambda old: cut_linear(old, inputs=rows)))
     for name, value in (("num_attention_heads", len(heads)), ("n_heads", len(heads)), ("all_head_size", len(rows))):
         if hasattr(layer.attention, name):
             setattr(layer.attention, name, value)

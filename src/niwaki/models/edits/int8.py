@@ -2,13 +2,13 @@
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
-from niwaki.models.packed import packed_form
+from niwaki.models.forms.int8 import packed_form
+from niwaki.models.places import exchange, leaves
 
 
 class Int8(Edit):
     embeddings: bool = True  # pack the token table too; the small tables stay as they are
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        tables = [next(anatomy.tables())] if self.embeddings else []
-        for path in [*anatomy.matrices(), *tables]:
-            network.set_submodule(path, packed_form(network.get_submodule(path)))
+        tables = leaves(network, next(anatomy.tables())) if self.embeddings else []
+        exchange(network, [*anatomy.matrices(), *tables], packed_form)

@@ -3,6 +3,7 @@
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen
 from niwaki.models.edits.heads import tell_heads
+from niwaki.models.places import Once
 from niwaki.models.slicing import cut_linear, cut_norm, cut_table
 
 
@@ -13,11 +14,12 @@ class Width(Edit):
         anatomy.require_layers("width")
         keep = chosen(self.keep, anatomy.width, "width")
         cut_embeddings(network, anatomy, keep)
+        once = Once()
         for layer in anatomy.layers:
             for part in ("query", "key", "value", "ffn_in"):
-                layer.replace(part, cut_linear(layer.part(part), inputs=keep))
+                layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, inputs=keep)))
             for part in ("out", "ffn_out"):
-                layer.replace(part, cut_linear(layer.part(part), outputs=keep))
+                layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, outputs=keep)))
             for part in ("attention_norm", "ffn_norm"):
                 layer.replace(part, cut_norm(layer.part(part), keep))
         for path in anatomy.head_square:

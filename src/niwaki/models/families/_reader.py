@@ -36,7 +36,7 @@ class ReaderAnatomy(Anatomy):
     def head_square(self) -> tuple[str, ...]:
         return ()
 
-    def matrices(self) -> Iterator[str]:
+    def whole_matrices(self) -> Iterator[str]:
         if self.body_matrices:
             for name, _ in self.trunk.get_submodule(self.body_matrices).named_children():
                 yield f"{self.body}.{self.body_matrices}.{name}"

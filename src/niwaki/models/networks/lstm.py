@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from niwaki.models.packed import quantize_rows
+from niwaki.models.forms.int8 import quantize_rows
 
 GATES = 4
 INPUT, OUTPUT, FORGET, CELL = range(GATES)  # as ONNX orders them

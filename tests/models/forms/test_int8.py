@@ -2,7 +2,7 @@
 
 import torch
 
-from niwaki.models.packed import Int8Embedding, Int8Linear, quantize_rows
+from niwaki.models.forms.int8 import Int8Embedding, Int8Linear, quantize_rows
 from niwaki.models.slicing import cut_linear, cut_table
 
 

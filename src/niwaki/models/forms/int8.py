@@ -1,7 +1,7 @@
 """Modules whose weights are stored as they are claimed: 8-bit integers with a scale per output or per row.
 
 Here, in torch, the weights are unpacked and multiplied in float: right, and good enough to go on training the rest.
-The speed is the engine's: exported, `Int8Linear` is an integer product (see `_IntegerProduct`).
+The speed is the engine's: exported, `Int8Linear` is an integer product (see `IntegerProduct`).
 """
 
 from typing import Any
@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from niwaki.models.forms.factored import linear_of
 
 
 def quantize_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -52,8 +54,14 @@ class Int8Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if torch.onnx.is_in_onnx_export():
-            return _IntegerProduct.apply(x, self.weight, self.scale, self.bias)
+            return IntegerProduct.apply(x, self.weight, self.scale, self.bias)
         return functional.linear(x, (self.weight * self.scale).T.to(x.dtype), self.bias.to(x.dtype))
+
+    def plain(self) -> nn.Linear:
+        return linear_of((self.weight * self.scale).T, self.bias)
+
+    def again(self, linear: nn.Linear) -> "Int8Linear":
+        return Int8Linear.of(linear)
 
 
 class Int8Embedding(nn.Module):
@@ -78,8 +86,14 @@ class Int8Embedding(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         return self.weight[ids].float() * self.scale[ids][..., None]
 
+    def plain(self) -> nn.Embedding:
+        return nn.Embedding.from_pretrained(self.weight.float() * self.scale[:, None], freeze=False)
 
-class _IntegerProduct(torch.autograd.Function):
+    def again(self, table: nn.Embedding) -> "Int8Embedding":
+        return Int8Embedding.of(table)
+
+
+class IntegerProduct(torch.autograd.Function):
     """What `Int8Linear` becomes in an ONNX graph: activations to uint8 at run time, integer product, rescale, bias."""
 
     @staticmethod

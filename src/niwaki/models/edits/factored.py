@@ -1,0 +1,62 @@
+"""Puts two thin matrices in the place of one."""
+
+from functools import partial
+from typing import Any
+
+import torch
+from pydantic import PrivateAttr
+from torch import Tensor, nn
+
+from niwaki.core.errors import Refused
+from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.edit import Edit
+from niwaki.models.forms.factored import Factored as Form
+from niwaki.models.forms.sparse import Sparse
+from niwaki.models.places import Once, plain
+
+Factors = tuple[Tensor, Tensor]  # (out, rank) and (rank, in)
+
+
+class Factored(Edit):
+    """Without factors given by `into`, those of the singular value decomposition."""
+
+    ranks: list[int]  # of each matrix, in the anatomy's order; 0 leaves it whole
+
+    _factors: dict[str, Factors] = PrivateAttr(default_factory=dict)
+
+    def into(self, factors: dict[str, Factors]) -> "Factored":
+        """`factors` are by the paths of matrices."""
+        self._factors = factors
+        return self
+
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
+        paths = list(anatomy.whole_matrices())
+        if len(paths) != len(self.ranks):
+            raise Refused(f"factored: {len(self.ranks)} ranks are named and the model has {len(paths)} matrices")
+        for path, rank in zip(paths, self.ranks, strict=True):
+            module = network.get_submodule(path)
+            most = min(module.in_features, module.out_features) if hasattr(module, "in_features") else 0
+            if not 0 <= rank <= most:
+                raise Refused(f"factored: the rank of '{path}' must be 0 to {most} (given: {str(rank)[:20]})")
+        once = Once()
+        for path, rank in zip(paths, self.ranks, strict=True):
+            if rank:
+                make = partial(self._split, path=path, rank=rank)
+                network.set_submodule(path, once(network.get_submodule(path), make))
+
+    def _split(self, module: Any, path: str, rank: int) -> nn.Module:
+        found = plain(module)
+        left, right = self._factors.get(path) or truncated(found.weight, rank)
+        made = Form.of(left, right, found.bias)
+        if hasattr(module, "again") and not isinstance(getattr(module, "store", None), Sparse):  # packed stays packed
+            return Form(module.again(made.first), module.again(made.second))
+        return made
+
+
+def truncated(weight: Tensor, rank: int) -> Factors:
+    """The best product of two matrices of that rank; both get the root of each singular value. Of a skeleton, the shapes."""
+    if weight.is_meta:
+        return weight.new_empty(weight.shape[0], rank), weight.new_empty(rank, weight.shape[1])
+    left, values, right = torch.linalg.svd(weight.detach().double(), full_matrices=False)
+    root = values[:rank].sqrt()
+    return (left[:, :rank] * root).float(), (root[:, None] * right[:rank]).float()

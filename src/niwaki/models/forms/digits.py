@@ -1,0 +1,138 @@
+"""Weights of a few bits: each one of `base` levels, several of them written as the digits of one number.
+
+A level d of 0 … base-1 stands for (d - (base-1)/2) × scale; a scale belongs to a group of neighbours in a row. Two levels
+take 1 bit on disk, three 1.6, four 2, seven 2.91, sixteen 4, and 255 levels 8; a scale takes 16 bits more for its group.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from niwaki.core.errors import Refused
+from niwaki.models.forms.store import Store
+
+DIGITS = {2: 8, 3: 5, 4: 4, 7: 11, 16: 2, 255: 1}  # base → digits in a word: bytes, but for 7, which fills four
+TRIED = torch.linspace(1.0, 0.3, 36)  # shares of the scale that reaches the largest weight
+SMALLEST = 6e-8  # of a scale: the least that 16 bits can tell from 0
+
+
+class Digits(Store):
+    """`group` is how many weights of a row share a scale; 0 stands for the whole row."""
+
+    integers = True
+    words: Tensor
+    scale: Tensor
+
+    def __init__(self, rows: int, columns: int, base: int, group: int = 0) -> None:
+        super().__init__()
+        if base not in DIGITS:
+            raise Refused(f"digits: base {base} is not one of {', '.join(map(str, DIGITS))}")
+        self.rows, self.columns, self.base = rows, columns, base
+        self.asked = group
+        self.group = min(group or columns, columns)
+        self.groups = -(-columns // self.group)
+        words = -(-self.groups * self.group // DIGITS[base])
+        kind = torch.int32 if base == 7 else torch.uint8
+        self.register_buffer("words", torch.zeros(rows, words, dtype=kind))
+        self.register_buffer("scale", torch.ones(rows, self.groups, dtype=torch.float16))
+
+    @classmethod
+    def of(cls, weight: Tensor, base: int, group: int = 0, scale: Tensor | None = None) -> "Digits":
+        """Packs a matrix; the scales are those with the least squared error, unless they are given."""
+        with torch.device(weight.device):
+            made = cls(weight.shape[0], weight.shape[1], base, group)
+        made.fill(weight, scale)
+        return made
+
+    def fill(self, weight: Tensor, scale: Tensor | None = None) -> None:
+        parts = self._grouped(weight.detach().float())
+        found = best_scale(parts, self.base) if scale is None else scale
+        self.scale = found.clamp(min=SMALLEST).to(torch.float16)
+        self.words = written(levels(parts, self.scale.float(), self.base).flatten(1), self.base)
+
+    def forward(self) -> Tensor:
+        return self._unpacked(self.words, self.scale)
+
+    def some(self, ids: Tensor) -> Tensor:
+        return self._unpacked(self.words[ids], self.scale[ids])
+
+    def _unpacked(self, words: Tensor, scale: Tensor) -> Tensor:
+        if torch.onnx.is_in_onnx_export():
+            return _Unpack.apply(words, scale, self.base, self.group, self.columns, words.ndim, self.groups)
+        return unpacked(words, scale, self.base, self.group, self.columns)
+
+    def again(self, weight: Tensor) -> "Digits":
+        return Digits.of(weight, self.base, self.asked)
+
+    def _grouped(self, weight: Tensor) -> Tensor:
+        """(rows, columns) to (rows, groups, group); the last group is filled up with zeros."""
+        short = self.groups * self.group - self.columns
+        return torch.nn.functional.pad(weight, (0, short)).unflatten(1, (self.groups, self.group))
+
+
+def best_scale(parts: Tensor, base: int) -> Tensor:
+    """(rows, groups, group) to the scale of each group (rows, groups) that rounds it with the least squared error."""
+    if base == 2:
+        return 2 * parts.abs().mean(dim=-1)  # of two levels ± scale / 2, the best known by formula
+    reach = parts.abs().amax(dim=-1) / ((base - 1) / 2)
+    best, least = reach, torch.full_like(reach, torch.inf)
+    for share in TRIED if base < 255 else TRIED[:1]:
+        scale = (reach * share).clamp(min=SMALLEST)
+        error = (valued(levels(parts, scale, base), scale, base) - parts).square().sum(dim=-1)
+        best, least = torch.where(error < least, scale, best), torch.minimum(error, least)
+    return best
+
+
+def levels(parts: Tensor, scale: Tensor, base: int) -> Tensor:
+    """The nearest level of each weight, 0 … base-1; halves go to the even one."""
+    return torch.round(parts / scale[..., None].clamp(min=SMALLEST) + (base - 1) / 2).clamp(0, base - 1)
+
+
+def valued(digits: Tensor, scale: Tensor, base: int) -> Tensor:
+    return (digits - (base - 1) / 2) * scale[..., None]
+
+
+def written(digits: Tensor, base: int) -> Tensor:
+    """(rows, n) digits as (rows, words); the first digit of a word counts ones."""
+    count = DIGITS[base]
+    short = -digits.shape[1] % count
+    whole = torch.nn.functional.pad(digits, (0, short)).unflatten(1, (-1, count)).to(torch.int64)
+    words = (whole * powers(base, digits.device)).sum(dim=-1)
+    return words.to(torch.int32 if base == 7 else torch.uint8)
+
+
+def unpacked(words: Tensor, scale: Tensor, base: int, group: int, columns: int) -> Tensor:
+    """(…, words) and (…, groups) to the weights (…, columns)."""
+    digits = (words[..., None].to(torch.int32) // powers(base, words.device).to(torch.int32) % base).flatten(-2)
+    parts = digits[..., : scale.shape[-1] * group].unflatten(-1, (-1, group)).float()
+    return valued(parts, scale.float(), base).flatten(-2)[..., :columns]
+
+
+def powers(base: int, device: torch.device) -> Tensor:
+    return base ** torch.arange(DIGITS[base], device=device)
+
+
+class _Unpack(torch.autograd.Function):
+    """The same in an ONNX graph, with operators that the engine folds where the words are constants. `last` is the axis that
+    digits get."""
+
+    @staticmethod
+    def forward(ctx: Any, words: Tensor, scale: Tensor, base: int, group: int, columns: int, *_: int) -> Tensor:
+        return unpacked(words, scale, base, group, columns)
+
+    @staticmethod
+    def symbolic(g: Any, words: Any, scale: Any, base: int, group: int, columns: int, last: int, groups: int) -> Any:
+        def constant(value: Any, kind: torch.dtype = torch.int64) -> Any:
+            return g.op("Constant", value_t=torch.tensor(value, dtype=kind))
+
+        whole = g.op("Unsqueeze", g.op("Cast", words, to_i=6), constant([last]))  # 6 = int32
+        shifted = g.op("Div", whole, constant(powers(base, torch.device("cpu")).tolist(), torch.int32))
+        digits = g.op("Mod", shifted, constant(base, torch.int32))
+        flat = g.op("Reshape", digits, constant([0] * (last - 1) + [-1]))
+        there = g.op("Slice", flat, constant([0]), constant([groups * group]), constant([last - 1]))
+        parts = g.op("Reshape", there, constant([0] * (last - 1) + [-1, group]))
+        centred = g.op("Sub", g.op("Cast", parts, to_i=1), constant((base - 1) / 2, torch.float32))  # 1 = float32
+        scaled = g.op("Mul", centred, g.op("Unsqueeze", g.op("Cast", scale, to_i=1), constant([last])))
+        wide = g.op("Reshape", scaled, constant([0] * (last - 1) + [-1]))
+        return g.op("Slice", wide, constant([0]), constant([columns]), constant([last - 1]))

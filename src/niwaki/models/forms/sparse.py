@@ -1,0 +1,115 @@
+"""Weights of which most are 0: a bit for each says whether it is there, and only those that are there are kept."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from niwaki.core.errors import Refused
+from niwaki.models.forms.digits import Digits, unpacked, written
+from niwaki.models.forms.store import Floats, Store
+
+GROUP = 64  # values that share a scale, where they are digits
+
+
+class Sparse(Store):
+    """The values, row after row, are one row of another store: floats, which can be trained, or digits."""
+
+    bits: Tensor
+
+    def __init__(self, rows: int, columns: int, kept: Store) -> None:
+        super().__init__()
+        self.rows, self.columns, self.kept = rows, columns, kept
+        self.integers = kept.integers
+        self.register_buffer("bits", torch.zeros(-(-rows * columns // 8), dtype=torch.uint8))
+        self._places: tuple[Tensor, Tensor] | None = None  # the bits, and which of them are set
+
+    @classmethod
+    def of(cls, weight: Tensor, base: int = 0) -> "Sparse":
+        """Keeps what is not 0, as floats, or as digits of a base. A skeleton's shape does not tell how many these are."""
+        weight = weight.detach()
+        values = weight.new_zeros(0) if weight.is_meta else weight[weight != 0]
+        with torch.device(weight.device):
+            made = cls(weight.shape[0], weight.shape[1], _keep(values, base))
+        if not weight.is_meta:
+            made.bits = written((weight != 0).reshape(1, -1).float(), 2)[0]
+        return made
+
+    @property
+    def base(self) -> int:
+        """Of the digits that the values are; 0 for floats."""
+        return self.kept.base if isinstance(self.kept, Digits) else 0
+
+    def forward(self) -> Tensor:
+        if torch.onnx.is_in_onnx_export():
+            return _Spread.apply(self.bits, self.kept(), self.rows, self.columns)
+        if self.bits.is_meta:
+            return torch.empty(self.rows, self.columns, device="meta")
+        flat = spread(self._set(), self.kept()[0], self.rows * self.columns)
+        return flat.view(self.rows, self.columns)
+
+    def again(self, weight: Tensor) -> "Sparse":
+        return Sparse.of(weight, self.base)
+
+    def fit(self, name: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        """Takes room for as many values as a file has, in which this store is called `name`."""
+        shape = shapes.get(f"{name}.kept.scale" if self.base else f"{name}.kept.values", (1, 1))
+        if len(shape) == 2 and 0 < shape[1] <= self.rows * self.columns + GROUP:
+            self.kept = _keep(torch.empty(shape[1] * (GROUP if self.base else 1), device="meta"), self.base)
+
+    def fault(self) -> str | None:
+        """Why the bits do not belong to the values, or None."""
+        count = len(self._set())
+        return None if count <= self.kept.columns else f"{count} weights are there and {self.kept.columns} are kept"
+
+    def _set(self) -> Tensor:
+        """The places whose bits are set, worked out once for the bits as they are."""
+        if self._places is None or self._places[0] is not self.bits:
+            digits = unpacked(self.bits[None], self.bits.new_full((1, 1), 1).float(), 2, len(self.bits) * 8, self.rows * self.columns)[0]  # fmt: skip
+            self._places = (self.bits, (digits > 0).nonzero()[:, 0])
+        return self._places[1]
+
+
+def spread(places: Tensor, values: Tensor, size: int) -> Tensor:
+    """`size` numbers: 0 but at `places`, which get the first of the values in turn."""
+    return torch.zeros(size, dtype=values.dtype, device=values.device).index_copy(0, places, values[: len(places)])
+
+
+def _keep(values: Tensor, base: int) -> Store:
+    """One row, never empty; digits fill whole groups, so that the number of groups tells their number."""
+    if not base:
+        return Floats(values[None] if len(values) else values.new_zeros(1, 1))
+    short = (-len(values) % GROUP) or (0 if len(values) else GROUP)
+    return Digits.of(torch.nn.functional.pad(values, (0, short))[None], base, GROUP)
+
+
+class _Spread(torch.autograd.Function):
+    """The same in an ONNX graph: the n-th bit that is set takes the n-th value."""
+
+    @staticmethod
+    def forward(ctx: Any, bits: Tensor, values: Tensor, rows: int, columns: int) -> Tensor:
+        return values.new_zeros(rows, columns)
+
+    @staticmethod
+    def symbolic(g: Any, bits: Any, values: Any, rows: int, columns: int) -> Any:
+        def constant(value: Any, kind: torch.dtype = torch.int64) -> Any:
+            return g.op("Constant", value_t=torch.tensor(value, dtype=kind))
+
+        whole = g.op("Unsqueeze", g.op("Cast", bits, to_i=6), constant([1]))  # 6 = int32
+        shifted = g.op("Div", whole, constant([1 << place for place in range(8)], torch.int32))
+        digits = g.op("Reshape", g.op("Mod", shifted, constant(2, torch.int32)), constant([-1]))
+        there = g.op("Slice", digits, constant([0]), constant([rows * columns]), constant([0]))
+        count = g.op("Sub", g.op("CumSum", there, constant(0)), constant(1, torch.int32))
+        number = g.op("Max", count, constant(0, torch.int32))
+        taken = g.op("Gather", g.op("Reshape", values, constant([-1])), number)
+        flat = g.op("Mul", taken, g.op("Cast", there, to_i=1))  # 1 = float32
+        return g.op("Reshape", flat, constant([rows, columns]))
+
+
+def refuse_misfits(network: Any, where: str) -> None:
+    """After weights were loaded: every store must have as many values as its bits say."""
+    for name, module in network.named_modules():
+        fault = module.fault() if isinstance(module, Sparse) else None
+        if fault:
+            raise Refused(f"{where}: matrix '{name}': {fault}; the file is damaged")

@@ -1,0 +1,107 @@
+"""A store keeps the numbers of a matrix and gives them back as floats."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from niwaki.models.forms.factored import linear_of
+from niwaki.models.forms.int8 import IntegerProduct
+
+
+class Store(nn.Module):
+    """Called, it gives (rows, columns) floats; gradients reach what can be trained."""
+
+    rows: int
+    columns: int
+    integers = False  # whether the numbers are few enough for products of integers to cost nothing
+
+    def forward(self) -> Tensor:
+        raise NotImplementedError
+
+    def some(self, ids: Tensor) -> Tensor:
+        """The rows of these numbers, (…, columns)."""
+        return self()[ids]
+
+    def again(self, weight: Tensor) -> "Store":
+        """Another matrix, kept in the same way."""
+        raise NotImplementedError
+
+
+class Floats(Store):
+    """As they are. They can be trained."""
+
+    def __init__(self, values: Tensor) -> None:
+        super().__init__()
+        self.rows, self.columns = values.shape
+        self.values = nn.Parameter(values.detach().clone().contiguous())
+
+    def forward(self) -> Tensor:
+        return self.values
+
+    def again(self, weight: Tensor) -> "Floats":
+        return Floats(weight)
+
+
+class StoredLinear(nn.Module):
+    """A linear map whose weights (out, in) lie in a store. Where these are whole numbers times scales, the exported product
+    is one of 8-bit integers, unpacked once when the engine loads the graph."""
+
+    def __init__(self, store: Store, bias: Tensor | None) -> None:
+        super().__init__()
+        self.store = store
+        self.bias: Any = None if bias is None else nn.Parameter(bias.detach().clone())
+
+    @property
+    def in_features(self) -> int:
+        return self.store.columns
+
+    @property
+    def out_features(self) -> int:
+        return self.store.rows
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = self.store()
+        if self.store.integers and torch.onnx.is_in_onnx_export():
+            return rounded_product(x, weight, self.bias)
+        return functional.linear(x, weight.to(x.dtype), None if self.bias is None else self.bias.to(x.dtype))
+
+    def plain(self) -> nn.Linear:
+        return linear_of(self.store(), self.bias)
+
+    def again(self, linear: nn.Linear) -> "StoredLinear":
+        return StoredLinear(self.store.again(linear.weight.detach()), linear.bias)
+
+
+class StoredTable(nn.Module):
+    """An embedding table (pieces, width) whose rows lie in a store."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self.store = store
+
+    @property
+    def num_embeddings(self) -> int:
+        return self.store.rows
+
+    @property
+    def embedding_dim(self) -> int:
+        return self.store.columns
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.store.some(ids)
+
+    def plain(self) -> nn.Embedding:
+        return nn.Embedding.from_pretrained(self.store().detach().clone(), freeze=False)
+
+    def again(self, table: nn.Embedding) -> "StoredTable":
+        return StoredTable(self.store.again(table.weight.detach()))
+
+
+def rounded_product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """The product with weights (out, in) rounded to 8 bits by rows, for a graph: all but the product itself is folded into
+    constants when the graph is loaded."""
+    scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
+    codes = torch.round(weight / scale[:, None]).T.to(torch.int8)
+    return IntegerProduct.apply(x, codes, scale, torch.zeros_like(scale) if bias is None else bias)
