@@ -23,7 +23,7 @@ class Sparse(Store):
         self.rows, self.columns, self.kept = rows, columns, kept
         self.integers = kept.integers
         self.register_buffer("bits", torch.zeros(-(-rows * columns // 8), dtype=torch.uint8))
-        self._places: tuple[Tensor, Tensor] | None = None  # the bits, and which of them are set
+        self._places: tuple[Tensor, int, Tensor] | None = None  # the bits, their version, and which of them are set
 
     @classmethod
     def of(cls, weight: Tensor, base: int = 0) -> "Sparse":
@@ -61,14 +61,17 @@ class Sparse(Store):
     def fault(self) -> str | None:
         """Why the bits do not belong to the values, or None."""
         count = len(self._set())
-        return None if count <= self.kept.columns else f"{count} weights are there and {self.kept.columns} are kept"
+        if _room(count, self.base) == self.kept.columns:
+            return None
+        return f"{count} weights are there and {self.kept.columns} are kept"
 
     def _set(self) -> Tensor:
         """The places whose bits are set, worked out once for the bits as they are."""
-        if self._places is None or self._places[0] is not self.bits:
+        bits, version, _ = self._places or (None, -1, None)
+        if self._places is None or bits is not self.bits or version != self.bits._version:
             digits = unpacked(self.bits[None], self.bits.new_full((1, 1), 1).float(), 2, len(self.bits) * 8, self.rows * self.columns)[0]  # fmt: skip
-            self._places = (self.bits, (digits > 0).nonzero()[:, 0])
-        return self._places[1]
+            self._places = (self.bits, self.bits._version, (digits > 0).nonzero()[:, 0])
+        return self._places[2]
 
 
 def spread(places: Tensor, values: Tensor, size: int) -> Tensor:
@@ -76,12 +79,18 @@ def spread(places: Tensor, values: Tensor, size: int) -> Tensor:
     return torch.zeros(size, dtype=values.dtype, device=values.device).index_copy(0, places, values[: len(places)])
 
 
+def _room(count: int, base: int) -> int:
+    """Values in store for so many weights: never none; digits fill whole groups, whose number the file tells."""
+    return -(-max(1, count) // GROUP) * GROUP if base else max(1, count)
+
+
 def _keep(values: Tensor, base: int) -> Store:
-    """One row, never empty; digits fill whole groups, so that the number of groups tells their number."""
-    if not base:
-        return Floats(values[None] if len(values) else values.new_zeros(1, 1))
-    short = (-len(values) % GROUP) or (0 if len(values) else GROUP)
-    return Digits.of(torch.nn.functional.pad(values, (0, short))[None], base, GROUP)
+    """One row, filled up with zeros."""
+    row = torch.nn.functional.pad(values, (0, _room(len(values), base) - len(values)))[None]
+    if base and row.is_meta:  # no scales are looked for
+        with torch.device("meta"):
+            return Digits(1, row.shape[1], base, GROUP)
+    return Digits.of(row, base, GROUP) if base else Floats(row)
 
 
 class _Spread(torch.autograd.Function):
