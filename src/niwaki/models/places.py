@@ -5,7 +5,11 @@ from typing import Any
 
 from torch import nn
 
+from niwaki.core.errors import Refused
+from niwaki.models.forms.digits import Digits
 from niwaki.models.forms.factored import Factored, FactoredTable, linear_of
+from niwaki.models.forms.sparse import GROUP, Sparse
+from niwaki.models.forms.store import StoredLinear
 
 Make = Callable[[Any], nn.Module]
 
@@ -56,3 +60,22 @@ def plain(module: Any) -> Any:
 def _multiplied(module: Factored) -> nn.Linear:
     first, second = plain(module.first), plain(module.second)
     return linear_of(second.weight @ first.weight, second.bias)
+
+
+def alike(old: Any, new: nn.Linear) -> nn.Module:
+    """A plain matrix kept as `old` is, or as the last of those that it is made of. Numbers without zeros are not kept sparse."""
+    while getattr(old, "inner", ()):
+        old = getattr(old, old.inner[-1])
+    store = getattr(old, "store", None)
+    if isinstance(store, Sparse):
+        return StoredLinear(Digits.of(new.weight, store.base, GROUP), new.bias) if store.base else new
+    return old.again(new) if hasattr(old, "again") else new
+
+
+def refuse_torn_places(what: str, network: nn.Module, paths: Iterable[str], wanted: Iterable[object]) -> None:
+    """Of a matrix that lies in several places, the same must be wanted in each."""
+    first: dict[int, tuple[str, object]] = {}
+    for path, one in zip(paths, wanted, strict=True):
+        other, before = first.setdefault(id(network.get_submodule(path)), (path, one))
+        if before != one:
+            raise Refused(f"{what}: '{other}' and '{path}' are one matrix, so the same must be done to both")

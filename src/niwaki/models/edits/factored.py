@@ -11,8 +11,7 @@ from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
 from niwaki.models.forms.factored import Factored as Form
-from niwaki.models.forms.sparse import Sparse
-from niwaki.models.places import Once, plain
+from niwaki.models.places import Once, alike, plain, refuse_torn_places
 
 Factors = tuple[Tensor, Tensor]  # (out, rank) and (rank, in)
 
@@ -29,6 +28,9 @@ class Factored(Edit):
         self._factors = factors
         return self
 
+    def recorded(self) -> "Factored":
+        return Factored(ranks=self.ranks)
+
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         paths = list(anatomy.whole_matrices())
         if len(paths) != len(self.ranks):
@@ -38,6 +40,7 @@ class Factored(Edit):
             most = min(module.in_features, module.out_features) if hasattr(module, "in_features") else 0
             if not 0 <= rank <= most:
                 raise Refused(f"factored: the rank of '{path}' must be 0 to {most} (given: {str(rank)[:20]})")
+        refuse_torn_places("factored", network, paths, self.ranks)
         once = Once()
         for path, rank in zip(paths, self.ranks, strict=True):
             if rank:
@@ -48,9 +51,7 @@ class Factored(Edit):
         found = plain(module)
         left, right = self._factors.get(path) or truncated(found.weight, rank)
         made = Form.of(left, right, found.bias)
-        if hasattr(module, "again") and not isinstance(getattr(module, "store", None), Sparse):  # packed stays packed
-            return Form(module.again(made.first), module.again(made.second))
-        return made
+        return Form(alike(module, made.first), alike(module, made.second))
 
 
 def truncated(weight: Tensor, rank: int) -> Factors:

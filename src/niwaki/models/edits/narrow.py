@@ -8,7 +8,7 @@ from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
 from niwaki.models.edits.factored import truncated
 from niwaki.models.forms.factored import FactoredTable
-from niwaki.models.places import plain
+from niwaki.models.places import alike, plain
 
 
 class Narrow(Edit):
@@ -23,11 +23,14 @@ class Narrow(Edit):
         self._factors = (rows, up)
         return self
 
+    def recorded(self) -> "Narrow":
+        return Narrow(width=self.width)
+
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        path, most = next(anatomy.tables()), anatomy.tokens.embedding_dim
+        path, old = next(anatomy.tables()), anatomy.tokens
+        most = old.table.embedding_dim if isinstance(old, FactoredTable) else old.embedding_dim
         if not 1 <= self.width < most:
             raise Refused(f"narrow: must be 1 to {most - 1}, less than the table's width (given: {self.width})")
-        old = anatomy.tokens
         found = plain(old)
         if self._factors is None:
             left, right = truncated(found.weight, self.width)
@@ -35,4 +38,6 @@ class Narrow(Edit):
         else:
             rows, up = self._factors
         made = FactoredTable.of(rows, up)
-        network.set_submodule(path, FactoredTable(old.again(made.table), made.up) if hasattr(old, "again") else made)
+        inner = old.table if isinstance(old, FactoredTable) else old  # packed stays packed
+        table = inner.again(made.table) if hasattr(inner, "again") else made.table
+        network.set_submodule(path, FactoredTable(table, alike(old, made.up) if inner is not old else made.up))

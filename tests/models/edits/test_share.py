@@ -1,0 +1,156 @@
+"""Layers that share matrices: what comes out is what copies of them give; one in the file, one after every further edit."""
+
+import pytest
+import torch
+
+import tiny
+from niwaki.core.errors import Refused
+from niwaki.models.blueprint import is_stock
+from niwaki.models.edits.digits import Digits
+from niwaki.models.edits.factored import Factored
+from niwaki.models.edits.ffn import Ffn
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.layers import Layers
+from niwaki.models.edits.share import PARTS, Share
+from niwaki.models.edits.sparse import Sparse
+from niwaki.models.edits.width import Width
+from niwaki.models.importance import importance
+
+from .saved import again, in_engine, numbers
+
+STOCK = ("bert", "distilbert", "electra", "mpnet", "roberta")
+
+
+def shared(family="bert", what="all", layers=4):
+    model = tiny.model(family, layers=layers)
+    model.operate(Share(of=[0, 0, 2, 2], what=what))
+    return model
+
+
+def tied(model, what="all") -> bool:
+    one, two, three, _ = model.anatomy.layers
+    same = [one.part(part) is two.part(part) and one.part(part) is not three.part(part) for part in PARTS[what]]
+    return all(same)
+
+
+@pytest.mark.parametrize("what", ["all", "attention", "ffn"])
+@pytest.mark.parametrize("family", STOCK)
+def test_it_gives_what_copies_give(family, what, tmp_path):
+    model, copies = shared(family, what), tiny.model(family, layers=4)
+    layers = copies.anatomy.layers
+    for number, other in enumerate([0, 0, 2, 2]):
+        for part in PARTS[what]:
+            layers[number].part(part).load_state_dict(layers[other].part(part).state_dict())
+    assert torch.equal(tiny.logits(model, tiny.batch(model)), tiny.logits(copies, tiny.batch(copies)))
+    assert not is_stock(model.network)
+    found = again(model, tmp_path)
+    assert tied(found, what) and numbers(tmp_path) == model.parameters() < 0.8 * copies.parameters()
+    if what == "all" and family in ("bert", "mpnet"):
+        assert in_engine(model, tmp_path) < 1e-4
+
+
+EDITS = {
+    "heads": Heads(keep=[[1, 3], [1, 3], [0], [0]]),
+    "ffn": Ffn(keep=[[5, 3], [5, 3], 60, 60]),
+    "width": Width(keep=list(range(3, 20))),
+    "int8": Int8(),
+    "digits": Digits(base=16, group=8),
+    "sparse": Sparse(),
+    "factored": Factored(ranks=[4] * 24),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("family", ["bert", "mpnet"])
+def test_still_one_after_every_edit(family, name, tmp_path):
+    model = shared(family)
+    size = model.parameters()
+    model.operate(EDITS[name])
+    assert tied(model) and tied(again(model, tmp_path))
+    assert numbers(tmp_path) == model.parameters()
+    if name in ("heads", "ffn", "width", "factored"):
+        assert model.parameters() < size
+
+
+def test_heads_of_shared_layers_keep_their_own_bias(tmp_path):
+    """MPNet adds a bias to each head by its number in every layer, shared or not."""
+    model = shared("mpnet")
+    whole = model.clone()
+    batch = tiny.batch(model)
+    for layer, keep in zip(whole.anatomy.layers, ([1, 3], [1, 3], [0], [0]), strict=True):
+        mask = torch.zeros(4, 8)
+        mask[keep] = 1
+        layer.module.get_submodule(layer.path("out")).register_forward_pre_hook(lambda module, args, mask=mask.flatten(): (args[0] * mask,))  # fmt: skip
+    wanted = tiny.logits(whole, batch)
+    model.operate(EDITS["heads"])
+    torch.testing.assert_close(tiny.logits(model, batch), wanted, atol=2e-5, rtol=0)
+    torch.testing.assert_close(tiny.logits(again(model, tmp_path), batch), wanted, atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "edit, message",
+    [
+        (Heads(keep=[[1], [2], [0], [0]]), "heads: layers 0 and 1 share their matrices, so they must keep the same"),
+        (Ffn(keep=[5, 6, 5, 5]), "ffn: layers 0 and 1 share their matrices, so they must keep the same"),
+    ],
+)
+def test_layers_that_share_cannot_keep_different_parts(edit, message):
+    model = shared()
+    before = tiny.logits(model, tiny.batch(model))
+    with pytest.raises(Refused, match=message):
+        model.operate(edit)
+    assert torch.equal(tiny.logits(model, tiny.batch(model)), before)
+
+
+def test_only_attention_shared_leaves_neurons_free():
+    model = shared(what="attention")
+    model.operate(Ffn(keep=[5, 6, 7, 8]))
+    assert [layer.neurons for layer in model.anatomy.layers] == [5, 6, 7, 8] and tied(model, "attention")
+
+
+def test_what_is_important_is_the_same_for_layers_that_share():
+    model = shared()
+    loss = lambda model, batch: torch.nn.functional.cross_entropy(model.network(**batch.inputs).logits, batch.targets)  # noqa: E731
+    worth = importance(model, [tiny.batch(model)], loss)
+    assert torch.equal(worth.heads[0], worth.heads[1]) and torch.equal(worth.neurons[2], worth.neurons[3])
+
+
+def test_layers_can_be_left_out_of_shared_ones(tmp_path):
+    model = shared()
+    model.operate(Layers(keep=[0, 1, 3]))
+    layers = again(model, tmp_path).anatomy.layers
+    assert layers[0].part("query") is layers[1].part("query") is not layers[2].part("query")
+
+
+def test_layers_that_share_are_trained_together():
+    model = shared()
+    model.network(**tiny.batch(model).inputs).logits.sum().backward()
+    torch.optim.SGD(model.network.parameters(), lr=0.1).step()
+    assert tied(model)
+    norms = [layer.part("ffn_norm").weight for layer in model.anatomy.layers]
+    assert not torch.equal(norms[0], norms[1])
+
+
+@pytest.mark.parametrize(
+    "edit, message",
+    [
+        (Share(of=[0, 0]), "share: must name one of 4 layers for each of them"),
+        (Share(of=[0, 0, 2, 4]), "share: must name one of 4 layers"),
+        (Share(of=[1, 2, 2, 3]), "share: layer 0 takes the matrices of layer 1, which takes those of another"),
+    ],
+)
+def test_what_names_no_sharing_is_refused_and_changes_nothing(edit, message):
+    model = tiny.model("bert", layers=4)
+    with pytest.raises(Refused, match=message):
+        model.operate(edit)
+    assert is_stock(model.network) and not model.blueprint.edits
+
+
+def test_layers_of_different_shapes_and_a_family_that_shares_already_are_refused():
+    model = tiny.model("bert", layers=4)
+    model.operate(Ffn(keep=[5, 6, 7, 8]))
+    with pytest.raises(Refused, match=r"share: ffn_in of layers 0 and 1 differ in shape .* share before cutting"):
+        model.operate(Share(of=[0, 0, 2, 2]))
+    with pytest.raises(Refused, match="share: this model shares its layers already"):
+        tiny.model("albert").operate(Share(of=[0]))

@@ -1,0 +1,67 @@
+"""Where matrices lie, and others in their place; one that lies in several places is made anew once."""
+
+import pytest
+import torch
+from torch import nn
+
+from niwaki.core.errors import Refused
+from niwaki.models.forms.digits import Digits
+from niwaki.models.forms.factored import Factored, linear_of
+from niwaki.models.forms.int8 import Int8Linear
+from niwaki.models.forms.sparse import Sparse
+from niwaki.models.forms.store import StoredLinear
+from niwaki.models.places import Once, alike, exchange, leaves, plain, refuse_torn_places
+
+
+def network() -> nn.Module:
+    one = nn.Linear(2, 2)
+    deep = Factored(Factored.of(torch.ones(2, 1), torch.ones(1, 3), None), nn.Linear(2, 4))
+    return nn.ModuleDict({"a": one, "b": one, "c": deep, "d": nn.Linear(2, 2)})
+
+
+def test_leaves_of_one_and_of_one_in_one():
+    assert list(leaves(network(), "a")) == ["a"]
+    assert list(leaves(network(), "c")) == ["c.first.first", "c.first.second", "c.second"]
+
+
+def test_exchange_keeps_shared_what_was_shared():
+    found, made = network(), []
+
+    def make(old: nn.Module) -> nn.Module:
+        made.append(old)
+        return Int8Linear.of(old)
+
+    exchange(found, ["a", "b", "d"], make)
+    assert found["a"] is found["b"] is not found["d"] and len(made) == 2
+    assert all(isinstance(found[name], Int8Linear) for name in "abd")
+
+
+def test_what_once_made_is_not_made_anew():
+    once, one = Once(), nn.Linear(2, 2)
+    new = once(one, Int8Linear.of)
+    assert once(new, Int8Linear.of) is new is once(one, Int8Linear.of)
+
+
+def test_plain_multiplies_from_inside_out():
+    made = Factored(Factored.of(torch.tensor([[2.0], [1.0]]), torch.tensor([[1.0, 3.0]]), None), linear_of(torch.tensor([[1.0, -1.0]]), torch.tensor([7.0])))  # fmt: skip
+    assert plain(made).weight.tolist() == [[1.0, 3.0]]  # [2, 6] - [1, 3]
+    assert plain(made).bias.tolist() == [7.0]
+
+
+def test_a_new_matrix_is_kept_as_the_old_one():
+    new = nn.Linear(4, 2)
+    assert alike(nn.Linear(4, 2), new) is new
+    assert isinstance(alike(Int8Linear(4, 2), new), Int8Linear)
+    assert isinstance(alike(Factored(nn.Linear(4, 1), Int8Linear(1, 2)), new), Int8Linear)
+    weight = new.weight.detach()
+    digits = alike(StoredLinear(Digits.of(weight, 3), new.bias), new)
+    assert digits.store.base == 3
+    assert alike(StoredLinear(Sparse.of(weight), new.bias), new) is new
+    packed = alike(StoredLinear(Sparse.of(weight, 16), new.bias), new)
+    assert isinstance(packed.store, Digits) and packed.store.base == 16
+
+
+def test_one_matrix_cannot_be_two_things():
+    refuse_torn_places("x", network(), ["a", "b", "d"], [1, 1, 2])
+    with pytest.raises(Refused, match="x: 'a' and 'b' are one matrix, so the same must be done to both"):
+        refuse_torn_places("x", network(), ["a", "d", "b"], [1, 2, 2])
