@@ -12,6 +12,8 @@ from typing import Any
 import torch
 
 from niwaki.core.tensor_file import header
+from niwaki.engines.expand import DOMAIN, expand
+from niwaki.engines.tidy import tidy
 from niwaki.models.lean import Lean
 from niwaki.models.model import WEIGHTS, Model
 
@@ -25,7 +27,10 @@ def write_graph(model: Model, folder: Path) -> None:
     import onnx
 
     graph = onnx.load_from_string(trace(model))
-    del graph.graph.value_info[:]
+    expand(graph.graph)
+    for place in reversed([place for place, entry in enumerate(graph.opset_import) if entry.domain == DOMAIN]):
+        del graph.opset_import[place]
+    tidy(graph.graph)
     point_into(graph, folder / WEIGHTS)
     (folder / GRAPH).write_bytes(graph.SerializeToString())
 

@@ -2,15 +2,18 @@
 
 A level d of 0 … base-1 stands for (d - (base-1)/2) × scale; a scale belongs to a group of neighbours in a row. Two levels
 take 1 bit on disk, three 1.6, four 2, seven 2.91, sixteen 4, and 255 levels 8; a scale takes 16 bits more for its group.
+A row is filled up to whole words, and to nothing else.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from niwaki.core.errors import Refused
-from niwaki.models.forms.store import Store
+from niwaki.models.forms.store import Store, shaped
 
 DIGITS = {2: 8, 3: 5, 4: 4, 7: 11, 16: 2, 255: 1}  # base → digits in a word: bytes, but for 7, which fills four
 TRIED = torch.linspace(1.0, 0.3, 36)  # shares of the scale that reaches the largest weight
@@ -27,14 +30,15 @@ class Digits(Store):
     def __init__(self, rows: int, columns: int, base: int, group: int = 0) -> None:
         super().__init__()
         if base not in DIGITS:
-            raise Refused(f"digits: base {base} is not one of {', '.join(map(str, DIGITS))}")
+            raise Refused(f"digits: base {str(base)[:20]} is not one of {', '.join(map(str, DIGITS))}")
+        if group < 0:
+            raise Refused(f"digits: group must be 0, which is the whole row, or more (given: {str(group)[:20]})")
         self.rows, self.columns, self.base = rows, columns, base
         self.asked = group
         self.group = min(group or columns, columns)
         self.groups = -(-columns // self.group)
-        words = -(-self.groups * self.group // DIGITS[base])
         kind = torch.int32 if base == 7 else torch.uint8
-        self.register_buffer("words", torch.zeros(rows, words, dtype=kind))
+        self.register_buffer("words", torch.zeros(rows, -(-columns // DIGITS[base]), dtype=kind))
         self.register_buffer("scale", torch.ones(rows, self.groups, dtype=torch.float16))
 
     @classmethod
@@ -46,10 +50,13 @@ class Digits(Store):
         return made
 
     def fill(self, weight: Tensor, scale: Tensor | None = None) -> None:
-        parts = self._grouped(weight.detach().float())
-        found = best_scale(parts, self.base) if scale is None else scale
-        self.scale = found.clamp(min=SMALLEST).to(torch.float16)
-        self.words = written(levels(parts, self.scale.float(), self.base).flatten(1), self.base)
+        if weight.is_meta:  # of a skeleton the shapes are all there is
+            return
+        weight = weight.detach().float()
+        found = by_group(partial(best_scale, base=self.base), self.group, weight) if scale is None else scale
+        self.scale = kept(found).to(torch.float16)
+        parts = grouped(weight, self.group)
+        self.words = written(levels(parts, self.scale.float(), self.base).flatten(1)[:, : self.columns], self.base)
 
     def forward(self) -> Tensor:
         return self._unpacked(self.words, self.scale)
@@ -59,16 +66,31 @@ class Digits(Store):
 
     def _unpacked(self, words: Tensor, scale: Tensor) -> Tensor:
         if torch.onnx.is_in_onnx_export():
-            return _Unpack.apply(words, scale, self.base, self.group, self.columns, words.ndim, self.groups)
+            return _Unpack.apply(words, scale, self.base, self.group, self.columns, words.ndim)
         return unpacked(words, scale, self.base, self.group, self.columns)
 
     def again(self, weight: Tensor) -> "Digits":
         return Digits.of(weight, self.base, self.asked)
 
-    def _grouped(self, weight: Tensor) -> Tensor:
-        """(rows, columns) to (rows, groups, group); the last group is filled up with zeros."""
-        short = self.groups * self.group - self.columns
-        return torch.nn.functional.pad(weight, (0, short)).unflatten(1, (self.groups, self.group))
+
+def grouped(weight: Tensor, group: int) -> Tensor:
+    """(rows, columns) to (rows, groups, group); the last group is filled up with zeros."""
+    return torch.nn.functional.pad(weight, (0, -weight.shape[1] % group)).unflatten(1, (-1, group))
+
+
+def by_group(scales: Callable[..., Tensor], group: int, weight: Tensor, *old: Tensor) -> Tensor:
+    """The scales (rows, groups) that a function of (rows, groups, group), and of older scales, gives a matrix (rows, columns);
+    a last group that is short is asked about by itself."""
+    whole = weight.shape[1] // group
+    found = [scales(grouped(weight[:, : whole * group], group), *(one[:, :whole] for one in old))] if whole else []
+    if weight.shape[1] % group:
+        found.append(scales(weight[:, None, whole * group :], *(one[:, whole:] for one in old)))
+    return torch.cat(found, dim=1)
+
+
+def kept(scale: Tensor) -> Tensor:
+    """A scale as 16 bits keep it."""
+    return scale.clamp(min=SMALLEST).to(torch.float16).to(scale.dtype)
 
 
 def best_scale(parts: Tensor, base: int) -> Tensor:
@@ -81,7 +103,14 @@ def best_scale(parts: Tensor, base: int) -> Tensor:
         scale = (reach * share).clamp(min=SMALLEST)
         error = (valued(levels(parts, scale, base), scale, base) - parts).square().sum(dim=-1)
         best, least = torch.where(error < least, scale, best), torch.minimum(error, least)
-    return best
+    return best if base == 255 else refined(parts, best, base)
+
+
+def refined(parts: Tensor, scale: Tensor, base: int) -> Tensor:
+    """For the levels that a scale gives, the scale with the least squared error: never a worse one."""
+    steps = levels(parts, scale, base) - (base - 1) / 2
+    weight = steps.square().sum(dim=-1)
+    return torch.where(weight > 0, (steps * parts).sum(dim=-1) / weight.clamp(min=SMALLEST), scale)
 
 
 def levels(parts: Tensor, scale: Tensor, base: int) -> Tensor:
@@ -105,8 +134,8 @@ def written(digits: Tensor, base: int) -> Tensor:
 def unpacked(words: Tensor, scale: Tensor, base: int, group: int, columns: int) -> Tensor:
     """(…, words) and (…, groups) to the weights (…, columns)."""
     digits = (words[..., None].to(torch.int32) // powers(base, words.device).to(torch.int32) % base).flatten(-2)
-    parts = digits[..., : scale.shape[-1] * group].unflatten(-1, (-1, group)).float()
-    return valued(parts, scale.float(), base).flatten(-2)[..., :columns]
+    each = scale.float().repeat_interleave(group, dim=-1)[..., :columns]
+    return (digits[..., :columns] - (base - 1) / 2) * each
 
 
 def powers(base: int, device: torch.device) -> Tensor:
@@ -114,25 +143,13 @@ def powers(base: int, device: torch.device) -> Tensor:
 
 
 class _Unpack(torch.autograd.Function):
-    """The same in an ONNX graph, with operators that the engine folds where the words are constants. `last` is the axis that
-    digits get."""
+    """The same in an ONNX graph, until `engines.expand` writes it out. `rank` is that of the words."""
 
     @staticmethod
-    def forward(ctx: Any, words: Tensor, scale: Tensor, base: int, group: int, columns: int, *_: int) -> Tensor:
+    def forward(ctx: Any, words: Tensor, scale: Tensor, base: int, group: int, columns: int, rank: int) -> Tensor:
         return unpacked(words, scale, base, group, columns)
 
     @staticmethod
-    def symbolic(g: Any, words: Any, scale: Any, base: int, group: int, columns: int, last: int, groups: int) -> Any:
-        def constant(value: Any, kind: torch.dtype = torch.int64) -> Any:
-            return g.op("Constant", value_t=torch.tensor(value, dtype=kind))
-
-        whole = g.op("Unsqueeze", g.op("Cast", words, to_i=6), constant([last]))  # 6 = int32
-        shifted = g.op("Div", whole, constant(powers(base, torch.device("cpu")).tolist(), torch.int32))
-        digits = g.op("Mod", shifted, constant(base, torch.int32))
-        flat = g.op("Reshape", digits, constant([0] * (last - 1) + [-1]))
-        there = g.op("Slice", flat, constant([0]), constant([groups * group]), constant([last - 1]))
-        parts = g.op("Reshape", there, constant([0] * (last - 1) + [-1, group]))
-        centred = g.op("Sub", g.op("Cast", parts, to_i=1), constant((base - 1) / 2, torch.float32))  # 1 = float32
-        scaled = g.op("Mul", centred, g.op("Unsqueeze", g.op("Cast", scale, to_i=1), constant([last])))
-        wide = g.op("Reshape", scaled, constant([0] * (last - 1) + [-1]))
-        return g.op("Slice", wide, constant([0]), constant([columns]), constant([last - 1]))
+    def symbolic(g: Any, words: Any, scale: Any, base: int, group: int, columns: int, rank: int) -> Any:
+        said = {"base_i": base, "group_i": group, "columns_i": columns, "rank_i": rank, "digits_i": DIGITS[base]}
+        return shaped(g.op("niwaki::Unpack", words, scale, **said), scale, [None] * (rank - 1) + [columns])

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from niwaki.core.errors import Refused
 from niwaki.models.forms.digits import Digits, unpacked, written
-from niwaki.models.forms.store import Floats, Store
+from niwaki.models.forms.store import Floats, Store, shaped
 
 GROUP = 64  # values that share a scale, where they are digits
 
@@ -94,7 +94,7 @@ def _keep(values: Tensor, base: int) -> Store:
 
 
 class _Spread(torch.autograd.Function):
-    """The same in an ONNX graph: the n-th bit that is set takes the n-th value."""
+    """The same in an ONNX graph, until `engines.expand` writes it out."""
 
     @staticmethod
     def forward(ctx: Any, bits: Tensor, values: Tensor, rows: int, columns: int) -> Tensor:
@@ -102,18 +102,7 @@ class _Spread(torch.autograd.Function):
 
     @staticmethod
     def symbolic(g: Any, bits: Any, values: Any, rows: int, columns: int) -> Any:
-        def constant(value: Any, kind: torch.dtype = torch.int64) -> Any:
-            return g.op("Constant", value_t=torch.tensor(value, dtype=kind))
-
-        whole = g.op("Unsqueeze", g.op("Cast", bits, to_i=6), constant([1]))  # 6 = int32
-        shifted = g.op("Div", whole, constant([1 << place for place in range(8)], torch.int32))
-        digits = g.op("Reshape", g.op("Mod", shifted, constant(2, torch.int32)), constant([-1]))
-        there = g.op("Slice", digits, constant([0]), constant([rows * columns]), constant([0]))
-        count = g.op("Sub", g.op("CumSum", there, constant(0)), constant(1, torch.int32))
-        number = g.op("Max", count, constant(0, torch.int32))
-        taken = g.op("Gather", g.op("Reshape", values, constant([-1])), number)
-        flat = g.op("Mul", taken, g.op("Cast", there, to_i=1))  # 1 = float32
-        return g.op("Reshape", flat, constant([rows, columns]))
+        return shaped(g.op("niwaki::Spread", bits, values, rows_i=rows, columns_i=columns), values, [rows, columns])
 
 
 def refuse_misfits(network: Any, where: str) -> None:

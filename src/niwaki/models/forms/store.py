@@ -7,7 +7,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from niwaki.models.forms.factored import linear_of
-from niwaki.models.forms.int8 import IntegerProduct
 
 
 class Store(nn.Module):
@@ -64,7 +63,8 @@ class StoredLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         weight = self.store()
         if self.store.integers and torch.onnx.is_in_onnx_export():
-            return rounded_product(x, weight, self.bias)
+            bias = weight.new_zeros(self.out_features) if self.bias is None else self.bias
+            return _RoundedProduct.apply(x, weight, bias, x.ndim, self.out_features)
         return functional.linear(x, weight.to(x.dtype), None if self.bias is None else self.bias.to(x.dtype))
 
     def plain(self) -> nn.Linear:
@@ -99,9 +99,19 @@ class StoredTable(nn.Module):
         return StoredTable(self.store.again(table.weight.detach()))
 
 
-def rounded_product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """The product with weights (out, in) rounded to 8 bits by rows, for a graph: all but the product itself is folded into
-    constants when the graph is loaded."""
-    scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
-    codes = torch.round(weight / scale[:, None]).T.to(torch.int8)
-    return IntegerProduct.apply(x, codes, scale, torch.zeros_like(scale) if bias is None else bias)
+class _RoundedProduct(torch.autograd.Function):
+    """The product with weights rounded to 8 bits by rows, in an ONNX graph, until `engines.expand` writes it out."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, rank: int, outputs: int) -> Tensor:
+        return functional.linear(x, weight, bias)
+
+    @staticmethod
+    def symbolic(g: Any, x: Any, weight: Any, bias: Any, rank: int, outputs: int) -> Any:
+        return shaped(g.op("niwaki::RoundedProduct", x, weight, bias), bias, [None] * (rank - 1) + [outputs])
+
+
+def shaped(value: Any, like: Any, sizes: list[int | None]) -> Any:
+    """Tells the exporter the type of what an operator of ours gives: floats of these sizes."""
+    value.setType(like.type().with_dtype(torch.float32).with_sizes(sizes))
+    return value
