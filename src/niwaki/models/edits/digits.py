@@ -1,41 +1,57 @@
 """Stores matrices, and the token table, as numbers of a few levels: 1 to 4 bits a weight."""
 
+from functools import partial
 from typing import Any
 
-from torch import nn
+from pydantic import PrivateAttr
+from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
 from niwaki.models.forms.digits import Digits as Store
-from niwaki.models.forms.int8 import Int8Embedding, Int8Linear
 from niwaki.models.forms.sparse import Sparse
 from niwaki.models.forms.store import Floats, StoredLinear, StoredTable
-from niwaki.models.places import exchange, leaves, plain
+from niwaki.models.places import Once, leaves, plain
 
 
 class Digits(Edit):
+    """Without scales given by `scaled`, those that round with the least squared error."""
+
     base: int  # levels of a weight
     group: int = 0  # weights of a row that share a scale; 0 is the whole row
     matrices: bool = True
     table: bool = True  # the token table; the small tables stay as they are
 
-    def apply(self, network: Network, anatomy: Anatomy) -> None:
-        paths = [*(anatomy.matrices() if self.matrices else ())]
-        if self.table:
-            paths += leaves(network, next(anatomy.tables()))
-        exchange(network, paths, self.packed)
+    _scales: dict[str, Tensor] = PrivateAttr(default_factory=dict)
 
-    def packed(self, module: Any) -> nn.Module:
-        """The module with fewer levels; one that has no more than that is left as it is."""
-        if isinstance(module, nn.Linear | Int8Linear):
-            linear = plain(module)
-            return StoredLinear(Store.of(linear.weight, self.base, self.group), linear.bias)
-        if isinstance(module, nn.Embedding | Int8Embedding):
-            return StoredTable(Store.of(plain(module).weight, self.base, self.group))
-        if not isinstance(module, StoredLinear | StoredTable):
-            return module.packed() if hasattr(module, "packed") else module
-        store = self._fewer(module.store)
-        return StoredTable(store) if isinstance(module, StoredTable) else StoredLinear(store, module.bias)
+    def scaled(self, scales: dict[str, Tensor]) -> "Digits":
+        """`scales` are by the paths of matrices and table, (rows, groups)."""
+        self._scales = scales
+        return self
+
+    def recorded(self) -> "Digits":
+        return Digits(**self.model_dump())
+
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
+        once = Once()
+        for path in self.places(network, anatomy):
+            make = partial(self.packed, scale=self._scales.get(path))
+            network.set_submodule(path, once(network.get_submodule(path), make))
+
+    def places(self, network: Network, anatomy: Anatomy) -> list[str]:
+        tables = leaves(network, next(anatomy.tables())) if self.table else ()
+        return [*(anatomy.matrices() if self.matrices else ()), *tables]
+
+    def packed(self, module: Any, scale: Tensor | None = None) -> nn.Module:
+        """The module with fewer levels; one that has no more than that is left as it is, and an LSTM gets its 8 bits."""
+        if isinstance(module, StoredLinear | StoredTable):
+            store = self._fewer(module.store)
+            return StoredTable(store) if isinstance(module, StoredTable) else StoredLinear(store, module.bias)
+        if hasattr(module, "packed"):
+            return module.packed()
+        found = plain(module)
+        store = Store.of(found.weight, self.base, self.group, scale)
+        return StoredTable(store) if isinstance(found, nn.Embedding) else StoredLinear(store, found.bias)
 
     def _fewer(self, store: Any) -> Any:
         if isinstance(store, Sparse):
