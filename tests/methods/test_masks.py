@@ -1,0 +1,211 @@
+"""Methods that leave single weights out: the numbers by hand, and trainings that are killed and go on."""
+
+import itertools
+
+import pytest
+import torch
+
+import tiny
+from niwaki.core.errors import Refused
+from niwaki.evaluate import quality
+from niwaki.meter.ledger import Ledger
+from niwaki.methods._method import Context
+from niwaki.methods.prune._masks import Mask, cubic, due, largest, matrices, opened
+from niwaki.methods.prune.magnitude import Magnitude
+from niwaki.methods.prune.nm import Nm, largest_of
+from niwaki.models.edits.digits import Digits
+from niwaki.models.edits.factored import Factored
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.share import Share
+from niwaki.models.edits.sparse import Sparse
+from niwaki.models.forms.sparse import Sparse as Store
+from niwaki.models.lenses import lenses
+from niwaki.models.model import load_folder
+from niwaki.models.places import plain
+from niwaki.run.plan import make_plan
+from niwaki.run.recipe import parse
+from niwaki.run.runner import run_stage
+from niwaki.train.loop import Interrupted
+
+CONTEXT = Context(0, None, None, None, None, None, None)
+TRAIN = {"epochs": 2, "batch": 32, "lr": 2e-3, "precision": "fp32"}
+A, B = torch.tensor([[5.0, -1.0], [2.0, 0.5]]), torch.tensor([[4.0, 3.0]])
+
+
+def weights(model) -> list[torch.Tensor]:
+    return [plain(module).weight.detach() for module in matrices(model, "test").values()]
+
+
+def sparsity(model) -> float:
+    flat = torch.cat([weight.flatten() for weight in weights(model)])
+    return float((flat == 0).float().mean())
+
+
+def of_all_forms(family: str = "bert") -> dict:
+    """The same model as it may come: plain, sparse, of integers, of digits, factored, shared."""
+    edits = {"plain": [], "sparse": [Sparse()], "int8": [Int8()], "digits": [Digits(base=16)], "shared": [Share(of=[0, 0, 2])]}  # fmt: skip
+    edits["factored"] = [Factored(ranks=[8] * 18)]
+    found = {}
+    for name, some in edits.items():
+        found[name] = tiny.model(family)
+        with torch.no_grad():
+            found[name].anatomy.layers[2].part("ffn_in").weight.mul_(2)
+        for edit in some:
+            found[name].operate(edit)
+    return found
+
+
+def test_the_schedule_by_hand():
+    assert cubic(0.1, 0.2, 0.6, 0.8) == 0
+    assert cubic(0.4, 0.2, 0.6, 0.8) == pytest.approx(0.7)  # half of the way: 0.8 × (1 - 1/8)
+    assert cubic(0.6, 0.2, 0.6, 0.8) == cubic(1.0, 0.2, 0.6, 0.8) == 0.8
+    assert [due(progress) for progress in (0.0, 0.019, 0.02, 0.5, 1.0)] == [0, 0, 1, 25, 50]
+
+
+def test_the_largest_by_hand():
+    both = [A.abs(), B.abs()]
+    assert [kept.tolist() for kept in largest(both, 0.5, "global")] == [[[True, False], [False, False]], [[True, True]]]
+    assert [kept.tolist() for kept in largest(both, 0.5, "layer")] == [[[True, False], [True, False]], [[True, False]]]
+    assert largest([torch.ones(5)], 0.4, "global")[0].tolist() == [True, True, True, False, False]
+    assert largest([A], 0.01, "layer")[0].all()
+
+
+def test_n_of_m_by_hand():
+    row = torch.tensor([[1.0, 4.0, 3.0, 2.0, 5.0, 5.0, 5.0, 0.0, 1.0, 2.0]])
+    assert largest_of(row, 2, 4).int().tolist() == [[0, 1, 1, 0, 1, 1, 0, 0, 1, 1]]  # the last two are alone
+    assert largest_of(row, 1, 5).int().tolist() == [[0, 0, 0, 0, 1, 1, 0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("scope", ["global", "layer"])
+@pytest.mark.parametrize("form", of_all_forms())
+def test_without_training_the_smallest_go_at_once(form, scope):
+    model = of_all_forms()[form]
+    before = weights(model)
+    method = Magnitude(sparsity=0.75, scope=scope)
+    model = method.finish(method.prepare(model, CONTEXT))
+    after = weights(model)
+    assert sparsity(model) == pytest.approx(0.75, abs=0.002)
+    assert all(isinstance(module.store, Store) for module in matrices(model, "test").values())
+    shares = [float((weight == 0).float().mean()) for weight in after]
+    assert (max(shares) - min(shares) < 0.01) == (scope == "layer")
+    for old, new in zip(before, after, strict=True):
+        kept = new != 0
+        if scope == "layer":
+            assert old[~kept].abs().max() <= old[kept].abs().min() + 1e-6
+        torch.testing.assert_close(new[kept], old[kept], atol=0.25 if form == "digits" else 0.02, rtol=0)
+
+
+def test_values_that_were_packed_stay_so_and_biases_are_the_same():
+    models = of_all_forms()
+    for form, base in (("int8", 255), ("digits", 16), ("plain", 0)):
+        method = Magnitude(scope="layer")
+        biases = [module.bias.detach().clone() for module in matrices(models[form], "test").values()]
+        made = method.finish(method.prepare(models[form], CONTEXT))
+        found = matrices(made, "test").values()
+        assert {module.store.base for module in found} == {base}
+        assert all(torch.equal(module.bias, bias) for module, bias in zip(found, biases, strict=True))
+
+
+def test_a_weight_comes_back_when_others_shrink():
+    model = tiny.model("bert", layers=1)
+    method = Magnitude(sparsity=0.5, scope="layer", begin=0.0, end=0.5)
+    model = method.prepare(model, CONTEXT)
+    _, module, lens = next(lenses(model.network, model.anatomy.matrices(), Mask))
+    method.after_step(model, 0.25)
+    gone = ~lens.kept
+    assert gone.float().mean() == pytest.approx(0.5 * 7 / 8, abs=0.001) and (module.weight[gone] == 0).all()
+    with torch.no_grad():
+        module.parametrizations.weight.original[~gone] *= 1e-9
+    method.after_step(model, 0.251)  # not yet due
+    assert torch.equal(lens.kept, ~gone)
+    method.after_step(model, 0.5)
+    assert lens.kept[gone].all() and (module.weight[gone] != 0).all()
+    assert method.ripe == 0.5
+
+
+def test_a_method_that_cuts_afterwards_is_told_to_come_first():
+    method = Magnitude()
+    model = method.prepare(tiny.model("bert"), CONTEXT)
+    model.operate(Heads(keep=[[0, 1]] * 3))
+    with pytest.raises(
+        Refused, match="magnitude: a method named after it cuts or replaces its matrices; name 'magnitude' after"
+    ):
+        method.after_step(model, 0.5)
+
+
+@pytest.mark.parametrize("settings", [{"begin": 0.7, "end": 0.7}, {"sparsity": 1.0}, {"scope": "row"}])
+def test_settings_that_cannot_be_are_refused(settings):
+    with pytest.raises(Refused, match=r"begin must be less than end|sparsity|scope"):
+        parse({"stages": [{"name": "a", "methods": [{"use": "magnitude", **settings}]}]})
+    with pytest.raises(Refused, match="n must be less than m, which is 4"):
+        parse({"stages": [{"name": "a", "methods": [{"use": "nm", "n": 4}]}]})
+
+
+@pytest.mark.parametrize("family", tiny.READERS)
+def test_networks_without_layers_are_pruned_too(family, tmp_path):
+    method = Nm()
+    model = method.finish(method.prepare(tiny.model(family), CONTEXT))
+    assert sparsity(model) == pytest.approx(0.5, abs=0.02)
+    model.save(tmp_path)
+    assert torch.equal(tiny.logits(load_folder(tmp_path), tiny.batch(model)), tiny.logits(model, tiny.batch(model)))
+
+
+def test_n_of_m_of_what_is_packed_and_of_what_is_sparse():
+    for form, model in of_all_forms().items():
+        method = Nm(n=1, m=4)
+        model = method.finish(method.prepare(model, CONTEXT))
+        groups = torch.cat([(weight != 0).unflatten(1, (-1, 4)).sum(-1).flatten() for weight in weights(model)])
+        assert groups.max() == 1 and (form == "digits" or groups.float().mean() > 0.95), form
+
+
+def test_what_is_opened_to_be_trained_is_plain_and_gives_the_same():
+    model = of_all_forms()["sparse"]
+    before = tiny.logits(model, tiny.batch(model))
+    found = opened(model, "test")
+    assert len(found) == 18 and all(type(module) is torch.nn.Linear for module in found.values())
+    torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before)
+
+
+TRAINED = {
+    "magnitude": ([{"use": "magnitude", "sparsity": 0.8}], 0.8),
+    "layer": ([{"use": "magnitude", "sparsity": 0.6, "scope": "layer", "begin": 0.0, "end": 0.3}], 0.6),
+    "nm": ([{"use": "nm"}], 0.5),
+    "packed after": ([{"use": "magnitude"}, {"use": "int8"}], 0.5),
+    "packed before": ([{"use": "int8"}, {"use": "magnitude", "sparsity": 0.7}], 0.7),
+}
+
+
+@pytest.fixture
+def stages(monkeypatch, quick_disk, bert_folder, rows_csv):
+    monkeypatch.setattr(quality, "RESAMPLES", 10)
+
+    def make(folder, *stages: dict, stop=lambda: False):
+        (folder / "stages").mkdir(parents=True, exist_ok=True)
+        plan = make_plan(parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": [*stages]}), "masks")  # fmt: skip
+        for stage in plan.stages:
+            run_stage(plan, stage, folder, Ledger(folder / "ledger.jsonl"), stop)
+        return [folder / stage.folder / "model" for stage in plan.stages]
+
+    return make
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_trained_and_killed_on_the_way_it_ends_the_same(stages, tmp_path, name):
+    methods, wanted = TRAINED[name]
+    stage = {"name": "made", "methods": methods, "train": TRAIN}
+    (whole,) = stages(tmp_path / "whole", stage)
+    asked = itertools.count()
+    with pytest.raises(Interrupted):
+        stages(tmp_path / "killed", stage, stop=lambda: next(asked) == 4)
+    (again,) = stages(tmp_path / "killed", stage)
+    assert (again / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+    assert sparsity(load_folder(whole)) == pytest.approx(wanted, abs=0.005)
+
+
+def test_a_second_stage_goes_on_from_what_is_sparse(stages, tmp_path):
+    first = {"name": "first", "methods": [{"use": "magnitude"}], "train": TRAIN}
+    folders = stages(tmp_path, first, {**first, "name": "second", "methods": [{"use": "magnitude", "sparsity": 0.9}]})
+    models = [load_folder(folder) for folder in folders]
+    assert [sparsity(model) for model in models] == pytest.approx([0.5, 0.9], abs=0.002)
+    assert (folders[1] / "model.safetensors").stat().st_size < (folders[0] / "model.safetensors").stat().st_size
