@@ -81,7 +81,8 @@ def test_heads_of_shared_layers_keep_their_own_bias(tmp_path):
     for layer, keep in zip(whole.anatomy.layers, ([1, 3], [1, 3], [0], [0]), strict=True):
         mask = torch.zeros(4, 8)
         mask[keep] = 1
-        layer.module.get_submodule(layer.path("out")).register_forward_pre_hook(lambda module, args, mask=mask.flatten(): (args[0] * mask,))  # fmt: skip
+        flat = mask.flatten()
+        layer.part("out").register_forward_pre_hook(lambda module, args, flat=flat: (args[0] * flat,))
     wanted = tiny.logits(whole, batch)
     model.operate(EDITS["heads"])
     torch.testing.assert_close(tiny.logits(model, batch), wanted, atol=2e-5, rtol=0)

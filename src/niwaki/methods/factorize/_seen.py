@@ -1,0 +1,82 @@
+"""What matrices see on calibration batches: the covariance of their inputs, and how the loss depends on each of their outputs."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.methods._method import Context
+from niwaki.models.forward import Batch
+from niwaki.models.model import Model
+
+Hook = Callable[[str, Tensor, Tensor], Tensor | None]  # path, inputs and outputs of a matrix
+
+
+@torch.no_grad()
+def covariances(model: Model, paths: Iterable[str], batches: Iterable[Batch], context: Context) -> dict[str, Tensor]:
+    """Of each matrix the sum of x xᵀ over all inputs x of real tokens, (in, in); double precision."""
+    found: dict[str, Tensor] = {}
+
+    def add(path: str, x: Tensor, y: Tensor) -> None:
+        real = (x[mask] if x.shape[:2] == mask.shape and x.ndim == 3 else x.flatten(0, -2)).double()  # (tokens, in)
+        found[path] = found.get(path, 0) + real.T @ real
+
+    with watching(model, paths, add):
+        for batch in batches:
+            mask = batch.mask.bool()
+            context.loss(model, batch)
+    return found
+
+
+def fisher_rows(model: Model, paths: Iterable[str], batches: Iterable[Batch], context: Context) -> dict[str, Tensor]:
+    """Of each matrix (out,): the squares of the loss's gradient by its weights, summed over each row and the batches."""
+    found: dict[str, Tensor] = {}
+    sums: dict[str, Tensor] = {}  # of this batch: a matrix may be used several times in it
+
+    def listen(path: str, x: Tensor, y: Tensor) -> Tensor:
+        def add(gradient: Tensor) -> None:
+            sums[path] = sums.get(path, 0) + gradient.flatten(0, -2).T.double() @ x.detach().flatten(0, -2).double()
+
+        y = y if y.requires_grad else y.detach().requires_grad_()  # where all before it is frozen
+        y.register_hook(add)
+        return y
+
+    with watching(model, paths, listen), torch.enable_grad():
+        for batch in batches:
+            sums.clear()
+            context.loss(model, batch).backward()
+            model.network.zero_grad(set_to_none=True)
+            for path, gradient in sums.items():
+                found[path] = found.get(path, 0) + gradient.square().sum(dim=1)
+    return found
+
+
+@contextlib.contextmanager
+def watching(model: Model, paths: Iterable[str], hook: Hook) -> Iterator[None]:
+    """Calls the hook whenever a matrix was used, without dropout; one that lies in several places is known by its first path."""
+    was_training = model.network.training
+    model.network.eval()
+
+    def listener(path: str) -> Callable:
+        return lambda module, args, output: hook(path, args[0], output)
+
+    handles = [module.register_forward_hook(listener(path)) for path, module in distinct_matrices(model, paths).items()]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+        model.network.train(was_training)
+
+
+def distinct_matrices(model: Model, paths: Iterable[str]) -> Mapping[str, Any]:
+    """By the first path of each, those that are matrices: an LSTM is none."""
+    seen: dict[int, str] = {}
+    found: dict[str, nn.Module] = {}
+    for path in paths:
+        module = model.network.get_submodule(path)
+        if hasattr(module, "in_features") and seen.setdefault(id(module), path) == path:
+            found[path] = module
+    return found

@@ -1,0 +1,136 @@
+"""Matrices as products of two thin ones, each with the rank that one budget for all of them gives it.
+
+A further rank goes where it saves most error for its numbers; a matrix that two would not make smaller stays whole. Heads stay
+as they are: attention reads the products.
+
+Paper: Wang et al. 2024, SVD-LLM (arXiv 2403.07378): the error that counts is that of the outputs, for the inputs that occur
+(`activations`); Hsu et al. 2022, Language Model Compression with Weighted Low-Rank Factorization (arXiv 2207.00112): rows count
+as the loss depends on them (`fisher`).
+Cost: a few calibration batches forward, for `fisher` also backward; a singular value decomposition of each matrix.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods.factorize._seen import covariances, distinct_matrices, fisher_rows
+from niwaki.models.edits.factored import Factored, Factors
+from niwaki.models.model import Model
+from niwaki.models.places import plain
+
+Shape = tuple[int, int]  # (out, in)
+
+
+class Svd(Method):
+    keep: float = setting(0.5, "share of the numbers in the encoder's matrices that stay", gt=0, lt=1)
+    weighting: Literal["activations", "fisher", "none"] = setting(
+        "activations", "which errors count: those of outputs, those of rows that the loss depends on, or all alike"
+    )
+    even: bool = setting(False, "the same share of every matrix, instead of one budget for all")
+    multiple: int = setting(1, "ranks are multiples of this", ge=1)
+    batches: int = setting(16, "calibration batches that tell what counts", ge=1)
+
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "prepare":
+            shapes = self._shapes(model)
+            alike = {path: torch.ones(min(shape)) for path, shape in shapes.items()}
+            self._operate(model, ranks(shapes, alike, self.keep, self.multiple, even=True), {})
+        return model
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        shapes = self._shapes(model)
+        seen: dict[str, dict[str, Tensor]] = {"none": {}}
+        if self.weighting != "none":
+            look = covariances if self.weighting == "activations" else fisher_rows
+            seen[self.weighting] = look(model, list(shapes), context.calibration(model, self.batches), context)
+        energies, factors = {}, {}
+        for path in shapes:
+            weight = plain(model.network.get_submodule(path)).weight.detach().double()
+            inputs, rows = (seen.get(name, {}).get(path) for name in ("activations", "fisher"))
+            energies[path], factors[path] = decomposed(weight, rows, inputs)
+        chosen = ranks(shapes, energies, self.keep, self.multiple, self.even)
+        self._operate(model, chosen, {path: balanced(*factors[path], rank) for path, rank in chosen.items() if rank})
+        return model
+
+    def _operate(self, model: Model, chosen: Mapping[str, int], factors: dict[str, Factors]) -> None:
+        if not any(chosen.values()):
+            raise Refused(f"svd: no matrix gets smaller in two at keep {self.keep:g}; lower keep, or leave 'svd' out")
+        first = {id(model.network.get_submodule(path)): rank for path, rank in chosen.items()}
+        paths = list(model.anatomy.whole_matrices())
+        model.operate(
+            Factored(ranks=[first.get(id(model.network.get_submodule(path)), 0) for path in paths]).into(factors)
+        )
+
+    def _shapes(self, model: Model) -> dict[str, Shape]:
+        found = distinct_matrices(model, model.anatomy.whole_matrices())
+        if not found:
+            raise Refused("svd: this model has no matrices but its head's; leave 'svd' out")
+        return {path: (module.out_features, module.in_features) for path, module in found.items()}
+
+
+def decomposed(weight: Tensor, rows: Tensor | None, inputs: Tensor | None) -> tuple[Tensor, Factors]:
+    """Of a weight (out, in), rows of which count by `rows` (out,) and errors of outputs by the covariance of `inputs` (in, in):
+    the squared error that each further rank saves, largest first, and factors (out, n) and (n, in), of which the first k are
+    the best of rank k."""
+    scale = torch.ones(len(weight), dtype=weight.dtype) if rows is None else rows.sqrt().clamp(min=1e-12 * float(rows.max().sqrt()) or 1e-12)  # fmt: skip
+    scaled = scale[:, None] * weight
+    if inputs is not None and len(weight) <= len(inputs):  # the smaller of two ways to the same
+        energy, left = (found.flip(-1) for found in torch.linalg.eigh(scaled @ inputs @ scaled.T))
+    else:
+        left, values, _ = torch.linalg.svd(scaled if inputs is None else scaled @ root(inputs), full_matrices=False)
+        energy = values.square()
+    return energy, (left / scale[:, None], left.T @ scaled)
+
+
+def root(covariance: Tensor) -> Tensor:
+    """R with R Rᵀ = the covariance."""
+    values, vectors = torch.linalg.eigh(covariance)
+    return vectors * values.clamp(min=0).sqrt()
+
+
+def balanced(left: Tensor, right: Tensor, rank: int) -> Factors:
+    """The first `rank` of both, columns of the one as long as rows of the other: so they train alike."""
+    left, right = left[:, :rank], right[:rank]
+    ratio = (right.norm(dim=1) / left.norm(dim=0).clamp(min=1e-12)).sqrt().clamp(min=1e-12)
+    return (left * ratio).float(), (right / ratio[:, None]).float()
+
+
+def ranks(shapes: Mapping[str, Shape], energies: Mapping[str, Tensor], keep: float, multiple: int, even: bool) -> dict[str, int]:  # fmt: skip
+    """The rank of each matrix under one budget of numbers; 0 for one that stays whole."""
+    sizes = {path: out * inputs for path, (out, inputs) in shapes.items()}
+    taken = dict.fromkeys(shapes, multiple)
+    spent = {path: min(sizes[path], multiple * sum(shape)) for path, shape in shapes.items()}
+    left = keep * sum(sizes.values()) - sum(spent.values())
+    if left < 0:  # also where it is shared evenly
+        least = sum(spent.values()) / sum(sizes.values())
+        raise Refused(f"svd: keep {keep:g} is less than rank {multiple} in every matrix takes, which is {least:.3g}")
+    if even:
+        return {path: even_rank(*shape, keep, multiple) for path, shape in shapes.items()}
+    steps = sorted(_steps(shapes, energies, multiple), key=lambda step: -step[0])
+    for _, path, rank in steps:
+        cost = min(sizes[path], rank * sum(shapes[path])) - spent[path]
+        if rank == taken[path] + multiple and cost <= left:
+            taken[path], spent[path], left = rank, spent[path] + cost, left - cost
+    return {path: 0 if spent[path] >= sizes[path] else rank for path, rank in taken.items()}
+
+
+def _steps(shapes: Mapping[str, Shape], energies: Mapping[str, Tensor], multiple: int) -> list[tuple[float, str, int]]:
+    """What each further rank of a matrix saves for a number that it takes: (saved, path, rank then)."""
+    found: list[tuple[float, str, int]] = []
+    for path, energy in energies.items():
+        each: Any = [float(some.mean()) / sum(shapes[path]) for some in energy.split(multiple)]
+        found += [(saved, path, multiple * (number + 1)) for number, saved in enumerate(each) if number]
+    return found
+
+
+def even_rank(out: int, inputs: int, keep: float, multiple: int) -> int:
+    """The rank at which two matrices take `keep` of the numbers of one; 0 where that is no less than the one."""
+    rank = max(multiple, int(keep * out * inputs / (out + inputs)) // multiple * multiple)
+    return rank if rank * (out + inputs) < out * inputs else 0
