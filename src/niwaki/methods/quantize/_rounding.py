@@ -1,0 +1,95 @@
+"""What the methods of this family share: levels of bits, lenses that round, and packing exactly what was seen through them."""
+
+from collections.abc import Callable
+from itertools import takewhile
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.core.errors import Refused
+from niwaki.models import lenses
+from niwaki.models.edits.digits import Digits
+from niwaki.models.forms.digits import grouped, levels, valued
+from niwaki.models.model import Model
+from niwaki.models.places import leaves
+
+Bits = Literal[4, 3, 2]
+BASE = {4: 16, 3: 7, 2: 4}  # bits → levels; seven because eleven of them fill four bytes, and one is 0
+
+
+class Rounding(nn.Module):
+    """A lens: the weight (rows, columns) in levels of its groups. Gradients pass as if nothing were rounded."""
+
+    def __init__(self, weight: Tensor, base: int, group: int) -> None:
+        super().__init__()
+        self.base, self.group = base, min(group or weight.shape[1], weight.shape[1])
+
+    def scale(self, weight: Tensor) -> Tensor:
+        """(rows, groups); what is packed has just these."""
+        raise NotImplementedError
+
+    def forward(self, weight: Tensor) -> Tensor:
+        plain = weight.detach()
+        return straight(weight, rounded(plain, self.scale(plain), self.base, self.group))
+
+
+def straight(weight: Tensor, seen: Tensor) -> Tensor:
+    """`seen`, to the bit, with the gradient of `weight`."""
+    return seen + (weight - weight.detach())
+
+
+def rounded(weight: Tensor, scale: Tensor, base: int, group: int) -> Tensor:
+    """Each weight at the nearest level of its group."""
+    parts = grouped(weight, group)
+    return valued(levels(parts, scale, base), scale, base).flatten(1)[:, : weight.shape[1]]
+
+
+def counts(weight: Tensor, group: int) -> Tensor:
+    """How many weights of a row each group has, (groups,); the last may have fewer."""
+    starts = torch.arange(0, weight.shape[1], group, device=weight.device)
+    return (weight.shape[1] - starts).clamp(max=group)
+
+
+def places(model: Model, embeddings: bool) -> list[str]:
+    """Of the matrices, and of the token table's where that is wanted."""
+    network, anatomy = model.network, model.anatomy
+    return [*anatomy.matrices(), *(leaves(network, next(anatomy.tables())) if embeddings else ())]
+
+
+def trainable(name: str, model: Model, embeddings: bool) -> list[str]:
+    """The places of matrices with plain floats, each once. Refused where others are packed; an LSTM's stay as they are."""
+    seen: dict[int, str] = {}
+    for path in places(model, embeddings):
+        module = model.network.get_submodule(path)
+        if isinstance(module, nn.Linear | nn.Embedding):
+            seen.setdefault(id(module), path)
+        elif not hasattr(module, "packed"):
+            raise Refused(f"{name}: '{path}' is packed already, training cannot move it; start from a stage before")
+    return list(seen.values())
+
+
+def see_through(model: Model, paths: list[str], lens: Callable[[Tensor], nn.Module]) -> None:
+    """Puts a lens before each."""
+    for path in paths:
+        module: Any = model.network.get_submodule(path)
+        lenses.put(module, lens(module.weight.detach()))
+
+
+def pack(model: Model, edit: Digits) -> Model:
+    """Takes the lenses off and packs what was seen through them, with their scales."""
+    paths = edit.places(model.network, model.anatomy)
+    scales = {
+        path: lens.scale(shown(module, lens)) for path, module, lens in lenses.lenses(model.network, paths, Rounding)
+    }
+    lenses.bake(model.network, paths)
+    model.operate(edit.scaled(scales))
+    return model
+
+
+def shown(module: Any, lens: Rounding) -> Tensor:
+    """The weight as the lens gets it, through those before it."""
+    weight = lenses.unseen(module).detach()
+    for before in takewhile(lambda one: one is not lens, module.parametrizations.weight):
+        weight = before(weight).detach()
+    return weight

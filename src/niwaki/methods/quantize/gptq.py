@@ -1,0 +1,116 @@
+"""Weights of 4, 3 or 2 bits where each rounding error is made up for by the weights that are not rounded yet.
+
+Layer after layer, with the inputs that the layers packed before give. It acts before training: the codes are then fixed,
+and a train block tunes what is left, norms, biases and head. The token table is rounded to the nearest level, and so is
+what was packed before; an LSTM's matrices get 8 bits.
+
+Paper: Frantar et al. 2022, GPTQ: Accurate Post-Training Quantization (arXiv 2210.17323).
+Cost: the calibration batches forward once for each layer, and a factorisation for each matrix.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods.quantize._rounding import BASE, Bits
+from niwaki.models.edits.digits import Digits
+from niwaki.models.forms.digits import best_scale, kept, levels, valued
+from niwaki.models.forward import Batch, forward
+from niwaki.models.model import Model
+
+
+class Gptq(Method):
+    bits: Bits = setting(4, "of a weight: 4 (16 levels), 3 (7 levels) or 2 (4 levels)")
+    group: int = setting(64, "neighbours in a row that share a scale of 16 bits; 0 is the whole row", ge=0)
+    embeddings: bool = setting(True, "pack the token table too")
+    batches: int = setting(16, "calibration batches that tell which inputs go together", ge=1)
+    damping: float = setting(0.01, "added to every input's power, as a share of the mean: guards against chance", gt=0)
+
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "prepare":
+            self._pack(model, {})
+        return model
+
+    @torch.no_grad()
+    def prepare(self, model: Model, context: Context) -> Model:
+        batches = list(context.calibration(model, self.batches))
+        if self.embeddings:  # first: the layers are to make up for its errors too
+            model.operate(Digits(base=BASE[self.bits], group=self.group, matrices=False))
+        scales: dict[str, Tensor] = {}
+        for paths in by_layer(model):
+            for path, powers in input_powers(model, paths, batches).items():
+                linear: Any = model.network.get_submodule(path)
+                found, scales[path] = compensated(linear.weight, powers, BASE[self.bits], self.group, self.damping)
+                linear.weight.copy_(found)
+        self._pack(model, scales)
+        return model
+
+    def _pack(self, model: Model, scales: dict[str, Tensor]) -> None:
+        edit = Digits(base=BASE[self.bits], group=self.group, table=self.embeddings)
+        model.operate(edit.scaled(scales))
+
+
+def by_layer(model: Model) -> Iterator[list[str]]:
+    """Plain matrices, each once, in the order in which they run; those of one layer together."""
+    names = {id(module): name for name, module in model.network.named_modules()}
+    layers = [f"{names[id(layer.module)]}." for layer in model.anatomy.layers]
+    seen: dict[int, str] = {}
+    for path in model.anatomy.matrices():
+        if type(model.network.get_submodule(path)) is nn.Linear:
+            seen.setdefault(id(model.network.get_submodule(path)), path)
+    for _, paths in groupby(seen.values(), lambda path: next((one for one in layers if path.startswith(one)), path)):
+        yield list(paths)
+
+
+def input_powers(model: Model, paths: Sequence[str], batches: Sequence[Batch]) -> dict[str, Tensor]:
+    """Of each matrix, the sum of x xᵀ over the tokens that it reads, (in, in); padding does not count."""
+    totals: dict[str, Tensor] = {}
+    mask = torch.zeros(0)
+
+    def add(path: str, x: Tensor) -> None:
+        flat = x[mask.bool()] if x.shape[:2] == mask.shape else x.flatten(0, -2)
+        totals[path] = totals.get(path, 0) + flat.T @ flat
+
+    hooks = [
+        model.network.get_submodule(path).register_forward_pre_hook(lambda module, args, path=path: add(path, args[0]))
+        for path in paths
+    ]
+    try:
+        for batch in batches:
+            mask = batch.mask
+            forward(model.network.eval(), model.anatomy, batch)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return totals
+
+
+def compensated(weight: Tensor, powers: Tensor, base: int, group: int, damping: float) -> tuple[Tensor, Tensor]:
+    """(out, in) to the same on levels, and the scales (out, groups). Columns are rounded one after the other; what each is wrong
+    by is spread over those that follow, so that the outputs change least (optimal brain surgeon, in Cholesky's form)."""
+    columns = weight.shape[1]
+    size = min(group or columns, columns)
+    power = powers.diagonal().mean().clamp(min=1e-12).double()
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(powers.double() + damping * power * torch.eye(columns)))
+    spread = torch.linalg.cholesky(inverse, upper=True).float()  # row i: what follows column i takes of its error
+    left, scales = weight.detach().clone().float(), []
+    for start in range(0, columns, size):
+        end = min(start + size, columns)
+        part = left[:, start:end]
+        scale = kept(best_scale(part[:, None], base))  # (out, 1): of the weights as they are by now
+        errors = torch.empty_like(part)
+        for place, column in enumerate(range(start, end)):
+            seen = valued(levels(part[:, place, None, None], scale, base), scale, base)[:, 0, 0]
+            errors[:, place] = (part[:, place] - seen) / spread[column, column]
+            part[:, place:] -= errors[:, place, None] * spread[column, column:end]
+            part[:, place] = seen
+        left[:, end:] -= errors @ spread[start:end, end:]
+        scales.append(scale)
+    return left, torch.cat(scales, dim=1)
