@@ -9,17 +9,21 @@ from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
 from niwaki.run.start import RUNS, check, own_rows, run
 
-__all__ = ["RUNS", "check", "evaluate", "load", "run"]
+__all__ = ["RUNS", "check", "evaluate", "load", "run", "sensitivity"]
 
 
 def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> Predictor:
     """A model ready for text: `load(folder).predict(["…"])`. A run's folder gives the stage its report says to deploy."""
     if not isinstance(path, str | Path):
         raise UsageError(f"load: the path must be text or a Path (given: {type(path).__name__})")
+    return Predictor(_folder(path), engine, threads)
+
+
+def _folder(path: str | Path) -> Path:
+    """Of a run's folder, that of the model its report says to deploy."""
     folder = Path(path).expanduser()
-    if any((folder / name).is_file() for name in ("plan.json", "report.json")):
-        folder = Run.read(folder).deploy
-    return Predictor(folder, engine, threads)
+    is_run = any((folder / name).is_file() for name in ("plan.json", "report.json"))
+    return Run.read(folder).deploy if is_run else folder
 
 
 def evaluate(
@@ -49,6 +53,27 @@ def evaluate(
         second = _outcomes(chosen, table, against, Path(against).is_file(), engine)
         result["against"] = {**quality(chosen, second), "paired": difference(chosen, [first], [second])}
     return result
+
+
+def sensitivity(
+    model: str | Path, *, task: str = "", data: str | Path = "", overrides: Sequence[str] = (), rows: int = 64
+) -> dict[str, Any]:
+    """What each layer, head and matrix of a saved model is worth on a task: the loss on validation rows with each cut in turn."""
+    import torch
+
+    from niwaki.evaluate.sensitivity import sensitivity as measure
+    from niwaki.models.forward import forward
+    from niwaki.models.model import load_folder
+    from niwaki.train.feed import Feed, encode_for
+
+    chosen, folder = _task(task, data, overrides), _folder(model)
+    loaded = load_folder(folder)
+    _refuse_other_labels(folder, loaded.labels, chosen)
+    feed = Feed(encode_for(loaded, chosen, "validation"), loaded, torch.device("cpu"))
+    some = range(min(rows, len(feed.features)))
+    batches = [feed.batch(some[first : first + 32]) for first in range(0, len(some), 32)]
+    found = measure(loaded, batches, lambda one, batch: chosen.loss(forward(one.network, one.anatomy, batch).logits, batch))  # fmt: skip
+    return {"model": str(folder), "task": chosen.name, "rows": len(some), **found}
 
 
 def _task(task: str, data: str | Path, overrides: Sequence[str]) -> Any:
@@ -81,11 +106,19 @@ def _outcomes(task: Any, table: Any, source: str | Path, is_file: bool, engine: 
     if is_file:
         return _outcomes_of_file(task, table, Path(source))
     predictor = load(source, engine)
-    if (predictor.kind.to_json()["kind"], predictor.labels) != (task.answer, task.labels):
+    if predictor.kind.to_json()["kind"] != task.answer:
         raise Refused(
-            f"{predictor.folder}: its labels are {predictor.labels[:20]}, the task's are {task.labels[:20]}; choose the task it was made for"
+            f"{predictor.folder}: answers with a {predictor.kind.to_json()['kind']}, the task wants a {task.answer}"
         )
+    _refuse_other_labels(predictor.folder, predictor.labels, task)
     return task.outcomes(predictor.values(task.inputs(table)), table)
+
+
+def _refuse_other_labels(folder: Path, labels: list[str], task: Any) -> None:
+    if labels != task.labels:
+        raise Refused(
+            f"{folder}: its labels are {labels[:20]}, the task's are {task.labels[:20]}; choose the task it was made for"
+        )
 
 
 def _outcomes_of_file(task: Any, table: Any, path: Path) -> Any:

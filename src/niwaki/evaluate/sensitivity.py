@@ -1,0 +1,129 @@
+"""What each layer, head and matrix of a model is worth: the task's loss without it, or with it cut down, one at a time.
+
+Nothing is estimated from gradients: each cut is made, the rows are run, and it is taken back.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.core.log import progress
+from niwaki.models.anatomy import Network
+from niwaki.models.edits.factored import truncated
+from niwaki.models.edits.layers import Layers
+from niwaki.models.forms.digits import Digits
+from niwaki.models.forms.factored import linear_of
+from niwaki.models.forward import Batch
+from niwaki.models.layer import Layer
+from niwaki.models.model import Model
+from niwaki.models.places import plain
+
+GROUP = 64
+Loss = Callable[[Model, Batch], Tensor]
+Change = contextlib.AbstractContextManager[Any]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One thing taken away or made smaller, and how much more the loss is then."""
+
+    kind: str  # layer, head or matrix
+    what: str
+    how: str
+    more: float
+    error: float | None  # standard error of `more`, from batch to batch
+
+
+def four_bits(weight: Tensor) -> Tensor:
+    return Digits.of(weight, 16, GROUP)()
+
+
+def two_bits(weight: Tensor) -> Tensor:
+    return Digits.of(weight, 4, GROUP)()
+
+
+def half_of_it(weight: Tensor) -> Tensor:
+    """Without the smaller half of its weights."""
+    return weight * (weight.abs() > weight.abs().flatten().median())
+
+
+def quarter_rank(weight: Tensor) -> Tensor:
+    left, right = truncated(weight, max(1, min(weight.shape) // 4))
+    return left @ right
+
+
+MATRIX_CUTS = {
+    "4 bits": four_bits,
+    "2 bits": two_bits,
+    "half of it 0": half_of_it,
+    "a quarter of its rank": quarter_rank,
+}
+
+
+@torch.no_grad()
+def sensitivity(model: Model, batches: Sequence[Batch], loss: Loss) -> dict[str, Any]:
+    """The loss of the whole model, and every cut with what it adds to it."""
+    model.network.eval()
+    whole = _losses(model, batches, loss)
+    cuts, todo = [], list(_cuts(model))
+    with progress("sensitivity", len(todo)) as update:
+        for number, (kind, what, how, change) in enumerate(todo):
+            with change() as changed:
+                more = _losses(changed or model, batches, loss) - whole
+            error = float(more.std() / len(more) ** 0.5) if len(more) > 1 else None
+            cuts.append(Cut(kind, what, how, float(more.mean()), error))
+            update(number + 1, f"{what}, {how}")
+    return {"loss": float(whole.mean()), "cuts": [asdict(cut) for cut in cuts]}
+
+
+def _losses(model: Model, batches: Sequence[Batch], loss: Loss) -> Tensor:
+    return torch.stack([loss(model, batch).double() for batch in batches])
+
+
+def _cuts(model: Model) -> Iterator[tuple[str, str, str, Callable[[], Change]]]:
+    anatomy, network = model.anatomy, model.network
+    depth = len(anatomy.order)
+    for number in range(depth if depth > 1 and len(anatomy.layers) == depth else 0):
+        yield "layer", f"layer {number}", "without it", partial(_without_layer, model, number)
+    for number, layer in enumerate(anatomy.layers):
+        for head in range(layer.heads if layer.heads > 1 else 0):
+            yield "head", f"layer {number} head {head}", "without it", partial(_without_head, layer, head)
+    for path in dict.fromkeys(anatomy.matrices()):
+        if hasattr(network.get_submodule(path), "out_features"):  # an LSTM's are not cut
+            for how, cut in MATRIX_CUTS.items():
+                yield "matrix", path.removeprefix(f"{anatomy.body}."), how, partial(_swapped, network, path, cut)
+
+
+@contextlib.contextmanager
+def _without_layer(model: Model, number: int) -> Iterator[Model]:
+    small = model.clone()
+    small.operate(Layers(keep=[other for other in range(len(model.anatomy.order)) if other != number]))
+    yield small
+
+
+@contextlib.contextmanager
+def _without_head(layer: Layer, head: int) -> Iterator[None]:
+    width = layer.head_width
+    gate = torch.ones(layer.heads * width)
+    gate[head * width : (head + 1) * width] = 0
+    handle = layer.part("out").register_forward_pre_hook(lambda module, args: (args[0] * gate, *args[1:]))
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextlib.contextmanager
+def _swapped(network: Network, path: str, cut: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    module = network.get_submodule(path)
+    found: nn.Linear = plain(module)
+    network.set_submodule(path, linear_of(cut(found.weight), found.bias))
+    try:
+        yield
+    finally:
+        network.set_submodule(path, module)
