@@ -1,0 +1,48 @@
+"""Weights of two values, -s and s, found by training through the signs: 1 bit each on disk.
+
+The products see the signs times the mean size of their group, the gradient moves the floats behind them. It needs a teacher
+beside it ('tinybert' or 'logits'), and more steps than three values do; starting from a stage made with 'aware' or a
+low learning rate helps. Activations stay float while training and have 8 bits in the engine; an LSTM's matrices get 8 bits.
+
+Paper: Wu et al. 2022, Extreme Compression Made Simple (arXiv 2206.01859); Bai et al. 2021, BinaryBERT (arXiv 2012.15701).
+Cost: training, several times as long as for 8 bits; the rounding adds little to a step.
+"""
+
+from functools import partial
+from typing import ClassVar
+
+from torch import Tensor
+
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods.quantize._rounding import Rounding, counts, pack, see_through, trainable
+from niwaki.models.edits.digits import Digits
+from niwaki.models.forms.digits import grouped, kept
+from niwaki.models.model import Model
+
+
+class Binary(Method):
+    group: int = setting(0, "neighbours in a row that share a size of 16 bits; 0 is the whole row", ge=0)
+    embeddings: bool = setting(True, "the token table too")
+
+    needs_training: ClassVar[bool] = True
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "finish":
+            return self.finish(model)
+        trainable("binary", model, self.embeddings)
+        return model
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        see_through(model, trainable("binary", model, self.embeddings), partial(Two, base=2, group=self.group))
+        return model
+
+    def finish(self, model: Model) -> Model:
+        return pack(model, Digits(base=2, group=self.group, table=self.embeddings))
+
+
+class Two(Rounding):
+    def scale(self, weight: Tensor) -> Tensor:
+        """From one level to the other: twice the mean size, which has the least squared error."""
+        return kept(2 * grouped(weight, self.group).abs().sum(dim=-1) / counts(weight, self.group))

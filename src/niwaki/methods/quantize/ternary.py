@@ -1,0 +1,62 @@
+"""Weights of three values, -s, 0 and s, found by training through the rounding: 1.6 bits each on disk.
+
+What is small beside the mean of its group becomes 0, the rest gets one size. The products see the three values, the gradient
+moves the floats behind them. Meant for a stage with a teacher: put 'tinybert' or 'logits' beside it. Activations stay float
+while training and have 8 bits in the engine; an LSTM's matrices get 8 bits when the stage ends.
+
+Paper: Zhang et al. 2020, TernaryBERT (arXiv 2009.12812), with the thresholds of Li et al. 2016 (arXiv 1605.04711).
+Cost: training; the rounding adds little to a step.
+"""
+
+from functools import partial
+from typing import ClassVar
+
+from torch import Tensor
+
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods.quantize._rounding import Rounding, counts, pack, see_through, straight, trainable
+from niwaki.models.edits.digits import Digits
+from niwaki.models.forms.digits import grouped, kept
+from niwaki.models.model import Model
+
+THRESHOLD = 0.7  # of the mean size: near the best for weights that are spread evenly or normally (Li et al. 2016)
+
+
+class Ternary(Method):
+    group: int = setting(0, "neighbours in a row that share a size of 16 bits; 0 is the whole row", ge=0)
+    embeddings: bool = setting(True, "the token table too")
+
+    needs_training: ClassVar[bool] = True
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "finish":
+            return self.finish(model)
+        trainable("ternary", model, self.embeddings)
+        return model
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        see_through(model, trainable("ternary", model, self.embeddings), partial(Three, base=3, group=self.group))
+        return model
+
+    def finish(self, model: Model) -> Model:
+        return pack(model, Digits(base=3, group=self.group, table=self.embeddings))
+
+
+class Three(Rounding):
+    def scale(self, weight: Tensor) -> Tensor:
+        return kept(three(weight, self.group)[1])
+
+    def forward(self, weight: Tensor) -> Tensor:
+        signs, size = three(weight.detach(), self.group)
+        return straight(weight, (signs * kept(size)[..., None]).flatten(1)[:, : weight.shape[1]])
+
+
+def three(weight: Tensor, group: int) -> tuple[Tensor, Tensor]:
+    """(rows, columns) to signs or 0 (rows, groups, group), and the mean size of those that are not 0 (rows, groups): with the
+    signs given, the one with the least squared error."""
+    parts = grouped(weight, group)
+    mean = parts.abs().sum(dim=-1) / counts(weight, group)
+    signs = parts.sign() * (parts.abs() > THRESHOLD * mean[..., None])
+    return signs, (parts * signs).sum(dim=-1) / signs.abs().sum(dim=-1).clamp(min=1)

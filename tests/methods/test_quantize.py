@@ -1,0 +1,202 @@
+"""Quantization: the numbers by hand, and against slower ways to compute the same."""
+
+import pytest
+import torch
+
+import tiny
+from niwaki.core.errors import Refused
+from niwaki.methods._method import Context
+from niwaki.methods.quantize._rounding import rounded, shown, trainable
+from niwaki.methods.quantize.binary import Binary, Two
+from niwaki.methods.quantize.gptq import Gptq, by_layer, compensated, input_powers
+from niwaki.methods.quantize.lowbit import LowBit
+from niwaki.methods.quantize.ternary import Ternary, three
+from niwaki.models.edits.int8 import Int8 as Int8Edit
+from niwaki.models.edits.share import Share
+from niwaki.models.forms.digits import Digits, best_scale, kept
+from niwaki.models.forms.store import StoredLinear, StoredTable
+from niwaki.models.lenses import put, unseen
+
+LOSS = torch.nn.functional.cross_entropy
+CONTEXT = Context(
+    0, None, None, lambda model, count: [tiny.batch(model, seed=number) for number in range(min(count, 3))],
+    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets), None, list,
+)  # fmt: skip
+
+
+def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_rounded_by_hand():
+    weight = torch.tensor([[0.1, 0.6, -2.0, 1.4, 9.0]])
+    assert rounded(weight, torch.tensor([[1.0, 4.0]]), 4, 4).tolist() == [[0.5, 0.5, -1.5, 1.5, 6.0]]
+    assert rounded(weight, torch.tensor([[1.0, 4.0]]), 3, 4).tolist() == [[0.0, 1.0, -1.0, 1.0, 4.0]]
+
+
+@pytest.mark.parametrize("bits, levels", [(4, 16), (3, 7), (2, 4)])
+@pytest.mark.parametrize("embeddings", [True, False])
+def test_lowbit_packs_what_it_says(bits, levels, embeddings):
+    model = LowBit(bits=bits, group=16, embeddings=embeddings).finish(tiny.model("electra"))
+    for path in model.anatomy.matrices():
+        store = model.network.get_submodule(path).store
+        assert (store.base, store.group) == (levels, 16)
+        assert all(len(part.unique()) <= levels for part in store().split(16, dim=1)[0][:4])
+    assert isinstance(model.anatomy.tokens, StoredTable) == embeddings
+    assert isinstance(model.network.classifier.out_proj, torch.nn.Linear)
+
+
+def surgeon(weight, powers, base, group, damping):
+    """The update of the optimal brain surgeon row by row, the inverse of what is left worked out anew at each column."""
+    columns = weight.shape[1]
+    hessian = (powers + damping * powers.diagonal().mean() * torch.eye(columns)).double()
+    out = weight.double().clone()
+    for row in out:
+        for start in range(0, columns, group):
+            scale = kept(best_scale(row[None, None, start : start + group].float(), base))
+            for column in range(start, min(start + group, columns)):
+                inverse = torch.linalg.inv(hessian[column:, column:])
+                seen = float(rounded(row[None, column, None].float(), scale, base, 1))
+                row[column:] += (seen - row[column]) / inverse[0, 0] * inverse[0]
+                row[column] = seen
+    return out.float()
+
+
+@pytest.mark.parametrize("base, group", [(16, 4), (7, 5), (4, 12), (3, 12)])
+def test_compensated_equals_the_surgeon(base, group):
+    x = drawn(40, 12, seed=1) @ drawn(12, 12, seed=2)
+    weight, powers = drawn(3, 12), x.T @ x
+    found, scales = compensated(weight, powers, base, group, 0.01)
+    torch.testing.assert_close(found, surgeon(weight, powers, base, group, 0.01), atol=1e-5, rtol=1e-5)
+    assert torch.equal(Digits.of(found, base, group, scales)(), found)  # what is packed is what was found
+
+
+def test_compensated_by_hand():
+    """Two inputs that are nearly one: what the first is rounded down by, the second takes on."""
+    powers = torch.tensor([[1.0, 1.0], [1.0, 1.0]])
+    weight = torch.tensor([[0.3, 1.0]])
+    found, scales = compensated(weight, powers, 3, 0, 1e-6)
+    step = float(scales)  # the best of one for 0.3 and 1.0: they become 0 and 1
+    assert step == 1.0 and found.tolist() == [[0.0, 1.0]]  # 1.0 + 0.3 is nearest to 1
+    found, _ = compensated(torch.tensor([[0.45, 1.0, 1.1]]), torch.ones(3, 3), 7, 0, 1e-6)
+    assert abs(float(found.sum()) - 2.55) < abs(float(Digits.of(torch.tensor([[0.45, 1.0, 1.1]]), 7)().sum()) - 2.55) + 1e-6  # fmt: skip
+
+
+@pytest.mark.parametrize("base, better", [(16, 0.5), (7, 0.5), (4, 0.6)])
+def test_compensated_outputs_are_nearer_than_those_of_the_nearest_levels(base, better):
+    x = drawn(400, 16, seed=1) @ drawn(16, 64, seed=2) + 0.5 * drawn(400, 64, seed=3)  # inputs that go together
+    weight = drawn(32, 64)
+    found, _ = compensated(weight, x.T @ x, base, 16, 0.01)
+    nearest = Digits.of(weight, base, 16)()
+    assert (x @ (found - weight).T).norm() < better * (x @ (nearest - weight).T).norm()
+
+
+def test_inputs_are_summed_without_padding_and_layer_by_layer():
+    model = tiny.model("bert")
+    model.operate(Share(of=[0, 1, 1]))
+    groups = list(by_layer(model))
+    assert [len(paths) for paths in groups] == [6, 6]
+    batch = tiny.batch(model)
+    powers = input_powers(model, groups[0][:1], [batch, batch])
+    hidden = model.anatomy.embed(batch.inputs["input_ids"], batch.inputs["token_type_ids"])[batch.mask.bool()]
+    torch.testing.assert_close(powers[groups[0][0]], 2 * hidden.T @ hidden, atol=1e-3, rtol=1e-4)
+    assert not any(module._forward_pre_hooks for module in model.network.modules())
+
+
+@pytest.mark.parametrize("family", ["bert", "albert", "bilstm", "cnn"])
+def test_gptq_packs_every_matrix_and_answers_nearer_than_lowbit(family):
+    whole = tiny.model(family)
+    batches = CONTEXT.calibration(whole, 3)
+    packed = [Gptq(bits=3, group=16).prepare(whole.clone(), CONTEXT), LowBit(bits=3, group=16).finish(whole.clone())]
+    for path in whole.anatomy.matrices():
+        if family != "bilstm" or not path.startswith("body"):
+            assert isinstance(packed[0].network.get_submodule(path), StoredLinear)
+    errors = [sum(float((tiny.logits(model, one) - tiny.logits(whole, one)).square().sum()) for one in batches) for model in packed]  # fmt: skip
+    assert errors[0] < errors[1]
+
+
+def test_gptq_rounds_what_was_packed_before():
+    model = tiny.model("bert")
+    model.operate(Int8Edit())
+    assert Gptq(bits=2).prepare(model, CONTEXT).anatomy.layers[0].part("query").store.base == 4
+
+
+def test_three_values_by_hand():
+    """Mean sizes 1.0 and 0.5, so 0.7 and 0.35 must be passed; of the short group there is one."""
+    signs, size = three(torch.tensor([[1.2, -0.6, -2.0, 0.2, -0.5]]), 4)
+    assert signs.tolist() == [[[1, 0, -1, 0], [-1, 0, 0, 0]]]
+    torch.testing.assert_close(size, torch.tensor([[1.6, 0.5]]))
+    assert three(torch.zeros(1, 3), 3)[1].tolist() == [[0.0]]
+
+
+def test_two_values_by_hand():
+    weight = torch.tensor([[1.0, -3.0, 0.5, 5.0]], requires_grad=True)
+    lens = Two(weight, 2, 3)
+    assert lens.scale(weight.detach()).tolist() == [[3.0, 10.0]]  # twice 4.5 / 3, twice 5
+    seen = lens(weight)
+    assert seen.tolist() == [[1.5, -1.5, 1.5, 5.0]]
+    seen.backward(torch.tensor([[1.0, 2.0, 3.0, 4.0]]))
+    assert weight.grad.tolist() == [[1.0, 2.0, 3.0, 4.0]]  # as if nothing were rounded
+
+
+TRAINED = {"ternary": (Ternary, 3), "binary": (Binary, 2)}
+
+
+@pytest.mark.parametrize("group", [0, 24])
+@pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.parametrize("family", ["bert", "albert", "electra", "bilstm"])
+def test_what_is_packed_is_what_was_trained(family, name, group):
+    method, base = TRAINED[name][0](group=group), TRAINED[name][1]
+    model = method.prepare(tiny.model(family, width=36), CONTEXT)
+    optimizer = torch.optim.SGD(model.network.parameters(), lr=0.05)
+    for batch in CONTEXT.calibration(model, 3):
+        CONTEXT.loss(model, batch).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    before = tiny.logits(model, batch)
+    seen = {path: model.network.get_submodule(path).weight.detach() for path in trainable("", model, True)}
+    model = method.finish(model)
+    for path, weight in seen.items():
+        module = model.network.get_submodule(path)
+        assert torch.equal(module.store(), weight) and module.store.base == base
+        assert len(weight[0].unique()) <= base * module.store.groups
+    close = torch.testing.assert_close if family == "bilstm" else lambda one, two, **_: torch.equal(one, two) or pytest.fail()  # fmt: skip
+    close(tiny.logits(model, batch), before, atol=0.05, rtol=0)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_training_through_the_rounding_lowers_the_loss_and_moves_what_is_behind(name):
+    model = TRAINED[name][0]().prepare(tiny.model("bert"), CONTEXT)
+    batch = tiny.batch(model)
+    module = model.anatomy.layers[0].part("ffn_in")
+    seen, behind = module.weight.detach().clone(), unseen(module).detach().clone()
+    optimizer = torch.optim.Adam(model.network.parameters(), lr=0.003)
+    losses = []
+    for _ in range(12):
+        loss = CONTEXT.loss(model, batch)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.7 * losses[0]
+    assert not torch.equal(unseen(module), behind) and not torch.equal(module.weight, seen)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_packed_weights_cannot_be_trained(name):
+    model = tiny.model("bert")
+    model.operate(Int8Edit())
+    with pytest.raises(Refused, match=f"{name}: 'bert.encoder.layer.0.attention.self.query' is packed already, training cannot move it; start from"):  # fmt: skip
+        TRAINED[name][0]().rehearse(model, "prepare")
+
+
+def test_a_scale_is_that_of_what_lenses_before_let_through():
+    class Half(torch.nn.Module):
+        def forward(self, weight):
+            return weight * torch.tensor([1.0, 0.0])
+
+    linear = torch.nn.Linear(2, 1)
+    put(linear, Half())
+    lens = Two(linear.weight, 2, 0)
+    put(linear, lens)
+    torch.testing.assert_close(shown(linear, lens), unseen(linear) * torch.tensor([1.0, 0.0]))
