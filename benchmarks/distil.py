@@ -1,8 +1,8 @@
 """Students of every shape against their teachers: `python benchmarks/distil.py DATA [variant[/task[/seed]] …]`.
 
-DATA is a folder of tasks (docs/tasks.md). Teachers are those that benchmarks/glue.py and benchmarks/demo.py left in runs/ (run
-these first). Appends a record per variant, task and seed to results/distil.jsonl; stages lie in runs/distil-…, and what
-is there already is not made again. `--list` shows what there is.
+DATA is a folder of tasks (docs/tasks.md). Teachers are those that benchmarks/glue.py (for `mpnet4` with `--mpnet`) and
+benchmarks/demo.py left in runs/ (run these first). Appends a record per variant, task and seed to results/distil.jsonl;
+stages lie in runs/distil-…, and what is there already is not made again. `--list` shows what there is.
 """
 
 import argparse
@@ -10,12 +10,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from records import append, circumstances, read
 
-from niwaki.core.files import read_json
+from niwaki.core.files import read_json, write_text
 from niwaki.core.lock import locked
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.glue import task_score
+from niwaki.evaluate.quality import difference
 from niwaki.evaluate.speed import race
 from niwaki.meter import meter
 from niwaki.meter.ledger import Ledger
@@ -23,6 +25,7 @@ from niwaki.models.model import load_folder
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import quiet_libraries, run_stage
+from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 TASKS = ("rotten_tomatoes", "mrpc", "cola", "rte", "stsb", "sst2")
 SEEDS = {"rotten_tomatoes": (0, 1, 2), "mrpc": (0, 1, 2)}  # elsewhere one
@@ -34,14 +37,30 @@ HALF = {"use": "student", "layers": 3, "ffn": 752}  # half the layers, just unde
 FAST = {"use": "student", "layers": 2, "heads": 6, "ffn": 384}
 LAYERS = [{"use": "tinybert", "prediction": 0.0}]
 RELATED = [{"use": "tinybert", "prediction": 0.0, "attention": 0.0}, {"use": "relations"}]  # for other numbers of heads
+RELATED4 = [RELATED[0], {"use": "relations", "heads": 4}]
 EPOCHS = {"sst2": 2.0}  # of each phase
 COPIES = {"rotten_tomatoes": 1, "sst2": 0}  # elsewhere as many: of every row, with words replaced
 TRANSFER = {"rotten_tomatoes": 5_000}
 
+MPNET4 = {"use": "student", "layers": 4, "hidden": 312, "heads": 4, "ffn": 1200}  # TinyBERT's, but heads stay 64 wide
+WIDER4 = {"use": "student", "layers": 4, "hidden": 384, "heads": 6, "ffn": 1024}  # with fewer pieces
+MPNET_ROWS = {"sst2": {"rows": 20_000}}  # what benchmarks/glue.py trained that teacher on
+MPNET_EPOCHS = {"mrpc": 4.0, "sst2": 4.0}  # of each phase
 
-def two_phases(task: str, student: Stage, layers: list[Stage] | None = None, copies: int | None = None, transfer: int | None = None) -> list[Stage]:  # fmt: skip
+NETWORKS = {
+    "bilstm": {"lr": 5e-3, "batch": 64, "dropout": 0.2},
+    "averaging": {"lr": 1e-2, "batch": 128, "dropout": 0.1},
+}  # as the recipes of these names
+NETWORK_EPOCHS = {"rotten_tomatoes": 4.0, "sst2": 3.0}
+NETWORK_TEXTS = 30_000  # unlabelled, for the taught one
+
+SIZES = (0, 1_250, 2_500, 5_000, 10_000, 20_000)  # of the transfer set
+SIZE_BATCHES, SIZE_STEPS, SIZE_SCORES = 200, 2_000, 20  # in an epoch of the rows alone; the same for every size
+
+
+def two_phases(task: str, student: Stage, layers: list[Stage] | None = None, copies: int | None = None, transfer: int | None = None, epochs: float | None = None) -> list[Stage]:  # fmt: skip
     """As TinyBERT: first the layers, then the answers."""
-    epochs = EPOCHS.get(task, 3.0)
+    epochs = epochs or EPOCHS.get(task, 3.0)
     more = {
         "augment": COPIES.get(task, 1) if copies is None else copies,
         "transfer": TRANSFER.get(task, 0) if transfer is None else transfer,
@@ -57,6 +76,37 @@ def one_phase(task: str, student: Stage, **more: Any) -> list[Stage]:
     """Without the layers' phase; as many epochs in all."""
     _, last = two_phases(task, student, **more)
     return [{**last, "methods": [student, *last["methods"]], "train": {**last["train"], "epochs": 2 * last["train"]["epochs"], "lr": 2e-4}}]  # fmt: skip
+
+
+def network(kind: str, task: str, taught: bool) -> list[Stage]:
+    """A network over static vectors, of the same shape and with as many epochs whether a teacher or labels alone teach it."""
+    train, methods = {**NETWORKS[kind], "epochs": NETWORK_EPOCHS[task]}, [{"use": kind}]
+    if not taught:
+        return [{"name": "student", "methods": methods, "train": train}]
+    texts = {"transfer": NETWORK_TEXTS, "texts": "" if task == "rotten_tomatoes" else str(sentences())}
+    return [{"name": "student", "teacher": "teacher", "methods": [*methods, {"use": "logits"}], "train": {**train, **texts}}]  # fmt: skip
+
+
+def sentences() -> Path:
+    """The embedded reviews' sentences as a file, for tasks that bring no texts of their own."""
+    path = Path("runs") / "distil-sentences.txt"
+    if not path.exists():
+        write_text(path, "\n".join(" ".join(one.split()) for one in imdb_sentences(4 * NETWORK_TEXTS, 0)))
+    return path
+
+
+def of_size(texts: int) -> list[Stage]:
+    """Answers alone, with as many steps, and about as many validations, for every size: more texts, not more training."""
+    epochs = SIZE_STEPS / (SIZE_BATCHES + texts / 32)
+    train = {"lr": 2e-4, "dropout": 0.0, "epochs": epochs, "validations": max(1, round(SIZE_SCORES / epochs)), "transfer": texts}  # fmt: skip
+    logits = {"use": "logits", "temperature": 1.0, "weight": 1.0}
+    return [{"name": "student", "teacher": "teacher", "methods": [HALF, logits], "train": train}]
+
+
+def with_vocabulary(stages: list[Stage]) -> list[Stage]:
+    """Only the pieces that the stage's texts use: on these student and teacher read the same tokens."""
+    first, *others = stages
+    return [{**first, "methods": [{"use": "vocabulary"}, *first["methods"]]}, *others]
 
 
 def without(*losses: str) -> list[Stage]:
@@ -77,32 +127,63 @@ VARIANTS = {
     "half-no-transfer": lambda task: two_phases(task, HALF, transfer=0),
     "half-no-copies": lambda task: two_phases(task, HALF, copies=0),
     "half-rows-only": lambda task: two_phases(task, HALF, copies=0, transfer=0),
+    **{kind: lambda task, kind=kind: network(kind, task, taught=True) for kind in NETWORKS},
+    **{f"{kind}-labels": lambda task, kind=kind: network(kind, task, taught=False) for kind in NETWORKS},
+    **{f"{kind}-vectors": lambda task, kind=kind: network(kind, task, taught=False) for kind in NETWORKS},
+    "mpnet4": lambda task: two_phases(task, MPNET4, RELATED4, epochs=MPNET_EPOCHS[task]),
+    "mpnet4-vocabulary": lambda task: with_vocabulary(two_phases(task, WIDER4, RELATED, epochs=MPNET_EPOCHS[task])),
+    **{f"transfer-{texts}": lambda _, texts=texts: of_size(texts) for texts in SIZES},
 }
+PRETRAINED = ("bilstm-labels", "averaging-labels")  # no teacher at all; `-vectors` has its vectors, and labels
+OPPONENTS = {kind: (f"{kind}-labels", f"{kind}-vectors") for kind in NETWORKS}
+OPPONENTS |= {f"transfer-{texts}": ("transfer-0",) for texts in SIZES if texts}
 
 
-def teacher_of(task: str, seed: int) -> Path:
-    """The fine-tuned model that an earlier command left."""
-    home = Path("runs") / (f"demo-seed-{seed}" if task == "rotten_tomatoes" else f"glue-minilm-{task}")
-    plan = read_json(home / "plan.json")
-    stages = plan["stages"] if plan["seed"] == seed else next(one["stages"] for one in plan["repeats"] if one["seed"] == seed)  # fmt: skip
-    return home / next(stage["folder"] for stage in stages if stage["name"] == "teacher") / "model"
+def teacher_of(variant: str, task: str, seed: int) -> Path:
+    """The fine-tuned model that an earlier command left; of SST-2 there is one for all seeds."""
+    name = f"demo-seed-{seed}" if task == "rotten_tomatoes" else f"glue-{'mpnet' if 'mpnet' in variant else 'minilm'}-{task}"  # fmt: skip
+    plan = read_json(Path("runs") / name / "plan.json")
+    stages = next((one["stages"] for one in plan.get("repeats", ()) if one["seed"] == seed), plan["stages"])
+    return Path("runs") / name / next(stage["folder"] for stage in stages if stage["name"] == "teacher") / "model"
 
 
 def planned(variant: str, task: str, seed: int, data: str) -> Plan:
     """The teacher as it is, then the stages of the variant."""
-    rows = {} if task == "rotten_tomatoes" else {"path": data}
-    stages = [{"name": "teacher"}, *VARIANTS[variant](task)]
-    return make_plan(parse({"model": str(teacher_of(task, seed)), "task": task, "data": rows, "seed": seed, "stages": stages}), variant)  # fmt: skip
+    rows = {} if task == "rotten_tomatoes" else {"path": data, **(MPNET_ROWS.get(task, {}) if "mpnet" in variant else {})}  # fmt: skip
+    stages = VARIANTS[variant](task)
+    model, first = (teacher_of(variant, task, seed), [{"name": "teacher"}]) if variant not in PRETRAINED else ("minilm", [])  # fmt: skip
+    return make_plan(parse({"model": str(model), "task": task, "data": rows, "seed": seed, "stages": [*first, *stages]}), variant)  # fmt: skip
+
+
+def home(task: str, seed: int) -> Path:
+    return Path("runs") / f"distil-{task}-{seed}"
 
 
 def run(variant: str, task: str, seed: int, data: str) -> dict[str, Any]:
-    folder = Path("runs") / f"distil-{task}-{seed}"
-    with locked(folder):
-        plan, ledger = planned(variant, task, seed, data), Ledger(folder / "ledger.jsonl")
-        (folder / "stages").mkdir(exist_ok=True)
-        for stage in plan.stages:
-            run_stage(plan, stage, folder, ledger, lambda: False)
-    return {"variant": variant, "task": task, "seed": seed, **summary(plan, folder)}
+    """The opponents, then the student."""
+    for one in (*OPPONENTS.get(variant, ()), variant):
+        with locked(folder := home(task, seed)):
+            plan, ledger = planned(one, task, seed, data), Ledger(folder / "ledger.jsonl")
+            (folder / "stages").mkdir(exist_ok=True)
+            for stage in plan.stages:
+                run_stage(plan, stage, folder, ledger, lambda: False)
+    pairs = {name: against(variant, name, task, seed, data) for name in OPPONENTS.get(variant, ())}
+    return {"variant": variant, "task": task, "seed": seed, **summary(plan, folder), "pairs": pairs}
+
+
+def against(variant: str, opponent: str, task: str, seed: int, data: str) -> dict[str, Any]:
+    """The opponent's score, and the paired difference on the same test rows over this seed and those before it that are there."""
+    both = [[made(who, task, one, data) for who in (variant, opponent)] for one in range(seed + 1)]
+    both = [pair for pair in both if all((folder / "outcomes.npy").exists() for folder in pair)]
+    own, theirs = ([np.load(pair[place] / "outcomes.npy") for pair in both] for place in (0, 1))
+    score = read_json(both[-1][1] / "result.json")["score"]
+    told = difference(planned(opponent, task, seed, data).task, own, theirs)
+    return {"score": {key: score[key] for key in ("value", "low", "high")}, "seeds": len(both), **told}
+
+
+def made(variant: str, task: str, seed: int, data: str) -> Path:
+    """Where the last stage lies, or would lie."""
+    return home(task, seed) / planned(variant, task, seed, data).stages[-1].folder
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
@@ -114,9 +195,10 @@ def summary(plan: Plan, folder: Path) -> dict[str, Any]:
     return {
         "metric": plan.task.metric,
         "scores": {name: task_score(result) for name, result in zip(("teacher", "student"), results, strict=True)},
+        "intervals": {name: [result["score"]["low"], result["score"]["high"]] for name, result in zip(("teacher", "student"), results, strict=True)},
+        "steps": [read_json(folder / stage.folder / "result.json")["training"]["steps"] for stage in plan.stages[1:]],
         "encoder": [encoder_parameters(one / "model") for one in (teacher, student)],
-        "bytes": [result["bytes"] for result in results],
-        "flops": [result["flops"] for result in results],
+        **{key: [result[key] for result in results] for key in ("parameters", "bytes", "flops")},
         "faster": laps["student"]["ratio"],
         "stages": [json.loads(json.dumps(stage.to_json())) for stage in plan.stages[1:]],
         "spent": [{key: read_json(folder / stage.folder / "result.json")["spent"][key] for key in ("seconds", "cpu_seconds", "joules", "tier")} for stage in plan.stages[1:]],
@@ -130,9 +212,15 @@ def encoder_parameters(folder: Path) -> int:
 
 
 def everything() -> list[tuple[str, str, int]]:
-    chosen = [(variant, task, seed) for seed in (0, 1, 2) for variant in ("half", "fast") for task in TASKS if seed in SEEDS.get(task, (0,))]  # fmt: skip
-    rest = [name for name in VARIANTS if name not in ("half", "fast")]
-    return chosen + [(variant, task, seed) for seed in (0, 1, 2) for task in ABLATED for variant in rest]
+    first = [(variant, task, seed) for seed in (0, 1, 2) for variant in ("half", "fast") for task in TASKS if seed in SEEDS.get(task, (0,))]  # fmt: skip
+    rest = [name for name in VARIANTS if name.startswith("half-")]
+    return [
+        *first,
+        *((variant, task, seed) for seed in (0, 1, 2) for task in ABLATED for variant in rest),
+        *((kind, task, seed) for seed in (0, 1, 2) for kind in NETWORKS for task in NETWORK_EPOCHS),
+        *((variant, task, 0) for variant in ("mpnet4", "mpnet4-vocabulary") for task in MPNET_EPOCHS),
+        *((f"transfer-{texts}", "rotten_tomatoes", 0) for texts in SIZES),
+    ]
 
 
 if __name__ == "__main__":
@@ -146,7 +234,8 @@ if __name__ == "__main__":
         name for name in known if not given.names or any(f"{name}/".startswith(f"{some}/") for some in given.names)
     ]
     if given.list:
-        raise SystemExit("\n".join(wanted))
+        print("\n".join(wanted))
+        raise SystemExit
     quiet_libraries()
     done = {f"{row['variant']}/{row['task']}/{row['seed']}" for row in read("distil")}
     for name in wanted:
