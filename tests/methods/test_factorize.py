@@ -7,12 +7,14 @@ import tiny
 from niwaki.core.errors import Refused
 from niwaki.methods._method import Context
 from niwaki.methods.factorize._seen import covariances, fisher_rows
+from niwaki.methods.factorize.kronecker import Kronecker
 from niwaki.methods.factorize.svd import Svd, balanced, decomposed, even_rank, ranks
 from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.share import Share
 from niwaki.models.forms.factored import Factored as Form
 from niwaki.models.forms.int8 import Int8Linear
+from niwaki.models.forms.kronecker import Kronecker as Sum
 from niwaki.models.places import plain
 
 LOSS = torch.nn.functional.cross_entropy
@@ -176,3 +178,35 @@ def test_factored_again():
     model.operate(Factored(ranks=[20] * 18))
     model = Svd(keep=0.3).prepare(model, CONTEXT)
     assert all(model.network.get_submodule(path).rank < 20 for path in model.anatomy.whole_matrices())
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_kronecker_keeps_its_share_of_every_matrix(family):
+    model = tiny.model(family)
+    before = {path: model.network.get_submodule(path).weight.numel() for path in model.anatomy.whole_matrices()}
+    model = Kronecker(keep=0.4, flops=1.0).prepare(model, CONTEXT)
+    for path, size in before.items():
+        found = model.network.get_submodule(path)
+        assert isinstance(found, Sum)
+        assert found.first.weight.numel() + found.second.weight.numel() <= 0.4 * size
+    assert torch.isfinite(tiny.logits(model, tiny.batch(model))).all()
+
+
+def test_kronecker_that_is_none_is_refused_before_any_work():
+    with pytest.raises(Refused, match=r"kronecker: no matrix has factors that take 0.001 of its numbers"):
+        Kronecker(keep=0.001).rehearse(tiny.model("bert"), "prepare")
+    with pytest.raises(Refused, match="raise keep or flops"):
+        Kronecker(flops=0.01).rehearse(tiny.model("bert"), "prepare")
+
+
+def test_kronecker_of_a_sum_of_products_loses_nothing():
+    model = tiny.model("bert")
+    for path in model.anatomy.matrices():
+        with torch.no_grad():
+            weight = model.network.get_submodule(path).weight
+            out, inputs = weight.shape
+            weight.copy_(torch.kron(torch.randn(8, inputs // 8), torch.randn(out // 8, 8)) / 8)
+    before = tiny.logits(model, tiny.batch(model))
+    model = Kronecker(keep=0.25, flops=1.5).prepare(model, CONTEXT)
+    assert {(module.second.out_features, module.first.in_features) for module in model.network.modules() if isinstance(module, Sum)} == {(8, 8)}  # fmt: skip
+    torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before, atol=1e-4, rtol=0)

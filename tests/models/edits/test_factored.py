@@ -6,7 +6,7 @@ import torch
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.models.edits.digits import Digits
-from niwaki.models.edits.factored import Factored, truncated
+from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
@@ -24,12 +24,6 @@ from .saved import again, in_engine, numbers
 
 def ranks(model, rank):
     return [rank] * len(list(model.anatomy.whole_matrices()))
-
-
-def test_truncated_by_hand():
-    left, right = truncated(torch.tensor([[3.0, 0.0], [0.0, 2.0]]), 1)
-    torch.testing.assert_close(left @ right, torch.tensor([[3.0, 0.0], [0.0, 0.0]]))
-    assert left.abs().max() == pytest.approx(3**0.5) == pytest.approx(float(right.abs().max()))
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)

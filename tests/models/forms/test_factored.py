@@ -1,9 +1,10 @@
 """Two thin matrices, or a narrow table and what widens it: by hand."""
 
+import pytest
 import torch
 from torch import nn
 
-from niwaki.models.forms.factored import Factored, FactoredTable, linear_of
+from niwaki.models.forms.factored import Factored, FactoredTable, linear_of, truncated
 from niwaki.models.places import plain
 from niwaki.models.slicing import cut_linear, cut_table
 
@@ -44,3 +45,9 @@ def test_linear_of_takes_copies():
     made = linear_of(weight, weight[:, 0])
     weight.zero_()
     assert made.weight.sum() == 6 and made.bias.sum() == 2 and (made.in_features, made.out_features) == (3, 2)
+
+
+def test_truncated_by_hand():
+    left, right = truncated(torch.tensor([[3.0, 0.0], [0.0, 2.0]]), 1)
+    torch.testing.assert_close(left @ right, torch.tensor([[3.0, 0.0], [0.0, 0.0]]))
+    assert left.abs().max() == pytest.approx(3**0.5) == pytest.approx(float(right.abs().max()))

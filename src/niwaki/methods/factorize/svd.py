@@ -19,7 +19,8 @@ from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.methods.factorize._seen import covariances, distinct_matrices, fisher_rows
-from niwaki.models.edits.factored import Factored, Factors
+from niwaki.models.edits.factored import Factored
+from niwaki.models.forms.factored import Factors
 from niwaki.models.model import Model
 from niwaki.models.places import plain
 

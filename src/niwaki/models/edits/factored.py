@@ -3,17 +3,15 @@
 from functools import partial
 from typing import Any
 
-import torch
 from pydantic import PrivateAttr
-from torch import Tensor, nn
+from torch import nn
 
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
 from niwaki.models.forms.factored import Factored as Form
+from niwaki.models.forms.factored import Factors, truncated
 from niwaki.models.places import Once, alike, plain, refuse_torn_places
-
-Factors = tuple[Tensor, Tensor]  # (out, rank) and (rank, in)
 
 
 class Factored(Edit):
@@ -52,12 +50,3 @@ class Factored(Edit):
         left, right = self._factors.get(path) or truncated(found.weight, rank)
         made = Form.of(left, right, found.bias)
         return Form(alike(module, made.first), alike(module, made.second))
-
-
-def truncated(weight: Tensor, rank: int) -> Factors:
-    """The best product of two matrices of that rank; both get the root of each singular value. Of a skeleton, the shapes."""
-    if weight.is_meta:
-        return weight.new_empty(weight.shape[0], rank), weight.new_empty(rank, weight.shape[1])
-    left, values, right = torch.linalg.svd(weight.detach().double(), full_matrices=False)
-    root = values[:rank].sqrt()
-    return (left[:, :rank] * root).float(), (root[:, None] * right[:rank]).float()

@@ -6,8 +6,7 @@ from torch import Tensor
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
-from niwaki.models.edits.factored import truncated
-from niwaki.models.forms.factored import FactoredTable
+from niwaki.models.forms.factored import FactoredTable, truncated
 from niwaki.models.places import alike, plain
 
 

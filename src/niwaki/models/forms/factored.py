@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+Factors = tuple[Tensor, Tensor]  # (out, rank) and (rank, in)
+
 
 class Factored(nn.Module):
     """x → second(first(x)); the inner width is the rank. Both are matrices like every other: cut, packed, factored again."""
@@ -74,3 +76,12 @@ def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
     if bias is not None:
         linear.bias = nn.Parameter(bias.detach().clone())
     return linear
+
+
+def truncated(weight: Tensor, rank: int) -> Factors:
+    """The best product of two matrices of that rank; both get the root of each singular value. Of a skeleton, the shapes."""
+    if weight.is_meta:
+        return weight.new_empty(weight.shape[0], rank), weight.new_empty(rank, weight.shape[1])
+    left, values, right = torch.linalg.svd(weight.detach().double(), full_matrices=False)
+    root = values[:rank].sqrt()
+    return (left[:, :rank] * root).float(), (root[:, None] * right[:rank]).float()

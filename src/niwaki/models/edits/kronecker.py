@@ -1,0 +1,46 @@
+"""Puts a sum of Kronecker products in the place of a matrix."""
+
+from functools import partial
+from typing import Any
+
+from torch import nn
+
+from niwaki.core.errors import Refused
+from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.edit import Edit
+from niwaki.models.forms.kronecker import Sizes, kept_as
+from niwaki.models.places import Once, plain, refuse_torn_places
+
+
+class Kronecker(Edit):
+    sizes: list[Sizes | None]  # of each matrix, in the anatomy's order; none leaves it whole
+
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
+        paths = list(anatomy.whole_matrices())
+        if len(paths) != len(self.sizes):
+            raise Refused(f"kronecker: {len(self.sizes)} sizes are named and the model has {len(paths)} matrices")
+        for path, sizes in zip(paths, self.sizes, strict=True):
+            if sizes and not fits(network.get_submodule(path), sizes):
+                raise Refused(
+                    f"kronecker: '{path}' has no factors of {str(sizes[0])[:20]} rows and {str(sizes[1])[:20]} columns with "
+                    f"{str(sizes[2])[:20]} terms"
+                )
+        refuse_torn_places("kronecker", network, paths, self.sizes)
+        once = Once()
+        for path, sizes in zip(paths, self.sizes, strict=True):
+            if sizes:
+                make = partial(split, sizes=sizes)
+                network.set_submodule(path, once(network.get_submodule(path), make))
+
+
+def split(module: Any, sizes: Sizes) -> nn.Module:
+    return kept_as(module, plain(module), sizes)
+
+
+def fits(module: Any, sizes: Sizes) -> bool:
+    """Whether the factors' sizes divide the matrix's, and there can be so many different terms."""
+    high, wide, terms = sizes
+    if min(sizes) < 1 or not hasattr(module, "in_features"):
+        return False
+    out, inputs = module.out_features, module.in_features
+    return not out % high and not inputs % wide and terms <= min(high * (inputs // wide), out // high * wide)
