@@ -62,7 +62,7 @@ def test_the_schedule_by_hand():
     assert cubic(0.1, 0.2, 0.6, 0.8) == 0
     assert cubic(0.4, 0.2, 0.6, 0.8) == pytest.approx(0.7)  # half of the way: 0.8 × (1 - 1/8)
     assert cubic(0.6, 0.2, 0.6, 0.8) == cubic(1.0, 0.2, 0.6, 0.8) == 0.8
-    assert [due(progress) for progress in (0.0, 0.019, 0.02, 0.5, 1.0)] == [0, 0, 1, 25, 50]
+    assert [due(progress) for progress in (0.0, 0.031, 0.0313, 0.5, 1.0)] == [0, 0, 1, 16, 32]
 
 
 def test_the_largest_by_hand():

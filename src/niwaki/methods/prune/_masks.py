@@ -15,7 +15,7 @@ from niwaki.models.model import Model
 from niwaki.models.places import exchange, plain
 
 Scope = Literal["global", "layer"]
-UPDATES = 50  # of masks in a training: a threshold over ten million weights takes a tenth of a second
+UPDATES = 32  # of masks in a training: a threshold over ten million weights takes a third of a second
 
 
 class Mask(nn.Module):

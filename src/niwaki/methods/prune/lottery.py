@@ -5,7 +5,7 @@ A round is a stage that starts from the trained model, or from the round before;
 
 Paper: Frankle, Carbin 2019, The Lottery Ticket Hypothesis (arXiv 1803.03635); rewinding: Frankle et al. 2020 (arXiv 1912.05671);
 BERT's tickets: Chen et al. 2020 (arXiv 2007.12223).
-Cost: a training for each round, 2 to 3 % dearer by step. Saves bytes on disk alone.
+Cost: a training for each round, a step some 5 % dearer. Saves bytes on disk alone.
 """
 
 from typing import ClassVar

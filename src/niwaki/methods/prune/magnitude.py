@@ -4,7 +4,7 @@ A weight that was left out comes back while others shrink below it. Without trai
 training cannot move, go at the end and keep their form.
 
 Paper: Zhu, Gupta 2017, To Prune, or Not to Prune (arXiv 1710.01878): the cubic schedule; Han et al. 2015 (arXiv 1506.02626).
-Cost: 2 to 3 % of a step. Saves bytes on disk: the engine unpacks the matrices when it loads them.
+Cost: some 5 % of a step. Saves bytes on disk: the engine unpacks the matrices when it loads them.
 """
 
 from typing import ClassVar

@@ -4,7 +4,7 @@ The mask is chosen once, before training if there is any. On CPUs in ONNX Runtim
 multiply the zeros too.
 
 Paper: Mishra et al. 2021, Accelerating Sparse Deep Neural Networks (arXiv 2104.08378).
-Cost: 2 to 3 % of a step, where there is training.
+Cost: some 5 % of a step, where there is training.
 """
 
 from typing import ClassVar

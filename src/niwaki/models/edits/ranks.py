@@ -1,0 +1,38 @@
+"""Keeps some of the ranks of matrices that are made of two."""
+
+from functools import partial
+from typing import Any
+
+from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.edit import Edit, per_layer, refuse_torn
+from niwaki.models.forms.factored import Factored
+from niwaki.models.places import Once
+from niwaki.models.slicing import cut_linear
+
+
+class Ranks(Edit):
+    keep: list[
+        list[int] | int
+    ]  # per matrix that is made of two, in the anatomy's order: the ranks, or how many of the first
+
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
+        found = factored(network, anatomy)
+        kept = per_layer(self.keep, [module.rank for module in found.values()], "ranks")
+        kept = [sorted(ranks) for ranks in kept]
+        refuse_torn("ranks", list(found.values()), kept)
+        once = Once()
+        for (path, module), ranks in zip(found.items(), kept, strict=True):
+            network.set_submodule(path, once(module, partial(cut, ranks=ranks)))
+
+    def recorded(self) -> "Ranks":
+        return Ranks(keep=[keep if isinstance(keep, int) else len(keep) for keep in self.keep])
+
+
+def factored(network: Network, anatomy: Anatomy) -> dict[str, Any]:
+    """The matrices that are made of two, by their paths."""
+    every = {path: network.get_submodule(path) for path in anatomy.whole_matrices()}
+    return {path: module for path, module in every.items() if isinstance(module, Factored)}
+
+
+def cut(module: Factored, ranks: list[int]) -> Factored:
+    return Factored(cut_linear(module.first, outputs=ranks), cut_linear(module.second, inputs=ranks))
