@@ -200,7 +200,7 @@ def test_the_policy_allows_this_style_and_script_only(html: str) -> None:
 
 def test_the_order_of_the_page(html: str) -> None:
     ids = re.findall(r'<h2 id="(\w+)"', html)
-    assert ids == ["deploy", "stages", "tradeoff", "training", "spent", "reproduce"]
+    assert ids == ["deploy", "stages", "tradeoff", "training", "smaller", "spent", "reproduce"]
     assert html.count("<h1") == 1
     assert (
         html.index('<h1 id="need">Do you need') < html.index("TF-IDF + linear SVM scores") < html.index("Deploy int8")

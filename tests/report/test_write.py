@@ -20,6 +20,7 @@ FIGURES = {
 }
 STAGE = FIGURES | {
     *("finished", "key", "folder", "parent", "teachers", "methods", "training", "curve", "kept", "ratios"),
+    *("saves", "memory"),
     "parts",
 }
 TOP = {

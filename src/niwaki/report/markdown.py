@@ -5,6 +5,7 @@ from typing import Any
 
 from niwaki.report.ladder import steps
 from niwaki.report.page import environment
+from niwaki.report.savings import savings
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#!|~$&])")
 
@@ -25,4 +26,4 @@ def markdown(facts: dict[str, Any]) -> str:
     """The content of report.md from the facts of a run with their verdict."""
     made = environment(html=False)
     made.filters.update(plain=plain, fenced=fenced)
-    return made.get_template("report.md.j2").render(run=facts, ladder=steps(facts))
+    return made.get_template("report.md.j2").render(run=facts, ladder=steps(facts), savings=savings(facts))

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from niwaki.report import figures, pictures
 from niwaki.report.ladder import steps
 from niwaki.report.need import answer
+from niwaki.report.savings import savings
 from niwaki.report.worth import deployed_label
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -40,6 +41,7 @@ def page(facts: dict[str, Any]) -> str:
         .render(
             run=facts,
             ladder=steps(facts),
+            savings=savings(facts),
             style=Markup(style),
             script=Markup(script),
             policy=policy(style, script),

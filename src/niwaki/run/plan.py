@@ -51,7 +51,7 @@ class PlannedStage:
         train = self.spec.train.model_dump() | {"precision": self.precision} if self.spec.train else None
         return {
             "name": self.spec.name, "key": self.key, "parent": self.parent, "teachers": self.spec.teachers,
-            "folder": self.folder, "methods": methods, "train": train,
+            "folder": self.folder, "methods": methods, "train": train, "saves": [*dict.fromkeys(name for method in self.methods for name in method.saves)],
         }  # fmt: skip
 
 

@@ -188,6 +188,7 @@ def run_race(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
     """All stages and the reference on the same texts, in turns."""
     from niwaki.engines.predictor import Predictor
     from niwaki.evaluate.reference import BATCH, DESCRIPTION, Reference
+    from niwaki.evaluate.resident import resident_bytes
     from niwaki.evaluate.speed import race
 
     texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
@@ -196,10 +197,10 @@ def run_race(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
     for stage in plan.stages:
         contenders[stage.spec.name] = Predictor(folder / stage.folder / "model").values
     with ledger.begin(stage="race", what="speed", window=plan.recipe.meter.window()):
-        return race(contenders, texts, reference="reference", window=plan.recipe.meter.window) | {
-            "batch": BATCH,
-            "description": DESCRIPTION,
-        }
+        told = race(contenders, texts, reference="reference", window=plan.recipe.meter.window)
+        for stage in plan.stages:
+            told["contenders"][stage.spec.name]["memory"] = resident_bytes(folder / stage.folder / "model")
+    return told | {"batch": BATCH, "description": DESCRIPTION}
 
 
 def quiet_libraries() -> None:

@@ -1,0 +1,195 @@
+"""Compressions alone, stacked on a distilled student, in every order: `python benchmarks/stack.py DATA [name[/task[/seed]] …]`.
+
+Teachers and the student `half` are those of benchmarks/distil.py, found in runs/distil-… or made there. Appends a record per
+name, task and seed to results/stack.jsonl; what is there already is not made again. `--list` shows what there is.
+"""
+
+import argparse
+import itertools
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from distil import HALF, teacher_of, two_phases
+from records import append, circumstances, read
+
+from niwaki.core.files import read_json
+from niwaki.core.lock import locked
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate.glue import task_score
+from niwaki.evaluate.speed import race
+from niwaki.meter.ledger import Ledger
+from niwaki.run.plan import Plan, make_plan
+from niwaki.run.recipe import parse
+from niwaki.run.runner import quiet_libraries, run_stage
+
+Stage = dict[str, Any]
+TASKS = ("rotten_tomatoes", "mrpc")
+RACE_TEXTS = 192
+SPENT = ("seconds", "cpu_seconds", "joules", "tier")
+
+LOGITS = {"use": "logits", "temperature": 1.0, "weight": 1.0}
+RECOVER = {"epochs": 1.0, "lr": 5e-5, "dropout": 0.0}  # after a cut of the teacher
+MEND = {"epochs": 1.0, "lr": 1e-4, "dropout": 0.0}  # and of the student, which is smaller and learns faster
+ROUND = {"epochs": 2.0, "lr": 2e-4, "dropout": 0.0}  # where weights have to find few levels
+
+
+def cut(*methods: Stage, train: Stage = RECOVER) -> Stage:
+    """A stage that cuts and then learns from the teacher what was lost."""
+    return {"methods": [*methods, LOGITS], "teacher": "teacher", "train": train}
+
+
+def bare(*methods: Stage) -> Stage:
+    """A stage that trains nothing."""
+    return {"methods": [*methods]}
+
+
+def use(name: str, **settings: Any) -> Stage:
+    return {"use": name, **settings}
+
+
+ALONE = {  # method at two strengths, on the teacher itself
+    "magnitude-50": [cut(use("magnitude", sparsity=0.5))],
+    "magnitude-80": [cut(use("magnitude", sparsity=0.8))],
+    "movement-50": [cut(use("movement", sparsity=0.5))],
+    "movement-80": [cut(use("movement", sparsity=0.8))],
+    "nm-2-4": [cut(use("nm", n=2, m=4))],
+    "nm-1-4": [cut(use("nm", n=1, m=4))],
+    "heads-67": [cut(use("heads", keep=0.67))],
+    "heads-33": [cut(use("heads", keep=0.33))],
+    "ffn-50": [cut(use("ffn", keep=0.5))],
+    "ffn-25": [cut(use("ffn", keep=0.25))],
+    "layers-4": [cut(use("layers", keep=4))],
+    "layers-2": [cut(use("layers", keep=2))],
+    "width-75": [cut(use("width", keep=0.75))],
+    "width-50": [cut(use("width", keep=0.5))],
+    "l0-60": [cut(use("l0", target=0.6), train={**RECOVER, "epochs": 2.0})],
+    "l0-40": [cut(use("l0", target=0.4), train={**RECOVER, "epochs": 2.0})],
+    "vocabulary-1": [bare(use("vocabulary"))],
+    "vocabulary-3": [cut(use("vocabulary", min_count=3))],
+    "int8": [bare(use("int8"))],
+    "int8-matrices": [bare(use("int8", embeddings=False))],
+    "static": [bare(use("static"))],
+    "aware-8": [cut(use("aware", bits=8))],
+    "aware-4": [cut(use("aware", bits=4))],
+    "lowbit-4": [bare(use("lowbit", bits=4))],
+    "lowbit-3": [bare(use("lowbit", bits=3))],
+    "lowbit-2": [bare(use("lowbit", bits=2))],
+    "gptq-4": [bare(use("gptq", bits=4))],
+    "gptq-3": [bare(use("gptq", bits=3))],
+    "gptq-2": [bare(use("gptq", bits=2))],
+    "ternary": [cut(use("ternary"), train=ROUND)],
+    "ternary-matrices": [cut(use("ternary", embeddings=False), train=ROUND)],
+    "binary": [cut(use("binary"), train=ROUND)],
+    "binary-matrices": [cut(use("binary", embeddings=False), train=ROUND)],
+    "share-3": [cut(use("share", groups=3))],
+    "share-2": [cut(use("share", groups=2))],
+    "embeddings-192": [cut(use("embeddings", width=192))],
+    "embeddings-96": [cut(use("embeddings", width=96))],
+    "svd-60": [cut(use("svd", keep=0.6))],
+    "svd-35": [cut(use("svd", keep=0.35))],
+    "kronecker-50": [cut(use("kronecker", keep=0.5))],
+    "kronecker-25": [cut(use("kronecker", keep=0.25))],
+}  # fmt: skip
+
+WORDS = bare(use("vocabulary"))
+NARROW = cut(use("vocabulary"), use("embeddings", width=128), train=MEND)
+SLIM = cut(use("vocabulary"), use("ffn", keep=0.5), use("heads", keep=0.67), train=MEND)
+STACKS = {  # each on the distilled student
+    "words": [WORDS],
+    "words+int8": [WORDS, bare(use("int8"))],
+    "words+static": [WORDS, bare(use("static"))],
+    "words+lowbit-4": [WORDS, bare(use("lowbit", bits=4))],
+    "words+gptq-4": [WORDS, bare(use("gptq", bits=4))],
+    "words+gptq-3": [WORDS, bare(use("gptq", bits=3))],
+    "words+aware-4": [WORDS, cut(use("aware", bits=4), train=MEND)],
+    "words+ternary": [WORDS, cut(use("ternary"), train=ROUND)],
+    "words+binary": [WORDS, cut(use("binary"), train=ROUND)],
+    "narrow+int8": [NARROW, bare(use("int8"))],
+    "narrow+gptq-4": [NARROW, bare(use("gptq", bits=4))],
+    "narrow+ternary": [NARROW, cut(use("ternary"), train=ROUND)],
+    "slim+int8": [SLIM, bare(use("int8"))],
+    "slim+gptq-4": [SLIM, bare(use("gptq", bits=4))],
+    "words+svd+int8": [WORDS, cut(use("svd", keep=0.5), train=MEND), bare(use("int8"))],
+    "words+share+int8": [WORDS, cut(use("share", groups=2), train=MEND), bare(use("int8"))],
+    "words+magnitude+int8": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("int8"))],
+    "words+magnitude+lowbit-4": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("lowbit", bits=4))],
+    "narrow+share+gptq-4": [NARROW, cut(use("share", groups=2), train=MEND), bare(use("gptq", bits=4))],
+}  # fmt: skip
+AVERAGING = {"methods": [use("vocabulary"), use("averaging"), LOGITS], "teacher": "teacher", "train": {"epochs": 12.0, "lr": 2e-3}}  # fmt: skip
+TINY = {"averaging+int8": [AVERAGING, bare(use("int8"))], "averaging+lowbit-4": [AVERAGING, bare(use("lowbit", bits=4))]}  # fmt: skip
+STEPS = {
+    "distil": {"methods": [HALF, LOGITS], "teacher": "teacher", "train": {"epochs": 3.0, "lr": 2e-4, "dropout": 0.0}},
+    "prune": cut(use("ffn", keep=0.5), use("heads", keep=0.67), train=MEND),
+    "quantize": cut(use("aware", bits=8), train=MEND),
+}  # fmt: skip
+ORDERS = {"-".join(order): [STEPS[name] for name in order] for order in itertools.permutations(STEPS)}
+KINDS = {"alone": ALONE, "stack": STACKS, "tiny": TINY, "order": ORDERS}
+
+
+def planned(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
+    """The teacher as it is, for a stack the distilled student, then the stages."""
+    before = two_phases(task, HALF) if kind == "stack" else []
+    own = [{**stage, "name": f"step-{number}"} for number, stage in enumerate(KINDS[kind][name])]
+    stages = [{"name": "teacher"}, *before, *own]
+    rows = {} if task == "rotten_tomatoes" else {"path": data}
+    recipe = {"model": str(teacher_of(task, seed)), "task": task, "data": rows, "seed": seed, "stages": stages}
+    return make_plan(parse(recipe), name)
+
+
+def run(kind: str, name: str, task: str, seed: int, data: str) -> dict[str, Any]:
+    folder = Path("runs") / f"distil-{task}-{seed}"
+    plan = planned(kind, name, task, seed, data)
+    with locked(folder):
+        (folder / "stages").mkdir(parents=True, exist_ok=True)
+        for stage in plan.stages:
+            run_stage(plan, stage, folder, Ledger(folder / "ledger.jsonl"), lambda: False)
+    return {"kind": kind, "name": name, "task": task, "seed": seed, **summary(plan, folder)}
+
+
+def summary(plan: Plan, folder: Path) -> dict[str, Any]:
+    """What was made, beside the teacher as ONNX Runtime runs it in floats."""
+    teacher, made = (folder / plan.stages[place].folder for place in (0, -1))
+    results = [read_json(one / "result.json") for one in (teacher, made)]
+    texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
+    engines = {name: Predictor(one / "model").values for name, one in (("teacher", teacher), ("made", made))}
+    laps = race(engines, texts, reference="teacher")["contenders"]
+    return {
+        "metric": plan.task.metric,
+        "scores": [task_score(result) for result in results],
+        "bytes": [result["bytes"] for result in results],
+        "weights": [(one / "model" / "model.safetensors").stat().st_size for one in (teacher, made)],
+        "flops": [result["flops"] for result in results],
+        "parity": results[1]["parity"],
+        "faster": laps["made"]["ratio"],
+        "latency_ms": [laps[name]["latency_ms"]["p50"] for name in ("teacher", "made")],
+        "stages": [stage.to_json() for stage in plan.stages[1:]],
+        "spent": [{key: read_json(folder / stage.folder / "result.json")["spent"][key] for key in SPENT} for stage in plan.stages[1:]],
+    }  # fmt: skip
+
+
+def everything() -> Iterable[tuple[str, str, str, int]]:
+    yield from (("stack", name, task, 0) for name in STACKS for task in TASKS)
+    yield from (("tiny", name, task, 0) for name in TINY for task in TASKS)
+    yield from (("alone", name, "rotten_tomatoes", 0) for name in ALONE)
+    yield from (("order", name, task, seed) for seed in (0, 1, 2) for name in ORDERS for task in TASKS)
+    yield from (("stack", name, task, seed) for seed in (1, 2) for name in STACKS for task in TASKS)
+    yield from (("tiny", name, task, seed) for seed in (1, 2) for name in TINY for task in TASKS)
+    yield from (("stack", name, "sst2", 0) for name in STACKS)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data")
+    parser.add_argument("names", nargs="*", help="kind, kind/name, kind/name/task or kind/name/task/seed")
+    parser.add_argument("--list", action="store_true")
+    given = parser.parse_args()
+    known = {"/".join(map(str, job)): job for job in everything()}
+    wanted = [name for name in known if not given.names or any(f"{name}/".startswith(f"{some}/") for some in given.names)]  # fmt: skip
+    if given.list:
+        raise SystemExit("\n".join(wanted))
+    quiet_libraries()
+    done = {"/".join(str(row[key]) for key in ("kind", "name", "task", "seed")) for row in read("stack")}
+    for name in wanted:
+        if name not in done:
+            append("stack", {**run(*known[name], given.data), **circumstances()})

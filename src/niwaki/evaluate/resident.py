@@ -1,0 +1,34 @@
+"""How much memory a model takes once it is loaded and has answered, in a process of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import numpy, onnxruntime, tokenizers
+from niwaki.engines.predictor import Predictor
+
+def resident():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
+
+start = resident()
+predictor = Predictor(Path(sys.argv[1]), threads=1)
+ids = numpy.full((1, 32), predictor.pad_id)
+predictor.runtime.logits(ids, numpy.ones_like(ids), numpy.zeros_like(ids))
+print(resident() - start)
+"""
+SECONDS = 120
+
+
+def resident_bytes(folder: Path) -> int | None:
+    """What loading the model and one answer add to a process that has the engine imported; None where it cannot be told."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(folder)], capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+        return max(0, int(done.stdout)) if done.returncode == 0 else None
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None

@@ -1,0 +1,51 @@
+"""What each stage made smaller, as measured against the stage it started from, beside what its methods claim."""
+
+from typing import Any
+
+Facts = dict[str, Any]
+KINDS = {
+    "file": "bytes",
+    "memory": "memory",
+    "flops": "flops",
+    "time": "throughput",
+}  # claim → the figure that shows it
+SHOWN = 1.05  # a ratio below this is not called a saving
+
+
+def savings(facts: Facts) -> list[Facts]:
+    """A row for each stage that has methods and a parent: the ratios, and a remark where a saving is on paper only."""
+    stages = {stage["name"]: stage for stage in facts["stages"]}
+    return [
+        _row(stage, stages[stage["parent"]])
+        for stage in facts["stages"]
+        if stage["finished"] and stage["methods"] and stage["parent"] in stages
+    ]
+
+
+def _row(stage: Facts, parent: Facts) -> Facts:
+    ratios = {kind: _smaller(kind, parent[figure], stage[figure]) for kind, figure in KINDS.items()}
+    return {
+        "name": stage["name"],
+        "parent": parent["name"],
+        "methods": [str(method.get("use")) for method in stage["methods"]],
+        "claims": stage["saves"],
+        "ratios": ratios,
+        "remark": remark(stage["saves"], ratios),
+    }
+
+
+def _smaller(kind: str, before: float | None, after: float | None) -> float | None:
+    """Above 1 is smaller, or for time faster."""
+    if not before or not after:
+        return None
+    return after / before if kind == "time" else before / after
+
+
+def remark(claims: list[str], ratios: dict[str, float | None]) -> str:
+    """Where measuring does not show what is claimed, and where a smaller file brings nothing else."""
+    paper = [kind for kind in claims if (ratio := ratios[kind]) is not None and ratio < SHOWN]
+    words = [f"on paper only: {', '.join(paper)}"] if paper else []
+    file, time = ratios["file"], ratios["time"]
+    if file is not None and time is not None and file >= SHOWN > time and "time" not in claims:
+        words.append("smaller, not faster")
+    return "; ".join(words)
