@@ -6,6 +6,7 @@ import torch
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.methods._method import Context
+from niwaki.methods.factorize._embeddings import Embeddings, narrowed, occurrences
 from niwaki.methods.factorize._seen import covariances, fisher_rows
 from niwaki.methods.factorize.kronecker import Kronecker
 from niwaki.methods.factorize.svd import Svd, balanced, decomposed, even_rank, ranks
@@ -13,6 +14,7 @@ from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.share import Share
 from niwaki.models.forms.factored import Factored as Form
+from niwaki.models.forms.factored import FactoredTable
 from niwaki.models.forms.int8 import Int8Linear
 from niwaki.models.forms.kronecker import Kronecker as Sum
 from niwaki.models.places import plain
@@ -210,3 +212,51 @@ def test_kronecker_of_a_sum_of_products_loses_nothing():
     model = Kronecker(keep=0.25, flops=1.5).prepare(model, CONTEXT)
     assert {(module.second.out_features, module.first.in_features) for module in model.network.modules() if isinstance(module, Sum)} == {(8, 8)}  # fmt: skip
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before, atol=1e-4, rtol=0)
+
+
+def test_narrowed_by_hand():
+    """Two directions; the one that is longer goes, because its piece is rare."""
+    table = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
+    for counts, kept in (([1.0, 1.0], [[2.0, 0.0], [0.0, 0.0]]), ([1.0, 9.0], [[0.0, 0.0], [0.0, 1.0]])):
+        rows, up = narrowed(table, torch.tensor(counts).double(), 1)
+        torch.testing.assert_close(rows @ up.T, torch.tensor(kept))
+
+
+def test_narrowed_is_the_best_there_is():
+    """Against the singular value decomposition of the table with its rows weighted."""
+    generator = torch.Generator().manual_seed(0)
+    table, counts = torch.randn(40, 12, generator=generator), 9 * torch.rand(40, generator=generator).double() + 0.1
+    rows, up = narrowed(table, counts, 5)
+    error = (counts * (rows @ up.T - table).double().square().sum(dim=1)).sum()
+    bound = torch.linalg.svdvals(counts.sqrt()[:, None] * table.double())[5:].square().sum()
+    assert error.item() == pytest.approx(bound.item(), rel=1e-5)
+
+
+def test_occurrences_by_hand():
+    model = tiny.model("bert")
+    vocabulary = model.tokenizer.get_vocab()
+    found = occurrences(model.tokenizer, ["good film", "good plot."])
+    wanted = {"good": 2, "film": 1, "plot": 1, ".": 1, "[CLS]": 2, "[SEP]": 2}
+    assert found == {vocabulary[piece]: count for piece, count in wanted.items()}
+
+
+@pytest.mark.parametrize("family", [*tiny.FAMILIES, "averaging", "bilstm", "cnn"])
+def test_a_narrow_table_keeps_the_pieces_of_its_texts_best(family):
+    model = tiny.model(family)
+    size, ids = model.parameters(), tiny.batch(model, count=8).inputs["input_ids"]
+    before = model.anatomy.tokens(ids).detach()
+    rare = Embeddings(width=12).prepare(model.clone(), Context(0, None, None, None, None, None, lambda: ["un re in"]))
+    model = Embeddings(width=12).prepare(model, CONTEXT)
+    assert isinstance(model.anatomy.tokens, FactoredTable) and model.parameters() < size
+    near, far = ((one.anatomy.tokens(ids) - before).square().mean() for one in (model, rare))
+    assert near < 0.8 * far and torch.isfinite(tiny.logits(model, tiny.batch(model))).all()
+
+
+def test_a_table_that_gets_no_smaller_is_refused_before_any_work():
+    for width in (31, 32, 400):
+        with pytest.raises(Refused, match=f"embeddings: a table of 105 rows and 32 columns is no smaller with {width}"):
+            Embeddings(width=width).rehearse(tiny.model("bert"), "prepare")
+    model = Embeddings(width=8).prepare(tiny.model("bert"), CONTEXT)
+    with pytest.raises(Refused, match="105 rows and 8 columns is no smaller with 8"):
+        Embeddings(width=8).rehearse(model, "prepare")
+    assert Embeddings(width=4).prepare(model, CONTEXT).anatomy.tokens.table.embedding_dim == 4

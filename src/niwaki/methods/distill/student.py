@@ -4,7 +4,6 @@ Paper: slicing as in Xu et al. 2024, Initializing Models with Larger Ones (arXiv
 Cost: a few calibration batches forward and backward.
 """
 
-from collections.abc import Callable
 from typing import ClassVar, Literal
 
 import torch
@@ -12,12 +11,12 @@ import torch
 from niwaki.core.errors import Refused
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
+from niwaki.methods._choosing import all_differ, loss_with, missed_most, spread
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.width import Width
-from niwaki.models.forward import Batch
 from niwaki.models.importance import importance, most_important
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
@@ -72,12 +71,10 @@ class Student(Method):
 
     def _layers(self, model: Model, count: int, context: Context) -> list[int]:
         depth = len(model.anatomy.order)
-        if (
-            self.choose == "spread" or len(model.anatomy.layers) != depth
-        ):  # layers that are the same have no difference in worth
+        if self.choose == "spread" or not all_differ(model):
             return spread(depth, count)
         batches = list(context.calibration(model, self.batches))
-        return missed_most(depth, count, lambda keep: _loss_with(model, keep, batches, context))
+        return missed_most(depth, count, lambda keep: loss_with(model, keep, batches, context))
 
     def shape(self, model: Model) -> dict[str, int]:
         """All four numbers, the ones not given derived from the parent; Refused where they do not fit it."""
@@ -104,29 +101,6 @@ class Student(Method):
         if faults:
             raise Refused(faults)
         return wanted
-
-
-def spread(depth: int, count: int) -> list[int]:
-    """`count` layers of `depth`, evenly spread, always with the last: 3 of 6 are 1, 3, 5."""
-    return [(number + 1) * depth // count - 1 for number in range(count)]
-
-
-def missed_most(depth: int, count: int, loss: Callable[[list[int]], float]) -> list[int]:
-    """One layer after the other goes, each time the one without which the loss is smallest; of equals the later one."""
-    keep = list(range(depth))
-    while len(keep) > count:
-        rest = [[number for number in keep if number != gone] for gone in reversed(keep)]
-        keep = min(rest, key=loss)
-    return keep
-
-
-@torch.no_grad()
-def _loss_with(model: Model, keep: list[int], batches: list[Batch], context: Context) -> float:
-    """The task's mean loss over the batches if only those layers ran."""
-    small = model.clone()
-    small.operate(Layers(keep=keep))
-    small.network.eval()
-    return sum(float(context.loss(small, batch)) for batch in batches) / len(batches)
 
 
 def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:

@@ -1,0 +1,35 @@
+"""Cuts out the columns of the hidden state that matter least, everywhere it is read or written. Heads and neurons stay.
+
+Paper: Xia, Zhong, Chen 2022, Structured Pruning Learns Compact and Accurate Models (arXiv 2204.00408), whose hidden dimensions these
+are, here by importance (Molchanov et al. 2019, arXiv 1906.10771) and not by learnt masks.
+Cost: a few calibration batches forward and backward. Norms then see fewer columns: train afterwards.
+"""
+
+from typing import ClassVar
+
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods.prune.ffn import width
+from niwaki.models.edits.width import Width as WidthEdit
+from niwaki.models.importance import importance, most_important
+from niwaki.models.model import Model
+
+
+class Width(Method):
+    keep: float = setting(0.75, "share of the columns that stay", gt=0, le=1)
+    multiple: int = setting(8, "what is kept is rounded up to a multiple of this: odd widths run slower", ge=1)
+    batches: int = setting(16, "calibration batches that tell what is important", ge=1)
+
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "prepare":
+            model.anatomy.require_layers("width")
+            model.operate(WidthEdit(keep=width(model.anatomy.width, self.keep, self.multiple)))
+        return model
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        model.anatomy.require_layers("width")
+        worth = importance(model, context.calibration(model, self.batches), context.loss).width
+        model.operate(WidthEdit(keep=most_important(worth, width(len(worth), self.keep, self.multiple))))
+        return model
