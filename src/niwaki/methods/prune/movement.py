@@ -48,8 +48,10 @@ class Movement(Method):
         return self.end
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "finish":
+            return store(model)
         refuse_packed(model, "movement")
-        return store(model) if moment == "finish" else model
+        return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         refuse_packed(model, "movement")
