@@ -7,7 +7,7 @@ import tiny
 from niwaki.core.errors import Refused
 from niwaki.methods._method import Context
 from niwaki.methods.factorize._embeddings import Embeddings, narrowed, occurrences
-from niwaki.methods.factorize._seen import covariances, fisher_rows
+from niwaki.methods.factorize._seen import covariances, fisher_rows, slopes
 from niwaki.methods.factorize.kronecker import Kronecker
 from niwaki.methods.factorize.svd import Svd, balanced, decomposed, even_rank, ranks
 from niwaki.models.edits.factored import Factored
@@ -17,6 +17,7 @@ from niwaki.models.forms.factored import Factored as Form
 from niwaki.models.forms.factored import FactoredTable
 from niwaki.models.forms.int8 import Int8Linear
 from niwaki.models.forms.kronecker import Kronecker as Sum
+from niwaki.models.forward import Batch
 from niwaki.models.places import plain
 
 LOSS = torch.nn.functional.cross_entropy
@@ -114,8 +115,20 @@ def test_fisher_rows_are_the_squares_of_gradients(frozen):
     assert not model.network.get_submodule(path)._forward_hooks
 
 
+def test_slopes_are_the_squares_of_gradients_by_outputs():
+    """Of a bias the gradient is that of the outputs, summed over tokens: with one token in all they are the same."""
+    model = tiny.model("bert")
+    path = "bert.encoder.layer.2.output.dense"
+    inputs = {name: value[:1, :1] for name, value in tiny.batch(model).inputs.items()}
+    batch = Batch(inputs, tiny.batch(model).targets[:1], torch.zeros(1))
+    (gradient,) = torch.autograd.grad(CONTEXT.loss(model, batch), [model.network.get_submodule(path).bias])
+    torch.testing.assert_close(slopes(model, [path], [batch], CONTEXT)[path].float(), gradient.square())
+    twice = slopes(model, [path], [batch, batch], CONTEXT)[path]
+    torch.testing.assert_close(twice.float(), 2 * gradient.square())
+
+
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-@pytest.mark.parametrize("weighting", ["activations", "fisher", "none"])
+@pytest.mark.parametrize("weighting", ["both", "activations", "fisher", "none"])
 def test_the_budget_is_kept(family, weighting):
     model = tiny.model(family)
     numbers = lambda: sum(plain(model.network.get_submodule(path)).weight.numel() for path in model.anatomy.matrices())  # noqa: E731
@@ -147,7 +160,7 @@ def test_on_average_outputs_are_nearer_with_activations_than_without():
     assert errors["activations"] < 0.5 * errors["none"]
 
 
-@pytest.mark.parametrize("weighting", ["activations", "fisher"])
+@pytest.mark.parametrize("weighting", ["both", "fisher"])
 def test_shared_and_packed_matrices(weighting):
     model = tiny.model("bert", layers=4)
     model.operate(Share(of=[0, 0, 2, 2]))

@@ -12,6 +12,7 @@ from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 
 Hook = Callable[[str, Tensor, Tensor], Tensor | None]  # path, inputs and outputs of a matrix
+Add = Callable[[str, Tensor, Tensor], None]  # path, inputs, and the loss's gradient by the outputs
 
 
 @torch.no_grad()
@@ -35,22 +36,44 @@ def fisher_rows(model: Model, paths: Iterable[str], batches: Iterable[Batch], co
     found: dict[str, Tensor] = {}
     sums: dict[str, Tensor] = {}  # of this batch: a matrix may be used several times in it
 
-    def listen(path: str, x: Tensor, y: Tensor) -> Tensor:
-        def add(gradient: Tensor) -> None:
-            sums[path] = sums.get(path, 0) + gradient.flatten(0, -2).T.double() @ x.detach().flatten(0, -2).double()
+    def add(path: str, x: Tensor, gradient: Tensor) -> None:
+        sums[path] = sums.get(path, 0) + gradient.T @ x
 
+    for _ in backwards(model, paths, batches, context, add):
+        for path, gradient in sums.items():
+            found[path] = found.get(path, 0) + gradient.square().sum(dim=1)
+        sums.clear()
+    return found
+
+
+def slopes(model: Model, paths: Iterable[str], batches: Iterable[Batch], context: Context) -> dict[str, Tensor]:
+    """Of each matrix (out,): the squares of the loss's gradient by its outputs, summed over tokens and batches."""
+    found: dict[str, Tensor] = {}
+
+    def add(path: str, x: Tensor, gradient: Tensor) -> None:
+        found[path] = found.get(path, 0) + gradient.square().sum(dim=0)
+
+    for _ in backwards(model, paths, batches, context, add):
+        pass
+    return found
+
+
+def backwards(model: Model, paths: Iterable[str], batches: Iterable[Batch], context: Context, add: Add) -> Iterator[None]:  # fmt: skip
+    """Runs each batch forward and backward; `add` is told the inputs (tokens, in) of a matrix and the loss's gradient by its
+    outputs (tokens, out). The weights' own gradients are thrown away."""
+
+    def listen(path: str, x: Tensor, y: Tensor) -> Tensor:
         y = y if y.requires_grad else y.detach().requires_grad_()  # where all before it is frozen
-        y.register_hook(add)
+        y.register_hook(
+            lambda gradient: add(path, x.detach().flatten(0, -2).double(), gradient.flatten(0, -2).double())
+        )
         return y
 
     with watching(model, paths, listen), torch.enable_grad():
         for batch in batches:
-            sums.clear()
             context.loss(model, batch).backward()
             model.network.zero_grad(set_to_none=True)
-            for path, gradient in sums.items():
-                found[path] = found.get(path, 0) + gradient.square().sum(dim=1)
-    return found
+            yield
 
 
 @contextlib.contextmanager

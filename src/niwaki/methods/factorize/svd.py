@@ -3,13 +3,17 @@
 A further rank goes where it saves most error for its numbers; a matrix that two would not make smaller stays whole. Heads stay
 as they are: attention reads the products.
 
+With `both` the error of a matrix is that of the loss to second order, outputs taken apart: so it can be weighed against that of
+another matrix. Halving MiniLM's matrices without training raised the loss on 372 validation rows of rotten_tomatoes from 0.385
+to 0.416 with `both`; to 0.53 with `activations` (0.47 if shared evenly), 0.67 (0.49) with `fisher`, 0.62 (0.61) with `none`.
+
 Paper: Wang et al. 2024, SVD-LLM (arXiv 2403.07378): the error that counts is that of the outputs, for the inputs that occur
 (`activations`); Hsu et al. 2022, Language Model Compression with Weighted Low-Rank Factorization (arXiv 2207.00112): rows count
-as the loss depends on them (`fisher`).
-Cost: a few calibration batches forward, for `fisher` also backward; a singular value decomposition of each matrix.
+as the loss depends on them (`fisher`); `both` as the curvature in Martens and Grosse 2015, K-FAC (arXiv 1503.05671).
+Cost: a few calibration batches forward, but for `activations` also backward; a singular value decomposition of each matrix.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -18,19 +22,26 @@ from torch import Tensor
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.factorize._seen import covariances, distinct_matrices, fisher_rows
+from niwaki.methods.factorize._seen import covariances, distinct_matrices, fisher_rows, slopes
 from niwaki.models.edits.factored import Factored
 from niwaki.models.forms.factored import Factors
 from niwaki.models.model import Model
 from niwaki.models.places import plain
 
 Shape = tuple[int, int]  # (out, in)
+LOOKS: dict[str, dict[str, Callable[..., dict[str, Tensor]]]] = {
+    "both": {"inputs": covariances, "rows": slopes},
+    "activations": {"inputs": covariances},
+    "fisher": {"rows": fisher_rows},
+    "none": {},
+}
 
 
 class Svd(Method):
     keep: float = setting(0.5, "share of the numbers in the encoder's matrices that stay", gt=0, lt=1)
-    weighting: Literal["activations", "fisher", "none"] = setting(
-        "activations", "which errors count: those of outputs, those of rows that the loss depends on, or all alike"
+    weighting: Literal["both", "activations", "fisher", "none"] = setting(
+        "both",
+        "which errors count: those of outputs that the loss depends on, of all outputs, of rows that it depends on, or all alike",
     )
     even: bool = setting(False, "the same share of every matrix, instead of one budget for all")
     multiple: int = setting(1, "ranks are multiples of this", ge=1)
@@ -47,14 +58,13 @@ class Svd(Method):
 
     def prepare(self, model: Model, context: Context) -> Model:
         shapes = self._shapes(model)
-        seen: dict[str, dict[str, Tensor]] = {"none": {}}
-        if self.weighting != "none":
-            look = covariances if self.weighting == "activations" else fisher_rows
-            seen[self.weighting] = look(model, list(shapes), context.calibration(model, self.batches), context)
+        looks = LOOKS[self.weighting]
+        batches = list(context.calibration(model, self.batches)) if looks else []
+        seen = {name: look(model, list(shapes), batches, context) for name, look in looks.items()}
         energies, factors = {}, {}
         for path in shapes:
             weight = plain(model.network.get_submodule(path)).weight.detach().double()
-            inputs, rows = (seen.get(name, {}).get(path) for name in ("activations", "fisher"))
+            inputs, rows = (seen.get(name, {}).get(path) for name in ("inputs", "rows"))
             energies[path], factors[path] = decomposed(weight, rows, inputs)
         chosen = ranks(shapes, energies, self.keep, self.multiple, self.even)
         self._operate(model, chosen, {path: balanced(*factors[path], rank) for path, rank in chosen.items() if rank})
