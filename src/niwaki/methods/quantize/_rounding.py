@@ -1,6 +1,6 @@
 """What the methods of this family share: levels of bits, lenses that round, and packing exactly what was seen through them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Any, Literal
 
@@ -11,6 +11,9 @@ from niwaki.core.errors import Refused
 from niwaki.models import lenses
 from niwaki.models.edits.digits import Digits
 from niwaki.models.forms.digits import grouped, levels, valued
+from niwaki.models.forms.rounding import straight
+from niwaki.models.forward import Batch
+from niwaki.models.lean import Lean
 from niwaki.models.model import Model
 from niwaki.models.places import leaves
 
@@ -32,11 +35,6 @@ class Rounding(nn.Module):
     def forward(self, weight: Tensor) -> Tensor:
         plain = weight.detach()
         return straight(weight, rounded(plain, self.scale(plain), self.base, self.group))
-
-
-def straight(weight: Tensor, seen: Tensor) -> Tensor:
-    """`seen`, to the bit, with the gradient of `weight`."""
-    return seen + (weight - weight.detach())
 
 
 def rounded(weight: Tensor, scale: Tensor, base: int, group: int) -> Tensor:
@@ -87,9 +85,30 @@ def pack(model: Model, edit: Digits) -> Model:
     return model
 
 
-def shown(module: Any, lens: Rounding) -> Tensor:
+def shown(module: Any, lens: nn.Module) -> Tensor:
     """The weight as the lens gets it, through those before it."""
     weight = lenses.unseen(module).detach()
     for before in takewhile(lambda one: one is not lens, module.parametrizations.weight):
         weight = before(weight).detach()
     return weight
+
+
+def listen(model: Model, paths: Sequence[str], batches: Sequence[Batch], hear: Callable[[str, Tensor], None]) -> None:
+    """Shows `hear` what each matrix reads in the deployed pass, (tokens, in), batch after batch; padding is left out."""
+    mask = torch.zeros(0)
+
+    def tell(path: str, x: Tensor) -> None:
+        hear(path, x[mask.bool()] if x.shape[:2] == mask.shape else x.flatten(0, -2))
+
+    hooks = [
+        model.network.get_submodule(path).register_forward_pre_hook(lambda module, args, path=path: tell(path, args[0]))
+        for path in paths
+    ]
+    lean = Lean(model.network.eval(), model.anatomy)
+    try:
+        for batch in batches:
+            mask = batch.mask
+            lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
+    finally:
+        for hook in hooks:
+            hook.remove()

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.quantize._rounding import BASE, Bits
+from niwaki.methods.quantize._rounding import BASE, Bits, listen
 from niwaki.models.edits.digits import Digits
 from niwaki.models.forms.digits import best_scale, kept, levels, valued
-from niwaki.models.forward import Batch, forward
+from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 
 
@@ -70,25 +70,13 @@ def by_layer(model: Model) -> Iterator[list[str]]:
 
 
 def input_powers(model: Model, paths: Sequence[str], batches: Sequence[Batch]) -> dict[str, Tensor]:
-    """Of each matrix, the sum of x xᵀ over the tokens that it reads, (in, in); padding does not count."""
+    """Of each matrix, the sum of x xᵀ over the tokens that it reads, (in, in)."""
     totals: dict[str, Tensor] = {}
-    mask = torch.zeros(0)
 
     def add(path: str, x: Tensor) -> None:
-        flat = x[mask.bool()] if x.shape[:2] == mask.shape else x.flatten(0, -2)
-        totals[path] = totals.get(path, 0) + flat.T @ flat
+        totals[path] = totals[path] + x.T @ x if path in totals else x.T @ x
 
-    hooks = [
-        model.network.get_submodule(path).register_forward_pre_hook(lambda module, args, path=path: add(path, args[0]))
-        for path in paths
-    ]
-    try:
-        for batch in batches:
-            mask = batch.mask
-            forward(model.network.eval(), model.anatomy, batch)
-    finally:
-        for hook in hooks:
-            hook.remove()
+    listen(model, paths, batches, add)
     return totals
 
 

@@ -15,9 +15,10 @@ from torch import Tensor
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.quantize._rounding import Rounding, counts, pack, see_through, straight, trainable
+from niwaki.methods.quantize._rounding import Rounding, counts, pack, see_through, trainable
 from niwaki.models.edits.digits import Digits
 from niwaki.models.forms.digits import grouped, kept
+from niwaki.models.forms.rounding import straight
 from niwaki.models.model import Model
 
 THRESHOLD = 0.7  # of the mean size: near the best for weights that are spread evenly or normally (Li et al. 2016)

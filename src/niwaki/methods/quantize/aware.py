@@ -1,0 +1,105 @@
+"""Training that sees the weights and activations as they will be packed: in 8, 4, 3 or 2 bits.
+
+The products see rounded numbers, the gradient moves the floats behind them as if nothing were rounded. Below 8 bits the scales
+of the groups follow the weights, one step of least squares after each step of training. Put 'logits' or 'tinybert' beside it
+below 4 bits. An LSTM's matrices are trained in float and get 8 bits when the stage ends.
+
+Paper: Jacob et al. 2018, Integer-Arithmetic-Only Inference (arXiv 1712.05877); Zafrir et al. 2019, Q8BERT (arXiv 1910.06188).
+Cost: training, each step about half slower than in float.
+"""
+
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods.quantize._rounding import BASE, Rounding, pack, see_through, shown, trainable
+from niwaki.models.edits.digits import Digits
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.forms.digits import best_scale, by_group, kept, refined
+from niwaki.models.forms.factored import linear_of
+from niwaki.models.forms.int8 import quantize_rows
+from niwaki.models.forms.rounding import in_eight_bits, straight
+from niwaki.models.lenses import lenses
+from niwaki.models.model import Model
+from niwaki.models.places import exchange
+
+
+class Aware(Method):
+    bits: Literal[8, 4, 3, 2] = setting(8, "of a weight")
+    group: int = setting(64, "below 8 bits: neighbours in a row that share a scale; 0 is the whole row", ge=0)
+    embeddings: bool = setting(True, "the token table too")
+    activations: bool = setting(True, "round the matrices' inputs to 8 bits too, by batches, as the engine does")
+
+    needs_training: ClassVar[bool] = True
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "finish":
+            return self.finish(model)
+        trainable("aware", model, self.embeddings)
+        return model
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        paths = trainable("aware", model, self.embeddings)
+        lens = Eight if self.bits == 8 else partial(Following, base=BASE[self.bits], group=self.group)
+        see_through(model, paths, lens)
+        for path in paths if self.activations else ():
+            module = model.network.get_submodule(path)
+            if isinstance(module, nn.Linear):  # the hook goes with the module when the lens is taken off
+                module.register_forward_pre_hook(lambda _, args: (in_eight_bits(args[0]), *args[1:]))
+        return model
+
+    @torch.no_grad()
+    def after_step(self, model: Model, progress: float) -> None:
+        for _, module, lens in lenses(model.network, trainable("aware", model, self.embeddings), Following):
+            lens.follow(shown(module, lens))
+
+    def finish(self, model: Model) -> Model:
+        if self.bits < 8:
+            return pack(model, Digits(base=BASE[self.bits], group=self.group, table=self.embeddings))
+        paths = trainable("aware", model, self.embeddings)
+        exchange(model.network, paths, unrounded)
+        model.operate(Int8(embeddings=self.embeddings))
+        return model
+
+
+class Eight(nn.Module):
+    """A lens: the weight as 8-bit integers with a scale for each row."""
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__()
+
+    def forward(self, weight: Tensor) -> Tensor:
+        codes, scale = quantize_rows(weight)
+        return straight(weight, codes * scale[:, None])
+
+
+class Following(Rounding):
+    """A lens whose scales are remembered, and moved with the weights after each step: to look for the best anew takes long."""
+
+    step: Tensor
+
+    def __init__(self, weight: Tensor, base: int, group: int) -> None:
+        super().__init__(weight, base, group)
+        self.register_buffer("step", kept(by_group(partial(best_scale, base=base), self.group, weight)))
+
+    def scale(self, weight: Tensor) -> Tensor:
+        return self.step
+
+    def follow(self, weight: Tensor) -> None:
+        self.step.copy_(kept(by_group(partial(refined, base=self.base), self.group, weight, self.step)))
+
+
+def unrounded(module: Any) -> nn.Module:
+    """Without its lens of 8 bits: what is behind packs to just the numbers that were seen."""
+    found = [lens for _, _, lens in lenses(nn.ModuleDict({"one": module}), ["one"], Eight)]
+    if not found:
+        return module
+    weight = shown(module, found[0])
+    if isinstance(module, nn.Embedding):
+        return nn.Embedding.from_pretrained(weight.clone(), freeze=False)
+    return linear_of(weight, module.bias)

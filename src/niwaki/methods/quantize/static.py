@@ -1,0 +1,63 @@
+"""Weights and activations as 8-bit integers, the ranges of the activations measured beforehand on a few batches.
+
+As 'int8', but nothing is measured at run time: an answer does not depend on the texts beside it, and torch and the engine say
+the same. What lies beyond a range is cut off at it. It acts before training: weights and ranges are then fixed, and a train
+block tunes what is left, norms, biases and head.
+
+Paper: Jacob et al. 2018, Integer-Arithmetic-Only Inference (arXiv 1712.05877); after training.
+Cost: the calibration batches forward once.
+"""
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods.quantize._rounding import listen
+from niwaki.models.edits.static import Static as StaticEdit
+from niwaki.models.forms.int8 import Int8Linear
+from niwaki.models.forms.rounding import range_of
+from niwaki.models.model import Model
+
+
+class Static(Method):
+    embeddings: bool = setting(True, "pack the token table too")
+    batches: int = setting(16, "calibration batches that tell the ranges", ge=1)
+    coverage: float = setting(1.0, "share of a matrix's inputs that its range must hold in every batch", gt=0.5, le=1)
+
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "prepare":
+            model.operate(StaticEdit(embeddings=self.embeddings))
+        return model
+
+    @torch.no_grad()
+    def prepare(self, model: Model, context: Context) -> Model:
+        paths = [path for path in model.anatomy.matrices() if isinstance(model.network.get_submodule(path), nn.Linear | Int8Linear)]  # fmt: skip
+        ends: dict[str, list[tuple[Tensor, Tensor]]] = {path: [] for path in paths}
+        listen(
+            model,
+            paths,
+            list(context.calibration(model, self.batches)),
+            lambda path, x: ends[path].append(covering(x, self.coverage)),
+        )
+        ranges = {path: range_of(*widest(found)) for path, found in ends.items() if found}
+        model.operate(StaticEdit(embeddings=self.embeddings).reading(ranges))
+        return model
+
+
+def covering(x: Tensor, coverage: float) -> tuple[Tensor, Tensor]:
+    """The two numbers between which this share of all lies; as many are left out below as above."""
+    flat = x.flatten()
+    out = min(int((1 - coverage) / 2 * len(flat) + 1e-6), (len(flat) - 1) // 2)
+    if not out:
+        return flat.min(), flat.max()
+    return flat.kthvalue(1 + out).values, flat.kthvalue(len(flat) - out).values
+
+
+def widest(ends: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    lows, highs = zip(*ends, strict=True)
+    return torch.stack(lows).min(), torch.stack(highs).max()

@@ -1,0 +1,42 @@
+"""Stores matrices as 8-bit integers that read inputs of a fixed range, and the token table as 8-bit integers."""
+
+from functools import partial
+from typing import Any
+
+from pydantic import PrivateAttr
+from torch import nn
+
+from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.edit import Edit
+from niwaki.models.forms.int8 import Int8Linear, packed_form
+from niwaki.models.forms.static import Range, StaticInt8Linear
+from niwaki.models.places import Once, exchange, leaves, plain
+
+
+class Static(Edit):
+    embeddings: bool = True  # pack the token table too; the small tables stay as they are
+
+    _ranges: dict[str, Range] = PrivateAttr(default_factory=dict)
+
+    def reading(self, ranges: dict[str, Range]) -> "Static":
+        """`ranges` of the inputs are by the paths of matrices."""
+        self._ranges = ranges
+        return self
+
+    def recorded(self) -> "Static":
+        return Static(**self.model_dump())
+
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
+        once = Once()
+        for path in list(anatomy.matrices()):
+            make = partial(packed, given=self._ranges.get(path))
+            network.set_submodule(path, once(network.get_submodule(path), make))
+        if self.embeddings:
+            exchange(network, leaves(network, next(anatomy.tables())), packed_form)
+
+
+def packed(module: Any, given: Range | None) -> nn.Module:
+    """What is stored in fewer bits already is left as it is."""
+    if isinstance(module, nn.Linear | Int8Linear):
+        return StaticInt8Linear.of(plain(module), given)
+    return module if isinstance(module, StaticInt8Linear) else packed_form(module)
