@@ -1,0 +1,215 @@
+"""Gates that learn which units a network can do without: each is open, closed or, while training, drawn in between.
+
+The hard concrete distribution (Louizos et al. 2018): a sigmoid with noise, stretched beyond 0 and 1 and cut off there, so that
+it is exactly 0 with a probability that has a slope. A unit is a head, a neuron or a rank; its gate multiplies the columns of
+the matrix that reads it, which is where it is baked in at the end.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.core.errors import Refused
+from niwaki.models.edits.ffn import Ffn
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.ranks import Ranks, factored
+from niwaki.models.forms.factored import Factored
+from niwaki.models.lenses import bake, put
+from niwaki.models.model import Model
+
+BETA, LOW, HIGH = 2 / 3, -0.1, 1.1  # temperature, and where the sigmoid is stretched to
+FIRST = 2.5  # what gates begin with: open, and 98 of 100 draws are so
+
+SQUARE = 10  # how many times faster the multiplier of the square moves: it turns round where the aim is passed, the other lags
+
+
+def open_probability(alpha: Tensor) -> Tensor:
+    """That a gate is not 0."""
+    return torch.sigmoid(alpha - BETA * math.log(-LOW / HIGH))
+
+
+def drawn(alpha: Tensor, uniform: Tensor) -> Tensor:
+    """Gates from 0 to 1, with uniform noise."""
+    noise = torch.log(uniform) - torch.log1p(-uniform)
+    return (torch.sigmoid((noise + alpha) / BETA) * (HIGH - LOW) + LOW).clamp(0, 1)
+
+
+def settled(alpha: Tensor) -> Tensor:
+    """Gates without noise: as many are open as are expected to be, at least one."""
+    value = (torch.sigmoid(alpha) * (HIGH - LOW) + LOW).clamp(0, 1)
+    count = max(1, round(float(open_probability(alpha.detach()).sum())))
+    best = alpha.sort(descending=True, stable=True).indices[:count]
+    return torch.zeros_like(value).index_copy(0, best, value[best])
+
+
+def expected(sizes: Sequence[int], shares: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+    """The share of all numbers that is expected to stay: of matrices with these shares of outputs and inputs."""
+    kept = (size * outputs * inputs for size, (outputs, inputs) in zip(sizes, shares, strict=True))
+    return sum(kept, torch.zeros(())) / sum(sizes)
+
+
+def quick(parameter: Tensor, speed: float) -> Tensor:
+    """A parameter that moves `speed` times faster than others; its slope is taken as 1, so that gradients stay as long."""
+    return parameter + (speed - 1) * parameter.detach()
+
+
+def climbing(parameter: Tensor, speed: float) -> Tensor:
+    """The same with its slope turned round: what descends otherwise makes this one rise."""
+    return (speed + 1) * parameter.detach() - parameter
+
+
+class Gate(nn.Module):
+    """A lens over the matrix that reads the units: `unit` is the number of each of its inputs, or how many units there are
+    where an input is none of them. With `whole`, one more gate opens and closes all of them."""
+
+    unit: Tensor
+
+    def __init__(self, units: int, unit: Tensor, speed: float, whole: bool) -> None:
+        super().__init__()
+        self.speed = speed
+        self.alpha = nn.Parameter(torch.full((units,), FIRST / speed))
+        self.whole = nn.Parameter(torch.full((1,), FIRST / speed)) if whole else None
+        self.register_buffer("unit", unit)
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight * torch.cat([self.values(), weight.new_ones(1)])[self.unit]
+
+    def values(self) -> Tensor:
+        gates = [self._value(alpha) for alpha in (self.alpha, self.whole) if alpha is not None]
+        return math.prod(gates[1:], start=gates[0])
+
+    def _value(self, parameter: Tensor) -> Tensor:
+        alpha = quick(parameter, self.speed)
+        if not self.training:
+            return settled(alpha) if len(alpha) > 1 else (open_probability(alpha) >= 0.5).to(alpha.dtype)
+        return drawn(alpha, torch.rand_like(alpha).clamp(1e-6, 1 - 1e-6))
+
+    def probability(self) -> Tensor:
+        """That each unit is there."""
+        fine = open_probability(quick(self.alpha, self.speed))
+        return fine if self.whole is None else fine * open_probability(quick(self.whole, self.speed))
+
+    def of_inputs(self) -> Tensor:
+        """That each input of the matrix is read."""
+        probability = self.probability()
+        return torch.cat([probability, probability.new_ones(1)])[self.unit]
+
+
+class Lagrangian(nn.Module):
+    """Multipliers that rise while more than the aim is expected to stay, and fall below it: they climb where the rest descends."""
+
+    aim: Tensor
+
+    def __init__(self, speed: float) -> None:
+        super().__init__()
+        self.speed = speed
+        self.first, self.second = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
+        self.register_buffer("aim", torch.ones(()))
+
+    def forward(self, share: Tensor) -> Tensor:
+        over = share - self.aim
+        first, second = climbing(self.first, self.speed), climbing(self.second, SQUARE * self.speed)
+        return (first * over + second * over.square()).squeeze()
+
+
+@dataclass(frozen=True)
+class Gated:
+    """One matrix: its numbers, the gate of its outputs, and those of its inputs."""
+
+    size: int
+    outputs: Gate | None
+    inputs: list[Gate]
+
+    def shares(self) -> tuple[Tensor, Tensor]:
+        one = torch.ones(1)
+        read = math.prod((gate.of_inputs() for gate in self.inputs[1:]), start=self.inputs[0].of_inputs()) if self.inputs else one  # fmt: skip
+        return (one if self.outputs is None else self.outputs.probability()).mean(), read.mean()
+
+
+class Gates:
+    """All gates of a model, by what they are over."""
+
+    def __init__(self, model: Model, over: Sequence[str], speed: float, whole: bool, name: str) -> None:
+        self.speed, self.whole, self.name = speed, whole, name
+        self.outputs: dict[int, Gate] = {}  # by the last matrix that makes the units
+        self.inputs: dict[int, list[Gate]] = {}  # by the first that reads them
+        self.heads = [self._head(layer) for layer in model.anatomy.layers] if "heads" in over else []
+        self.neurons = [self._neuron(block) for block in model.anatomy.blocks] if "ffn" in over else []
+        self.ranks = [self._rank(module) for module in factored(model.network, model.anatomy).values()] if "ranks" in over else []  # fmt: skip
+        leaves = {id(module): module for module in map(model.network.get_submodule, model.anatomy.matrices())}
+        self.matrices = [
+            Gated(module.in_features * module.out_features, self.outputs.get(number), self.inputs.get(number, []))
+            for number, module in leaves.items()
+            if hasattr(module, "in_features")
+        ]
+
+    def share(self) -> Tensor:
+        """What is expected to stay of the encoder's matrices."""
+        return expected([one.size for one in self.matrices], [one.shares() for one in self.matrices])
+
+    def _head(self, layer: Any) -> Gate:
+        unit = torch.arange(layer.heads).repeat_interleave(layer.head_width)
+        return self._gate(
+            layer.heads, unit, [layer.part(part) for part in ("query", "key", "value")], layer.part("out")
+        )
+
+    def _neuron(self, block: Any) -> Gate:
+        numbers = block.factors(torch.arange(block.neurons).float() + 2) - 2  # -1 where an input is none of them
+        unit = torch.where(numbers < 0, block.neurons, numbers).long()
+        return self._gate(block.neurons, unit, [block.maker], block.reader)
+
+    def _rank(self, module: Any) -> Gate:
+        return self._gate(module.rank, torch.arange(module.rank), [module.first], module.second, whole=False)
+
+    def _gate(self, units: int, unit: Tensor, makers: list[Any], reader: Any, whole: bool = True) -> Gate:
+        first, lasts = _end(reader, "first"), [_end(maker, "second") for maker in makers]
+        found = self.outputs.get(id(lasts[0]))
+        if found is not None:  # layers that share their matrices share the gate
+            return found
+        if not all(isinstance(module, nn.Linear) for module in (first, *lasts)):
+            raise Refused(f"{self.name}: the weights are packed, stored sparse or Kronecker products, before which no gates can be put; cut before that")  # fmt: skip
+        gate = Gate(units, unit, self.speed, self.whole and whole)
+        put(first, gate)
+        self.inputs.setdefault(id(first), []).append(gate)
+        self.outputs |= {id(last): gate for last in lasts}
+        return gate
+
+    def least(self) -> float:
+        """The share that would stay if every gate closed."""
+        for gate in (*self.heads, *self.neurons, *self.ranks):
+            gate.alpha.data.fill_(-1e3)
+        return float(self.share().detach())
+
+    def check(self, model: Model) -> None:
+        """Refused where another method has put matrices in the place of gated ones."""
+        have = {id(module) for module in model.network.modules() if isinstance(module, Gate)}
+        if have != {id(gate) for gate in (*self.heads, *self.neurons, *self.ranks)}:
+            raise Refused(f"{self.name}: a method named after it cuts or replaces its matrices; name '{self.name}' after that one")  # fmt: skip
+
+    def cut(self, model: Model) -> None:
+        """Bakes the gates in and takes out what is closed."""
+        self.check(model)
+        model.network.eval()
+        heads, neurons, ranks = ([_open(gate) for gate in gates] for gates in (self.heads, self.neurons, self.ranks))
+        readers = [block.read_by for block in model.anatomy.blocks if block.module is model.network]
+        bake(model.network, [*model.anatomy.matrices(), *readers])
+        if ranks:
+            model.operate(Ranks(keep=[*ranks]))
+        if heads:
+            model.operate(Heads(keep=[*heads]))
+        if neurons:
+            model.operate(Ffn(keep=[*neurons]))
+
+
+def _end(module: Any, inner: str) -> Any:
+    """The first or the second matrix of one that is made of two."""
+    return _end(getattr(module, inner), inner) if isinstance(module, Factored) else module
+
+
+def _open(gate: Gate) -> list[int]:
+    """The units whose gates are not 0; where all are, the likeliest, which then says nothing."""
+    return gate.eval().values().nonzero()[:, 0].tolist() or [int(gate.alpha.argmax())]

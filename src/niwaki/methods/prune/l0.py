@@ -1,0 +1,79 @@
+"""Learns which heads, neurons and ranks to keep: gates that are trained with the weights, under a budget.
+
+Layers may end with different numbers of units. A multiplier presses until as much of the encoder is expected to stay as is
+asked for. A layer keeps at least one head and one neuron.
+
+Paper: Louizos, Welling, Kingma 2018, Learning Sparse Neural Networks through L0 Regularization (arXiv 1712.01312); the budget, and
+gates over ranks: Wang, Wohlwend, Lei 2020, Structured Pruning of Large Language Models (arXiv 1910.04732).
+Cost: some 3 % of a step. How close the budget is met depends on the length of the training: some hundred steps are few.
+"""
+
+from typing import ClassVar, Literal
+
+from pydantic import PrivateAttr
+from torch import Tensor
+
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods.prune._gates import Gates, Lagrangian
+from niwaki.models.edits.ranks import factored
+from niwaki.models.forward import Batch, Outputs
+from niwaki.models.model import Model
+
+
+class L0(Method):
+    target: float = setting(0.5, "share of the numbers in the encoder's matrices that stays", gt=0, lt=1)
+    over: list[Literal["heads", "ffn", "ranks"]] = setting(["heads", "ffn"], "what has gates: heads, ffn (neurons), ranks (of matrices made of two)", min_length=1)  # fmt: skip
+    warmup: float = setting(0.4, "share of training in which the budget falls from all to the target", ge=0, le=1)
+    speed: float = setting(1000.0, "how many times faster than weights the gates move", gt=0)
+    pressure: float = setting(4000.0, "how many times faster than weights the multipliers move", gt=0)
+
+    needs_training: ClassVar[bool] = True
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+
+    whole: ClassVar[bool] = False  # whether there is a gate more for all heads, and for all neurons, of a layer
+
+    _gates: Gates | None = PrivateAttr(None)
+
+    @property
+    def name(self) -> str:
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def ripe(self) -> float:
+        return 1.0  # only the last weights have met the budget
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        """How much of which layer stays is not known before."""
+        if "heads" in self.over:
+            model.anatomy.require_layers(self.name)
+        if "ranks" in self.over and not factored(model.network, model.anatomy):
+            raise Refused(
+                f"{self.name}: no matrix is made of two, so there are no ranks; factorize in an earlier stage"
+            )
+        least = Gates(model.clone(), self.over, self.speed, self.whole, self.name).least()
+        if self.target <= least:
+            raise Refused(f"{self.name}: {least:.0%} of the encoder has no gates and stays; raise target above that, or add to over")  # fmt: skip
+        return model
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        self.rehearse(model, "prepare")
+        self._gates = Gates(model, self.over, self.speed, self.whole, self.name)
+        self._helpers = Lagrangian(self.pressure)
+        return model
+
+    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
+        assert self._gates is not None and self._helpers is not None
+        return loss + self._helpers(self._gates.share())
+
+    def after_step(self, model: Model, progress: float) -> None:
+        assert isinstance(self._helpers, Lagrangian) and self._gates is not None
+        self._gates.check(model)
+        share = min(1.0, progress / self.warmup) if self.warmup else 1.0
+        self._helpers.aim.fill_(1 - (1 - self.target) * share)
+
+    def finish(self, model: Model) -> Model:
+        assert self._gates is not None
+        self._gates.cut(model)
+        return model
