@@ -13,7 +13,7 @@ from niwaki.methods._method import Context
 from niwaki.methods.quantize._rounding import rounded, shown, trainable
 from niwaki.methods.quantize.aware import Aware, Eight, Following
 from niwaki.methods.quantize.binary import Binary, Two
-from niwaki.methods.quantize.gptq import Gptq, by_layer, compensated, input_powers
+from niwaki.methods.quantize.gptq import Gptq, compensated, in_turn, input_powers
 from niwaki.methods.quantize.lowbit import LowBit
 from niwaki.methods.quantize.static import Static, covering, widest
 from niwaki.methods.quantize.ternary import Ternary, three
@@ -101,15 +101,21 @@ def test_compensated_outputs_are_nearer_than_those_of_the_nearest_levels(base, b
     assert (x @ (found - weight).T).norm() < better * (x @ (nearest - weight).T).norm()
 
 
-def test_inputs_are_summed_without_padding_and_layer_by_layer():
+def test_matrices_in_turn_and_the_sums_of_what_they_read():
     model = tiny.model("bert")
     model.operate(Share(of=[0, 1, 1]))
-    groups = list(by_layer(model))
-    assert [len(paths) for paths in groups] == [6, 6]
     batch = tiny.batch(model)
-    powers = input_powers(model, groups[0][:1], [batch, batch])
+    turns = in_turn(model, batch)
+    assert [len(paths) for paths, _ in turns] == [3, 1, 1, 1] * 2  # query, key and value read the same
+    assert [calls for _, calls in turns] == [3, 1, 1, 1, 6, 2, 2, 2]  # the second layer's are read twice
+    paths, calls = turns[0]
+    powers = input_powers(model, paths, [batch, batch], calls)
     hidden = model.anatomy.embed(batch.inputs["input_ids"], batch.inputs["token_type_ids"])[batch.mask.bool()]
-    torch.testing.assert_close(powers[groups[0][0]], 2 * hidden.T @ hidden, atol=1e-3, rtol=1e-4)
+    for path in paths:
+        torch.testing.assert_close(powers[path], 2 * hidden.T @ hidden, atol=1e-3, rtol=1e-4)
+    whole = input_powers(model, turns[4][0], [batch])
+    for path, found in input_powers(model, turns[4][0], [batch], turns[4][1]).items():
+        assert torch.equal(found, whole[path])  # a pass that ends early is not missed
     assert not any(module._forward_pre_hooks for module in model.network.modules())
 
 

@@ -1,5 +1,6 @@
 """What the methods of this family share: levels of bits, lenses that round, and packing exactly what was seen through them."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Any, Literal
@@ -93,12 +94,19 @@ def shown(module: Any, lens: nn.Module) -> Tensor:
     return weight
 
 
-def listen(model: Model, paths: Sequence[str], batches: Sequence[Batch], hear: Callable[[str, Tensor], None]) -> None:
-    """Shows `hear` what each matrix reads in the deployed pass, (tokens, in), batch after batch; padding is left out."""
-    mask = torch.zeros(0)
+def listen(
+    model: Model, paths: Sequence[str], batches: Sequence[Batch], hear: Callable[[str, Tensor], None], calls: int = 0
+) -> None:
+    """Shows `hear` what each matrix reads in the deployed pass, (tokens, in), batch after batch; padding is left out. A pass ends
+    after so many calls of these matrices, where they are known."""
+    mask, left = torch.zeros(0), 0
 
     def tell(path: str, x: Tensor) -> None:
+        nonlocal left
         hear(path, x[mask.bool()] if x.shape[:2] == mask.shape else x.flatten(0, -2))
+        left -= 1
+        if not left:
+            raise _Enough
 
     hooks = [
         model.network.get_submodule(path).register_forward_pre_hook(lambda module, args, path=path: tell(path, args[0]))
@@ -107,8 +115,13 @@ def listen(model: Model, paths: Sequence[str], batches: Sequence[Batch], hear: C
     lean = Lean(model.network.eval(), model.anatomy)
     try:
         for batch in batches:
-            mask = batch.mask
-            lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
+            mask, left = batch.mask, calls
+            with contextlib.suppress(_Enough):
+                lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
     finally:
         for hook in hooks:
             hook.remove()
+
+
+class _Enough(Exception):
+    """What was listened for was heard."""

@@ -1,15 +1,14 @@
 """Weights of 4, 3 or 2 bits where each rounding error is made up for by the weights that are not rounded yet.
 
-Layer after layer, with the inputs that the layers packed before give. It acts before training: the codes are then fixed,
-and a train block tunes what is left, norms, biases and head. The token table is rounded to the nearest level, and so is
-what was packed before; an LSTM's matrices get 8 bits.
+Matrix after matrix, with the inputs that those rounded before give. It acts before training: the codes are then fixed, and
+a train block tunes what is left, norms, biases and head. The token table is rounded to the nearest level, and so is what
+was packed before; an LSTM's matrices get 8 bits.
 
 Paper: Frantar et al. 2022, GPTQ: Accurate Post-Training Quantization (arXiv 2210.17323).
-Cost: the calibration batches forward once for each layer, and a factorisation for each matrix.
+Cost: the calibration batches forward for each matrix, up to where it is, and a factorisation for each.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -44,8 +43,8 @@ class Gptq(Method):
         if self.embeddings:  # first: the layers are to make up for its errors too
             model.operate(Digits(base=BASE[self.bits], group=self.group, matrices=False))
         scales: dict[str, Tensor] = {}
-        for paths in by_layer(model):
-            for path, powers in input_powers(model, paths, batches).items():
+        for paths, calls in in_turn(model, batches[0]):
+            for path, powers in input_powers(model, paths, batches, calls).items():
                 linear: Any = model.network.get_submodule(path)
                 found, scales[path] = compensated(linear.weight, powers, BASE[self.bits], self.group, self.damping)
                 linear.weight.copy_(found)
@@ -57,26 +56,34 @@ class Gptq(Method):
         model.operate(edit.scaled(scales))
 
 
-def by_layer(model: Model) -> Iterator[list[str]]:
-    """Plain matrices, each once, in the order in which they run; those of one layer together."""
-    names = {id(module): name for name, module in model.network.named_modules()}
-    layers = [f"{names[id(layer.module)]}." for layer in model.anatomy.layers]
-    seen: dict[int, str] = {}
+def in_turn(model: Model, batch: Batch) -> list[tuple[list[str], int]]:
+    """Plain matrices in the order in which they are first read, each once, those that read the same together; and how often
+    these are read in a pass."""
+    found: dict[int, str] = {}
     for path in model.anatomy.matrices():
         if type(model.network.get_submodule(path)) is nn.Linear:
-            seen.setdefault(id(model.network.get_submodule(path)), path)
-    for _, paths in groupby(seen.values(), lambda path: next((one for one in layers if path.startswith(one)), path)):
-        yield list(paths)
+            found.setdefault(id(model.network.get_submodule(path)), path)
+    inputs: dict[str, list[Tensor]] = {}
+    listen(model, list(found.values()), [batch], lambda path, x: inputs.setdefault(path, []).append(x))
+    turns: list[tuple[list[str], int]] = []
+    before = None
+    for path, read in inputs.items():
+        if before is not None and torch.equal(before, read[0]):
+            turns[-1] = ([*turns[-1][0], path], turns[-1][1] + len(read))
+        else:
+            turns.append(([path], len(read)))
+        before = read[0]
+    return turns
 
 
-def input_powers(model: Model, paths: Sequence[str], batches: Sequence[Batch]) -> dict[str, Tensor]:
+def input_powers(model: Model, paths: Sequence[str], batches: Sequence[Batch], calls: int = 0) -> dict[str, Tensor]:
     """Of each matrix, the sum of x xᵀ over the tokens that it reads, (in, in)."""
     totals: dict[str, Tensor] = {}
 
     def add(path: str, x: Tensor) -> None:
         totals[path] = totals[path] + x.T @ x if path in totals else x.T @ x
 
-    listen(model, paths, batches, add)
+    listen(model, paths, batches, add, calls)
     return totals
 
 
