@@ -14,6 +14,9 @@ from niwaki.methods._method import Context
 from niwaki.methods.prune._gates import Gate, Gates, Lagrangian, drawn, expected, open_probability, settled
 from niwaki.methods.prune.joint import Joint
 from niwaki.methods.prune.l0 import L0
+from niwaki.methods.prune.movement import Movement
+from niwaki.methods.prune.nm import Nm
+from niwaki.methods.quantize.int8 import Int8 as Int8Method
 from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
@@ -152,6 +155,26 @@ def test_a_block_that_closes_leaves_one_that_says_nothing():
     assert [layer.neurons for layer in model.anatomy.layers] == [63, 1, 63]  # 98 of 100 are expected to be open
     assert not model.anatomy.layers[1].part("ffn_out").weight.any()
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), wanted, atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("other", [Movement(), Nm(n=3), Int8Method()], ids=["movement", "nm", "int8"])
+@pytest.mark.parametrize("last", [False, True], ids=["after", "before"])
+def test_other_methods_of_the_stage_may_finish_before_or_after(other, last):
+    methods = [L0(), other] if last else [other, L0()]
+    model = tiny.model("bert")
+    for method in methods:
+        model = method.prepare(model, CONTEXT)
+    set_gates(model)
+    wanted = tiny.logits(model, tiny.batch(model))
+    for method in methods:
+        method.after_step(model, 0.01)
+    for method in methods:
+        model = method.finish(model)
+    assert all(layer.neurons < 64 for layer in model.anatomy.layers)
+    found = tiny.logits(model, tiny.batch(model))
+    if isinstance(other, Nm) and last:  # which looks for its neighbours anew in what is cut
+        return
+    torch.testing.assert_close(found, wanted, atol=0.05 if isinstance(other, Int8Method) else 2e-5, rtol=0)
 
 
 @pytest.mark.parametrize(

@@ -191,8 +191,7 @@ class Gates:
             raise Refused(f"{self.name}: a method named after it cuts or replaces its matrices; name '{self.name}' after that one")  # fmt: skip
 
     def cut(self, model: Model) -> None:
-        """Bakes the gates in and takes out what is closed."""
-        self.check(model)
+        """Bakes the gates in and takes out what is closed; a method that finished before may have baked them already."""
         model.network.eval()
         heads, neurons, ranks = ([_open(gate) for gate in gates] for gates in (self.heads, self.neurons, self.ranks))
         readers = [block.read_by for block in model.anatomy.blocks if block.module is model.network]
