@@ -1,0 +1,118 @@
+"""Any order: every family of compression before and after every other is made, saved, loaded by a new process, exported and scored."""
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tiny
+from niwaki.core.errors import Refused
+from niwaki.core.files import read_json
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate import quality
+from niwaki.models.model import load_folder
+from niwaki.run.plan import make_plan
+from niwaki.run.recipe import parse
+
+from .test_methods import TRAIN, run
+
+FAMILIES = {
+    "distil": [{"use": "student", "layers": 2}, {"use": "logits"}],
+    "cut": [{"use": "heads", "keep": 0.5}, {"use": "ffn", "keep": 0.5, "multiple": 8}],
+    "sparse": [{"use": "magnitude", "sparsity": 0.7}],
+    "int8": [{"use": "int8"}],
+    "lowbit": [{"use": "lowbit", "bits": 4, "group": 16}],
+    "share": [{"use": "share"}],
+    "factorize": [{"use": "svd", "keep": 0.5}],
+}
+TRAINED = {"distil"}
+LARGER = {("sparse", "factorize")}  # half of all numbers in two full factors are more than three tenths and their bits
+PAIRS = list(itertools.product(FAMILIES, FAMILIES))
+TRAINS_WEIGHTS = ("movement", "lottery", "ternary", "binary", "aware")
+
+
+def stage(name: str, family: str) -> dict:
+    trained = {"train": TRAIN, "teacher": "teacher"} if family in TRAINED else {}
+    return {"name": name, "methods": FAMILIES[family], **trained}
+
+
+def plan_of(stages, bert_folder, rows_csv):
+    whole = [{"name": "teacher", "train": TRAIN}, *stages]
+    recipe = {"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": whole}
+    return make_plan(parse(recipe), "pairs")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, bert_folder, rows_csv):
+    """Pair → folders of its stages; what pairs share is made once. Those that cannot be are not there."""
+    home = tmp_path_factory.mktemp("pairs")
+    (home / "stages").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quality, "RESAMPLES", 10)
+        patch.setattr("os.fsync", lambda handle: None)
+        plans = {pair: [stage("first", pair[0]), stage("second", pair[1])] for pair in PAIRS}
+        return {pair: run(plan_of(stages, bert_folder, rows_csv), home) for pair, stages in plans.items()}
+
+
+@pytest.mark.parametrize("packing", ["int8", "lowbit"])
+@pytest.mark.parametrize("name", TRAINS_WEIGHTS)
+def test_training_of_packed_weights_is_refused_before_any_work(packing, name, bert_folder, rows_csv):
+    after = {"name": "second", "methods": [{"use": name}], "train": TRAIN}
+    with pytest.raises(Refused, match=f"stage 'second': {name}: .*pack") as caught:
+        plan_of([stage("first", packing), after], bert_folder, rows_csv)
+    assert len(caught.value.faults) == 1
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_the_second_makes_the_first_smaller_and_both_score(made, pair):
+    _, _, second = (read_json(folder / "result.json") for folder in made[pair])
+    assert 0 <= second["score"]["value"] <= 1 and second["engine"] == "onnx"
+    assert second["parity"] < 0.5
+    weights = [(folder / "model" / "model.safetensors").stat().st_size for folder in made[pair][1:]]
+    assert (weights[1] <= weights[0] * 1.02) == (
+        pair not in LARGER
+    )  # the same family again may find nothing left to do
+
+
+LOADER = """
+import sys, numpy, torch
+from pathlib import Path
+from niwaki.engines.predictor import Predictor
+from niwaki.models.forward import Batch, forward
+from niwaki.models.model import load_folder
+torch.set_num_threads(1)
+texts = Path(sys.argv[1]).read_text().splitlines()
+for folder in map(Path, sys.argv[3:]):
+    model, predictor = load_folder(folder), Predictor(folder)
+    rows = predictor.encode(texts)
+    ids, mask = rows.ids.padded(numpy.arange(len(texts)), 0)
+    inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask.astype(numpy.int64))}
+    with torch.no_grad():
+        logits = forward(model.network, model.anatomy, Batch(inputs, None, None)).logits.numpy()
+    numpy.savez(Path(sys.argv[2]) / f"{folder.parent.name}.npz", torch=logits, onnx=predictor.logits(rows))
+"""
+
+
+@pytest.fixture(scope="module")
+def reloaded(made, tmp_path_factory):
+    """What each gives in one new process: by torch and by ONNX Runtime."""
+    folder = tmp_path_factory.mktemp("again")
+    texts = folder / "texts.txt"
+    texts.write_text("\n".join(text for text, _ in tiny.sentences(8)))
+    models = [str(folders[-1] / "model") for folders in made.values()]
+    done = subprocess.run([sys.executable, "-c", LOADER, str(texts), str(folder), *models], capture_output=True, text=True, timeout=600)  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_a_new_process_gives_the_same(made, reloaded, pair):
+    folder = made[pair][-1]
+    again = np.load(reloaded / f"{folder.name}.npz")
+    model, predictor = load_folder(folder / "model"), Predictor(folder / "model")
+    rows = predictor.encode((reloaded / "texts.txt").read_text().splitlines())
+    assert np.array_equal(again["onnx"], predictor.logits(rows))
+    assert np.isfinite(again["torch"]).all()
+    assert model.blueprint.edits or "int8" not in pair
