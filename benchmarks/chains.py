@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 import tiny  # noqa: E402
 from niwaki.core.errors import Refused  # noqa: E402
 from niwaki.core.files import fault_in  # noqa: E402
+from niwaki.core.log import quiet  # noqa: E402
 from niwaki.evaluate import quality  # noqa: E402
 from niwaki.meter.ledger import Ledger  # noqa: E402
 from niwaki.methods import METHODS  # noqa: E402
@@ -119,12 +120,13 @@ def in_a_new_process(folders: list[Path]) -> dict[str, Any]:
 
 def main(count: int, seed: int) -> dict[str, Any]:
     quality.RESAMPLES = 10
+    quiet()
     outcomes: Counter[str] = Counter()
     used: Counter[str] = Counter()
     faults = []
     with tempfile.TemporaryDirectory() as place:
-        home = Path(place)
-        (home / "stages").mkdir()
+        home = Path(place) / "run"
+        (home / "stages").mkdir(parents=True)
         (home / "start").mkdir()
         tiny.model("bert").save(home / "start")
         rows = tiny.write_csv(home / "rows.csv")

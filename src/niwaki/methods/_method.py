@@ -45,6 +45,10 @@ class Method(Settings):
 
     _helpers: nn.Module | None = PrivateAttr(None)
 
+    def fits(self, model: Model, teacher: Model | None, made: Callable[[str], Model]) -> None:
+        """Refused where the method cannot work with this teacher, or with the models of the `stages` it reads. All may be
+        skeletons: this is asked before any work, for the shape that `prepare` will see."""
+
     @property
     def helpers(self) -> nn.Module | None:
         """Parameters of the method's own: optimized and checkpointed with the rest, never part of the saved model."""

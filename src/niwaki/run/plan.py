@@ -13,7 +13,7 @@ from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import say
 from niwaki.data import unlabelled
 from niwaki.methods._method import Method
-from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, refuse_unless_model, skeleton_of
+from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, Model, refuse_unless_model, skeleton_of
 from niwaki.models.sources import locate
 from niwaki.run.recipe import Recipe, Stage
 from niwaki.tasks._task import Task
@@ -110,14 +110,32 @@ def rehearse(plan: Plan) -> None:
     """Takes a skeleton of the model through all stages: what cannot be is refused before any work."""
     shapes = {"": skeleton_of(plan.model_folder, plan.task.head)}
     for stage in plan.stages:
-        model = shapes[stage.parent or ""].clone()
-        for moment in ("prepare", "finish"):
-            for method in stage.methods:
-                try:
-                    model = method.rehearse(model, moment)
-                except Refused as error:
-                    raise Refused([f"stage '{stage.spec.name}': {fault}" for fault in error.faults]) from None
-        shapes[stage.spec.name] = model
+        try:
+            shapes[stage.spec.name] = _rehearsed(stage, shapes)
+        except Refused as error:
+            raise Refused([f"stage '{stage.spec.name}': {fault}" for fault in error.faults]) from None
+
+
+def _rehearsed(stage: PlannedStage, shapes: dict[str, Model]) -> Model:
+    model, teachers = shapes[stage.parent or ""].clone(), [shapes[name] for name in stage.spec.teachers]
+    followed = []
+    for values, method in zip(stage.spec.methods, stage.methods, strict=True):
+        method.fits(model, teachers[0] if teachers else None, shapes.__getitem__)
+        model = method.rehearse(model, "prepare")
+        if method.needs:
+            followed.append((values["use"], _seen(model)))
+    for name, seen in followed:
+        if seen != _seen(model):
+            raise Refused(f"{name}: a method named after it changes the layers that it compares; name '{name}' last")
+    for method in stage.methods:
+        model = method.rehearse(model, "finish")
+    return model
+
+
+def _seen(model: Model) -> list[tuple[int, ...]]:
+    """What a method that compares layers depends on: depth, width, heads."""
+    anatomy = model.anatomy
+    return [(len(anatomy.order), anatomy.width), *((layer.heads, layer.head_width) for layer in anatomy.layers)]
 
 
 def digest_of(folder: Path) -> str:

@@ -4,7 +4,7 @@ Paper: Sanh et al. 2019, DistilBERT, a distilled version of BERT (arXiv 1910.011
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -27,10 +27,14 @@ class Cosine(Method):
 
     def prepare(self, model: Model, context: Context) -> Model:
         assert context.teacher_model is not None
-        for one in (model, context.teacher_model):
-            one.anatomy.require_layers("cosine")
+        self.fits(model, context.teacher_model)
         self._helpers = projection(model, context.teacher_model, context.seed, "cosine")
         return model
+
+    def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
+        assert teacher is not None
+        for one in (model, teacher):
+            one.anatomy.require_layers("cosine")
 
     def asks(self, model: Model, teacher: Model) -> frozenset[str]:
         return named("hidden", [len(teacher.anatomy.order)])

@@ -5,7 +5,7 @@ the soft targets (`logits` before it).
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -30,11 +30,15 @@ class Patient(Method):
 
     def prepare(self, model: Model, context: Context) -> Model:
         assert context.teacher_model is not None
-        own, _ = depths("patient", model, context.teacher_model)
-        if own == 1:
-            raise Refused("patient: compares the layers before the last, and the student has one; leave 'patient' out")
+        self.fits(model, context.teacher_model)
         self._helpers = projection(model, context.teacher_model, context.seed, "patient")
         return model
+
+    def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
+        assert teacher is not None
+        own, _theirs = depths("patient", model, teacher)
+        if own == 1:
+            raise Refused("patient: compares the layers before the last, and the student has one; leave 'patient' out")
 
     def asks(self, model: Model, teacher: Model) -> frozenset[str]:
         return named("hidden", (source + 1 for source in self._map(*depths("patient", model, teacher))))

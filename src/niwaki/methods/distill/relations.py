@@ -4,7 +4,7 @@ Paper: Wang et al. 2021, MiniLMv2: Multi-Head Self-Attention Relation Distillati
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -35,16 +35,19 @@ class Relations(Method):
         return 0.0 if self.truth > 0 else 1.0
 
     def prepare(self, model: Model, context: Context) -> Model:
-        assert context.teacher_model is not None
+        self.fits(model, context.teacher_model)
+        return model
+
+    def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
+        assert teacher is not None
         model.anatomy.require_layers("relations")
-        source, count = self._followed(context.teacher_model)
-        for who, one, depth in (("student", model, -1), ("teacher", context.teacher_model, source)):
+        source, count = self._followed(teacher)
+        for who, one, depth in (("student", model, -1), ("teacher", teacher, source)):
             width = _width(one, depth)
             if width % count:
                 raise Refused(
                     f"relations: {count} heads do not divide the {width} numbers of the {who}'s queries; set heads to a divisor"
                 )
-        return model
 
     def asks(self, model: Model, teacher: Model) -> frozenset[str]:
         return frozenset().union(*(named(what, [self._followed(teacher)[0]]) for what in STATES_COMPARED))

@@ -6,7 +6,7 @@ Passban et al. 2021 (arXiv 2012.14022): each student layer follows a weighted me
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -48,12 +48,8 @@ class TinyBert(Method):
     def prepare(self, model: Model, context: Context) -> Model:
         teacher = context.teacher_model
         assert teacher is not None
+        self.fits(model, teacher)
         own, theirs = depths("tinybert", model, teacher)
-        if self.attention and heads_of(model) != heads_of(teacher):
-            raise Refused(
-                "tinybert: student and teacher have different numbers of heads; set attention = 0 to distil without the attention "
-                "loss, or take 'relations', which compares any numbers of heads"
-            )
         helpers = nn.ModuleDict()
         matrix = projection(model, teacher, context.seed, "tinybert")
         if matrix is not None:
@@ -62,6 +58,15 @@ class TinyBert(Method):
             helpers["mix"] = Mix(own, theirs)
         self._helpers = helpers if len(helpers) else None
         return model
+
+    def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
+        assert teacher is not None
+        depths("tinybert", model, teacher)
+        if self.attention and heads_of(model) != heads_of(teacher):
+            raise Refused(
+                "tinybert: student and teacher have different numbers of heads; set attention = 0 to distil without the attention "
+                "loss, or take 'relations', which compares any numbers of heads"
+            )
 
     def asks(self, model: Model, teacher: Model) -> frozenset[str]:
         own, theirs = depths("tinybert", model, teacher)
