@@ -74,3 +74,26 @@ def test_an_averaging_network_for_a_task_of_tokens_is_refused_before_work(bert_f
     rows.write_text("".join(f'{{"tokens": ["a", "film{n}"], "tags": ["O", "B-X"]}}\n' for n in range(40)))
     with pytest.raises(Refused, match="averaging: answers for whole texts"):
         plan(bert_folder, rows, stage("made", {"use": "averaging"}, train=TRAIN), task="tagging")
+
+
+@pytest.mark.parametrize(
+    "methods, message",
+    [
+        ([{"use": "magnitude"}, {"use": "heads"}], "stage 'made': magnitude: a method named after it cuts"),
+        ([{"use": "l0"}, {"use": "layers", "count": 2}], "stage 'made': l0: a method named after it cuts"),
+        ([{"use": "relations", "layer": 9}], "stage 'made': relations: layer 9 is more than the teacher's 3"),
+        ([{"use": "tinybert"}, {"use": "width", "keep": 0.5}], "stage 'made': tinybert: a method named after it changes the layers"),
+        ([{"use": "heads"}, {"use": "lottery"}], "stage 'made': lottery: the weights of the recipe's model do not fit"),
+        (
+            [{"use": "vocabulary"}, {"use": "lottery"}],
+            "stage 'made': lottery: the weights of the recipe's model do not fit",
+        ),
+    ],
+)
+def test_methods_of_one_stage_that_do_not_go_together_are_refused_before_work(bert_folder, rows_csv, methods, message):
+    made = stage("made", *methods, train=TRAIN, teacher="whole")
+    with pytest.raises(Refused, match=message):
+        plan(bert_folder, rows_csv, stage("whole"), made)
+    other_way = {**made, "methods": methods[::-1]}
+    if len(methods) > 1 and methods[1]["use"] != "lottery":
+        assert plan(bert_folder, rows_csv, stage("whole"), other_way)

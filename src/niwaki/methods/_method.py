@@ -41,6 +41,9 @@ class Method(Settings):
     needs: ClassVar[frozenset[str]] = frozenset()  # insides of the student that `loss` reads: HIDDEN, SCORES, STATES
     needs_teacher: ClassVar[bool] = False
     needs_training: ClassVar[bool] = False  # refused in a stage without a train block
+    holds: ClassVar[bool] = (
+        False  # whether training needs the matrices that `prepare` left: refused where a later one's replaces them
+    )
     saves: ClassVar[tuple[str, ...]] = ()  # what it makes smaller: file, memory, flops, time
 
     _helpers: nn.Module | None = PrivateAttr(None)

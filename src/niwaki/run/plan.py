@@ -4,6 +4,7 @@ import importlib.metadata
 import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -118,15 +119,20 @@ def rehearse(plan: Plan) -> None:
 
 def _rehearsed(stage: PlannedStage, shapes: dict[str, Model]) -> Model:
     model, teachers = shapes[stage.parent or ""].clone(), [shapes[name] for name in stage.spec.teachers]
-    followed = []
+    followed, held = [], []
     for values, method in zip(stage.spec.methods, stage.methods, strict=True):
         method.fits(model, teachers[0] if teachers else None, shapes.__getitem__)
         model = method.rehearse(model, "prepare")
         if method.needs:
             followed.append((values["use"], _seen(model)))
+        if method.holds and stage.spec.train:
+            held.append((values["use"], _matrices(model)))
     for name, seen in followed:
         if seen != _seen(model):
             raise Refused(f"{name}: a method named after it changes the layers that it compares; name '{name}' last")
+    for name, matrices in held:
+        if any(one is not other for one, other in zip_longest(matrices, _matrices(model))):
+            raise Refused(f"{name}: a method named after it cuts or replaces the matrices that it trains; name '{name}' after that one")  # fmt: skip
     for method in stage.methods:
         model = method.rehearse(model, "finish")
     return model
@@ -136,6 +142,10 @@ def _seen(model: Model) -> list[tuple[int, ...]]:
     """What a method that compares layers depends on: depth, width, heads."""
     anatomy = model.anatomy
     return [(len(anatomy.order), anatomy.width), *((layer.heads, layer.head_width) for layer in anatomy.layers)]
+
+
+def _matrices(model: Model) -> list[Any]:
+    return [model.network.get_submodule(path) for path in model.anatomy.matrices()]
 
 
 def digest_of(folder: Path) -> str:

@@ -30,6 +30,7 @@ class L0(Method):
     pressure: float = setting(4000.0, "how many times faster than weights the multipliers move", gt=0)
 
     needs_training: ClassVar[bool] = True
+    holds: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
     whole: ClassVar[bool] = False  # whether there is a gate more for all heads, and for all neurons, of a layer

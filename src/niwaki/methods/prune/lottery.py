@@ -8,6 +8,7 @@ BERT's tickets: Chen et al. 2020 (arXiv 2007.12223).
 Cost: a training for each round, a step some 5 % dearer. Saves bytes on disk alone.
 """
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import torch
@@ -31,6 +32,7 @@ class Lottery(Method):
     scope: Scope = setting("global", "global compares all weights; layer takes the same share of every matrix")
 
     needs_training: ClassVar[bool] = True
+    holds: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("file",)
 
     @property
@@ -38,8 +40,10 @@ class Lottery(Method):
         return () if self.rewind == NONE else (self.rewind,)
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "finish":
+            return store(model)
         refuse_packed(model, "lottery")
-        return store(model) if moment == "finish" else model
+        return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         refuse_packed(model, "lottery")
@@ -54,9 +58,21 @@ class Lottery(Method):
             put(module, Mask(module.weight, mask))
         return model
 
+    def fits(self, model: Model, teacher: Model | None, made: Callable[[str], Model]) -> None:
+        if self.rewind == NONE:
+            return
+        ours, theirs = model.clone(), made(self.rewind).clone()
+        for one in (ours, theirs):
+            opened(one, "lottery")
+        self._refuse_misfit(ours, theirs)
+
     def _set_back(self, model: Model, source: Model) -> None:
         """All weights, those of embeddings, norms and head too."""
         opened(source, "lottery")
+        self._refuse_misfit(model, source)
+        model.network.load_state_dict(source.network.state_dict())
+
+    def _refuse_misfit(self, model: Model, source: Model) -> None:
         shapes, theirs = ({name: value.shape for name, value in one.network.state_dict().items()} for one in (model, source))  # fmt: skip
         misfit = next((name for name in {**shapes, **theirs} if shapes.get(name) != theirs.get(name)), None)
         if misfit is not None:
@@ -65,7 +81,6 @@ class Lottery(Method):
                 f"lottery: the weights of {whose} do not fit ('{misfit}' "
                 "is of another shape); rewind to a stage of this shape, before anything is cut or packed"
             )
-        model.network.load_state_dict(source.network.state_dict())
 
     def finish(self, model: Model) -> Model:
         return store(model)

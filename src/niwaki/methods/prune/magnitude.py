@@ -25,6 +25,7 @@ class Magnitude(Method):
     begin: float = setting(0.1, "share of training after which weights begin to go", ge=0, lt=1)
     end: float = setting(0.7, "share of training after which no more go: the rest makes up for the loss", gt=0, le=1)
 
+    holds: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("file",)
 
     _count: int = PrivateAttr(0)

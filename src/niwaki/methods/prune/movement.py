@@ -33,6 +33,7 @@ class Movement(Method):
     end: float = setting(0.7, "share of training after which the share or the threshold stays", gt=0, le=1)
 
     needs_training: ClassVar[bool] = True
+    holds: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("file",)
 
     _count: int = PrivateAttr(0)

@@ -25,6 +25,7 @@ class Nm(Method):
     n: int = setting(2, "weights kept of every m", ge=1)
     m: int = setting(4, "neighbours along the inputs; the last ones of a row may be fewer", ge=2)
 
+    holds: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("file",)
 
     @model_validator(mode="after")
