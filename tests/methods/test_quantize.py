@@ -13,7 +13,7 @@ from niwaki.methods._method import Context
 from niwaki.methods.quantize._rounding import rounded, shown, trainable
 from niwaki.methods.quantize.aware import Aware, Eight, Following
 from niwaki.methods.quantize.binary import Binary, Two
-from niwaki.methods.quantize.gptq import Gptq, compensated, in_turn, input_powers
+from niwaki.methods.quantize.gptq import Gptq, compensated, in_proportion, in_turn, input_powers
 from niwaki.methods.quantize.lowbit import LowBit
 from niwaki.methods.quantize.static import Static, covering, widest
 from niwaki.methods.quantize.ternary import Ternary, three
@@ -101,6 +101,23 @@ def test_compensated_outputs_are_nearer_than_those_of_the_nearest_levels(base, b
     assert (x @ (found - weight).T).norm() < better * (x @ (nearest - weight).T).norm()
 
 
+def test_a_giant_token_does_not_ruin_the_others():
+    """As BERT's first token in the feed-forward blocks: one input is huge, and its weight too large for four levels."""
+    weight, x = drawn(8, 64), drawn(400, 64, seed=1)
+    weight[:, 5] = 12.0
+    x[:, 5] = 0.0
+    x[::20, 5] = 50.0
+    others, nearest = x[x[:, 5] == 0], Digits.of(weight, 4, 64)()
+    even = in_proportion(x, weight)
+    torch.testing.assert_close((even @ weight.T).norm(dim=1), torch.ones(400))
+
+    def error(powers):
+        return float((others @ (compensated(weight, powers, 4, 64, 0.1)[0] - weight).T).norm() / (others @ (nearest - weight).T).norm())  # fmt: skip
+
+    assert error(even.T @ even) < 1
+    assert error(x.T @ x) > 1.5
+
+
 def test_matrices_in_turn_and_the_sums_of_what_they_read():
     model = tiny.model("bert")
     model.operate(Share(of=[0, 1, 1]))
@@ -112,7 +129,8 @@ def test_matrices_in_turn_and_the_sums_of_what_they_read():
     powers = input_powers(model, paths, [batch, batch], calls)
     hidden = model.anatomy.embed(batch.inputs["input_ids"], batch.inputs["token_type_ids"])[batch.mask.bool()]
     for path in paths:
-        torch.testing.assert_close(powers[path], 2 * hidden.T @ hidden, atol=1e-3, rtol=1e-4)
+        even = hidden / (hidden @ model.network.get_submodule(path).weight.T).norm(dim=1, keepdim=True)
+        torch.testing.assert_close(powers[path], 2 * even.T @ even, atol=1e-4, rtol=1e-4)
     whole = input_powers(model, turns[4][0], [batch])
     for path, found in input_powers(model, turns[4][0], [batch], turns[4][1]).items():
         assert torch.equal(found, whole[path])  # a pass that ends early is not missed

@@ -4,7 +4,7 @@ Matrix after matrix, with the inputs that those rounded before give. It acts bef
 a train block tunes what is left, norms, biases and head. The token table is rounded to the nearest level, and so is what
 was packed before; an LSTM's matrices get 8 bits.
 
-Paper: Frantar et al. 2022, GPTQ: Accurate Post-Training Quantization (arXiv 2210.17323).
+Paper: Frantar et al. 2022, GPTQ: Accurate Post-Training Quantization (arXiv 2210.17323); here tokens count alike.
 Cost: the calibration batches forward for each matrix, up to where it is, and a factorisation for each.
 """
 
@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
@@ -28,7 +29,7 @@ class Gptq(Method):
     group: int = setting(64, "neighbours in a row that share a scale of 16 bits; 0 is the whole row", ge=0)
     embeddings: bool = setting(True, "pack the token table too")
     batches: int = setting(16, "calibration batches that tell which inputs go together", ge=1)
-    damping: float = setting(0.01, "added to every input's power, as a share of the mean: guards against chance", gt=0)
+    damping: float = setting(0.1, "added to every input's power, as a share of the mean: guards against chance", gt=0)
 
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 
@@ -77,14 +78,22 @@ def in_turn(model: Model, batch: Batch) -> list[tuple[list[str], int]]:
 
 
 def input_powers(model: Model, paths: Sequence[str], batches: Sequence[Batch], calls: int = 0) -> dict[str, Tensor]:
-    """Of each matrix, the sum of x xᵀ over the tokens that it reads, (in, in)."""
+    """Of each matrix, the sum of x xᵀ over the tokens that it reads, (in, in), each in proportion."""
     totals: dict[str, Tensor] = {}
 
     def add(path: str, x: Tensor) -> None:
-        totals[path] = totals[path] + x.T @ x if path in totals else x.T @ x
+        even = in_proportion(x, model.network.get_submodule(path).get_parameter("weight"))
+        totals[path] = totals[path] + even.T @ even if path in totals else even.T @ even
 
     listen(model, paths, batches, add, calls)
     return totals
+
+
+def in_proportion(x: Tensor, weight: Tensor) -> Tensor:
+    """Inputs (tokens, in), each divided by the length of what it is made into: so an error counts by the share of the output
+    that it is. Else the first token would be all that is cared for: in some layers it is a hundred times as large as the
+    others, and to mend its clipped weights theirs were given up."""
+    return x / functional.linear(x, weight).norm(dim=-1, keepdim=True).clamp(min=1e-6)
 
 
 def compensated(weight: Tensor, powers: Tensor, base: int, group: int, damping: float) -> tuple[Tensor, Tensor]:
