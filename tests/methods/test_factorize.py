@@ -6,8 +6,8 @@ import torch
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.methods._method import Context
-from niwaki.methods.factorize._embeddings import Embeddings, narrowed, occurrences
 from niwaki.methods.factorize._seen import covariances, fisher_rows, slopes
+from niwaki.methods.factorize.embeddings import Embeddings, narrowed, occurrences
 from niwaki.methods.factorize.kronecker import Kronecker
 from niwaki.methods.factorize.svd import Svd, balanced, decomposed, even_rank, ranks
 from niwaki.models.edits.factored import Factored

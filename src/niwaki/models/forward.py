@@ -59,13 +59,13 @@ def recording(anatomy: Anatomy, on: bool = True) -> Iterator[dict[str, list[Tens
     """Fills lists with the queries, keys and values of each layer as it runs, whatever kernel computes the attention."""
     states: dict[str, list[Tensor]] = defaultdict(list)
     handles = []
-    for layer in anatomy.layers if on else []:
-        for part, name in PARTS.items():
+    for part, name in PARTS.items() if on else ():
 
-            def keep(module: nn.Module, args: Any, output: Tensor, name: str = name) -> None:
-                states[name].append(output)
+        def keep(module: nn.Module, args: Any, output: Tensor, name: str = name) -> None:
+            states[name].append(output)
 
-            handles.append(layer.part(part).register_forward_hook(keep))
+        shared_once = {id(module): module for module in (layer.part(part) for layer in anatomy.layers)}
+        handles += [module.register_forward_hook(keep) for module in shared_once.values()]
     try:
         yield states
     finally:

@@ -15,6 +15,7 @@ from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.share import PARTS, Share
 from niwaki.models.edits.sparse import Sparse
 from niwaki.models.edits.width import Width
+from niwaki.models.forward import HIDDEN, SCORES, STATES, forward
 from niwaki.models.importance import importance
 
 from .saved import again, in_engine, numbers
@@ -155,3 +156,21 @@ def test_layers_of_different_shapes_and_a_family_that_shares_already_are_refused
         model.operate(Share(of=[0, 0, 2, 2]))
     with pytest.raises(Refused, match="share: this model shares its layers already"):
         tiny.model("albert").operate(Share(of=[0]))
+
+
+def test_insides_of_shared_layers_are_recorded_once_for_each_depth():
+    """What `tinybert` and `relations` read: as many as layers run, in their order."""
+    model = tiny.model("bert", layers=4)
+    batch = tiny.batch(model)
+    model.operate(Share(of=[0, 0, 2, 2]))
+    needs = frozenset({HIDDEN, SCORES, STATES})
+    found = forward(model.network, model.anatomy, batch, needs)
+    assert [len(part) for part in (found.hidden, found.scores, found.queries, found.keys, found.values)] == [
+        5,
+        4,
+        4,
+        4,
+        4,
+    ]
+    for depth, layer in enumerate(model.anatomy.layers):
+        torch.testing.assert_close(found.keys[depth], layer.part("key")(found.hidden[depth]))

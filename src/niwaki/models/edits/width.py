@@ -34,7 +34,9 @@ class Width(Edit):
 
 def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
     """A family with a projection keeps its narrow tables whole; elsewhere tables and norm are as wide as the layers."""
-    projections = [path for path in anatomy.matrices() if anatomy.projection and path.endswith(anatomy.projection)]
+    projections = [
+        path for path in anatomy.whole_matrices() if anatomy.projection and path.endswith(anatomy.projection)
+    ]
     for path in projections:
         network.set_submodule(path, cut_linear(network.get_submodule(path), outputs=keep))
     if projections:
