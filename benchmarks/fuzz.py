@@ -260,6 +260,11 @@ def blueprint_target(folder: Path) -> tuple[list[bytes], Any]:
         if distinct > 1:
             model.operate(Layers(keep=[0, 2]))
         seeds.append(json.dumps(model.blueprint.to_json()).encode())
+    for edits in packed_edits(len(list(tiny.model("bert").anatomy.whole_matrices()))):
+        model = tiny.model("bert")
+        for edit in edits:
+            model.operate(edit)
+        seeds.append(json.dumps(model.blueprint.to_json()).encode())
 
     def call(data: bytes) -> None:
         path.write_bytes(data)
@@ -268,6 +273,24 @@ def blueprint_target(folder: Path) -> tuple[list[bytes], Any]:
         blueprint.replay()
 
     return seeds, call
+
+
+def packed_edits(matrices: int) -> list[list[Any]]:
+    """Edits that change how matrices are kept, several in a row."""
+    from niwaki.models.edits.digits import Digits
+    from niwaki.models.edits.factored import Factored
+    from niwaki.models.edits.int8 import Int8
+    from niwaki.models.edits.kronecker import Kronecker
+    from niwaki.models.edits.narrow import Narrow
+    from niwaki.models.edits.share import Share
+    from niwaki.models.edits.sparse import Sparse
+    from niwaki.models.edits.static import Static
+
+    return [
+        [Share(of=[0, 0, 2]), Factored(ranks=[4] * matrices), Digits(base=7, group=8)],
+        [Narrow(width=8), Sparse(), Int8()],
+        [Kronecker(sizes=[[4, 4, 2], *[None] * (matrices - 1)]), Static()],
+    ]
 
 
 def config_target(folder: Path) -> tuple[list[bytes], Any]:
