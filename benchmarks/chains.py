@@ -1,7 +1,8 @@
 """Random chains of methods with random settings, on a tiny model: `python benchmarks/chains.py [--chains 300] [--seed 0]`.
 
 Each chain of 2 to 4 methods, in as many stages or fewer, is refused before any work, or it is made, and a new process loads what
-it made and must give equal outputs, in torch and in the engine. Appends one record to results/chains.jsonl; faults are printed
+it made and must give equal outputs, in torch and in the engine. One that is refused later, by the stage that cannot do it, is
+counted apart. Appends one record to results/chains.jsonl; faults are printed
 with their recipe.
 """
 
@@ -144,6 +145,10 @@ def main(count: int, seed: int) -> dict[str, Any]:
                 if folder is not None:
                     load_folder(folder)
                     made[str(folder)] = {"stages": stages, "answers": answers(folder)}
+            except Refused as error:
+                outcomes["refused at its stage"] += 1
+                faults.append({"stages": stages, "error": str(error)})
+                continue
             except Exception as error:  # noqa: BLE001 - this is what is looked for
                 faults.append({"stages": stages, "error": f"{type(error).__name__}: {error}"})
                 print(json.dumps(stages), traceback.format_exc(), file=sys.stderr, flush=True)
