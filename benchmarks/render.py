@@ -9,6 +9,7 @@ from typing import Any
 import records
 import render_distil
 import render_reliability
+import render_stack
 
 from niwaki.evaluate.glue import average
 
@@ -268,6 +269,8 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("odd_csv", "A stranger's CSV", odd_csv),
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
+    ("stack", "Compressions, alone and stacked", render_stack.stack),
+    ("chains", "Random chains of methods", render_stack.chains),
     ("features", "From rows to features", features),
     ("kills", "kill -9", kills),
     ("batches", "Batches of the predictor", batches),
