@@ -173,9 +173,15 @@ def scored() -> tuple[torch.nn.Linear, Scored]:
     module = torch.nn.Linear(2, 2, bias=False)
     with torch.no_grad():
         module.weight.copy_(A)
-    lens = Scored(module.weight, 100.0)
+    lens = Scored(module.weight, 100.0, 0.0)
     put(module, lens)
     return module, lens
+
+
+def test_scores_begin_with_the_sizes_of_weights():
+    lens = Scored(A, 100.0, 2.0)
+    assert lens.values().detach().flatten().tolist() == pytest.approx([2 * size / 2.125 for size in (5, 1, 2, 0.5)])
+    assert not Scored(torch.zeros(2, 2), 1.0, 2.0).scores.any()
 
 
 def test_scores_by_hand():
@@ -207,7 +213,7 @@ def test_the_best_scores_are_kept(scope, cuts):
 def test_the_penalty_by_hand():
     """Scores of 0 are 0.5 of 1, where the slope is a quarter; it is spread over all of them."""
     model = tiny.model("bert", layers=1)
-    method = Movement(how="soft", penalty=8.0)
+    method = Movement(how="soft", penalty=8.0, prior=0.0)
     model = method.prepare(model, CONTEXT)
     loss = method.loss(model, None, None, torch.tensor(1.0), CONTEXT)
     loss.backward()
