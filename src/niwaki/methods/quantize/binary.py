@@ -1,11 +1,11 @@
 """Weights of two values, -s and s, found by training through the signs: 1 bit each on disk.
 
-The products see the signs times the mean size of their group, the gradient moves the floats behind them. It needs a teacher
-beside it ('tinybert' or 'logits'), and more steps than three values do; starting from a stage made with 'aware' or a
-low learning rate helps. Activations stay float while training and have 8 bits in the engine; an LSTM's matrices get 8 bits.
+The products see the signs times the mean size of their group, the gradient moves the floats behind them. Meant for a stage
+with a teacher, 'tinybert' or 'logits' beside it, and for more steps than three values take. Activations stay float while
+training and have 8 bits in the engine; an LSTM's matrices get 8 bits when the stage ends.
 
 Paper: Wu et al. 2022, Extreme Compression Made Simple (arXiv 2206.01859); Bai et al. 2021, BinaryBERT (arXiv 2012.15701).
-Cost: training, several times as long as for 8 bits; the rounding adds little to a step.
+Cost: training, of many steps; one of 32 short texts takes 1.5 times as long as in float (MiniLM, one core).
 """
 
 from functools import partial

@@ -1,7 +1,7 @@
 """A linear map with 8-bit weights whose inputs are rounded to 8 bits by a range that is fixed beforehand.
 
 So nothing about the inputs is worked out at run time, and an answer does not depend on the texts beside it. torch rounds the
-inputs too: what it gives is what the engine gives, and the rest can be trained with it.
+inputs too, as the engine does, so that the rest can be trained with it; an input on the edge of two steps may fall to either.
 """
 
 from typing import Any
