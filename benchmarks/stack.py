@@ -133,7 +133,7 @@ def planned(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
     own = [{**stage, "name": f"step-{number}"} for number, stage in enumerate(KINDS[kind][name])]
     stages = [{"name": "teacher"}, *before, *own]
     rows = {} if task == "rotten_tomatoes" else {"path": data}
-    recipe = {"model": str(teacher_of(task, seed)), "task": task, "data": rows, "seed": seed, "stages": stages}
+    recipe = {"model": str(teacher_of("half", task, seed)), "task": task, "data": rows, "seed": seed, "stages": stages}
     return make_plan(parse(recipe), name)
 
 
