@@ -141,3 +141,19 @@ def test_sparse_twice_is_sparse_once(tmp_path):
     model.operate(Sparse())
     model.save(tmp_path)
     assert torch.equal(tiny.logits(load_folder(tmp_path), tiny.batch(model)), before)
+
+
+def test_int8_after_sparse_packs_the_values_and_keeps_the_zeros(tmp_path):
+    model = tiny.model("bert")
+    masks = masks_of(model)
+    model.operate(Sparse().masking(masks))
+    batch = tiny.batch(model)
+    before = tiny.logits(model, batch)
+    model.operate(Int8())
+    for path, mask in masks.items():
+        store = model.network.get_submodule(path).store
+        assert store.base == 255 and torch.equal(store() != 0, mask)
+    model.save(tmp_path)
+    after = tiny.logits(model, batch)
+    assert torch.equal(tiny.logits(load_folder(tmp_path), batch), after)
+    torch.testing.assert_close(after, before, atol=0.05, rtol=0)

@@ -52,6 +52,9 @@ class Sparse(Store):
     def again(self, weight: Tensor) -> "Sparse":
         return Sparse.of(weight, self.base)
 
+    def packed(self) -> "Sparse":
+        return self if self.base else Sparse.of(self(), 255)
+
     def fit(self, name: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
         """Takes room for as many values as a file has, in which this store is called `name`."""
         shape = shapes.get(f"{name}.kept.scale" if self.base else f"{name}.kept.values", (1, 1))

@@ -28,6 +28,11 @@ class Store(nn.Module):
         raise NotImplementedError
 
 
+    def packed(self) -> "Store":
+        """With its numbers in 8 bits, where they have more."""
+        return self
+
+
 class Floats(Store):
     """As they are. They can be trained."""
 
@@ -69,6 +74,9 @@ class StoredLinear(nn.Module):
 
     def plain(self) -> nn.Linear:
         return linear_of(self.store(), self.bias)
+
+    def packed(self) -> "StoredLinear":
+        return StoredLinear(self.store.packed(), self.bias)
 
     def again(self, linear: nn.Linear) -> "StoredLinear":
         return StoredLinear(self.store.again(linear.weight.detach()), linear.bias)
