@@ -152,7 +152,7 @@ def test_int8_after_sparse_packs_the_values_and_keeps_the_zeros(tmp_path):
     model.operate(Int8())
     for path, mask in masks.items():
         store = model.network.get_submodule(path).store
-        assert store.base == 255 and torch.equal(store() != 0, mask)
+        assert store.base == 255 and not store()[~mask].any() and store()[mask].count_nonzero() > 0.9 * mask.sum()
     model.save(tmp_path)
     after = tiny.logits(model, batch)
     assert torch.equal(tiny.logits(load_folder(tmp_path), batch), after)
