@@ -82,7 +82,10 @@ def test_an_averaging_network_for_a_task_of_tokens_is_refused_before_work(bert_f
         ([{"use": "magnitude"}, {"use": "heads"}], "stage 'made': magnitude: a method named after it cuts"),
         ([{"use": "l0"}, {"use": "layers", "count": 2}], "stage 'made': l0: a method named after it cuts"),
         ([{"use": "relations", "layer": 9}], "stage 'made': relations: layer 9 is more than the teacher's 3"),
-        ([{"use": "tinybert"}, {"use": "width", "keep": 0.5}], "stage 'made': tinybert: a method named after it changes the layers"),
+        (
+            [{"use": "tinybert"}, {"use": "width", "keep": 0.5}],
+            "stage 'made': tinybert: a method named after it changes the layers",
+        ),
         ([{"use": "heads"}, {"use": "lottery"}], "stage 'made': lottery: the weights of the recipe's model do not fit"),
         (
             [{"use": "vocabulary"}, {"use": "lottery"}],
