@@ -106,7 +106,9 @@ def model(
     head: str = "SequenceClassification",
 ) -> Model:
     """Every weight is random, biases and norms too, so that nothing can be left out unseen."""
-    network = build(config(family, layers, width, heads, ffn, labels, head)).eval()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = build(config(family, layers, width, heads, ffn, labels, head)).eval()
     network.config.architectures = [type(network).__name__]
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

@@ -98,7 +98,7 @@ def test_what_is_generated_is_typed(checkout):
     ("arguments", "code", "words"),
     [
         (["methd", "x"], 2, "did you mean 'method'"),
-        (["method", "x"], 2, "give --family (adapt, distill, prune, quantize)"),
+        (["method", "x"], 2, "give --family (adapt, distill, factorize, prune, quantize, share)"),
         (["task", "x", "--family", "prune"], 2, "only a method has a --family"),
         (["method", "x", "--family", "prun"], 3, "did you mean 'prune'"),
         (["method", "x", "--family", "../.."], 3, "is not known"),

@@ -14,18 +14,21 @@ from niwaki.methods.quantize._rounding import rounded, shown, trainable
 from niwaki.methods.quantize.aware import Aware, Eight, Following
 from niwaki.methods.quantize.binary import Binary, Two
 from niwaki.methods.quantize.gptq import Gptq, compensated, in_proportion, in_turn, input_powers
+from niwaki.methods.quantize.int8 import Int8 as Int8Method
 from niwaki.methods.quantize.lowbit import LowBit
 from niwaki.methods.quantize.static import Static, covering, widest
 from niwaki.methods.quantize.ternary import Ternary, three
 from niwaki.models.edits.int8 import Int8 as Int8Edit
 from niwaki.models.edits.share import Share
 from niwaki.models.forms.digits import Digits, best_scale, kept
-from niwaki.models.forms.int8 import Int8Embedding, Int8Linear, quantize_rows
+from niwaki.models.forms.int8 import Int8Embedding, Int8Linear, packed_form, quantize_rows
 from niwaki.models.forms.rounding import in_eight_bits
 from niwaki.models.forms.static import StaticInt8Linear
 from niwaki.models.forms.store import StoredLinear, StoredTable
 from niwaki.models.forward import Batch
 from niwaki.models.lenses import put, unseen
+from niwaki.models.model import load_folder
+from niwaki.models.places import exchange
 
 LOSS = torch.nn.functional.cross_entropy
 CONTEXT = Context(
@@ -181,6 +184,13 @@ TRAINED = {
 }
 
 
+def with_rest_packed(model):
+    """What is not trained through a rounding, small tables and the head's inner matrices, gets its 8 bits when the stage ends."""
+    model = model.clone()
+    exchange(model.network, model.anatomy.beside(), packed_form)
+    return model
+
+
 @pytest.mark.parametrize("group", [0, 24])
 @pytest.mark.parametrize("name", TRAINED)
 @pytest.mark.parametrize("family", ["bert", "albert", "electra", "bilstm"])
@@ -193,7 +203,7 @@ def test_what_is_packed_is_what_was_trained(family, name, group):
         optimizer.step()
         optimizer.zero_grad()
         method.after_step(model, 0.5)
-    before = tiny.logits(model, batch)
+    before = tiny.logits(with_rest_packed(model), batch)
     seen = {path: model.network.get_submodule(path).weight.detach() for path in trainable("", model, True)}
     model = method.finish(model)
     for path, weight in seen.items():
@@ -250,7 +260,7 @@ def test_eight_bits_are_packed_as_they_were_trained(family, activations):
     batch = tiny.batch(model)
     CONTEXT.loss(model, batch).backward()
     torch.optim.SGD(model.network.parameters(), lr=0.05).step()
-    before = tiny.logits(model, batch)
+    before = tiny.logits(with_rest_packed(model), batch)
     seen = {path: model.network.get_submodule(path).weight.detach() for path in trainable("", model, True)}
     model = method.finish(model)
     for path, weight in seen.items():
@@ -335,3 +345,16 @@ def test_a_packed_model_can_get_ranges():
     codes = model.anatomy.layers[0].part("query").weight.clone()
     query = Static().prepare(model, CONTEXT).anatomy.layers[0].part("query")
     assert torch.equal(query.weight, codes) and torch.equal(quantize_rows(query.plain().weight)[0].T, codes)
+
+
+@pytest.mark.parametrize("family", ["bert", "electra", "mpnet", "albert", "distilbert", "roberta"])
+def test_small_tables_and_the_inner_matrix_of_the_head_get_eight_bits(family, tmp_path):
+    model = tiny.model(family)
+    batch, before = tiny.batch(model), tiny.logits(model, tiny.batch(model))
+    model = Int8Method().finish(model)
+    packed = [type(model.network.get_submodule(path)) for path in model.anatomy.beside()]
+    assert packed and set(packed) <= {Int8Linear, Int8Embedding}
+    model.save(tmp_path)
+    after = tiny.logits(model, batch)
+    assert torch.equal(tiny.logits(load_folder(tmp_path), batch), after)
+    torch.testing.assert_close(after, before, atol=0.1, rtol=0)

@@ -59,7 +59,7 @@ def test_padding_changes_no_answer(model, pairs):
     for number in range(len(together)):
         found = logits(model, alone(batch, number))[0]
         wanted = together[number, : len(found)] if model.anatomy.per_token else together[number]
-        torch.testing.assert_close(found, wanted, atol=1e-5, rtol=0)
+        torch.testing.assert_close(found, wanted, atol=3e-5, rtol=0)
     other = {
         **batch.inputs,
         "input_ids": torch.where(batch.mask == 0, 9, batch.inputs["input_ids"]),

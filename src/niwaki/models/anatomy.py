@@ -112,6 +112,11 @@ class Anatomy:
         for path in (self.token_table, *self.other_tables):
             yield f"{self.body}.{path}"
 
+    def beside(self) -> list[str]:
+        """Paths, from the network, of the small tables and the inner matrices of the head: too few numbers to cut or round
+        hard, too many to leave as floats where the rest is packed."""
+        return [*(f"{self.body}.{path}" for path in self.other_tables), *self.head_square]
+
     def tables_by_token(self) -> Iterator[str]:
         """Paths, from the network, of the tables that have a row for each piece of the vocabulary; the vectors' first."""
         yield f"{self.body}.{self.token_table}"

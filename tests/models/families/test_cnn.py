@@ -42,7 +42,7 @@ def test_the_whole_network_written_out_in_numpy(head):
         hidden = np.maximum(seen @ weights["hidden.0.weight"].T + weights["hidden.0.bias"], 0)
         found = hidden @ weights["classifier.weight"].T + weights["classifier.bias"]
         answers = wanted[None] if head == "SequenceClassification" else wanted[: len(ids)]
-        np.testing.assert_allclose(found, answers.numpy(), atol=1e-5)
+        np.testing.assert_allclose(found, answers.numpy(), atol=5e-5)
 
 
 def test_windows_by_hand():

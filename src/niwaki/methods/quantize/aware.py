@@ -60,10 +60,10 @@ class Aware(Method):
 
     def finish(self, model: Model) -> Model:
         if self.bits < 8:
-            return pack(model, Digits(base=BASE[self.bits], group=self.group, table=self.embeddings))
+            return pack(model, Digits(base=BASE[self.bits], group=self.group, table=self.embeddings, beside=True))
         paths = trainable("aware", model, self.embeddings)
         exchange(model.network, paths, unrounded)
-        model.operate(Int8(embeddings=self.embeddings))
+        model.operate(Int8(embeddings=self.embeddings, beside=True))
         return model
 
 

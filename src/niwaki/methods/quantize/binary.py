@@ -39,7 +39,7 @@ class Binary(Method):
         return model
 
     def finish(self, model: Model) -> Model:
-        return pack(model, Digits(base=2, group=self.group, table=self.embeddings))
+        return pack(model, Digits(base=2, group=self.group, table=self.embeddings, beside=True))
 
 
 class Two(Rounding):

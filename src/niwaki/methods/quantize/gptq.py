@@ -53,7 +53,7 @@ class Gptq(Method):
         return model
 
     def _pack(self, model: Model, scales: dict[str, Tensor]) -> None:
-        edit = Digits(base=BASE[self.bits], group=self.group, table=self.embeddings)
+        edit = Digits(base=BASE[self.bits], group=self.group, table=self.embeddings, beside=True)
         model.operate(edit.scaled(scales))
 
 

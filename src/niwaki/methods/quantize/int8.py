@@ -17,11 +17,12 @@ from niwaki.models.model import Model
 class Int8(Method):
     embeddings: bool = setting(True, "pack the token table too")
 
+    version: ClassVar[int] = 2
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
         return self.finish(model) if moment == "finish" else model
 
     def finish(self, model: Model) -> Model:
-        model.operate(Int8Edit(embeddings=self.embeddings))
+        model.operate(Int8Edit(embeddings=self.embeddings, beside=True))
         return model

@@ -27,5 +27,5 @@ class LowBit(Method):
         return self.finish(model) if moment == "finish" else model
 
     def finish(self, model: Model) -> Model:
-        model.operate(Digits(base=BASE[self.bits], group=self.group, table=self.embeddings))
+        model.operate(Digits(base=BASE[self.bits], group=self.group, table=self.embeddings, beside=True))
         return model

@@ -32,7 +32,7 @@ class Static(Method):
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
-            model.operate(StaticEdit(embeddings=self.embeddings))
+            model.operate(StaticEdit(embeddings=self.embeddings, beside=True))
         return model
 
     @torch.no_grad()
@@ -46,7 +46,7 @@ class Static(Method):
             lambda path, x: ends[path].append(covering(x, self.coverage)),
         )
         ranges = {path: range_of(*widest(found)) for path, found in ends.items() if found}
-        model.operate(StaticEdit(embeddings=self.embeddings).reading(ranges))
+        model.operate(StaticEdit(embeddings=self.embeddings, beside=True).reading(ranges))
         return model
 
 

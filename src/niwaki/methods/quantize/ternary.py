@@ -42,7 +42,7 @@ class Ternary(Method):
         return model
 
     def finish(self, model: Model) -> Model:
-        return pack(model, Digits(base=3, group=self.group, table=self.embeddings))
+        return pack(model, Digits(base=3, group=self.group, table=self.embeddings, beside=True))
 
 
 class Three(Rounding):

@@ -9,9 +9,10 @@ from torch import Tensor, nn
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
 from niwaki.models.forms.digits import Digits as Store
+from niwaki.models.forms.int8 import packed_form
 from niwaki.models.forms.sparse import Sparse
 from niwaki.models.forms.store import Floats, StoredLinear, StoredTable
-from niwaki.models.places import Once, leaves, plain
+from niwaki.models.places import Once, exchange, leaves, plain
 
 
 class Digits(Edit):
@@ -20,7 +21,8 @@ class Digits(Edit):
     base: int  # levels of a weight
     group: int = 0  # weights of a row that share a scale; 0 is the whole row
     matrices: bool = True
-    table: bool = True  # the token table; the small tables stay as they are
+    table: bool = True  # the token table
+    beside: bool = False  # the small tables and the inner matrices of the head, in 8 bits
 
     _scales: dict[str, Tensor] = PrivateAttr(default_factory=dict)
 
@@ -37,6 +39,7 @@ class Digits(Edit):
         for path in self.places(network, anatomy):
             make = partial(self.packed, scale=self._scales.get(path))
             network.set_submodule(path, once(network.get_submodule(path), make))
+        exchange(network, anatomy.beside() if self.beside else [], packed_form)
 
     def places(self, network: Network, anatomy: Anatomy) -> list[str]:
         tables = leaves(network, next(anatomy.tables())) if self.table else ()

@@ -7,8 +7,10 @@ from niwaki.models.places import exchange, leaves
 
 
 class Int8(Edit):
-    embeddings: bool = True  # pack the token table too; the small tables stay as they are
+    embeddings: bool = True  # pack the token table too
+    beside: bool = False  # and the small tables and the inner matrices of the head
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         tables = leaves(network, next(anatomy.tables())) if self.embeddings else []
-        exchange(network, [*anatomy.matrices(), *tables], packed_form)
+        beside = anatomy.beside() if self.beside else []
+        exchange(network, [*anatomy.matrices(), *tables, *beside], packed_form)

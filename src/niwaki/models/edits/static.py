@@ -14,7 +14,8 @@ from niwaki.models.places import Once, exchange, leaves, plain
 
 
 class Static(Edit):
-    embeddings: bool = True  # pack the token table too; the small tables stay as they are
+    embeddings: bool = True  # pack the token table too
+    beside: bool = False  # and, as `int8` does, the small tables and the inner matrices of the head
 
     _ranges: dict[str, Range] = PrivateAttr(default_factory=dict)
 
@@ -31,8 +32,8 @@ class Static(Edit):
         for path in list(anatomy.matrices()):
             make = partial(packed, given=self._ranges.get(path))
             network.set_submodule(path, once(network.get_submodule(path), make))
-        if self.embeddings:
-            exchange(network, leaves(network, next(anatomy.tables())), packed_form)
+        tables = leaves(network, next(anatomy.tables())) if self.embeddings else []
+        exchange(network, [*tables, *(anatomy.beside() if self.beside else [])], packed_form)
 
 
 def packed(module: Any, given: Range | None) -> nn.Module:

@@ -27,7 +27,6 @@ class Store(nn.Module):
         """Another matrix, kept in the same way."""
         raise NotImplementedError
 
-
     def packed(self) -> "Store":
         """With its numbers in 8 bits, where they have more."""
         return self
