@@ -10,6 +10,7 @@ import torch
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.methods._method import Context
+from niwaki.methods.factorize.kronecker import Kronecker
 from niwaki.methods.quantize._rounding import rounded, shown, trainable
 from niwaki.methods.quantize.aware import Aware, Eight, Following
 from niwaki.methods.quantize.binary import Binary, Two
@@ -358,3 +359,13 @@ def test_small_tables_and_the_inner_matrix_of_the_head_get_eight_bits(family, tm
     after = tiny.logits(model, batch)
     assert torch.equal(tiny.logits(load_folder(tmp_path), batch), after)
     torch.testing.assert_close(after, before, atol=0.1, rtol=0)
+
+
+def test_gptq_of_matrices_that_read_more_than_one_vector_a_token():
+    """The inner matrices of a Kronecker product read a table for each token."""
+    model = Kronecker(keep=0.5, flops=2.0).prepare(tiny.model("bert"), CONTEXT)
+    batch = tiny.batch(model)
+    before = tiny.logits(model, batch)
+    model = Gptq(bits=4, group=8, embeddings=False).prepare(model, CONTEXT)
+    assert all(isinstance(model.network.get_submodule(path), StoredLinear) for path in model.anatomy.matrices())
+    torch.testing.assert_close(tiny.logits(model, batch), before, atol=0.5, rtol=0)

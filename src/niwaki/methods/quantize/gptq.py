@@ -82,7 +82,7 @@ def input_powers(model: Model, paths: Sequence[str], batches: Sequence[Batch], c
     totals: dict[str, Tensor] = {}
 
     def add(path: str, x: Tensor) -> None:
-        even = in_proportion(x, model.network.get_submodule(path).get_parameter("weight"))
+        even = in_proportion(x, model.network.get_submodule(path).get_parameter("weight")).flatten(0, -2)
         totals[path] = totals[path] + even.T @ even if path in totals else even.T @ even
 
     listen(model, paths, batches, add, calls)
