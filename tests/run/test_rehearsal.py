@@ -81,6 +81,7 @@ def test_an_averaging_network_for_a_task_of_tokens_is_refused_before_work(bert_f
     [
         ([{"use": "magnitude"}, {"use": "heads"}], "stage 'made': magnitude: a method named after it cuts"),
         ([{"use": "l0"}, {"use": "layers", "count": 2}], "stage 'made': l0: a method named after it cuts"),
+        ([{"use": "ternary"}, {"use": "aware"}], "stage 'made': aware: 'ternary' rounds the same matrices"),
         ([{"use": "relations", "layer": 9}], "stage 'made': relations: layer 9 is more than the teacher's 3"),
         (
             [{"use": "tinybert"}, {"use": "width", "keep": 0.5}],
@@ -98,5 +99,16 @@ def test_methods_of_one_stage_that_do_not_go_together_are_refused_before_work(be
     with pytest.raises(Refused, match=message):
         plan(bert_folder, rows_csv, stage("whole"), made)
     other_way = {**made, "methods": methods[::-1]}
-    if len(methods) > 1 and methods[1]["use"] != "lottery":
+    if len(methods) > 1 and methods[1]["use"] not in ("lottery", "aware"):
         assert plan(bert_folder, rows_csv, stage("whole"), other_way)
+
+
+def test_a_ticket_of_what_gates_will_cut_is_refused_though_nobody_knows_yet_how_much(bert_folder, rows_csv):
+    gated = stage("gated", {"use": "l0", "target": 0.6}, train=TRAIN)
+    with pytest.raises(Refused, match="stage 'ticket': lottery: the weights of the recipe's model do not fit"):
+        plan(bert_folder, rows_csv, gated, stage("ticket", {"use": "lottery"}, train=TRAIN))
+
+
+def test_rounding_in_one_stage_and_again_in_the_next_of_a_new_student_is_fine(bert_folder, rows_csv):
+    fresh = {"use": "student", "layers": 1, "start": "fresh"}
+    assert plan(bert_folder, rows_csv, stage("one", {"use": "aware"}, train=TRAIN), stage("two", fresh, {"use": "ternary"}, train=TRAIN))  # fmt: skip

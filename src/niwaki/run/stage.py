@@ -247,6 +247,7 @@ class StageMaker:
         write_json(folder / CONFIG, config_of(model.network))
 
     def _measure(self, model: Model, folder: Path, position: Position | None) -> dict[str, Any]:
+        """By its engine, and by torch as it loads again: what would not is noticed here, and not by its user."""
         predictor = Predictor(folder / "model")
         outcomes = {part: self._outcomes(predictor, part) for part in self.task.tests}
         np.save(folder / OUTCOMES, outcomes["test"], allow_pickle=False)
@@ -261,7 +262,7 @@ class StageMaker:
         return {
             "version": 1, "stage": self.stage.spec.name, "key": self.stage.key, "score": score, "parts": scores,
             **footprint(model, folder / "model", round(float(np.mean(self._few(predictor, 256).ids.lengths)))),
-            "training": training, "engine": predictor.engine, "parity": parity(model, predictor, self._few(predictor, 16)),
+            "training": training, "engine": predictor.engine, "parity": parity(load_folder(folder / "model"), predictor, self._few(predictor, 16)),
             "spent": self.attempt.window.peek().to_dict(),
         }  # fmt: skip
 

@@ -8,6 +8,7 @@ gates over ranks: Wang, Wohlwend, Lei 2020, Structured Pruning of Large Language
 Cost: some 3 % of a step. How close the budget is met depends on the length of the training: some hundred steps are few.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import PrivateAttr
@@ -17,7 +18,9 @@ from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.methods.prune._gates import Gates, Lagrangian
-from niwaki.models.edits.ranks import factored
+from niwaki.models.edits.ffn import Ffn
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.ranks import Ranks, factored
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
 
@@ -46,7 +49,9 @@ class L0(Method):
         return 1.0  # only the last weights have met the budget
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
-        """How much of which layer stays is not known before."""
+        """How much of which layer stays is not known before; one unit fewer of each stands for it."""
+        if moment == "finish":
+            return one_fewer(model, self.over)
         if "heads" in self.over:
             model.anatomy.require_layers(self.name)
         if "ranks" in self.over and not factored(model.network, model.anatomy):
@@ -78,3 +83,15 @@ class L0(Method):
         assert self._gates is not None
         self._gates.cut(model)
         return model
+
+
+def one_fewer(model: Model, over: Sequence[str]) -> Model:
+    """A skeleton that lacks the last head and neuron of each layer, and the last rank, where it has others."""
+    anatomy = model.anatomy
+    if "heads" in over:
+        model.operate(Heads(keep=[max(1, layer.heads - 1) for layer in anatomy.layers]))
+    if "ffn" in over:
+        model.operate(Ffn(keep=[max(1, block.neurons - 1) for block in anatomy.blocks]))
+    if "ranks" in over:
+        model.operate(Ranks(keep=[max(1, module.rank - 1) for module in factored(model.network, anatomy).values()]))
+    return model

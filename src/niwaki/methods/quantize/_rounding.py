@@ -68,6 +68,17 @@ def trainable(name: str, model: Model, embeddings: bool) -> list[str]:
     return list(seen.values())
 
 
+def rehearse_rounding(name: str, model: Model, embeddings: bool) -> None:
+    """On a skeleton, before training: of the methods of a stage one rounds. It leaves a mark on its matrices, which packing
+    replaces when the stage ends."""
+    for path in trainable(name, model, embeddings):
+        module: Any = model.network.get_submodule(path)
+        other = getattr(module, "rounded_by", None)
+        if other:
+            raise Refused(f"{name}: '{other}' rounds the same matrices; give each a stage of its own, or leave one out")
+        module.rounded_by = name
+
+
 def see_through(model: Model, paths: list[str], lens: Callable[[Tensor], nn.Module]) -> None:
     """Puts a lens before each."""
     for path in paths:

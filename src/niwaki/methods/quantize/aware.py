@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.quantize._rounding import BASE, Rounding, pack, see_through, shown, trainable
+from niwaki.methods.quantize._rounding import BASE, Rounding, pack, rehearse_rounding, see_through, shown, trainable
 from niwaki.models.edits.digits import Digits
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.forms.digits import best_scale, by_group, kept, refined
@@ -40,7 +40,7 @@ class Aware(Method):
     def rehearse(self, model: Model, moment: Moment) -> Model:
         if moment == "finish":
             return self.finish(model)
-        trainable("aware", model, self.embeddings)
+        rehearse_rounding("aware", model, self.embeddings)
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.quantize._rounding import Rounding, counts, pack, see_through, trainable
+from niwaki.methods.quantize._rounding import Rounding, counts, pack, rehearse_rounding, see_through, trainable
 from niwaki.models.edits.digits import Digits
 from niwaki.models.forms.digits import grouped, kept
 from niwaki.models.forms.rounding import straight
@@ -34,7 +34,7 @@ class Ternary(Method):
     def rehearse(self, model: Model, moment: Moment) -> Model:
         if moment == "finish":
             return self.finish(model)
-        trainable("ternary", model, self.embeddings)
+        rehearse_rounding("ternary", model, self.embeddings)
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
