@@ -20,23 +20,20 @@ from pathlib import Path
 from typing import Any
 
 from annotated_types import Ge, Gt, Le, Lt
+from borrowed import tiny
 from records import append, circumstances
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
-
-import tiny  # noqa: E402
-from niwaki.core.errors import Refused  # noqa: E402
-from niwaki.core.files import fault_in  # noqa: E402
-from niwaki.core.log import quiet  # noqa: E402
-from niwaki.evaluate import quality  # noqa: E402
-from niwaki.meter.ledger import Ledger  # noqa: E402
-from niwaki.methods import METHODS  # noqa: E402
-from niwaki.methods._method import Method  # noqa: E402
-from niwaki.models.model import load_folder  # noqa: E402
-from niwaki.run.plan import make_plan  # noqa: E402
-from niwaki.run.recipe import parse  # noqa: E402
-from niwaki.run.runner import quiet_libraries, run_stage  # noqa: E402
+from niwaki.core.errors import Refused
+from niwaki.core.files import fault_in
+from niwaki.core.log import quiet
+from niwaki.evaluate import quality
+from niwaki.meter.ledger import Ledger
+from niwaki.methods import METHODS
+from niwaki.methods._method import Method
+from niwaki.models.model import load_folder
+from niwaki.run.plan import make_plan
+from niwaki.run.recipe import parse
+from niwaki.run.runner import quiet_libraries, run_stage
 
 TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 MOST = 128  # of a whole number that has no upper limit of its own

@@ -5,32 +5,23 @@ benchmarks/demo.py left in runs/ (run these first). Appends a record per variant
 stages lie in runs/distil-…, and what is there already is not made again. `--list` shows what there is.
 """
 
-import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from records import append, circumstances, read
+from jobs import both, home, main, make, raced, stages_of
 
 from niwaki.core.files import read_json, write_text
-from niwaki.core.lock import locked
-from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.glue import task_score
 from niwaki.evaluate.quality import difference
-from niwaki.evaluate.speed import race
-from niwaki.meter import meter
-from niwaki.meter.ledger import Ledger
 from niwaki.models.model import load_folder
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
-from niwaki.run.runner import quiet_libraries, run_stage
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 TASKS = ("rotten_tomatoes", "mrpc", "cola", "rte", "stsb", "sst2")
 SEEDS = {"rotten_tomatoes": (0, 1, 2), "mrpc": (0, 1, 2)}  # elsewhere one
 ABLATED = ("rotten_tomatoes", "mrpc")
-RACE_TEXTS = 192
 Stage = dict[str, Any]
 
 HALF = {"use": "student", "layers": 3, "ffn": 752}  # half the layers, just under a third of the encoder's parameters
@@ -155,20 +146,13 @@ def planned(variant: str, task: str, seed: int, data: str) -> Plan:
     return make_plan(parse({"model": str(model), "task": task, "data": rows, "seed": seed, "stages": [*first, *stages]}), variant)  # fmt: skip
 
 
-def home(task: str, seed: int) -> Path:
-    return Path("runs") / f"distil-{task}-{seed}"
-
-
 def run(variant: str, task: str, seed: int, data: str) -> dict[str, Any]:
     """The opponents, then the student."""
     for one in (*OPPONENTS.get(variant, ()), variant):
-        with locked(folder := home(task, seed)):
-            plan, ledger = planned(one, task, seed, data), Ledger(folder / "ledger.jsonl")
-            (folder / "stages").mkdir(exist_ok=True)
-            for stage in plan.stages:
-                run_stage(plan, stage, folder, ledger, lambda: False)
+        plan = planned(one, task, seed, data)
+        make(plan, home(task, seed))
     pairs = {name: against(variant, name, task, seed, data) for name in OPPONENTS.get(variant, ())}
-    return {"variant": variant, "task": task, "seed": seed, **summary(plan, folder), "pairs": pairs}
+    return {"variant": variant, "task": task, "seed": seed, **summary(plan, home(task, seed)), "pairs": pairs}
 
 
 def against(variant: str, opponent: str, task: str, seed: int, data: str) -> dict[str, Any]:
@@ -187,21 +171,17 @@ def made(variant: str, task: str, seed: int, data: str) -> Path:
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
-    teacher, student = (folder / plan.stages[place].folder for place in (0, -1))
-    results = [read_json(one / "result.json") for one in (teacher, student)]
-    texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
-    engines = {name: Predictor(one / "model").values for name, one in (("teacher", teacher), ("student", student))}
-    laps = race(engines, texts, reference="teacher", window=meter)["contenders"]
+    names, folders = ("teacher", "student"), both(plan, folder)
+    results = [read_json(one / "result.json") for one in folders]
     return {
         "metric": plan.task.metric,
-        "scores": {name: task_score(result) for name, result in zip(("teacher", "student"), results, strict=True)},
-        "intervals": {name: [result["score"]["low"], result["score"]["high"]] for name, result in zip(("teacher", "student"), results, strict=True)},
+        "scores": {name: task_score(result) for name, result in zip(names, results, strict=True)},
+        "intervals": {name: [result["score"]["low"], result["score"]["high"]] for name, result in zip(names, results, strict=True)},
         "steps": [read_json(folder / stage.folder / "result.json")["training"]["steps"] for stage in plan.stages[1:]],
-        "encoder": [encoder_parameters(one / "model") for one in (teacher, student)],
+        "encoder": [encoder_parameters(one / "model") for one in folders],
         **{key: [result[key] for result in results] for key in ("parameters", "bytes", "flops")},
-        "faster": laps["student"]["ratio"],
-        "stages": [json.loads(json.dumps(stage.to_json())) for stage in plan.stages[1:]],
-        "spent": [{key: read_json(folder / stage.folder / "result.json")["spent"][key] for key in ("seconds", "cpu_seconds", "joules", "tier")} for stage in plan.stages[1:]],
+        "faster": raced(plan, folder)["made"]["ratio"],
+        **stages_of(plan, folder),
     }  # fmt: skip
 
 
@@ -224,20 +204,4 @@ def everything() -> list[tuple[str, str, int]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data")
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--list", action="store_true")
-    given = parser.parse_args()
-    known = {"/".join(map(str, job)): job for job in everything()}
-    wanted = [
-        name for name in known if not given.names or any(f"{name}/".startswith(f"{some}/") for some in given.names)
-    ]
-    if given.list:
-        print("\n".join(wanted))
-        raise SystemExit
-    quiet_libraries()
-    done = {f"{row['variant']}/{row['task']}/{row['seed']}" for row in read("distil")}
-    for name in wanted:
-        if name not in done:
-            append("distil", {**run(*known[name], given.data), **circumstances()})
+    main(__doc__, "distil", ("variant", "task", "seed"), everything(), run)

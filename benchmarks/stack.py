@@ -4,29 +4,21 @@ Teachers and the student `half` are those of benchmarks/distil.py, found in runs
 name, task and seed to results/stack.jsonl; what is there already is not made again. `--list` shows what there is.
 """
 
-import argparse
 import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from distil import HALF, teacher_of, two_phases
-from records import append, circumstances, read
+from jobs import both, home, main, make, raced, stages_of
 
 from niwaki.core.files import read_json
-from niwaki.core.lock import locked
-from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.glue import task_score
-from niwaki.evaluate.speed import race
-from niwaki.meter.ledger import Ledger
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
-from niwaki.run.runner import quiet_libraries, run_stage
 
 Stage = dict[str, Any]
 TASKS = ("rotten_tomatoes", "mrpc")
-RACE_TEXTS = 192
-SPENT = ("seconds", "cpu_seconds", "joules", "tier")
 
 LOGITS = {"use": "logits", "temperature": 1.0, "weight": 1.0}
 RECOVER = {"epochs": 1.0, "lr": 5e-5, "dropout": 0.0}  # after a cut of the teacher
@@ -138,33 +130,25 @@ def planned(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
 
 
 def run(kind: str, name: str, task: str, seed: int, data: str) -> dict[str, Any]:
-    folder = Path("runs") / f"distil-{task}-{seed}"
     plan = planned(kind, name, task, seed, data)
-    with locked(folder):
-        (folder / "stages").mkdir(parents=True, exist_ok=True)
-        for stage in plan.stages:
-            run_stage(plan, stage, folder, Ledger(folder / "ledger.jsonl"), lambda: False)
-    return {"kind": kind, "name": name, "task": task, "seed": seed, **summary(plan, folder)}
+    make(plan, home(task, seed))
+    return {"kind": kind, "name": name, "task": task, "seed": seed, **summary(plan, home(task, seed))}
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
     """What was made, beside the teacher as ONNX Runtime runs it in floats."""
-    teacher, made = (folder / plan.stages[place].folder for place in (0, -1))
-    results = [read_json(one / "result.json") for one in (teacher, made)]
-    texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
-    engines = {name: Predictor(one / "model").values for name, one in (("teacher", teacher), ("made", made))}
-    laps = race(engines, texts, reference="teacher")["contenders"]
+    folders, laps = both(plan, folder), raced(plan, folder)
+    results = [read_json(one / "result.json") for one in folders]
     return {
         "metric": plan.task.metric,
         "scores": [task_score(result) for result in results],
         "bytes": [result["bytes"] for result in results],
-        "weights": [(one / "model" / "model.safetensors").stat().st_size for one in (teacher, made)],
+        "weights": [(one / "model" / "model.safetensors").stat().st_size for one in folders],
         "flops": [result["flops"] for result in results],
         "parity": results[1]["parity"],
         "faster": laps["made"]["ratio"],
         "latency_ms": [laps[name]["latency_ms"]["p50"] for name in ("teacher", "made")],
-        "stages": [stage.to_json() for stage in plan.stages[1:]],
-        "spent": [{key: read_json(folder / stage.folder / "result.json")["spent"][key] for key in SPENT} for stage in plan.stages[1:]],
+        **stages_of(plan, folder),
     }  # fmt: skip
 
 
@@ -179,17 +163,4 @@ def everything() -> Iterable[tuple[str, str, str, int]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data")
-    parser.add_argument("names", nargs="*", help="kind, kind/name, kind/name/task or kind/name/task/seed")
-    parser.add_argument("--list", action="store_true")
-    given = parser.parse_args()
-    known = {"/".join(map(str, job)): job for job in everything()}
-    wanted = [name for name in known if not given.names or any(f"{name}/".startswith(f"{some}/") for some in given.names)]  # fmt: skip
-    if given.list:
-        raise SystemExit("\n".join(wanted))
-    quiet_libraries()
-    done = {"/".join(str(row[key]) for key in ("kind", "name", "task", "seed")) for row in read("stack")}
-    for name in wanted:
-        if name not in done:
-            append("stack", {**run(*known[name], given.data), **circumstances()})
+    main(__doc__, "stack", ("kind", "name", "task", "seed"), everything(), run)

@@ -18,7 +18,6 @@ from niwaki.methods.prune.movement import Movement
 from niwaki.methods.prune.nm import Nm
 from niwaki.methods.quantize.int8 import Int8 as Int8Method
 from niwaki.models.edits.factored import Factored
-from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.ranks import factored
 from niwaki.models.edits.share import Share
@@ -194,14 +193,6 @@ def test_what_cannot_be_is_refused_before_any_work(method, edits, family, words)
     with pytest.raises(Refused, match=words):
         method.rehearse(model, "prepare")
     assert not any(isinstance(module, Gate) for module in model.network.modules())
-
-
-def test_a_method_that_cuts_afterwards_is_told_to_come_first():
-    method = L0()
-    model = method.prepare(tiny.model("bert"), CONTEXT)
-    model.operate(Heads(keep=[[0, 1]] * 3))
-    with pytest.raises(Refused, match="name 'l0' after that one"):
-        method.after_step(model, 0.5)
 
 
 def test_the_budget_falls_in_a_line():

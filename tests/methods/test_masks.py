@@ -126,16 +126,6 @@ def test_a_weight_comes_back_when_others_shrink():
     assert method.ripe == 0.5
 
 
-def test_a_method_that_cuts_afterwards_is_told_to_come_first():
-    method = Magnitude()
-    model = method.prepare(tiny.model("bert"), CONTEXT)
-    model.operate(Heads(keep=[[0, 1]] * 3))
-    with pytest.raises(
-        Refused, match="magnitude: a method named after it cuts or replaces its matrices; name 'magnitude' after"
-    ):
-        method.after_step(model, 0.5)
-
-
 @pytest.mark.parametrize("settings", [{"begin": 0.7, "end": 0.7}, {"sparsity": 1.0}, {"scope": "row"}])
 def test_settings_that_cannot_be_are_refused(settings):
     with pytest.raises(Refused, match=r"begin must be less than end|sparsity|scope"):

@@ -5,12 +5,13 @@ import torch
 from torch import nn
 
 from niwaki.core.errors import Refused
+from niwaki.models.edit import refuse_torn
 from niwaki.models.forms.digits import Digits
 from niwaki.models.forms.factored import Factored, linear_of
 from niwaki.models.forms.int8 import Int8Linear
 from niwaki.models.forms.sparse import Sparse
 from niwaki.models.forms.store import StoredLinear
-from niwaki.models.places import Once, alike, exchange, leaves, plain, refuse_torn_places
+from niwaki.models.places import Once, alike, exchange, leaves, once_each, plain
 
 
 def network() -> nn.Module:
@@ -61,7 +62,13 @@ def test_a_new_matrix_is_kept_as_the_old_one():
     assert isinstance(packed.store, Digits) and packed.store.base == 16
 
 
-def test_one_matrix_cannot_be_two_things():
-    refuse_torn_places("x", network(), ["a", "b", "d"], [1, 1, 2])
-    with pytest.raises(Refused, match="x: 'a' and 'b' are one matrix, so the same must be done to both"):
-        refuse_torn_places("x", network(), ["a", "d", "b"], [1, 2, 2])
+def test_each_module_is_named_once_by_its_first_path():
+    assert list(once_each(network(), ["b", "a", "d"])) == ["b", "d"]
+
+
+def test_what_lies_in_two_places_is_treated_alike():
+    made = network()
+    places = [(name, made.get_submodule(name)) for name in ("a", "d", "b")]
+    refuse_torn("x", [(name, module, 1 if name != "d" else 2) for name, module in places])
+    with pytest.raises(Refused, match="x: a and b share their matrices, so the same must be done to both"):
+        refuse_torn("x", [(name, module, 1 if name == "a" else 2) for name, module in places])

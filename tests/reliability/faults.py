@@ -18,7 +18,7 @@ CALLS = ("openat", "write", "writev", "pwrite64", "ftruncate", "fsync", "rename"
 ERRORS = ("ENOSPC", "EIO", "EACCES")
 SAVED, FAILED, BROKEN = 0, 1, 2
 LINES = {  # what a user reads
-    "training state": r"/work: |/state-\d+: could not be saved \(.*\); what was there before is intact$",
+    "training state": r"/(?:work: |state-\d+: could not be saved \(.*\); what was there before is intact$)",
     "stage": r"/teacher-0: could not be saved \(.*\); what was there before is intact$",
     "measurement or report": r"/report.json: ",
     "ledger": r"/ledger.jsonl: ",

@@ -31,7 +31,7 @@ class Pen:
     """Writes the nodes that stand for one; the last gets its output."""
 
     def __init__(self, name: str, node: Any) -> None:
-        self.name, self.output = name, node.output[0]
+        self.output = node.output[0]
         self.said = {attribute.name: attribute.i for attribute in node.attribute}
         self.nodes: list[Any] = []
         self.names: Iterator[str] = (f"{name}_{number}" for number in range(1_000_000))

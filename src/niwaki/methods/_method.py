@@ -48,6 +48,11 @@ class Method(Settings):
 
     _helpers: nn.Module | None = PrivateAttr(None)
 
+    @classmethod
+    def label(cls) -> str:
+        """What it is called in recipes: its file's name."""
+        return cls.__module__.rpartition(".")[2]
+
     def fits(self, model: Model, teacher: Model | None, made: Callable[[str], Model]) -> None:
         """Refused where the method cannot work with this teacher, or with the models of the `stages` it reads. All may be
         skeletons: this is asked before any work, for the shape that `prepare` will see."""

@@ -1,6 +1,6 @@
 """An edit: one structural change, as plain data that can be written down, checked, and made again on a fresh skeleton."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
@@ -48,13 +48,13 @@ def per_layer(keep: Sequence[Sequence[int] | int], sizes: Sequence[int], what: s
     ]
 
 
-def refuse_torn(what: str, modules: Sequence[object], kept: Sequence[list[int]]) -> None:
-    """Layers that share their matrices can only keep the same of them."""
-    first: dict[int, int] = {}
-    for number, module in enumerate(modules):
-        other = first.setdefault(id(module), number)
-        if kept[other] != kept[number]:
-            raise Refused(f"{what}: layers {other} and {number} share their matrices, so they must keep the same")
+def refuse_torn(what: str, places: Iterable[tuple[str, object, object]]) -> None:
+    """Of each place its name, the module that lies there and what is wanted: of a module in several places, the same in each."""
+    first: dict[int, tuple[str, object]] = {}
+    for name, module, wanted in places:
+        other, before = first.setdefault(id(module), (name, wanted))
+        if before != wanted:
+            raise Refused(f"{what}: {other} and {name} share their matrices, so the same must be done to both")
 
 
 def _short(indices: list[int]) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 
 from torch import nn
 
-from niwaki.core.errors import Refused
 from niwaki.models.forms.digits import Digits
 from niwaki.models.forms.factored import Factored, FactoredTable, linear_of
 from niwaki.models.forms.sparse import GROUP, Sparse
@@ -21,6 +20,15 @@ def leaves(network: nn.Module, path: str) -> Iterator[str]:
         yield path
     for name in inner:
         yield from leaves(network, f"{path}.{name}")
+
+
+def once_each(network: nn.Module, paths: Iterable[str]) -> dict[str, Any]:
+    """By their first paths, the modules at these, each once though it lie in several places."""
+    found: dict[int, tuple[str, Any]] = {}
+    for path in paths:
+        module = network.get_submodule(path)
+        found.setdefault(id(module), (path, module))
+    return dict(found.values())
 
 
 class Once:
@@ -70,12 +78,3 @@ def alike(old: Any, new: nn.Linear) -> nn.Module:
     if isinstance(store, Sparse):
         return StoredLinear(Digits.of(new.weight, store.base, GROUP), new.bias) if store.base else new
     return old.again(new) if hasattr(old, "again") else new
-
-
-def refuse_torn_places(what: str, network: nn.Module, paths: Iterable[str], wanted: Iterable[object]) -> None:
-    """Of a matrix that lies in several places, the same must be wanted in each."""
-    first: dict[int, tuple[str, object]] = {}
-    for path, one in zip(paths, wanted, strict=True):
-        other, before = first.setdefault(id(network.get_submodule(path)), (path, one))
-        if before != one:
-            raise Refused(f"{what}: '{other}' and '{path}' are one matrix, so the same must be done to both")

@@ -135,5 +135,5 @@ def test_ranks_that_do_not_fit_are_refused_and_change_nothing(named, message):
 def test_one_matrix_in_two_places_has_one_rank():
     model = tiny.model("bert")
     model.operate(Share(of=[0, 0, 2]))
-    with pytest.raises(Refused, match=r"layer.0.*and.*layer.1.* are one matrix"):
+    with pytest.raises(Refused, match=r"layer.0.*and.*layer.1.* share their matrices"):
         model.operate(Factored(ranks=[4] * 6 + [0] * 12))

@@ -37,7 +37,7 @@ def test_shared_matrices_keep_the_same_ranks():
     model = tiny.model("bert")
     model.operate(Share(of=[0, 0, 0]))
     model.operate(Factored(ranks=[4] * 18))
-    with pytest.raises(Refused, match="ranks: layers 0 and 6 share their matrices"):
+    with pytest.raises(Refused, match=r"ranks: .* and .* share their matrices"):
         model.operate(Ranks(keep=[[0]] * 6 + [[1]] * 12))
     model.operate(Ranks(keep=[[0, 3]] * 18))
     assert (

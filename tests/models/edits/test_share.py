@@ -93,8 +93,11 @@ def test_heads_of_shared_layers_keep_their_own_bias(tmp_path):
 @pytest.mark.parametrize(
     "edit, message",
     [
-        (Heads(keep=[[1], [2], [0], [0]]), "heads: layers 0 and 1 share their matrices, so they must keep the same"),
-        (Ffn(keep=[5, 6, 5, 5]), "ffn: layers 0 and 1 share their matrices, so they must keep the same"),
+        (
+            Heads(keep=[[1], [2], [0], [0]]),
+            "heads: layer 0 and layer 1 share their matrices, so the same must be done to both",
+        ),
+        (Ffn(keep=[5, 6, 5, 5]), "ffn: layer 0 and layer 1 share their matrices, so the same must be done to both"),
     ],
 )
 def test_layers_that_share_cannot_keep_different_parts(edit, message):

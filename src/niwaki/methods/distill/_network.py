@@ -36,7 +36,7 @@ class NetworkStudent(Method):
 
     def prepare(self, model: Model, context: Context) -> Model:
         """Without a teacher in the stage, the vectors are the start model's."""
-        separator = separator_of(model, type(self).__name__.lower())
+        separator = separator_of(model, self.label())
         vectors = vectors_for(model.tokenizer, context.teacher_model or model, self.vectors, self.width)
         texts = count_texts(context.calibration(model, 1), separator)
         config = self.config(model, len(vectors), vectors.shape[1], separator, texts)

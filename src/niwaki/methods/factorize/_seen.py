@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from niwaki.methods._method import Context
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
+from niwaki.models.places import once_each
 
 Hook = Callable[[str, Tensor, Tensor], Tensor | None]  # path, inputs and outputs of a matrix
 Add = Callable[[str, Tensor, Tensor], None]  # path, inputs, and the loss's gradient by the outputs
@@ -96,10 +97,5 @@ def watching(model: Model, paths: Iterable[str], hook: Hook) -> Iterator[None]:
 
 def distinct_matrices(model: Model, paths: Iterable[str]) -> Mapping[str, Any]:
     """By the first path of each, those that are matrices: an LSTM is none."""
-    seen: dict[int, str] = {}
-    found: dict[str, nn.Module] = {}
-    for path in paths:
-        module = model.network.get_submodule(path)
-        if hasattr(module, "in_features") and seen.setdefault(id(module), path) == path:
-            found[path] = module
-    return found
+    found = once_each(model.network, paths)
+    return {path: module for path, module in found.items() if hasattr(module, "in_features")}

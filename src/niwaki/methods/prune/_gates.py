@@ -184,12 +184,6 @@ class Gates:
             gate.alpha.data.fill_(-1e3)
         return float(self.share().detach())
 
-    def check(self, model: Model) -> None:
-        """Refused where another method has put matrices in the place of gated ones."""
-        have = {id(module) for module in model.network.modules() if isinstance(module, Gate)}
-        if have != {id(gate) for gate in (*self.heads, *self.neurons, *self.ranks)}:
-            raise Refused(f"{self.name}: a method named after it cuts or replaces its matrices; name '{self.name}' after that one")  # fmt: skip
-
     def cut(self, model: Model) -> None:
         """Bakes the gates in and takes out what is closed; a method that finished before may have baked them already."""
         model.network.eval()

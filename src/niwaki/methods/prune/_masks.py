@@ -1,18 +1,21 @@
 """What methods that leave single weights out share: which matrices, the mask while training, the schedule, the choice."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 import torch
+from pydantic import model_validator
 from torch import Tensor, nn
 
 from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.methods._method import Method, Moment
 from niwaki.models.edits.sparse import Sparse
 from niwaki.models.forms.int8 import Int8Linear
 from niwaki.models.forms.store import StoredLinear
-from niwaki.models.lenses import Lens, bake, lenses, put
+from niwaki.models.lenses import Lens, bake, lenses
 from niwaki.models.model import Model
-from niwaki.models.places import exchange, plain
+from niwaki.models.places import exchange, once_each, plain
 
 Scope = Literal["global", "layer"]
 UPDATES = 32  # of masks in a training: a threshold over ten million weights takes a third of a second
@@ -35,14 +38,11 @@ class Mask(nn.Module):
 
 def matrices(model: Model, name: str) -> dict[str, Any]:
     """The matrices that can be stored sparse, each once, by their first paths. Refused, in the name of the method, without any."""
-    found: dict[int, tuple[str, Any]] = {}
-    for path in model.anatomy.matrices():
-        module = model.network.get_submodule(path)
-        if isinstance(module, nn.Linear | Int8Linear | StoredLinear):
-            found.setdefault(id(module), (path, module))
+    every = once_each(model.network, model.anatomy.matrices())
+    found = {path: one for path, one in every.items() if isinstance(one, nn.Linear | Int8Linear | StoredLinear)}
     if not found:
         raise Refused(f"{name}: this model has no matrices that it could prune; leave '{name}' out")
-    return dict(found.values())
+    return found
 
 
 def is_packed(module: Any) -> bool:
@@ -68,21 +68,10 @@ def _stays(module: Any) -> bool:
     return is_packed(module) or not isinstance(module, StoredLinear)
 
 
-def seen_by(model: Model, kind: type[Lens], count: int, name: str) -> list[tuple[str, Any, Lens]]:
-    """The lenses of the kind, each once. Refused where some of `count` are gone: another method has put matrices in their place."""
+def seen_by(model: Model, kind: type[Lens]) -> list[tuple[str, Any, Lens]]:
+    """The lenses of the kind, each once."""
     every = lenses(model.network, model.anatomy.matrices(), kind)
-    found = list({id(lens): (path, module, lens) for path, module, lens in every}.values())
-    if len(found) != count:
-        raise Refused(f"{name}: a method named after it cuts or replaces its matrices; name '{name}' after that one")
-    return found
-
-
-def put_masks(modules: Iterable[nn.Linear]) -> int:
-    """How many there are."""
-    found = list(modules)
-    for module in found:
-        put(module, Mask(module.weight))
-    return len(found)
+    return list({id(lens): (path, module, lens) for path, module, lens in every}.values())
 
 
 def store(model: Model, masks: dict[str, Tensor] | None = None) -> Model:
@@ -90,6 +79,34 @@ def store(model: Model, masks: dict[str, Tensor] | None = None) -> Model:
     bake(model.network, model.anatomy.matrices())
     model.operate(Sparse().masking(masks or {}))
     return model
+
+
+def rehearse_trained(model: Model, name: str, moment: Moment) -> Model:
+    """Of a method that trains what it leaves: packed weights cannot."""
+    if moment == "finish":
+        return store(model)
+    refuse_packed(model, name)
+    return model
+
+
+class Gradual(Method):
+    """Base of methods that leave out more and more while training."""
+
+    begin: float = setting(0.1, "share of training after which weights begin to go", ge=0, lt=1)
+    end: float = setting(0.7, "share of training after which no more go: the rest makes up for the loss", gt=0, le=1)
+
+    holds: ClassVar[bool] = True
+    saves: ClassVar[tuple[str, ...]] = ("file",)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Gradual":
+        if self.begin >= self.end:
+            raise ValueError(f"begin must be less than end, which is {self.end:g}")
+        return self
+
+    @property
+    def ripe(self) -> float:
+        return self.end
 
 
 def cubic(progress: float, begin: float, end: float, last: float) -> float:

@@ -41,10 +41,6 @@ class L0(Method):
     _gates: Gates | None = PrivateAttr(None)
 
     @property
-    def name(self) -> str:
-        return type(self).__module__.rpartition(".")[2]
-
-    @property
     def ripe(self) -> float:
         return 1.0  # only the last weights have met the budget
 
@@ -53,19 +49,19 @@ class L0(Method):
         if moment == "finish":
             return one_fewer(model, self.over)
         if "heads" in self.over:
-            model.anatomy.require_layers(self.name)
+            model.anatomy.require_layers(self.label())
         if "ranks" in self.over and not factored(model.network, model.anatomy):
             raise Refused(
-                f"{self.name}: no matrix is made of two, so there are no ranks; factorize in an earlier stage"
+                f"{self.label()}: no matrix is made of two, so there are no ranks; factorize in an earlier stage"
             )
-        least = Gates(model.clone(), self.over, self.speed, self.whole, self.name).least()
+        least = Gates(model.clone(), self.over, self.speed, self.whole, self.label()).least()
         if self.target <= least:
-            raise Refused(f"{self.name}: {least:.0%} of the encoder has no gates and stays; raise target above that, or add to over")  # fmt: skip
+            raise Refused(f"{self.label()}: {least:.0%} of the encoder has no gates and stays; raise target above that, or add to over")  # fmt: skip
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         self.rehearse(model, "prepare")
-        self._gates = Gates(model, self.over, self.speed, self.whole, self.name)
+        self._gates = Gates(model, self.over, self.speed, self.whole, self.label())
         self._helpers = Lagrangian(self.pressure)
         return model
 
@@ -74,8 +70,7 @@ class L0(Method):
         return loss + self._helpers(self._gates.share())
 
     def after_step(self, model: Model, progress: float) -> None:
-        assert isinstance(self._helpers, Lagrangian) and self._gates is not None
-        self._gates.check(model)
+        assert isinstance(self._helpers, Lagrangian)
         share = min(1.0, progress / self.warmup) if self.warmup else 1.0
         self._helpers.aim.fill_(1 - (1 - self.target) * share)
 

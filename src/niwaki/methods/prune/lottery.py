@@ -18,7 +18,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.prune._masks import Mask, Scope, largest, opened, refuse_packed, store
+from niwaki.methods.prune._masks import Mask, Scope, largest, opened, refuse_packed, rehearse_trained, store
 from niwaki.models.lenses import put
 from niwaki.models.model import Model
 
@@ -40,10 +40,7 @@ class Lottery(Method):
         return () if self.rewind == NONE else (self.rewind,)
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
-        if moment == "finish":
-            return store(model)
-        refuse_packed(model, "lottery")
-        return model
+        return rehearse_trained(model, "lottery", moment)
 
     def prepare(self, model: Model, context: Context) -> Model:
         refuse_packed(model, "lottery")

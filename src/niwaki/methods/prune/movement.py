@@ -12,18 +12,28 @@ import math
 from typing import Any, ClassVar, Literal
 
 import torch
-from pydantic import PrivateAttr, model_validator
 from torch import Tensor, nn
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.prune._masks import Scope, cubic, due, lowest, opened, refuse_packed, seen_by, store
+from niwaki.methods._method import Context, Moment
+from niwaki.methods.prune._masks import (
+    Gradual,
+    Scope,
+    cubic,
+    due,
+    lowest,
+    opened,
+    refuse_packed,
+    rehearse_trained,
+    seen_by,
+    store,
+)
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.lenses import put
 from niwaki.models.model import Model
 
 
-class Movement(Method):
+class Movement(Gradual):
     how: Literal["hard", "soft"] = setting("hard", "hard reaches `sparsity`; soft what `penalty` leads to")
     sparsity: float = setting(0.5, "share of the weights of the encoder's matrices that go (hard)", gt=0, lt=1)
     scope: Scope = setting("global", "global compares all scores; layer takes the same share of every matrix (hard)")
@@ -31,48 +41,27 @@ class Movement(Method):
     threshold: float = setting(0.1, "score, from 0 to 1, below which a weight goes; they begin at 0.5 and above (soft)", gt=0, lt=0.5)  # fmt: skip
     speed: float = setting(200.0, "how many times faster than weights the scores move", gt=0)
     prior: float = setting(1.0, "scores begin with so many times the size of their weights, where the mean of a matrix is 1; 0 as in the paper", ge=0)  # fmt: skip
-    begin: float = setting(0.1, "share of training after which weights begin to go", ge=0, lt=1)
-    end: float = setting(0.7, "share of training after which the share or the threshold stays", gt=0, le=1)
 
     needs_training: ClassVar[bool] = True
-    holds: ClassVar[bool] = True
-    saves: ClassVar[tuple[str, ...]] = ("file",)
-
-    _count: int = PrivateAttr(0)
-
-    @model_validator(mode="after")
-    def _ordered(self) -> "Movement":
-        if self.begin >= self.end:
-            raise ValueError(f"begin must be less than end, which is {self.end:g}")
-        return self
-
-    @property
-    def ripe(self) -> float:
-        return self.end
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
-        if moment == "finish":
-            return store(model)
-        refuse_packed(model, "movement")
-        return model
+        return rehearse_trained(model, "movement", moment)
 
     def prepare(self, model: Model, context: Context) -> Model:
         refuse_packed(model, "movement")
-        found = opened(model, "movement").values()
-        for module in found:
+        for module in opened(model, "movement").values():
             put(module, Scored(module.weight, self.speed, self.prior))
-        self._count = len(found)
         return model
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         if self.how == "hard":
             return loss
-        values = [lens.values() for _, _, lens in seen_by(model, Scored, self._count, "movement")]
+        values = [lens.values() for _, _, lens in seen_by(model, Scored)]
         total = sum((torch.sigmoid(value).sum() for value in values), loss.new_zeros(()))
         return loss + self.penalty * total / sum(value.numel() for value in values)
 
     def after_step(self, model: Model, progress: float) -> None:
-        found = [lens for _, _, lens in seen_by(model, Scored, self._count, "movement")]
+        found = [lens for _, _, lens in seen_by(model, Scored)]
         if due(progress) <= int(found[0].updates):
             return
         for lens, cut in zip(found, self._cuts(found, progress), strict=True):

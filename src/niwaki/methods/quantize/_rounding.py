@@ -3,12 +3,14 @@
 import contextlib
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
 from niwaki.models import lenses
 from niwaki.models.edits.digits import Digits
 from niwaki.models.forms.digits import grouped, levels, valued
@@ -16,7 +18,7 @@ from niwaki.models.forms.rounding import straight
 from niwaki.models.forward import Batch
 from niwaki.models.lean import Lean
 from niwaki.models.model import Model
-from niwaki.models.places import leaves
+from niwaki.models.places import leaves, once_each
 
 Bits = Literal[4, 3, 2]
 BASE = {4: 16, 3: 7, 2: 4}  # bits → levels; seven because eleven of them fill four bytes, and one is 0
@@ -58,32 +60,12 @@ def places(model: Model, embeddings: bool) -> list[str]:
 
 def trainable(name: str, model: Model, embeddings: bool) -> list[str]:
     """The places of matrices with plain floats, each once. Refused where others are packed; an LSTM's stay as they are."""
-    seen: dict[int, str] = {}
-    for path in places(model, embeddings):
-        module = model.network.get_submodule(path)
-        if isinstance(module, nn.Linear | nn.Embedding):
-            seen.setdefault(id(module), path)
-        elif not hasattr(module, "packed"):
+    found = once_each(model.network, places(model, embeddings))
+    plain = [path for path, module in found.items() if isinstance(module, nn.Linear | nn.Embedding)]
+    for path, module in found.items():
+        if path not in plain and not hasattr(module, "packed"):
             raise Refused(f"{name}: '{path}' is packed already, training cannot move it; start from a stage before")
-    return list(seen.values())
-
-
-def rehearse_rounding(name: str, model: Model, embeddings: bool) -> None:
-    """On a skeleton, before training: of the methods of a stage one rounds. It leaves a mark on its matrices, which packing
-    replaces when the stage ends."""
-    for path in trainable(name, model, embeddings):
-        module: Any = model.network.get_submodule(path)
-        other = getattr(module, "rounded_by", None)
-        if other:
-            raise Refused(f"{name}: '{other}' rounds the same matrices; give each a stage of its own, or leave one out")
-        module.rounded_by = name
-
-
-def see_through(model: Model, paths: list[str], lens: Callable[[Tensor], nn.Module]) -> None:
-    """Puts a lens before each."""
-    for path in paths:
-        module: Any = model.network.get_submodule(path)
-        lenses.put(module, lens(module.weight.detach()))
+    return plain
 
 
 def pack(model: Model, edit: Digits) -> Model:
@@ -95,6 +77,44 @@ def pack(model: Model, edit: Digits) -> Model:
     lenses.bake(model.network, paths)
     model.operate(edit.scaled(scales))
     return model
+
+
+class TrainedRounding(Method):
+    """Base of methods that train weights through a rounding, and pack just what was seen through it."""
+
+    embeddings: bool = setting(True, "the token table too")
+
+    needs_training: ClassVar[bool] = True
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+
+    def lens(self, weight: Tensor) -> nn.Module:
+        raise NotImplementedError
+
+    def edit(self) -> Digits:
+        """What the stage ends with."""
+        raise NotImplementedError
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        """Of the methods of a stage one rounds: it leaves a mark on its matrices, which packing replaces when the stage ends."""
+        if moment == "finish":
+            return self.finish(model)
+        for module in self.matrices(model):
+            other = getattr(module, "rounded_by", None)
+            if other:
+                raise Refused(f"{self.label()}: '{other}' rounds the same matrices; give each a stage of its own, or leave one out")  # fmt: skip
+            module.rounded_by = self.label()
+        return model
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        for module in self.matrices(model):
+            lenses.put(module, self.lens(module.weight.detach()))
+        return model
+
+    def matrices(self, model: Model) -> list[Any]:
+        return [model.network.get_submodule(path) for path in trainable(self.label(), model, self.embeddings)]
+
+    def finish(self, model: Model) -> Model:
+        return pack(model, self.edit())
 
 
 def shown(module: Any, lens: nn.Module) -> Tensor:

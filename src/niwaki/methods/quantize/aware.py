@@ -9,14 +9,14 @@ Cost: training; a step of 32 short texts takes 1.4 times as long as in float, 1.
 """
 
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.quantize._rounding import BASE, Rounding, pack, rehearse_rounding, see_through, shown, trainable
+from niwaki.methods._method import Context
+from niwaki.methods.quantize._rounding import BASE, Rounding, TrainedRounding, shown, trainable
 from niwaki.models.edits.digits import Digits
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.forms.digits import best_scale, by_group, kept, refined
@@ -28,41 +28,33 @@ from niwaki.models.model import Model
 from niwaki.models.places import exchange
 
 
-class Aware(Method):
+class Aware(TrainedRounding):
     bits: Literal[8, 4, 3, 2] = setting(8, "of a weight")
     group: int = setting(64, "below 8 bits: neighbours in a row that share a scale; 0 is the whole row", ge=0)
-    embeddings: bool = setting(True, "the token table too")
     activations: bool = setting(True, "round the matrices' inputs to 8 bits too, by batches, as the engine does")
 
-    needs_training: ClassVar[bool] = True
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+    def lens(self, weight: Tensor) -> nn.Module:
+        return Eight(weight) if self.bits == 8 else Following(weight, BASE[self.bits], self.group)
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
-        if moment == "finish":
-            return self.finish(model)
-        rehearse_rounding("aware", model, self.embeddings)
-        return model
+    def edit(self) -> Digits:
+        return Digits(base=BASE[self.bits], group=self.group, table=self.embeddings, beside=True)
 
     def prepare(self, model: Model, context: Context) -> Model:
-        paths = trainable("aware", model, self.embeddings)
-        lens = Eight if self.bits == 8 else partial(Following, base=BASE[self.bits], group=self.group)
-        see_through(model, paths, lens)
-        for path in paths if self.activations else ():
-            module = model.network.get_submodule(path)
+        model = super().prepare(model, context)
+        for module in self.matrices(model) if self.activations else ():
             if isinstance(module, nn.Linear):  # the hook goes with the module when the lens is taken off
                 module.register_forward_pre_hook(lambda _, args: (in_eight_bits(args[0]), *args[1:]))
         return model
 
     @torch.no_grad()
     def after_step(self, model: Model, progress: float) -> None:
-        for _, module, lens in lenses(model.network, trainable("aware", model, self.embeddings), Following):
+        for _, module, lens in lenses(model.network, trainable(self.label(), model, self.embeddings), Following):
             lens.follow(shown(module, lens))
 
     def finish(self, model: Model) -> Model:
         if self.bits < 8:
-            return pack(model, Digits(base=BASE[self.bits], group=self.group, table=self.embeddings, beside=True))
-        paths = trainable("aware", model, self.embeddings)
-        exchange(model.network, paths, unrounded)
+            return super().finish(model)
+        exchange(model.network, trainable(self.label(), model, self.embeddings), unrounded)
         model.operate(Int8(embeddings=self.embeddings, beside=True))
         return model
 

@@ -8,38 +8,22 @@ Paper: Wu et al. 2022, Extreme Compression Made Simple (arXiv 2206.01859); Bai e
 Cost: training, of many steps; one of 32 short texts takes 1.5 times as long as in float (MiniLM, one core).
 """
 
-from functools import partial
-from typing import ClassVar
-
 from torch import Tensor
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.quantize._rounding import Rounding, counts, pack, rehearse_rounding, see_through, trainable
+from niwaki.methods.quantize._rounding import Rounding, TrainedRounding, counts
 from niwaki.models.edits.digits import Digits
 from niwaki.models.forms.digits import grouped, kept
-from niwaki.models.model import Model
 
 
-class Binary(Method):
+class Binary(TrainedRounding):
     group: int = setting(0, "neighbours in a row that share a size of 16 bits; 0 is the whole row", ge=0)
-    embeddings: bool = setting(True, "the token table too")
 
-    needs_training: ClassVar[bool] = True
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+    def lens(self, weight: Tensor) -> "Two":
+        return Two(weight, base=2, group=self.group)
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
-        if moment == "finish":
-            return self.finish(model)
-        rehearse_rounding("binary", model, self.embeddings)
-        return model
-
-    def prepare(self, model: Model, context: Context) -> Model:
-        see_through(model, trainable("binary", model, self.embeddings), partial(Two, base=2, group=self.group))
-        return model
-
-    def finish(self, model: Model) -> Model:
-        return pack(model, Digits(base=2, group=self.group, table=self.embeddings, beside=True))
+    def edit(self) -> Digits:
+        return Digits(base=2, group=self.group, table=self.embeddings, beside=True)
 
 
 class Two(Rounding):

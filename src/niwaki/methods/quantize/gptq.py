@@ -22,6 +22,7 @@ from niwaki.models.edits.digits import Digits
 from niwaki.models.forms.digits import best_scale, kept, levels, valued
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
+from niwaki.models.places import once_each
 
 
 class Gptq(Method):
@@ -60,12 +61,10 @@ class Gptq(Method):
 def in_turn(model: Model, batch: Batch) -> list[tuple[list[str], int]]:
     """Plain matrices in the order in which they are first read, each once, those that read the same together; and how often
     these are read in a pass."""
-    found: dict[int, str] = {}
-    for path in model.anatomy.matrices():
-        if type(model.network.get_submodule(path)) is nn.Linear:
-            found.setdefault(id(model.network.get_submodule(path)), path)
+    found = once_each(model.network, model.anatomy.matrices())
+    plain = [path for path, module in found.items() if type(module) is nn.Linear]
     inputs: dict[str, list[Tensor]] = {}
-    listen(model, list(found.values()), [batch], lambda path, x: inputs.setdefault(path, []).append(x))
+    listen(model, plain, [batch], lambda path, x: inputs.setdefault(path, []).append(x))
     turns: list[tuple[list[str], int]] = []
     before = None
     for path, read in inputs.items():

@@ -8,10 +8,10 @@ from torch import nn
 
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit
+from niwaki.models.edit import Edit, refuse_torn
 from niwaki.models.forms.factored import Factored as Form
 from niwaki.models.forms.factored import Factors, truncated
-from niwaki.models.places import Once, alike, plain, refuse_torn_places
+from niwaki.models.places import Once, alike, plain
 
 
 class Factored(Edit):
@@ -38,7 +38,9 @@ class Factored(Edit):
             most = min(module.in_features, module.out_features) if hasattr(module, "in_features") else 0
             if not 0 <= rank <= most:
                 raise Refused(f"factored: the rank of '{path}' must be 0 to {most} (given: {str(rank)[:20]})")
-        refuse_torn_places("factored", network, paths, self.ranks)
+        refuse_torn(
+            "factored", ((path, network.get_submodule(path), one) for path, one in zip(paths, self.ranks, strict=True))
+        )
         once = Once()
         for path, rank in zip(paths, self.ranks, strict=True):
             if rank:

@@ -10,7 +10,9 @@ class Ffn(Edit):
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         kept = per_layer(self.keep, [block.neurons for block in anatomy.blocks], "ffn")
-        refuse_torn("ffn", [block.maker for block in anatomy.blocks], kept)
+        refuse_torn(
+            "ffn", ((f"layer {number}", anatomy.blocks[number].maker, keep) for number, keep in enumerate(kept))
+        )
         cut: dict[int, Block] = {}  # by what made the neurons before
         alive = []
         for number, neurons in enumerate(kept):

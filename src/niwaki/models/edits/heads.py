@@ -17,7 +17,7 @@ class Heads(Edit):
         anatomy.require_layers("heads")
         kept = per_layer(self.keep, [layer.heads for layer in anatomy.layers], "heads")
         kept = [sorted(heads) for heads in kept]  # their order means nothing
-        refuse_torn("heads", [layer.part("query") for layer in anatomy.layers], kept)
+        refuse_torn("heads", ((f"layer {number}", anatomy.layers[number].part("query"), keep) for number, keep in enumerate(kept)))  # fmt: skip
         once = Once()
         for layer, heads in zip(anatomy.layers, kept, strict=True):
             remember_heads(layer, heads)

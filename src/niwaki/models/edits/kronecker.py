@@ -7,9 +7,9 @@ from torch import nn
 
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit
+from niwaki.models.edit import Edit, refuse_torn
 from niwaki.models.forms.kronecker import Sizes, kept_as
-from niwaki.models.places import Once, plain, refuse_torn_places
+from niwaki.models.places import Once, plain
 
 
 class Kronecker(Edit):
@@ -25,7 +25,9 @@ class Kronecker(Edit):
                     f"kronecker: '{path}' has no factors of {str(sizes[0])[:20]} rows and {str(sizes[1])[:20]} columns with "
                     f"{str(sizes[2])[:20]} terms"
                 )
-        refuse_torn_places("kronecker", network, paths, self.sizes)
+        refuse_torn(
+            "kronecker", ((path, network.get_submodule(path), one) for path, one in zip(paths, self.sizes, strict=True))
+        )
         once = Once()
         for path, sizes in zip(paths, self.sizes, strict=True):
             if sizes:

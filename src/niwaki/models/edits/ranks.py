@@ -19,7 +19,7 @@ class Ranks(Edit):
         found = factored(network, anatomy)
         kept = per_layer(self.keep, [module.rank for module in found.values()], "ranks")
         kept = [sorted(ranks) for ranks in kept]
-        refuse_torn("ranks", list(found.values()), kept)
+        refuse_torn("ranks", ((path, found[path], ranks) for path, ranks in zip(found, kept, strict=True)))
         once = Once()
         for (path, module), ranks in zip(found.items(), kept, strict=True):
             network.set_submodule(path, once(module, partial(cut, ranks=ranks)))

@@ -55,6 +55,8 @@ class Digits(Store):
             return
         weight = weight.detach().float()
         found = by_group(partial(best_scale, base=self.base), self.group, weight) if scale is None else scale
+        if found.shape != self.scale.shape:
+            raise ValueError(f"{tuple(found.shape)} scales are given, and {tuple(self.scale.shape)} are needed")
         self.scale = kept(found).to(torch.float16)
         parts = grouped(weight, self.group)
         self.words = written(levels(parts, self.scale.float(), self.base).flatten(1)[:, : self.columns], self.base)

@@ -1,0 +1,72 @@
+"""Jobs of a benchmark that makes models: which are wanted, making their stages, and what was made beside its teacher."""
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from records import append, circumstances, read
+
+from niwaki.core.files import read_json
+from niwaki.core.lock import locked
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate.speed import race
+from niwaki.meter.ledger import Ledger
+from niwaki.run.plan import Plan
+from niwaki.run.runner import quiet_libraries, run_stage
+
+RACE_TEXTS = 192
+SPENT = ("seconds", "cpu_seconds", "joules", "tier")
+
+
+def main(about: str | None, name: str, keys: tuple[str, ...], jobs: Iterable[tuple[Any, ...]], run: Callable[..., dict[str, Any]]) -> None:  # fmt: skip
+    """Runs those of the jobs that the command line names, and that are not in the records `name` yet; a job is the values of
+    `keys`, and is named by them with strokes between, or by the first of them."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("data")
+    parser.add_argument("names", nargs="*", help="/".join(keys) + ", or the first of these; none takes all")
+    parser.add_argument("--list", action="store_true", help="show the jobs there are")
+    given = parser.parse_args()
+    known = {"/".join(map(str, job)): job for job in jobs}
+    wanted = [one for one in known if not given.names or any(f"{one}/".startswith(f"{some}/") for some in given.names)]
+    if given.list:
+        print("\n".join(wanted))
+        return
+    quiet_libraries()
+    done = {"/".join(str(row[key]) for key in keys) for row in read(name)}
+    for one in wanted:
+        if one not in done:
+            append(name, {**run(*known[one], given.data), **circumstances()})
+
+
+def home(task: str, seed: int) -> Path:
+    """Where the stages of a task and seed lie, so that one benchmark finds what another made."""
+    return Path("runs") / f"distil-{task}-{seed}"
+
+
+def make(plan: Plan, folder: Path) -> None:
+    with locked(folder):
+        (folder / "stages").mkdir(parents=True, exist_ok=True)
+        for stage in plan.stages:
+            run_stage(plan, stage, folder, Ledger(folder / "ledger.jsonl"), lambda: False)
+
+
+def both(plan: Plan, folder: Path) -> list[Path]:
+    """The folders of the teacher, the first stage, and of what was made last."""
+    return [folder / plan.stages[place].folder for place in (0, -1)]
+
+
+def raced(plan: Plan, folder: Path) -> dict[str, Any]:
+    """Laps of `teacher` and `made`, both as the engine runs them, on the same texts in turns."""
+    texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
+    engines = {name: Predictor(one / "model").values for name, one in zip(("teacher", "made"), both(plan, folder), strict=True)}  # fmt: skip
+    return race(engines, texts, reference="teacher")["contenders"]
+
+
+def stages_of(plan: Plan, folder: Path) -> dict[str, Any]:
+    """What the stages after the teacher were, and took."""
+    results = [read_json(folder / stage.folder / "result.json") for stage in plan.stages[1:]]
+    return {
+        "stages": [stage.to_json() for stage in plan.stages[1:]],
+        "spent": [{key: result["spent"][key] for key in SPENT} for result in results],
+    }
