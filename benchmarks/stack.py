@@ -1,19 +1,25 @@
-"""Compressions alone, stacked on a distilled student, in every order: `python benchmarks/stack.py DATA [name[/task[/seed]] …]`.
+"""Compressions alone, stacked on a distilled student, in every order: `python benchmarks/stack.py DATA [kind[/name[/task[/seed]]] …]`.
 
-Teachers and the student `half` are those of benchmarks/distil.py, found in runs/distil-… or made there. Appends a record per
-name, task and seed to results/stack.jsonl; what is there already is not made again. `--list` shows what there is.
+Teachers and the student `half` are those of benchmarks/distil.py, taken over from runs/distil-… where they are there. Stages lie
+in runs/stack-…, so that both benchmarks can run at once. Appends a record per kind, name, task and seed to
+results/stack.jsonl; what is there already is not made again. `--list` shows what there is.
 """
 
 import itertools
+import os
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import jobs
+import numpy as np
 from distil import HALF, teacher_of, two_phases
-from jobs import both, home, main, make, raced, stages_of
+from jobs import both, main, make, raced, stages_of
 
 from niwaki.core.files import read_json
 from niwaki.evaluate.glue import task_score
+from niwaki.evaluate.quality import difference
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
 
@@ -86,6 +92,7 @@ ALONE = {  # method at two strengths, on the teacher itself
 
 WORDS = bare(use("vocabulary"))
 NARROW = cut(use("vocabulary"), use("embeddings", width=128), train=MEND)
+TERSE = cut(use("vocabulary", min_count=2), use("embeddings", width=96), train=MEND)
 SLIM = cut(use("vocabulary"), use("ffn", keep=0.5), use("heads", keep=0.67), train=MEND)
 STACKS = {  # each on the distilled student
     "words": [WORDS],
@@ -106,6 +113,10 @@ STACKS = {  # each on the distilled student
     "words+share+int8": [WORDS, cut(use("share", groups=2), train=MEND), bare(use("int8"))],
     "words+magnitude+int8": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("int8"))],
     "words+magnitude+lowbit-4": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("lowbit", bits=4))],
+    "narrow+gptq-3": [NARROW, bare(use("gptq", bits=3))],
+    "terse+ternary": [TERSE, cut(use("ternary"), train=ROUND)],
+    "terse+aware-2": [TERSE, cut(use("aware", bits=2), train=ROUND)],
+    "terse+share+gptq-4": [TERSE, cut(use("share", groups=1), train=ROUND), bare(use("gptq", bits=4))],
     "narrow+share+gptq-4": [NARROW, cut(use("share", groups=2), train=MEND), bare(use("gptq", bits=4))],
 }  # fmt: skip
 AVERAGING = {"methods": [use("vocabulary"), use("averaging"), LOGITS], "teacher": "teacher", "train": {"epochs": 12.0, "lr": 2e-3}}  # fmt: skip
@@ -116,7 +127,16 @@ STEPS = {
     "quantize": cut(use("aware", bits=8), train=MEND),
 }  # fmt: skip
 ORDERS = {"-".join(order): [STEPS[name] for name in order] for order in itertools.permutations(STEPS)}
-KINDS = {"alone": ALONE, "stack": STACKS, "tiny": TINY, "order": ORDERS}
+AGAIN = {"epochs": 3.0, "lr": 1e-4, "dropout": 0.0}  # after half of the teacher is gone
+SPEED = {  # half of the encoder's operations, from the teacher itself; `magnitude` leaves a file as large as `ffn+heads` does
+    "ffn+heads": [cut(use("ffn", keep=0.5), use("heads", keep=0.5), train=AGAIN)],
+    "layers-3": [cut(use("layers", count=3), train=AGAIN)],
+    "joint": [cut(use("joint", target=0.5), train=AGAIN)],
+    "svd": [cut(use("svd", keep=0.5), train=AGAIN)],
+    "magnitude": [cut(use("magnitude", sparsity=0.53), train=AGAIN)],
+}  # fmt: skip
+FIRST_ORDER = next(iter(ORDERS))
+KINDS = {"alone": ALONE, "stack": STACKS, "tiny": TINY, "order": ORDERS, "speed": SPEED}
 
 
 def planned(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
@@ -129,19 +149,47 @@ def planned(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
     return make_plan(parse(recipe), name)
 
 
-def run(kind: str, name: str, task: str, seed: int, data: str) -> dict[str, Any]:
+def home(task: str, seed: int) -> Path:
+    return Path("runs") / f"stack-{task}-{seed}"
+
+
+def take_over(plan: Plan, folder: Path, other: Path) -> None:
+    """Finished stages that lie in another folder already, as links: they are never written again."""
+    for stage in plan.stages:
+        if not (folder / stage.folder).exists() and (other / stage.folder).exists():
+            shutil.copytree(other / stage.folder, folder / stage.folder, copy_function=os.link)
+
+
+def made(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
     plan = planned(kind, name, task, seed, data)
+    take_over(plan, home(task, seed), jobs.home(task, seed))
     make(plan, home(task, seed))
-    return {"kind": kind, "name": name, "task": task, "seed": seed, **summary(plan, home(task, seed))}
+    return plan
+
+
+def run(kind: str, name: str, task: str, seed: int, data: str) -> dict[str, Any]:
+    """For an order, first the one that it is compared with."""
+    others = [made(kind, FIRST_ORDER, task, one, data) for one in range(seed + 1)] if kind == "order" else []
+    plans = [made(kind, name, task, one, data) for one in range(seed + 1)] if others else []
+    plan = plans[-1] if plans else made(kind, name, task, seed, data)
+    pair = {"over_first": difference(plan.task, outcomes(plans), outcomes(others))} if others else {}
+    return {"kind": kind, "name": name, "task": task, "seed": seed, **summary(plan, home(task, seed)), **pair}
+
+
+def outcomes(plans: list[Plan]) -> list[np.ndarray]:
+    """Of the test rows, by what each plan made last."""
+    return [np.load(home(plan.recipe.task, plan.recipe.seed) / plan.stages[-1].folder / "outcomes.npy", allow_pickle=False) for plan in plans]  # fmt: skip
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
     """What was made, beside the teacher as ONNX Runtime runs it in floats."""
     folders, laps = both(plan, folder), raced(plan, folder)
     results = [read_json(one / "result.json") for one in folders]
+    before, after = (np.load(one / "outcomes.npy", allow_pickle=False) for one in folders)
     return {
         "metric": plan.task.metric,
         "scores": [task_score(result) for result in results],
+        "over_teacher": difference(plan.task, [after], [before]),
         "bytes": [result["bytes"] for result in results],
         "weights": [(one / "model" / "model.safetensors").stat().st_size for one in folders],
         "flops": [result["flops"] for result in results],
@@ -155,10 +203,10 @@ def summary(plan: Plan, folder: Path) -> dict[str, Any]:
 def everything() -> Iterable[tuple[str, str, str, int]]:
     yield from (("stack", name, task, 0) for name in STACKS for task in TASKS)
     yield from (("tiny", name, task, 0) for name in TINY for task in TASKS)
+    yield from (("speed", name, task, 0) for name in SPEED for task in TASKS)
     yield from (("alone", name, "rotten_tomatoes", 0) for name in ALONE)
     yield from (("order", name, task, seed) for seed in (0, 1, 2) for name in ORDERS for task in TASKS)
-    yield from (("stack", name, task, seed) for seed in (1, 2) for name in STACKS for task in TASKS)
-    yield from (("tiny", name, task, seed) for seed in (1, 2) for name in TINY for task in TASKS)
+    yield from ((kind, name, task, seed) for seed in (1, 2) for kind in ("stack", "tiny", "speed") for name in KINDS[kind] for task in TASKS)  # fmt: skip
     yield from (("stack", name, "sst2", 0) for name in STACKS)
 
 
