@@ -1,0 +1,78 @@
+"""Winning tickets against tickets drawn by chance: `python benchmarks/lottery.py DATA [rewind[/sparsity[/task[/seed]]] …]`.
+
+MiniLM-L6 is fine-tuned; rounds at 50, 70 and 90 % each leave out the smallest weights of the round before and train what is
+left, from the weights of early training (`early`) or from those it has (`none`). Its opponent goes through as many rounds and
+keeps as many weights, drawn by chance. Embeddings are frozen. Appends a record per ticket to results/lottery.jsonl, stages lie
+in runs/lottery-…; what is there already is not made again. `--list` shows what there is.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jobs import main, make, stages_of
+
+from niwaki.core.files import read_json
+from niwaki.evaluate.glue import task_score
+from niwaki.evaluate.quality import difference
+from niwaki.run.plan import Plan, make_plan
+from niwaki.run.recipe import parse
+
+SPARSITIES = (0.5, 0.7, 0.9)
+REWINDS = ("early", "none")
+TRAIN = {"epochs": 1.0, "lr": 1e-4, "dropout": 0.0}
+FREEZE = {"use": "freeze"}
+Stage = dict[str, Any]
+
+
+def stages(rewind: str, sparsity: float) -> list[Stage]:
+    """The dense model, then the rounds down to `sparsity`: of the ticket, and by chance."""
+    found: list[Stage] = [
+        {"name": "early", "methods": [FREEZE], "train": {**TRAIN, "epochs": 0.2}},
+        {"name": "dense", "methods": [FREEZE], "train": TRAIN},
+    ]
+    for name, chance in (("ticket", False), ("chance", True)):
+        start = "dense"
+        for share in SPARSITIES[: SPARSITIES.index(sparsity) + 1]:
+            method = {"use": "lottery", "sparsity": share, "rewind": rewind, "random": chance}
+            found.append({"name": f"{name}-{100 * share:.0f}", "start": start, "methods": [method, FREEZE], "train": TRAIN})  # fmt: skip
+            start = found[-1]["name"]
+    return found
+
+
+def home(task: str, seed: int) -> Path:
+    return Path("runs") / f"lottery-{task}-{seed}"
+
+
+def run(rewind: str, percent: int, task: str, seed: int, data: str) -> dict[str, Any]:
+    rows = {} if task == "rotten_tomatoes" else {"path": data}
+    recipe = {"model": "minilm", "task": task, "data": rows, "seed": seed, "stages": stages(rewind, percent / 100)}
+    plan = make_plan(parse(recipe), f"lottery-{rewind}-{percent}")
+    make(plan, home(task, seed))
+    return {"rewind": rewind, "percent": percent, "task": task, "seed": seed, **summary(plan, home(task, seed))}
+
+
+def summary(plan: Plan, folder: Path) -> dict[str, Any]:
+    rounds = (len(plan.stages) - 2) // 2
+    places = {"dense": 1, "ticket": 1 + rounds, "chance": 1 + 2 * rounds}
+    named = {name: folder / plan.stages[place].folder for name, place in places.items()}
+    results = {name: read_json(one / "result.json") for name, one in named.items()}
+    found = {name: [np.load(one / "outcomes.npy", allow_pickle=False)] for name, one in named.items()}
+    return {
+        "metric": plan.task.metric,
+        "scores": {name: task_score(result) for name, result in results.items()},
+        "weights": {name: (one / "model" / "model.safetensors").stat().st_size for name, one in named.items()},
+        "over_chance": difference(plan.task, found["ticket"], found["chance"]),
+        "over_dense": difference(plan.task, found["ticket"], found["dense"]),
+        **stages_of(plan, folder),
+    }
+
+
+def everything() -> Iterable[tuple[str, int, str, int]]:
+    for seed in (0, 1, 2):
+        yield from ((rewind, round(100 * share), "rotten_tomatoes", seed) for rewind in REWINDS for share in SPARSITIES)
+
+
+if __name__ == "__main__":
+    main(__doc__, "lottery", ("rewind", "percent", "task", "seed"), everything(), run)
