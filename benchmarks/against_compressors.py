@@ -1,0 +1,130 @@
+"""The same fine-tuned model in ONNX Runtime's, NNCF's and torchao's 8 bits, and in niwaki's: `python benchmarks/against_compressors.py [--seeds 0 1 2]`.
+
+Teachers are those of benchmarks/demo.py (run it first), scored on Rotten Tomatoes' test rows. Each peer runs as its documentation
+shows, in an environment of its own below runs/, on the same token ids; what it leaves on disk is counted without tokenizer and
+config, as niwaki's weights and graph are. What a peer cannot do here is recorded as it says it. Appends to
+results/compressors.jsonl.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from distil import teacher_of
+from jobs import make
+from records import append, circumstances
+
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate.quality import difference, quality
+from niwaki.models.model import load_folder
+from niwaki.run.plan import Plan, make_plan
+from niwaki.run.recipe import parse
+from niwaki.run.runner import quiet_libraries
+from niwaki.tasks.rotten_tomatoes import RottenTomatoes
+from niwaki.train.feed import encode_for
+
+HOME = Path("runs/compressors")
+CHILD = Path(__file__).parent / "against_compressors_child.py"
+PACKAGES = {
+    "onnxruntime": ["onnxruntime", "onnx", "sympy"],
+    "nncf": ["nncf", "openvino", "onnx"],
+    "torchao": ["torchao"],
+}
+PEERS = {
+    "onnxruntime-int8": "onnxruntime", "nncf-int8": "nncf", "torchao-int8": "torchao", "torchao-int8-weights": "torchao", "torchao-int4-weights": "torchao",
+    "torchao-intx4-weights": "torchao",
+}  # fmt: skip
+OURS = {
+    "int8": {"use": "int8"}, "int8-matrices": {"use": "int8", "embeddings": False}, "static": {"use": "static"}, "lowbit-4": {"use": "lowbit", "bits": 4},
+    "gptq-4": {"use": "gptq", "bits": 4},
+}  # fmt: skip
+WEIGHED = ("model.safetensors", "model.onnx")
+
+
+def environment(name: str) -> Path:
+    """Python with the peer, and our torch and transformers behind it."""
+    folder = HOME / f"env-{name}"
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        plain = ["--no-deps"] if name == "torchao" else []  # else a newer torch
+        subprocess.run([python, "-m", "pip", "install", "-q", *plain, *PACKAGES[name]], check=True)
+        site = next(folder.glob("lib/python*/site-packages"))
+        (site / "ours.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return python
+
+
+def plan_of(name: str, seed: int) -> Plan:
+    stages = [{"name": "teacher"}, {"name": name, "methods": [OURS[name]]}]
+    model = str(teacher_of("half", "rotten_tomatoes", seed))
+    return make_plan(parse({"model": model, "task": "rotten_tomatoes", "seed": seed, "stages": stages}), name)
+
+
+def ours(name: str, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Outcomes of the test rows, and bytes. `teacher` is the fp32 model itself."""
+    plan, folder = plan_of("int8" if name == "teacher" else name, seed), HOME / f"seed-{seed}"
+    make(plan, folder)
+    made = folder / plan.stages[0 if name == "teacher" else 1].folder
+    size = sum((made / "model" / one).stat().st_size for one in WEIGHED)
+    return np.load(made / "outcomes.npy", allow_pickle=False), {"bytes": size}
+
+
+def theirs(name: str, seed: int) -> tuple[np.ndarray | None, dict[str, Any]]:
+    """As `ours`; None where the peer refused."""
+    folder = HOME / f"seed-{seed}" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    teacher, task = teacher_of("half", "rotten_tomatoes", seed), RottenTomatoes()
+    tell_rows(teacher, task, folder / "rows.npz")
+    asked = {"peer": name, "model": str(teacher), "rows": str(folder / "rows.npz"), "made": str(folder)}
+    done = subprocess.run([environment(PEERS[name]), CHILD, json.dumps(asked)], check=True, stdout=subprocess.PIPE, text=True)  # fmt: skip
+    told = json.loads(done.stdout.splitlines()[-1])
+    if "refused" in told:
+        return None, told
+    predictor, test = Predictor(teacher), task.splits()["test"]
+    inputs = task.inputs(test)
+    logits = np.load(folder / "logits.npy", allow_pickle=False)
+    values = predictor.kind.values(logits, predictor.encode(inputs), inputs, predictor.labels)
+    return task.outcomes(values, test), told
+
+
+def tell_rows(teacher: Path, task: RottenTomatoes, path: Path) -> None:
+    """Token ids of the train rows, to calibrate with, and of the test rows."""
+    model, found = load_folder(teacher), {}
+    for part in ("train", "test"):
+        ids = encode_for(model, task, part).rows.ids
+        found |= {part: ids.values, f"{part}_starts": ids.starts}
+    np.savez(path, **found)
+
+
+def compare(seed: int) -> dict[str, Any]:
+    task = RottenTomatoes()
+    makers: dict[str, Callable[[str, int], Any]] = {"teacher": ours, **dict.fromkeys(OURS, ours), **dict.fromkeys(PEERS, theirs)}  # fmt: skip
+    found = {name: maker(name, seed) for name, maker in makers.items()}
+    told: dict[str, Any] = {}
+    for name, (outcomes, more) in found.items():
+        told[name] = more
+        if outcomes is not None:
+            told[name] |= {"score": quality(task, outcomes, seed), "over_teacher": difference(task, [outcomes], [found["teacher"][0]])}  # fmt: skip
+            pairs = {other: difference(task, [outcomes], [theirs_of]) for other in PEERS if (theirs_of := found[other][0]) is not None}  # fmt: skip
+            told[name]["over"] = pairs if name in OURS else {}
+    return {"seed": seed, "metric": task.metric, "contenders": told}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    given = parser.parse_args()
+    quiet_libraries()
+    for number in given.seeds:
+        result = compare(number)
+        sys.stderr.write(f"seed {number}: { {name: (one['bytes'], one['score']['value']) if 'score' in one else one for name, one in result['contenders'].items()} }\n")  # fmt: skip
+        append("compressors", {**result, **circumstances()})
