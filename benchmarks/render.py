@@ -270,6 +270,8 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
     ("stack", "Compressions, alone and stacked", render_stack.stack),
+    ("lottery", "Lottery tickets", render_stack.lottery),
+    ("compressors", "Against ONNX Runtime, NNCF and torchao", render_stack.compressors),
     ("chains", "Random chains of methods", render_stack.chains),
     ("features", "From rows to features", features),
     ("kills", "kill -9", kills),
