@@ -7,8 +7,10 @@ import tiny
 from niwaki.core.errors import Refused
 from niwaki.methods._choosing import loss_with, spread
 from niwaki.methods._method import Context
+from niwaki.methods.prune.blocks import Blocks
 from niwaki.methods.prune.layers import Layers
 from niwaki.methods.prune.width import Width
+from niwaki.models.edits.blocks import gone
 from niwaki.models.edits.share import Share
 
 LOSS = torch.nn.functional.cross_entropy
@@ -107,3 +109,32 @@ def test_what_cannot_be_is_refused_before_any_work():
     for method in (Layers(), Width()):
         with pytest.raises(Refused, match="has no attention layers"):
             method.rehearse(tiny.model("bilstm"), "prepare")
+
+
+@pytest.mark.parametrize("over", [["attention", "ffn"], ["ffn"]])
+def test_blocks_that_nobody_misses_go_first(over):
+    model = tiny.model("bert", layers=3)
+    for part, number in (("ffn_out", 1), ("out", 2)):
+        model.anatomy.layers[number].part(part).weight.data.zero_()
+    before = tiny.logits(model, tiny.batch(model))
+    missed = Context(
+        0, None, None, lambda model, count: [tiny.batch(model)],
+        lambda model, batch: (model.network(**batch.inputs).logits - before).square().mean(), None, list,
+    )  # fmt: skip
+    made = Blocks(keep=0.67, over=over).prepare(model.clone(), missed)
+    assert gone(made.anatomy.layers, "ffn") == [1] and gone(made.anatomy.layers, "attention") == [2] * ("attention" in over)  # fmt: skip
+    torch.testing.assert_close(tiny.logits(made, tiny.batch(model)), before, atol=1e-5, rtol=0)
+
+
+def test_the_last_attention_block_stays_however_little_it_is_missed():
+    model = Blocks(keep=0.2, over=["attention", "ffn"]).prepare(tiny.model("bert", layers=3), CONTEXT)
+    assert len(gone(model.anatomy.layers, "attention")) == 2 and len(gone(model.anatomy.layers, "ffn")) == 3
+
+
+@pytest.mark.parametrize("family, keep, over, says", [
+    ("bert", 0.01, ["attention"], "takes 3 of 3 blocks, and 1 to 2 can go"), ("bert", 0.99, ["ffn"], "takes 0 of 3"),
+    ("albert", 0.5, ["attention"], "one attention block, which must stay"), ("bilstm", 0.5, ["ffn"], "no attention layers"),
+])  # fmt: skip
+def test_what_no_blocks_can_be_taken_of_is_refused_on_a_skeleton(family, keep, over, says):
+    with pytest.raises(Refused, match=says):
+        Blocks(keep=keep, over=over).rehearse(tiny.model(family), "prepare")

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
 from niwaki.models.block import Block
+from niwaki.models.forms.silent import Silent
 from niwaki.models.layer import Layer, add_bias, run_layer
 from niwaki.models.places import leaves
 
@@ -133,7 +134,8 @@ class Anatomy:
         root = {id(module): name for name, module in self.network.named_modules()}
         for layer in self.layers:
             for part in ("query", "key", "value", "out", "ffn_in", "ffn_out"):
-                yield f"{root[id(layer.module)]}.{layer.path(part)}"
+                if not isinstance(layer.part(part), Silent):
+                    yield f"{root[id(layer.module)]}.{layer.path(part)}"
 
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
         """Token ids (batch, tokens) to the first hidden state (batch, tokens, width)."""

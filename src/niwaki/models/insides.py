@@ -9,7 +9,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.forward import recording, scores_of
+from niwaki.models.forms.silent import Silent
+from niwaki.models.forward import PARTS, recording, scores_of
 from niwaki.models.layer import add_bias, run_layer
 
 LOGITS = "logits"
@@ -33,6 +34,9 @@ class Insides(nn.Module):
         bias = anatomy.position_bias(hidden[0])
         with recording(anatomy) as states:
             for number in anatomy.order:
+                if isinstance(layers[number].part("out"), Silent):  # its attention is not run, and may be asked for
+                    for part in PARTS:
+                        layers[number].part(part)(hidden[-1])
                 scores = add_bias(ignored, bias, layers[number], slice(None))
                 hidden.append(run_layer(layers[number], hidden[-1], scores, slice(None)))
         found = {**states, "hidden": hidden, "scores": scores_of(anatomy, states)}

@@ -5,6 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from niwaki.models.forms.silent import Silent
+
 PARTS = ("query", "key", "value", "out", "attention_norm", "ffn_in", "ffn_out", "ffn_norm")
 
 
@@ -46,17 +48,23 @@ class Layer:
 
 
 def run_layer(layer: Layer, hidden: Tensor, scores: Tensor, rows: slice) -> Tensor:
-    """One post-norm encoder layer; `rows` says which tokens' outputs are wanted."""
-    wanted = hidden[:, rows]
+    """One post-norm encoder layer; `rows` says which tokens' outputs are wanted. A block that is gone is not run."""
+    wanted, last = hidden[:, rows], layer.part("out")
+    read = wanted if isinstance(last, Silent) else _mixed(layer, wanted, hidden, scores)
+    attended = layer.part("attention_norm")(last(read) + wanted)
+    last = layer.part("ffn_out")
+    inner = attended if isinstance(last, Silent) else layer.part("activation")(layer.part("ffn_in")(attended))
+    return layer.part("ffn_norm")(last(inner) + attended)
+
+
+def _mixed(layer: Layer, wanted: Tensor, hidden: Tensor, scores: Tensor) -> Tensor:
+    """What the heads read: (batch, rows, heads × head width)."""
     query, key, value = (
         _split_heads(layer.part(part)(source), layer.head_width)
         for part, source in (("query", wanted), ("key", hidden), ("value", hidden))
     )  # each (batch, heads, tokens, head width)
     weights = torch.softmax(query @ key.transpose(-1, -2) * layer.head_width**-0.5 + scores, dim=-1)
-    mixed = (weights @ value).transpose(1, 2).flatten(2)  # (batch, rows, heads × head width)
-    attended = layer.part("attention_norm")(layer.part("out")(mixed) + wanted)
-    inner = layer.part("activation")(layer.part("ffn_in")(attended))
-    return layer.part("ffn_norm")(layer.part("ffn_out")(inner) + attended)
+    return (weights @ value).transpose(1, 2).flatten(2)
 
 
 def add_bias(scores: Tensor, bias: Tensor | None, layer: Layer, rows: slice) -> Tensor:

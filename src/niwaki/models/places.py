@@ -7,6 +7,7 @@ from torch import nn
 
 from niwaki.models.forms.digits import Digits
 from niwaki.models.forms.factored import Factored, FactoredTable, linear_of
+from niwaki.models.forms.silent import Silent
 from niwaki.models.forms.sparse import GROUP, Sparse
 from niwaki.models.forms.store import StoredLinear
 
@@ -14,9 +15,10 @@ Make = Callable[[Any], nn.Module]
 
 
 def leaves(network: nn.Module, path: str) -> Iterator[str]:
-    """The places of the matrices that the module at `path` is made of: its own, where it is one."""
-    inner = getattr(network.get_submodule(path), "inner", ())
-    if not inner:
+    """The places of the matrices that the module at `path` is made of: its own, where it is one; none of what is silent."""
+    module = network.get_submodule(path)
+    inner = getattr(module, "inner", ())
+    if not inner and not isinstance(module, Silent):
         yield path
     for name in inner:
         yield from leaves(network, f"{path}.{name}")

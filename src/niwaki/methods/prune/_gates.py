@@ -171,7 +171,7 @@ class Gates:
         if found is not None:  # layers that share their matrices share the gate
             return found
         if not all(isinstance(module, nn.Linear) for module in (first, *lasts)):
-            raise Refused(f"{self.name}: the weights are packed, stored sparse or Kronecker products, before which no gates can be put; cut before that")  # fmt: skip
+            raise Refused(f"{self.name}: the weights are packed, stored sparse, Kronecker products or gone, and no gates can be put before these; cut before that")  # fmt: skip
         gate = Gate(units, unit, self.speed, self.whole and whole)
         put(first, gate)
         self.inputs.setdefault(id(first), []).append(gate)

@@ -1,0 +1,86 @@
+"""Takes whole attention and feed-forward blocks out: one after the other the one that the task's loss misses least.
+
+Of a layer that loses both, two norms are left. At least one attention block stays.
+
+Paper: He et al. 2024, What Matters in Transformers? Not All Attention is Needed (arXiv 2406.15786); here by the loss instead of
+likeness, and counted over both kinds together.
+Cost: runs the calibration batches once for every block and every block that goes.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.methods._choosing import mean_loss
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.models.edits.blocks import Blocks as BlocksEdit
+from niwaki.models.edits.blocks import gone
+from niwaki.models.forward import Batch
+from niwaki.models.model import Model
+
+Kind = Literal["attention", "ffn"]
+Block = tuple[Kind, int]  # and the layer
+KINDS: tuple[Kind, ...] = ("attention", "ffn")
+
+
+class Blocks(Method):
+    keep: float = setting(0.75, "share of the blocks that stay", gt=0, lt=1)
+    over: list[Kind] = setting(["attention", "ffn"], "which kinds of blocks may go", min_length=1)
+    batches: int = setting(8, "calibration batches that tell what is missed", ge=1)
+
+    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        """Which blocks go is not known before; the last ones stand for them."""
+        if moment == "prepare":
+            count = self._count(model)
+            model.operate(without(self._there(model)[-count:]))
+        return model
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        count, there = self._count(model), self._there(model)
+        batches = list(context.calibration(model, self.batches))
+        taken: list[Block] = []
+        while len(taken) < count:
+            attention = [one for one in there if one[0] == "attention" and one not in taken]
+            left = [one for one in there if one not in taken and attention != [one]]
+            taken.append(min(left, key=lambda block: loss_without(model, [*taken, block], batches, context)))
+        model.operate(without(taken))
+        return model
+
+    def _there(self, model: Model) -> list[Block]:
+        """The blocks that are left of these kinds, attention first."""
+        model.anatomy.require_layers("blocks")
+        layers = model.anatomy.layers
+        return [
+            (kind, number)
+            for kind in KINDS
+            if kind in self.over
+            for number in range(len(layers))
+            if number not in gone(layers, kind)
+        ]
+
+    def _count(self, model: Model) -> int:
+        """How many go: one attention block stays."""
+        there = self._there(model)
+        count, most = round((1 - self.keep) * len(there)), len(there) - ("attention" in self.over)
+        if not 0 < count <= most:
+            raise Refused(
+                f"blocks: keep {self.keep:g} takes {count} of {len(there)} blocks, and 1 to {most} can go; choose another keep"
+                if most
+                else "blocks: the model has one attention block, which must stay; leave 'blocks' out"
+            )
+        return count
+
+
+def without(blocks: Sequence[Block]) -> BlocksEdit:
+    attention, ffn = (sorted(number for one, number in blocks if one == kind) for kind in KINDS)
+    return BlocksEdit(attention=attention, ffn=ffn)
+
+
+def loss_without(model: Model, blocks: Sequence[Block], batches: Sequence[Batch], context: Context) -> float:
+    """The task's mean loss over the batches if those blocks were gone."""
+    small = model.clone()
+    small.operate(without(blocks))
+    return mean_loss(small, batches, context)

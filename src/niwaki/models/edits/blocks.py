@@ -1,0 +1,62 @@
+"""Takes whole attention and feed-forward blocks out; of their layers the norms and the last biases stay.
+
+What transformers needs to run the layer stays too, and is not run when deployed: one head's or one neuron's inputs.
+"""
+
+from niwaki.core.errors import Refused
+from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.edit import Edit
+from niwaki.models.edits.heads import cut_heads, remember_heads
+from niwaki.models.forms.silent import Silent
+from niwaki.models.layer import Layer
+from niwaki.models.places import Once, plain
+from niwaki.models.slicing import cut_linear
+
+LAST = {"attention": "out", "ffn": "ffn_out"}  # the matrix that a block ends with
+
+
+class Blocks(Edit):
+    attention: list[int]  # the layers whose attention goes
+    ffn: list[int]  # the layers whose feed-forward block goes
+
+    def apply(self, network: Network, anatomy: Anatomy) -> None:
+        anatomy.require_layers("blocks")
+        layers = anatomy.layers
+        for what in LAST:
+            self._refuse(what, layers)
+        if set(self.attention) | set(gone(layers, "attention")) == set(range(len(layers))):
+            raise Refused("blocks: at least one attention block must stay, or no token would see another")
+        for number in self.attention:
+            take_attention(layers[number])
+        for number in self.ffn:
+            take_ffn(layers[number])
+
+    def _refuse(self, what: str, layers: list[Layer]) -> None:
+        numbers, there = getattr(self, what), set(range(len(layers))) - set(gone(layers, what))
+        if len(set(numbers)) != len(numbers) or not set(numbers) <= there:
+            raise Refused(
+                f"blocks: {what} must name different layers that have the block, of {len(layers)} (given: {str(numbers)[:60]})"
+            )
+
+
+def gone(layers: list[Layer], what: str) -> list[int]:
+    """The layers whose block is out already."""
+    return [number for number, layer in enumerate(layers) if isinstance(layer.part(LAST[what]), Silent)]
+
+
+def take_attention(layer: Layer) -> None:
+    """A matrix that other layers share stays theirs."""
+    remember_heads(layer, [0])
+    cut_heads(layer, [0], Once())
+    silence(layer, "out")
+
+
+def take_ffn(layer: Layer) -> None:
+    layer.replace("ffn_in", cut_linear(layer.part("ffn_in"), outputs=[0]))
+    layer.replace("ffn_out", cut_linear(layer.part("ffn_out"), inputs=[0]))
+    silence(layer, "ffn_out")
+
+
+def silence(layer: Layer, part: str) -> None:
+    found = plain(layer.part(part))
+    layer.replace(part, Silent(found.in_features, found.out_features, found.bias))
