@@ -63,6 +63,10 @@ ALONE = {  # method at two strengths, on the teacher itself
     "width-50": [cut(use("width", keep=0.5))],
     "l0-60": [cut(use("l0", target=0.6), train={**RECOVER, "epochs": 2.0})],
     "l0-40": [cut(use("l0", target=0.4), train={**RECOVER, "epochs": 2.0})],
+    "joint-60": [cut(use("joint", target=0.6), train={**RECOVER, "epochs": 2.0})],
+    "joint-40": [cut(use("joint", target=0.4), train={**RECOVER, "epochs": 2.0})],
+    "blocks-75": [cut(use("blocks", keep=0.75))],
+    "blocks-50": [cut(use("blocks", keep=0.5))],
     "vocabulary-1": [bare(use("vocabulary"))],
     "vocabulary-3": [cut(use("vocabulary", min_count=3))],
     "int8": [bare(use("int8"))],
@@ -131,6 +135,7 @@ AGAIN = {"epochs": 3.0, "lr": 1e-4, "dropout": 0.0}  # after half of the teacher
 SPEED = {  # half of the encoder's operations, from the teacher itself; `magnitude` leaves a file as large as `ffn+heads` does
     "ffn+heads": [cut(use("ffn", keep=0.5), use("heads", keep=0.5), train=AGAIN)],
     "layers-3": [cut(use("layers", count=3), train=AGAIN)],
+    "blocks": [cut(use("blocks", keep=0.5), train=AGAIN)],
     "joint": [cut(use("joint", target=0.5), train=AGAIN)],
     "svd": [cut(use("svd", keep=0.5), train=AGAIN)],
     "magnitude": [cut(use("magnitude", sparsity=0.53), train=AGAIN)],
