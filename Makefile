@@ -11,7 +11,7 @@ READY := .venv/ready
 setup: $(READY)
 
 # the stamp depends on what decides the environment, so that a changed pin sets up again
-$(READY): pyproject.toml constraints.txt tools/setup
+$(READY): pyproject.toml constraints.txt tools/setup $(wildcard src/niwaki/engines/native/c/*)
 	PYTHON=$(PYTHON) sh tools/setup
 
 demo: setup

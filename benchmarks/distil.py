@@ -30,6 +30,8 @@ LAYERS = [{"use": "tinybert", "prediction": 0.0}]
 RELATED = [{"use": "tinybert", "prediction": 0.0, "attention": 0.0}, {"use": "relations"}]  # for other numbers of heads
 RELATED4 = [RELATED[0], {"use": "relations", "heads": 4}]
 EPOCHS = {"sst2": 2.0}  # of each phase
+FAST_EPOCHS = {"mrpc": 12.0, "rte": 6.0}  # a small student learns these few rows for longer
+FAST_COPIES = {"mrpc": 2, "rte": 2}
 COPIES = {"rotten_tomatoes": 1, "sst2": 0}  # elsewhere as many: of every row, with words replaced
 TRANSFER = {"rotten_tomatoes": 5_000}
 
@@ -106,7 +108,7 @@ def without(*losses: str) -> list[Stage]:
 
 VARIANTS = {
     "half": lambda task: two_phases(task, HALF),
-    "fast": lambda task: two_phases(task, FAST, RELATED),
+    "fast": lambda task: two_phases(task, FAST, RELATED, FAST_COPIES.get(task), epochs=FAST_EPOCHS.get(task)),
     "half-labels": lambda task: [
         {"name": "student", "methods": [HALF], "train": {"lr": 2e-4, "epochs": 2 * EPOCHS.get(task, 3.0)}}
     ],

@@ -32,7 +32,7 @@ def evaluate(
     task: str = "",
     data: str | Path = "",
     split: str = "test",
-    engine: str = "auto",
+    engine: str = "",
     overrides: Sequence[str] = (),
     predictions: str | Path = "",
     against: str | Path = "",

@@ -19,7 +19,7 @@ def command(
     against: str = typer.Option("", help="a second model or file of predictions: tells whether they differ"),
     set_: list[str] = typer.Option([], "--set", help="change a setting of the data: data.text=review"),
     split: str = typer.Option("test", help="train, validation, test, or a further test set of the task"),
-    engine: str = typer.Option("auto", help="onnx or torch"),
+    engine: str = typer.Option("", help="onnx, native or torch; none takes the first of these that can serve it"),
     json: bool = typer.Option(False, "--json", help="as JSON"),
 ) -> None:
     """Score a saved model, or a file of predictions, on a task, with 95 % intervals.

@@ -12,7 +12,7 @@ def command(
     model: str = typer.Argument(help="folder of a model, or of a run (then the stage it says to deploy)"),
     texts: list[str] = typer.Argument(None, help="texts to answer; none reads stdin, one text a line"),
     in_: Path | None = typer.Option(None, "--in", help="file with one text a line (pairs: two columns, a tab between)"),
-    engine: str = typer.Option("auto", help="onnx or torch"),
+    engine: str = typer.Option("auto", help="onnx, native or torch; auto is the fastest on this machine"),
     json: bool = typer.Option(False, "--json", help="answer and probabilities of each as JSON"),
 ) -> None:
     """Answer texts: given as words, from a file, or from stdin, one a line.

@@ -31,17 +31,18 @@ def sorted_batches(lengths: Lengths, batch: int, max_tokens: int) -> list[np.nda
 
 
 def in_order(parts: Iterable[tuple[np.ndarray, np.ndarray]], lengths: np.ndarray, per_token: bool) -> np.ndarray:
-    """What batches gave (their row numbers, and (batch, values) or (batch, tokens, values)) as one array in the order of
-    the rows: (rows, values), or (tokens of all rows, one row behind the other, values)."""
+    """What batches gave (their row numbers, and a value for each row, or for each token of the rows, one row behind the
+    other) as one array in the order of the rows."""
     starts = np.concatenate([[0], np.cumsum(lengths)])
     result = np.zeros((0, 0), dtype=np.float32)
     for rows, part in parts:
         if not result.size:
             result = np.empty((starts[-1] if per_token else len(lengths), part.shape[-1]), dtype=np.float32)
-        if per_token:
-            columns = np.arange(part.shape[1])
-            real = columns < lengths[rows][:, None]
-            result[(starts[rows][:, None] + columns)[real]] = part[real]
-        else:
-            result[rows] = part
+        result[_tokens(rows, starts, lengths) if per_token else rows] = part
     return result
+
+
+def _tokens(rows: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The numbers of all tokens of some rows."""
+    before = np.cumsum(lengths[rows]) - lengths[rows]
+    return np.repeat(starts[rows] - before, lengths[rows]) + np.arange(lengths[rows].sum())

@@ -18,33 +18,33 @@ from niwaki.core.errors import Refused, UsageError, first_line, is_panic
 from niwaki.core.inside import inside
 from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import header
-from niwaki.data.batching import in_order, sorted_batches
+from niwaki.data.batching import in_order
 from niwaki.engines import RUNTIMES
+from niwaki.engines.choice import able, fastest
 from niwaki.engines.runtime import Runtime
 from niwaki.models.config_rules import checked as checked_config
 from niwaki.models.tokenizer_rules import read_text
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
 
 MOST_CONFIG_BYTES = 8 << 20
-PREFERENCE = ("onnx", "torch")
-BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
 
 
 class Predictor:
-    """`niwaki.load(path)`. `engine` is a runtime's name, or "auto": the first that can serve the folder."""
+    """`niwaki.load(path)`. `engine` is a runtime's name; "auto" is the one that is fastest on this machine, and none the first of
+    `PREFERENCE` that can serve the folder, which is the same on every machine."""
 
     def __init__(
-        self, folder: Path, engine: str = "auto", threads: int | None = None, max_tokens: int | None = None
+        self, folder: Path, engine: str = "", threads: int | None = None, max_tokens: int | None = None
     ) -> None:
         config = refuse_folder(folder)
+        refuse_changed(folder)
         self.folder = folder
         self.threads = threads or len(os.sched_getaffinity(0))
-        self.engine = choose(folder) if engine == "auto" else engine
+        self.engine = fastest(folder, self.threads) if engine == "auto" else engine or able(folder)[0]
         kind: type[Runtime] = RUNTIMES.load(self.engine, Runtime)
         fault = kind.fault(folder)
         if fault:
             raise Refused(fault)
-        refuse_changed(folder)
         self.kind = kind_of(config, str(folder / "config.json"))
         self.labels = labels_of(config, str(folder / "config.json"))
         self.vocabulary: int | None = config.get("vocab_size")
@@ -86,24 +86,13 @@ class Predictor:
         lengths = rows.ids.lengths
         if not len(lengths):
             return np.zeros((0, len(self.labels)), dtype=np.float32)
-        batches = sorted_batches(lengths, BATCH_ROWS, BATCH_TOKENS)
+        batches = self.runtime.batches(lengths)
         run = map if len(batches) == 1 else self._pool.map
-        parts = run(lambda sequences: self._run(rows, sequences), batches)
+        parts = run(lambda sequences: self.runtime.run(rows.ids, rows.types, sequences, self.pad_id), batches)
         return in_order(zip(batches, parts, strict=True), lengths, self.kind.per_token)
-
-    def _run(self, rows: Rows, sequences: np.ndarray) -> np.ndarray:
-        filled, mask = rows.ids.padded(sequences, self.pad_id)
-        return self.runtime.logits(filled, mask.astype(np.int64), rows.types.padded(sequences)[0])
 
     def __repr__(self) -> str:
         return f"Predictor({str(self.folder)!r}, engine={self.engine!r}, labels={self.labels})"
-
-
-def choose(folder: Path) -> str:
-    for name in PREFERENCE:
-        if RUNTIMES.load(name, Runtime).fault(folder) is None:
-            return name
-    raise Refused(f"{folder}: no engine can run it")
 
 
 def refuse_folder(folder: Path) -> dict[str, Any]:

@@ -1,14 +1,17 @@
-"""What a runtime must do: rows of token ids in, logits out."""
+"""What a runtime must do: sequences of token ids in, logits out."""
 
 from pathlib import Path
 
 import numpy as np
 
-Rows = list[list[int]]
+from niwaki.data.batching import sorted_batches
+from niwaki.data.ragged import Ragged
+
+BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
 
 
 class Runtime:
-    """Base of the files in `runtimes/`. May be called from several threads at once."""
+    """Base of the files in `runtimes/`. May be called from several threads at once. One that pads writes `logits` alone."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self.folder = folder
@@ -18,6 +21,16 @@ class Runtime:
     def fault(cls, folder: Path) -> str | None:
         """Why this runtime cannot serve the folder, or None."""
         return None
+
+    def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
+        """Numbers of the sequences that are run together."""
+        return sorted_batches(lengths, BATCH_ROWS, BATCH_TOKENS)
+
+    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> np.ndarray:
+        """Chosen sequences to (sequences, labels), or from heads per token to (their tokens, one behind the other, labels)."""
+        filled, mask = ids.padded(sequences, pad_id)
+        found = self.logits(filled, mask.astype(np.int64), types.padded(sequences)[0])
+        return found[mask] if found.ndim == 3 else found
 
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         """(batch, tokens) integers each, to (batch, labels), or (batch, tokens, labels) from heads per token."""

@@ -36,6 +36,7 @@ class Reference:
             for start in range(0, len(order), BATCH):
                 sequences = order[start : start + BATCH]
                 batch = Batch(feed.inputs(sequences), nothing, nothing)
-                parts.append((sequences, forward(self.model.network, self.model.anatomy, batch).logits.numpy()))
+                found = forward(self.model.network, self.model.anatomy, batch).logits
+                parts.append((sequences, (found[batch.mask.bool()] if self.kind.per_token else found).numpy()))
         logits = in_order(parts, rows.ids.lengths, self.kind.per_token)
         return self.kind.values(logits, rows, inputs, self.model.labels)

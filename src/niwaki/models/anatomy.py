@@ -43,7 +43,10 @@ class Anatomy:
         None  # from the width of the embeddings to that of the layers, where there is one
     )
     pooled_square: ClassVar[tuple[str, ...]]  # of a head for whole texts: matrices hidden to hidden, from the network
+    pooled_activation: ClassVar[str] = "tanh"  # between them
     pooled_final: ClassVar[str] = "classifier"  # and its last matrix
+
+    relative_table: ClassVar[str | None] = None  # (rows, heads), of what is added to scores by distance
 
     depth_key: ClassVar[str] = "num_hidden_layers"  # names in the config
     heads_key: ClassVar[str] = "num_attention_heads"
@@ -161,6 +164,10 @@ class Anatomy:
     def position_bias(self, hidden: Tensor) -> Tensor | None:
         """What the family adds to all attention scores, (1 or batch, heads, tokens, tokens), or None."""
         return None
+
+    def relative_rows(self, longest: int) -> list[int]:
+        """Which row of `relative_table` belongs to each distance from query to key, from -longest + 1 to longest - 1."""
+        raise NotImplementedError
 
     @property
     def head(self) -> str:

@@ -19,6 +19,7 @@ from niwaki.data import unlabelled
 from niwaki.data.batching import epoch_batches
 from niwaki.engines.alone import Alone
 from niwaki.engines.export import write_graph
+from niwaki.engines.native.files import write_program
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.footprint import footprint
 from niwaki.evaluate.quality import quality
@@ -230,6 +231,7 @@ class StageMaker:
             (folder / "model").mkdir()
             model.save(folder / "model")
             write_graph(model, folder / "model")
+            write_program(model, folder / "model")  # where the native engine can run it
             if position is not None:
                 shutil.copy(self.work / "train.jsonl", folder / "train.jsonl")
             self._settle(model, folder / "model")

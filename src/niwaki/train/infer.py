@@ -59,4 +59,5 @@ def _parts(
         batch = Batch(feed.inputs(chosen[places]), nothing, nothing)
         with autocast(precision, feed.device):
             out = forward(model.network, anatomy, batch, needs)
-        yield places, read(out, batch.mask).float().cpu().numpy()
+        found = read(out, batch.mask).float()
+        yield places, (found[batch.mask.bool()] if found.ndim == 3 else found).cpu().numpy()

@@ -22,6 +22,7 @@ class DistilBert(Anatomy):
     uses_types = False
     other_tables = ("embeddings.position_embeddings",)
     pooled_square = ("pre_classifier",)
+    pooled_activation = "relu"
     depth_key, heads_key, neurons_key, width_key = "n_layers", "n_heads", "hidden_dim", "dim"
 
     def classify(self, hidden: Tensor) -> Tensor:

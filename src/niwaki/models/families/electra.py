@@ -8,6 +8,7 @@ class Electra(Bert):
     body = "electra"
     projection = "embeddings_project"
     pooled_square = ("classifier.dense",)
+    pooled_activation = "gelu"
     pooled_final = "classifier.out_proj"
 
     classify = Anatomy.classify  # the head reads the hidden states itself

@@ -1,5 +1,6 @@
 """MPNet (Song et al. 2020): no token types, one relative position bias shared by all layers."""
 
+import torch
 from torch import Tensor
 
 from niwaki.models.anatomy import Anatomy
@@ -22,6 +23,10 @@ class MPNet(Anatomy):
     pooled_square = ("classifier.dense",)
     pooled_final = "classifier.out_proj"
     max_positions_offset = 2
+    relative_table = "encoder.relative_attention_bias"
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:
         return self.trunk.encoder.compute_position_bias(hidden[:1])
+
+    def relative_rows(self, longest: int) -> list[int]:
+        return self.trunk.encoder.relative_position_bucket(torch.arange(1 - longest, longest)).tolist()

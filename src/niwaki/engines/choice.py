@@ -1,0 +1,97 @@
+"""Which engine serves a model: in a run the same on every machine, for deployment the fastest on this one.
+
+The fastest is found by a race of well under a second on made-up tokens, and remembered beside the user's other caches; what is
+remembered belongs to a shape of model, a processor, a number of threads and the engines' versions.
+"""
+
+import hashlib
+import json
+import os
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.errors import Refused
+from niwaki.core.files import write_json
+from niwaki.data.ragged import Ragged
+from niwaki.engines import RUNTIMES
+from niwaki.engines.runtime import Runtime
+from niwaki.meter.machine import processor
+
+PREFERENCE = ("onnx", "native", "torch")  # torch, which takes seconds to import, races only where it is alone
+LENGTHS = (8, 12, 16, 20, 24, 28, 32, 48, 64, 10, 14, 18, 22, 26, 30, 40)  # of the race's sequences
+ROUNDS = 3
+SHAPE_FILES = ("config.json", "blueprint.json", "native.json")
+
+
+def able(folder: Path) -> list[str]:
+    """The engines that can serve a folder, in the order of preference."""
+    found = [name for name in PREFERENCE if RUNTIMES.load(name, Runtime).fault(folder) is None]
+    if not found:
+        raise Refused(f"{folder}: no engine can run it")
+    return found
+
+
+def fastest(folder: Path, threads: int) -> str:
+    racing = [name for name in able(folder) if name != "torch"]
+    if len(racing) < 2:
+        return able(folder)[0]
+    key = _key(folder, racing, threads)
+    known = _remembered()
+    if known.get(key) not in racing:
+        known = {**known, key: _race(folder, racing, threads)}
+        _remember(known)
+    return known[key]
+
+
+def _race(folder: Path, names: list[str], threads: int) -> str:
+    ids = Ragged.of(
+        [[1 + number] * length for number, length in enumerate(LENGTHS)]
+    )  # small ids are in every vocabulary
+    types = Ragged.of([[0] * length for length in LENGTHS])
+    runtimes = {name: RUNTIMES.load(name, Runtime)(folder, threads) for name in names}
+    best = dict.fromkeys(names, float("inf"))
+    for _ in range(ROUNDS):
+        for name, runtime in runtimes.items():
+            start = time.perf_counter()
+            for batch in runtime.batches(ids.lengths):
+                runtime.run(ids, types, batch, 0)
+            best[name] = min(best[name], time.perf_counter() - start)
+    return min(best, key=lambda name: best[name])
+
+
+def _key(folder: Path, names: list[str], threads: int) -> str:
+    said = hashlib.sha256()
+    for name in SHAPE_FILES:
+        said.update((folder / name).read_bytes() if (folder / name).is_file() else b"-")
+    about = [said.hexdigest(), json.dumps(processor()), str(threads), *names, *map(_version, ("niwaki", "onnxruntime"))]
+    return hashlib.sha256("\n".join(about).encode()).hexdigest()[:32]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "-"
+
+
+def _file() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "niwaki" / "engines.json"
+
+
+def _remembered() -> dict[str, Any]:
+    """Nothing, where it cannot be read: then the race is run again."""
+    try:
+        known = json.loads(_file().read_text(encoding="utf-8"))
+        return known if isinstance(known, dict) else {}
+    except (OSError, ValueError, RuntimeError):  # no home
+        return {}
+
+
+def _remember(known: dict[str, Any]) -> None:
+    try:
+        _file().parent.mkdir(parents=True, exist_ok=True)
+        write_json(_file(), known)
+    except (OSError, RuntimeError):
+        return  # a home that cannot be written to costs a race at every start, and nothing else

@@ -1,0 +1,57 @@
+/* Eight numbers at a time: AVX2 with FMA, every x86 processor since about 2013. */
+#include <immintrin.h>
+
+#define KERNELS avx2
+#define LANES 8
+#define TILE_ROWS 3 /* a tile is 3 rows x 2 panels: what a `dot` needs beside its sum leaves no more of 16 registers */
+#define TILE_PANELS 2
+#define FIRST_CODE (-128) /* codes of inputs run from here: `dot` needs their sign */
+
+typedef __m256 Floats;
+typedef __m256i Wholes;
+typedef __m256i Weights;
+
+static inline Floats load(const float *from) { return _mm256_loadu_ps(from); }
+static inline void store(float *to, Floats x) { _mm256_storeu_ps(to, x); }
+static inline Floats all(float x) { return _mm256_set1_ps(x); }
+static inline Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
+static inline Floats sub(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
+static inline Floats mul(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
+static inline Floats over(Floats a, Floats b) { return _mm256_div_ps(a, b); }
+static inline Floats mul_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+static inline Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+static inline Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+static inline Floats size(Floats a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+#define REDUCED(name, both) \
+    static inline float name(Floats a) { \
+        __m128 four = both(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1)); \
+        __m128 two = both(four, _mm_movehl_ps(four, four)); \
+        return _mm_cvtss_f32(both(two, _mm_shuffle_ps(two, two, 1))); \
+    }
+REDUCED(sum_of, _mm_add_ps)
+REDUCED(largest_of, _mm_max_ps)
+REDUCED(smallest_of, _mm_min_ps)
+static inline Wholes nearest(Floats a) { return _mm256_cvtps_epi32(a); }
+static inline Floats to_floats(Wholes a) { return _mm256_cvtepi32_ps(a); }
+static inline Floats power_of_two(Wholes n) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23)); }
+static inline void store_codes(uint8_t *to, Wholes x) {
+    __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    _mm_storel_epi64((void *)to, _mm_packs_epi16(pairs, pairs));
+}
+static inline Floats load_codes(const int8_t *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)from))); }
+
+/* maddubs multiplies numbers without a sign by numbers with one, and its sums of two saturate at 16 bits: so the inputs give
+   their sign to the weights, and 2 x 128 x 127 fits. */
+typedef struct { __m256i size, sign; } Four;
+static inline Wholes no_wholes(void) { return _mm256_setzero_si256(); }
+static inline Four four_inputs(const uint8_t *codes) {
+    int32_t four;
+    memcpy(&four, codes, 4);
+    __m256i inputs = _mm256_set1_epi32(four);
+    return (Four){_mm256_abs_epi8(inputs), inputs};
+}
+static inline Weights load_weights(const int8_t *from) { return _mm256_load_si256((const void *)from); }
+static inline Wholes dot(Wholes sums, Four inputs, Weights weights) {
+    __m256i pairs = _mm256_maddubs_epi16(inputs.size, _mm256_sign_epi8(weights, inputs.sign));
+    return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}

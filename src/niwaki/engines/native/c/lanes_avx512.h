@@ -1,0 +1,43 @@
+/* Sixteen numbers at a time: AVX-512 with VNNI. */
+#include <immintrin.h>
+
+#define KERNELS avx512
+#define LANES 16
+#define TILE_ROWS 6 /* a tile is 6 rows x 4 panels: 24 sums, 4 vectors of weights, one of inputs, of 32 registers */
+#define TILE_PANELS 4
+#define FIRST_CODE 0 /* codes of inputs run from here: dpbusd takes them without a sign */
+
+typedef __m512 Floats;
+typedef __m512i Wholes;
+typedef __m512i Weights;
+
+static inline Floats load(const float *from) { return _mm512_loadu_ps(from); }
+static inline void store(float *to, Floats x) { _mm512_storeu_ps(to, x); }
+static inline Floats all(float x) { return _mm512_set1_ps(x); }
+static inline Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
+static inline Floats sub(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
+static inline Floats mul(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
+static inline Floats over(Floats a, Floats b) { return _mm512_div_ps(a, b); }
+static inline Floats mul_add(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+static inline Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+static inline Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
+static inline Floats size(Floats a) { return _mm512_abs_ps(a); }
+static inline float sum_of(Floats a) { return _mm512_reduce_add_ps(a); }
+static inline float largest_of(Floats a) { return _mm512_reduce_max_ps(a); }
+static inline float smallest_of(Floats a) { return _mm512_reduce_min_ps(a); }
+static inline Wholes nearest(Floats a) { return _mm512_cvtps_epi32(a); }
+static inline Floats to_floats(Wholes a) { return _mm512_cvtepi32_ps(a); }
+static inline Floats power_of_two(Wholes n) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(n, _mm512_set1_epi32(127)), 23)); }
+static inline void store_codes(uint8_t *to, Wholes x) { _mm_storeu_si128((void *)to, _mm512_cvtusepi32_epi8(_mm512_max_epi32(x, _mm512_setzero_si512()))); }
+static inline Floats load_codes(const int8_t *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)from))); }
+
+/* Products of four neighbouring inputs of one row with the weights of LANES outputs, added to the sums. */
+typedef __m512i Four;
+static inline Wholes no_wholes(void) { return _mm512_setzero_si512(); }
+static inline Four four_inputs(const uint8_t *codes) { int32_t four; memcpy(&four, codes, 4); return _mm512_set1_epi32(four); }
+static inline Weights load_weights(const int8_t *from) { return _mm512_load_si512(from); }
+static inline Wholes dot(Wholes sums, Four inputs, Weights weights) {
+    /* not the intrinsic: for that GCC keeps each sum twice, and 24 of them do not fit into the registers */
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(inputs), "v"(weights));
+    return sums;
+}

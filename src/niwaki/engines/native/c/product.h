@@ -1,0 +1,130 @@
+/* Products of rows with a matrix: nearly all of the time is spent in the two tiles below.
+
+   A matrix lies in panels of LANES outputs. In a panel of floats, the weights of one input to all LANES outputs lie side by
+   side; in a panel of 8-bit integers those of four inputs, four bytes to an output, which is what one `dot` takes.
+   A tile makes TILE_ROWS x TILE_PANELS vectors of outputs at once, in registers, reading each weight once for all its rows. */
+
+static size_t panel_bytes(int outputs, int inputs, int whole) {
+    return (size_t)padded(outputs) * (whole ? (size_t)padded(inputs) : (size_t)inputs * sizeof(float));
+}
+
+static void pack(const void *weights, int outputs, int inputs, int whole, void *panels) {
+    memset(panels, 0, panel_bytes(outputs, inputs, whole));
+    for (int n = 0; n < outputs; n++)
+        for (int k = 0; k < inputs; k++) {
+            const size_t from = (size_t)n * inputs + k, panel = n / LANES, lane = n % LANES;
+            if (whole)
+                ((int8_t *)panels)[panel * LANES * padded(inputs) + (size_t)(k / 4) * LANES * 4 + lane * 4 + k % 4] = ((const int8_t *)weights)[from];
+            else
+                ((float *)panels)[(panel * inputs + k) * LANES + lane] = ((const float *)weights)[from];
+        }
+}
+
+/* Rows as a product reads them: floats, or where the matrix is of whole numbers their codes. */
+typedef struct {
+    const float *values;
+    int stride;
+    const uint8_t *codes; /* stride: the padded width */
+    const float *step, *zero;
+} Rows;
+
+/* Where outputs go, and what is added to them: `plus` has the same stride, and may be NULL as the bias may. */
+typedef struct {
+    float *values;
+    int stride;
+    const float *plus;
+} Outputs;
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void put(Floats x, const Outputs *to, size_t row, int column) {
+    const size_t place = row * (size_t)to->stride + (size_t)column;
+    store(to->values + place, to->plus ? add(x, load(to->plus + place)) : x);
+}
+
+INLINE void whole_tile(const int rows, const int panels, const Matrix *by, int panel, Rows from, size_t row, const Outputs *to) {
+    const int inputs = padded(by->inputs);
+    const int8_t *weights = (const int8_t *)by->panels + (size_t)panel * LANES * inputs;
+    const uint8_t *codes = from.codes + row * (size_t)inputs;
+    Wholes sums[TILE_ROWS][TILE_PANELS];
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 8
+        for (int p = 0; p < panels; p++) sums[r][p] = no_wholes();
+    for (int k = 0; k < inputs; k += 4, weights += 4 * LANES) {
+        Weights here[TILE_PANELS];
+#pragma GCC unroll 8
+        for (int p = 0; p < panels; p++) here[p] = load_weights(weights + (size_t)p * LANES * inputs);
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++) {
+            Four inputs4 = four_inputs(codes + (size_t)r * inputs + k);
+#pragma GCC unroll 8
+            for (int p = 0; p < panels; p++) sums[r][p] = dot(sums[r][p], inputs4, here[p]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int p = 0; p < panels; p++) {
+        const int column = (panel + p) * LANES;
+        const Floats scale = load(by->scale + column), of_zero = load(by->sums + column);
+        const Floats bias = by->bias ? load(by->bias + column) : all(0.0f);
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++) {
+            const float step = from.step[row + r];
+            Floats shift = mul_add(all(-step * from.zero[row + r]), of_zero, bias);
+            put(mul_add(mul(to_floats(sums[r][p]), all(step)), scale, shift), to, row + r, column);
+        }
+    }
+}
+
+INLINE void float_tile(const int rows, const int panels, const Matrix *by, int panel, Rows from, size_t row, const Outputs *to) {
+    const float *weights = (const float *)by->panels + (size_t)panel * LANES * by->inputs;
+    const float *values = from.values + row * (size_t)from.stride;
+    Floats sums[TILE_ROWS][TILE_PANELS];
+#pragma GCC unroll 8
+    for (int p = 0; p < panels; p++)
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++) sums[r][p] = by->bias ? load(by->bias + (panel + p) * LANES) : all(0.0f);
+    for (int k = 0; k < by->inputs; k++, weights += LANES) {
+        Floats here[TILE_PANELS];
+#pragma GCC unroll 8
+        for (int p = 0; p < panels; p++) here[p] = load(weights + (size_t)p * LANES * by->inputs);
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++) {
+            Floats value = all(values[(size_t)r * from.stride + k]);
+#pragma GCC unroll 8
+            for (int p = 0; p < panels; p++) sums[r][p] = mul_add(value, here[p], sums[r][p]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int p = 0; p < panels; p++)
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++) put(sums[r][p], to, row + r, (panel + p) * LANES);
+}
+
+/* All rows against `panels` panels, TILE_ROWS at a time; what is left over at the end in a tile of as many rows. */
+#define STRIPE(kind, panels) \
+    static void kind##_stripe_##panels(const Matrix *by, int panel, Rows from, int count, const Outputs *to) { \
+        int row = 0; \
+        for (; row + TILE_ROWS <= count; row += TILE_ROWS) kind##_tile(TILE_ROWS, panels, by, panel, from, row, to); \
+        switch (count - row) { \
+        case 1: kind##_tile(1, panels, by, panel, from, row, to); break; \
+        case 2: kind##_tile(2, panels, by, panel, from, row, to); break; \
+        case 3: kind##_tile(3, panels, by, panel, from, row, to); break; \
+        case 4: kind##_tile(4 % TILE_ROWS, panels, by, panel, from, row, to); break; \
+        case 5: kind##_tile(5 % TILE_ROWS, panels, by, panel, from, row, to); break; \
+        } \
+    }
+#define STRIPES(kind) STRIPE(kind, 1) STRIPE(kind, 2) STRIPE(kind, TILE_PANELS)
+STRIPES(whole)
+STRIPES(float)
+
+typedef void Stripe(const Matrix *, int, Rows, int, const Outputs *);
+
+static void multiply(const Matrix *by, Rows from, int count, Outputs to) {
+    const int panels = padded(by->outputs) / LANES;
+    int panel = 0;
+    for (; panel + TILE_PANELS <= panels; panel += TILE_PANELS)
+        (by->whole ? whole_stripe_TILE_PANELS : float_stripe_TILE_PANELS)(by, panel, from, count, &to);
+    for (; panel + 2 <= panels; panel += 2) (by->whole ? whole_stripe_2 : float_stripe_2)(by, panel, from, count, &to);
+    for (; panel < panels; panel++) (by->whole ? whole_stripe_1 : float_stripe_1)(by, panel, from, count, &to);
+}

@@ -1,0 +1,123 @@
+"""The compiled kernels, and the structures that they read (c/native.h)."""
+
+import ctypes
+from ctypes import POINTER, Structure, c_char_p, c_float, c_int32, c_size_t, c_void_p
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from niwaki.engines.native.program import MOST_PARTS
+
+LAYOUT, PAD = 1, 16  # as in native.h
+KERNELS = ("avx512", "avx2", "plain")  # best first
+FAST = KERNELS[:-1]
+ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
+NEED = "it needs a C compiler when niwaki is installed (gcc or clang), and an x86 processor with AVX2"
+
+
+class Matrix(Structure):
+    _fields_: ClassVar = [
+        *((name, c_int32) for name in ("inputs", "outputs", "whole")),
+        *((name, c_void_p) for name in ("panels", "scale", "sums", "bias")),
+    ]
+
+
+class Linear(Structure):
+    _fields_: ClassVar = [("parts", c_int32), ("part", Matrix * MOST_PARTS)]
+
+
+class Norm(Structure):
+    _fields_: ClassVar = [("gain", c_void_p), ("shift", c_void_p), ("epsilon", c_float), ("width", c_int32)]
+
+
+class Table(Structure):
+    _fields_: ClassVar = [
+        ("rows", c_int32), ("width", c_int32), *((name, c_void_p) for name in ("floats", "codes", "scale")),
+    ]  # fmt: skip
+
+
+class Layer(Structure):
+    _fields_: ClassVar = [
+        *((name, Linear) for name in ("query", "key", "value", "out", "up", "down")),
+        *((name, Norm) for name in ("attended", "widened")),
+        *((name, c_int32) for name in ("heads", "head_width", "activation", "reach")),
+        *((name, c_void_p) for name in ("relative", "attention_bias", "ffn_bias")),
+    ]
+
+
+class Model(Structure):
+    _fields_: ClassVar = [
+        *((name, Table) for name in ("tokens", "positions", "types")),
+        ("widen", Linear), ("embedded", Norm), ("project", Linear),
+        *((name, c_int32) for name in ("first_position", "width", "depth", "per_token", "head_parts", "head_activation")),
+        ("layers", POINTER(Layer)), ("order", c_void_p), ("head", POINTER(Linear)),
+    ]  # fmt: skip
+
+
+class Batch(Structure):
+    _fields_: ClassVar = [
+        ("texts", c_int32), ("tokens", c_int32), *((name, c_void_p) for name in ("ids", "kinds", "lengths")),
+    ]  # fmt: skip
+
+
+class Kernels(Structure):
+    """Functions of one kind of processor. Calls through ctypes let other threads run."""
+
+    _fields_: ClassVar = [
+        ("name", c_char_p),
+        ("lanes", c_int32),
+        ("panel_bytes", ctypes.CFUNCTYPE(c_size_t, c_int32, c_int32, c_int32)),
+        ("pack", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_int32, c_void_p)),
+        ("scratch_bytes", ctypes.CFUNCTYPE(c_size_t, POINTER(Model), POINTER(Batch))),
+        ("forward", ctypes.CFUNCTYPE(None, POINTER(Model), POINTER(Batch), c_void_p, c_void_p)),
+        ("activate", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32)),
+        ("normalize", ctypes.CFUNCTYPE(None, c_void_p, c_int32, POINTER(Norm))),
+        ("round_rows", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_void_p, c_void_p, c_void_p)),
+        ("softmax", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_int32)),
+        ("product", ctypes.CFUNCTYPE(None, c_void_p, c_int32, POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p)),
+    ]
+
+
+STRUCTURES = (Matrix, Linear, Norm, Table, Layer, Model, Batch, Kernels)
+
+
+@cache
+def library() -> Any | None:
+    """The library, or None where none was built for this niwaki."""
+    for path in sorted(Path(__file__).parent.glob("_kernels*.so")):
+        try:
+            found = ctypes.CDLL(str(path))
+            sizes = (c_int32 * len(STRUCTURES))()
+            found.niwaki_sizes(sizes)
+        except (OSError, AttributeError):  # of another machine, or no library of ours
+            continue
+        if found.niwaki_layout() == LAYOUT and list(sizes) == [ctypes.sizeof(one) for one in STRUCTURES]:
+            found.niwaki_kernels.restype = POINTER(Kernels)
+            return found
+    return None
+
+
+@cache
+def kernels(name: str) -> Any | None:
+    """The kernels of that name, or None where the library or the processor lacks them."""
+    found = library() and library().niwaki_kernels(name.encode())  # type: ignore[union-attr]
+    return found.contents if found else None
+
+
+def best() -> str | None:
+    """The name of the fastest kernels that this processor runs; plain ones are no engine to deploy, and not among them."""
+    return next((name for name in FAST if kernels(name)), None)
+
+
+def padded(width: int) -> int:
+    return -(-width // PAD) * PAD
+
+
+def aligned(count: int, kind: Any) -> np.ndarray:
+    """Zeros that begin at a multiple of 64 bytes."""
+    size = count * np.dtype(kind).itemsize
+    room = np.zeros(size + 64, dtype=np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + size].view(kind)

@@ -1,0 +1,142 @@
+"""A program with its tensors in the kernels' own layout, ready to run."""
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from niwaki.core.errors import Refused
+from niwaki.engines.native import library as c
+from niwaki.engines.native import program as p
+
+
+class Network:
+    """Runs batches without padding. May be called from several threads; each has memory of its own, which is kept."""
+
+    def __init__(self, program: p.Program, tensors: p.Tensors, where: str, kernels: str | None = None) -> None:
+        name = kernels or c.best()
+        found = c.kernels(name) if name else None
+        if found is None:
+            raise Refused(f"native engine: {'kernels ' + repr(name) if name else 'it'} cannot run here: {c.NEED}")
+        self.kernels = found
+        self.per_token = program.per_token
+        parts = p.Parts(program, tensors, where)
+        self.sizes = parts.sizes
+        layout = _Layout(found, parts)
+        self._model, self._kept = layout.model(program), layout.kept
+        self._local = threading.local()
+
+    def __call__(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Tokens of all texts, one text behind the other, and the texts' lengths: (texts, labels), or (tokens, labels)."""
+        ids, types, lengths = (np.ascontiguousarray(array, dtype=np.int32) for array in (ids, types, lengths))
+        self._refuse(ids, types, lengths)
+        rows = len(ids) if self.per_token else len(lengths)
+        logits = np.empty((rows, self.sizes.labels), dtype=np.float32)
+        if not rows:
+            return logits
+        batch = c.Batch(len(lengths), len(ids), ids.ctypes.data, types.ctypes.data, lengths.ctypes.data)
+        needed = self.kernels.scratch_bytes(self._model, batch)
+        scratch = getattr(self._local, "scratch", None)
+        if scratch is None or len(scratch) < needed:
+            scratch = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
+        self.kernels.forward(self._model, batch, scratch.ctypes.data, logits.ctypes.data)
+        return logits
+
+    def _refuse(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> None:
+        """What would lead outside of the tensors."""
+        if len(ids) != len(types) or lengths.sum(dtype=np.int64) != len(ids) or (len(lengths) and lengths.min() < 1):
+            raise ValueError("lengths must be positive and sum to the number of ids")
+        if len(ids) and (ids.min() < 0 or ids.max() >= self.sizes.vocabulary):
+            raise Refused(f"a token's id is beyond the {self.sizes.vocabulary} that the model knows")
+        if len(ids) and lengths.max() > self.sizes.longest:
+            raise Refused(f"a text has {lengths.max()} tokens, and the model reads {self.sizes.longest}")
+        if self.sizes.types and len(types) and (types.min() < 0 or types.max() >= self.sizes.types):
+            raise Refused(f"a token's type is beyond the {self.sizes.types} that the model knows")
+
+
+class _Layout:
+    """Copies what a program names to where the kernels want it; `kept` is what they point to."""
+
+    def __init__(self, kernels: Any, parts: p.Parts) -> None:
+        self.kernels, self.parts = kernels, parts
+        self.kept: list[Any] = []
+        self._panels: dict[int, tuple[Any, Any]] = {}
+
+    def model(self, program: p.Program) -> Any:
+        layers = self.keep((c.Layer * len(program.layers))(*(self.layer(layer) for layer in program.layers)))
+        head = self.keep((c.Linear * len(program.head))(*(self.linear(linear) for linear in program.head)))
+        order = self.keep(np.asarray(program.order, dtype=np.int32))
+        return c.Model(
+            tokens=self.table(program.tokens), positions=self.table(program.positions), types=self.table(program.types),
+            widen=self.linear(program.widen), embedded=self.norm(program.embedded), project=self.linear(program.project),
+            first_position=program.first_position, width=self.parts.sizes.width, depth=len(program.order),
+            per_token=program.per_token, head_parts=len(program.head),
+            head_activation=c.ACTIVATIONS.index(program.head_activation),
+            layers=layers, order=order.ctypes.data, head=head,
+        )  # fmt: skip
+
+    def layer(self, layer: p.Layer) -> c.Layer:
+        made = c.Layer(attended=self.norm(layer.attended), widened=self.norm(layer.widened))
+        made.attention_bias, made.ffn_bias = self.bias(layer.attention_bias), self.bias(layer.ffn_bias)
+        if layer.attention is not None:
+            for part in ("query", "key", "value", "out"):
+                setattr(made, part, self.linear(getattr(layer.attention, part)))
+            made.heads, made.head_width = layer.attention.heads, layer.attention.head_width
+            if layer.attention.relative is not None:
+                found = self.parts.relative(layer.attention.relative)
+                made.reach = found.shape[1] // 2
+                made.relative = self.address(np.pad(found, ((0, 0), (0, c.PAD))))
+        if layer.ffn is not None:
+            made.up, made.down = self.linear(layer.ffn.up), self.linear(layer.ffn.down)
+            made.activation = c.ACTIVATIONS.index(layer.ffn.activation)
+        return made
+
+    def linear(self, linear: list[p.Matrix] | None) -> c.Linear:
+        parts = linear or []
+        return c.Linear(len(parts), (c.Matrix * p.MOST_PARTS)(*(self.matrix(matrix) for matrix in parts)))
+
+    def matrix(self, matrix: p.Matrix) -> c.Matrix:
+        weight, scale = self.parts.store(matrix.weight)
+        outputs, inputs = weight.shape
+        panels, steps, sums = self.panels(weight, scale)
+        return c.Matrix(inputs, outputs, int(scale is not None), panels, steps, sums, self.bias(matrix.bias))
+
+    def panels(self, weight: np.ndarray, scale: np.ndarray | None) -> tuple[int, int | None, int | None]:
+        """Of a matrix that several layers share, once."""
+        if id(weight) not in self._panels:
+            flat, whole = np.ascontiguousarray(weight), scale is not None
+            panels = self.keep(c.aligned(self.kernels.panel_bytes(*weight.shape, whole), np.uint8))
+            self.kernels.pack(flat.ctypes.data, *weight.shape, whole, panels.ctypes.data)
+            steps = sums = None
+            if scale is not None:
+                steps, sums = self.row(scale), self.row(weight.sum(axis=1, dtype=np.int64) * scale.astype(np.float64))
+            self._panels[id(weight)] = (weight, (panels.ctypes.data, steps, sums))
+        return self._panels[id(weight)][1]
+
+    def bias(self, name: str | None) -> int | None:
+        return None if name is None else self.row(self.parts.row(name))
+
+    def norm(self, norm: p.Norm) -> c.Norm:
+        gain, shift = self.parts.row(norm.gain), self.parts.row(norm.shift)
+        return c.Norm(self.row(gain), self.row(shift), norm.epsilon, len(gain))
+
+    def table(self, store: p.Store | None) -> c.Table:
+        if store is None:
+            return c.Table()
+        weight, scale = self.parts.store(store)
+        rows, width = weight.shape
+        address = self.address(np.pad(weight, ((0, 0), (0, c.padded(width) - width))))
+        return c.Table(rows, width, address, None, None) if scale is None else c.Table(rows, width, None, address, self.address(scale))  # fmt: skip
+
+    def row(self, values: np.ndarray) -> int:
+        row = self.keep(c.aligned(c.padded(len(values)), np.float32))
+        row[: len(values)] = values
+        return row.ctypes.data
+
+    def address(self, array: np.ndarray) -> int:
+        return self.keep(np.ascontiguousarray(array)).ctypes.data
+
+    def keep(self, value: Any) -> Any:
+        """For as long as the kernels may read it."""
+        self.kept.append(value)
+        return value

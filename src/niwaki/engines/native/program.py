@@ -1,0 +1,201 @@
+"""What the native engine is told to run: which tensors of a file of weights are which part of an encoder. Plain data, kept as
+`native.json` beside the weights, as the graph for ONNX Runtime is: one file of weights serves all engines.
+
+A program may come from a stranger, and the kernels check nothing: so everything is checked here, against the tensors, before an
+address is taken.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from niwaki.core.errors import Refused
+from niwaki.core.settings import Settings
+from niwaki.engines.native.stores import MOST_ROWS, MOST_WIDTH, Misfit, Scaled, Store, Tensors, tensor
+
+MOST_PARTS = 4  # as in native.h
+MOST_LAYERS = 512
+MOST_POSITIONS = 1 << 16
+
+Activation = Literal["none", "gelu", "gelu_tanh", "relu", "tanh", "silu"]
+
+
+class Matrix(Settings):
+    """(outputs, inputs)."""
+
+    weight: Store
+    bias: str | None = None
+
+
+Linear = Annotated[list[Matrix], Field(min_length=1, max_length=MOST_PARTS)]  # applied one after the other
+
+
+class Norm(Settings):
+    gain: str
+    shift: str
+    epsilon: float = Field(gt=0.0, lt=1.0)
+
+
+class Relative(Settings):
+    """What is added to scores, by the distance from query to key: the row of a table (rows, all heads) for each distance, from
+    the most negative one on, and which of its heads the layer has."""
+
+    table: str
+    rows: Annotated[list[int], Field(min_length=1, max_length=2 * MOST_POSITIONS)]
+    heads: Annotated[list[int], Field(min_length=1, max_length=MOST_WIDTH)]
+
+
+class Attention(Settings):
+    heads: int = Field(ge=1, le=MOST_WIDTH)
+    head_width: int = Field(ge=1, le=MOST_WIDTH)
+    query: Linear
+    key: Linear
+    value: Linear
+    out: Linear
+    relative: Relative | None = None
+
+
+class Ffn(Settings):
+    up: Linear
+    activation: Activation
+    down: Linear
+
+
+class Layer(Settings):
+    """A block that was taken out leaves at most a bias behind."""
+
+    attention: Attention | None = None
+    attention_bias: str | None = None
+    attended: Norm
+    ffn: Ffn | None = None
+    ffn_bias: str | None = None
+    widened: Norm
+
+
+class Program(Settings):
+    """An encoder whose norms stand behind its blocks, and a head on the first token's row, or on every token's."""
+
+    version: Literal[1] = 1
+    tokens: Store  # (pieces, width)
+    widen: Linear | None = None  # from narrow tokens to the width of the embeddings
+    positions: Store
+    first_position: int = Field(ge=0, le=MOST_POSITIONS)
+    types: Store | None = None
+    embedded: Norm
+    project: Linear | None = None  # from the width of the embeddings to that of the layers
+    layers: Annotated[list[Layer], Field(min_length=1, max_length=MOST_LAYERS)]
+    order: Annotated[list[int], Field(min_length=1, max_length=MOST_LAYERS)]  # which of them runs at each depth
+    head: Annotated[list[Linear], Field(min_length=1, max_length=4)]
+    head_activation: Activation = "none"  # between the parts of the head
+    per_token: bool = False
+
+
+class Sizes(NamedTuple):
+    """What calls are held to."""
+
+    width: int
+    vocabulary: int
+    longest: int
+    types: int  # 0: there are none
+    labels: int
+
+
+class Parts:
+    """The parts of a program as arrays, each checked against what stands before it; what is named twice is read once."""
+
+    def __init__(self, program: Program, tensors: Tensors, where: str) -> None:
+        self.tensors, self.where = tensors, where
+        self._read: dict[str, Scaled] = {}
+        try:
+            self.sizes = self._program(program)
+        except Misfit as misfit:
+            raise Refused(f"{where}: {misfit}; save or export the model anew") from None
+
+    def store(self, store: Store) -> Scaled:
+        """(rows, columns), and scales where they are bytes."""
+        key = store.model_dump_json()
+        if key not in self._read:
+            self._read[key] = store.read(self.tensors)
+            weight = self._read[key][0]
+            if weight.shape[1] > MOST_WIDTH or len(weight) > MOST_ROWS:
+                raise Misfit(f"a matrix of {weight.shape} is larger than any model's")
+        return self._read[key]
+
+    def row(self, name: str) -> np.ndarray:
+        return tensor(self.tensors, name, 1, np.float32)
+
+    def relative(self, relative: Relative) -> np.ndarray:
+        """(heads, distances)."""
+        table = tensor(self.tensors, relative.table, 2, np.float32)
+        if min(relative.rows) < 0 or max(relative.rows) >= len(table) or min(relative.heads) < 0 or max(relative.heads) >= table.shape[1]:  # fmt: skip
+            raise Misfit(f"'{relative.table[:100]}' has not the rows and heads that are asked for")
+        return np.ascontiguousarray(table[relative.rows][:, relative.heads].T)
+
+    def _program(self, program: Program) -> Sizes:
+        vocabulary, width = self.store(program.tokens)[0].shape
+        width = self._linear(program.widen, width, "widen") if program.widen else width
+        positions, wide = self.store(program.positions)[0].shape
+        same(wide, width, "the width of positions")
+        types = 0
+        if program.types:
+            types, wide = self.store(program.types)[0].shape
+            same(wide, width, "the width of types")
+        self._norm(program.embedded, width, "embedded")
+        width = self._linear(program.project, width, "project") if program.project else width
+        longest = positions - program.first_position
+        if not 1 <= longest <= MOST_POSITIONS:
+            raise Misfit(f"{positions} positions from {program.first_position} on leave none for a text")
+        for number, layer in enumerate(program.layers):
+            self._layer(layer, width, longest, f"layer {number}")
+        if not all(0 <= number < len(program.layers) for number in program.order):
+            raise Misfit(f"its order names layers that are not there (there are {len(program.layers)})")
+        labels = width
+        for number, linear in enumerate(program.head):
+            labels = self._linear(linear, labels, f"head {number}")
+        return Sizes(width, vocabulary, longest, types, labels)
+
+    def _layer(self, layer: Layer, width: int, longest: int, name: str) -> None:
+        if layer.attention is not None:
+            self._attention(layer.attention, width, longest, name)
+        if layer.ffn is not None:
+            neurons = self._linear(layer.ffn.up, width, f"{name}: up")
+            same(self._linear(layer.ffn.down, neurons, f"{name}: down"), width, f"{name}: outputs of down")
+        for bias in (layer.attention_bias, layer.ffn_bias):
+            if bias is not None:
+                same(len(self.row(bias)), width, f"{name}: numbers of a bias")
+        self._norm(layer.attended, width, f"{name}: attended")
+        self._norm(layer.widened, width, f"{name}: widened")
+
+    def _attention(self, attention: Attention, width: int, longest: int, name: str) -> None:
+        attended = attention.heads * attention.head_width
+        for part, linear in (("query", attention.query), ("key", attention.key), ("value", attention.value)):
+            same(self._linear(linear, width, f"{name}: {part}"), attended, f"{name}: outputs of {part}")
+        same(self._linear(attention.out, attended, f"{name}: out"), width, f"{name}: outputs of out")
+        relative = attention.relative
+        if relative is not None:
+            same(len(relative.heads), attention.heads, f"{name}: heads of relative")
+            if len(relative.rows) % 2 == 0 or len(relative.rows) < 2 * longest - 1:
+                raise Misfit(f"{name}: {len(relative.rows)} distances are too few, or not as many either way, for {longest} positions")  # fmt: skip
+            self.relative(relative)
+
+    def _linear(self, linear: Sequence[Matrix], inputs: int, name: str) -> int:
+        for matrix in linear:
+            outputs, wanted = self.store(matrix.weight)[0].shape
+            same(wanted, inputs, f"{name}: inputs")
+            if matrix.bias is not None:
+                same(len(self.row(matrix.bias)), outputs, f"{name}: numbers of the bias")
+            inputs = outputs
+        if inputs > MOST_WIDTH:
+            raise Misfit(f"{name}: {inputs} outputs are more than any model's")
+        return inputs
+
+    def _norm(self, norm: Norm, width: int, name: str) -> None:
+        for part in (norm.gain, norm.shift):
+            same(len(self.row(part)), width, f"{name}: numbers of the norm")
+
+
+def same(found: int, wanted: int, what: str) -> None:
+    if found != wanted:
+        raise Misfit(f"{what}: {found}, not {wanted}")

@@ -1,0 +1,180 @@
+"""A model as a program for the native engine: its anatomy says which matrix is which. Needs torch; running does not."""
+
+from typing import Any
+
+from torch import nn
+
+from niwaki.core.errors import Refused
+from niwaki.engines.native import program as p
+from niwaki.engines.native import stores as s
+from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.forms.digits import Digits
+from niwaki.models.forms.factored import FactoredTable
+from niwaki.models.forms.int8 import Int8Embedding, Int8Linear
+from niwaki.models.forms.kronecker import Kronecker
+from niwaki.models.forms.silent import Silent
+from niwaki.models.forms.sparse import Sparse
+from niwaki.models.forms.static import StaticInt8Linear
+from niwaki.models.forms.store import Floats, StoredLinear, StoredTable
+from niwaki.models.layer import Layer
+from niwaki.models.places import leaves
+from niwaki.models.ties import first_names
+
+ACTIVATIONS = {
+    "GELUActivation": "gelu", "GELU": "gelu", "NewGELUActivation": "gelu_tanh", "FastGELUActivation": "gelu_tanh",
+    "GELUTanh": "gelu_tanh", "PytorchGELUTanh": "gelu_tanh", "ReLU": "relu", "Tanh": "tanh", "SiLU": "silu", "SiLUActivation": "silu",
+}  # fmt: skip
+
+
+def translate(network: Network, anatomy: Anatomy) -> p.Program:
+    """The program, with the names that tensors have in the file of weights; Refused where the kernels lack something."""
+    return _Translator(network, anatomy).program()
+
+
+class _Translator:
+    def __init__(self, network: Network, anatomy: Anatomy) -> None:
+        self.network, self.anatomy = network, anatomy
+        self.kept = first_names(network)
+        self.paths = {id(module): path for path, module in network.named_modules()}
+        self.modules = dict(network.named_modules(remove_duplicate=False))  # what is shared has several paths
+
+    def program(self) -> p.Program:
+        anatomy = self.anatomy
+        if not anatomy.layers:
+            raise Refused(
+                f"native engine: it runs encoders with attention, and '{self.network.config.model_type}' has none"
+            )
+        tables = dict(zip(("positions", "types"), anatomy.other_tables, strict=False))
+        token_path = f"{anatomy.body}.{anatomy.token_table}"
+        narrow = isinstance(anatomy.tokens, FactoredTable)
+        project = f"{anatomy.body}.{anatomy.projection}"
+        return p.Program(
+            tokens=self.table(f"{token_path}.table" if narrow else token_path),
+            widen=self.linear(f"{token_path}.up") if narrow else None,
+            positions=self.table(f"{anatomy.body}.{tables['positions']}"),
+            first_position=int(self.network.config.pad_token_id) + 1 if anatomy.max_positions_offset else 0,
+            types=self.table(f"{anatomy.body}.{tables['types']}") if anatomy.uses_types else None,
+            embedded=self.norm(f"{anatomy.body}.{anatomy.embedding_norm}"),
+            project=self.linear(project) if project in self.modules else None,
+            layers=[self.layer(layer) for layer in anatomy.layers],
+            order=anatomy.order,
+            head=[self.linear(path) for path in (*anatomy.head_square, anatomy.head_final)],
+            head_activation=anatomy.pooled_activation,
+            per_token=anatomy.per_token,
+        )  # fmt: skip
+
+    def layer(self, layer: Layer) -> p.Layer:
+        root = self.paths[id(layer.module)]
+
+        def at(part: str) -> str:
+            return f"{root}.{layer.path(part)}"
+
+        attention = ffn = None
+        if not isinstance(layer.part("out"), Silent):
+            attention = p.Attention(
+                heads=layer.heads, head_width=layer.head_width, relative=self.relative(layer),
+                **{part: self.linear(at(part)) for part in ("query", "key", "value", "out")},
+            )  # fmt: skip
+        if not isinstance(layer.part("ffn_out"), Silent):
+            activation: Any = activation_of(layer.part("activation"))
+            ffn = p.Ffn(up=self.linear(at("ffn_in")), activation=activation, down=self.linear(at("ffn_out")))
+        return p.Layer(
+            attention=attention, attention_bias=None if attention else self.maybe(f"{at('out')}.bias"),
+            attended=self.norm(at("attention_norm")),
+            ffn=ffn, ffn_bias=None if ffn else self.maybe(f"{at('ffn_out')}.bias"),
+            widened=self.norm(at("ffn_norm")),
+        )  # fmt: skip
+
+    def relative(self, layer: Layer) -> p.Relative | None:
+        if self.anatomy.relative_table is None:
+            return None
+        heads = getattr(layer.attention, "kept_heads", None)
+        return p.Relative(
+            table=self.name(f"{self.anatomy.body}.{self.anatomy.relative_table}.weight"),
+            rows=self.anatomy.relative_rows(self.anatomy.max_tokens),
+            heads=list(range(layer.heads)) if heads is None else [int(head) for head in heads],
+        )
+
+    def linear(self, path: str) -> list[p.Matrix]:
+        """Factors stay apart, however deep; a sum of Kronecker products is one matrix."""
+        if isinstance(self.modules[path], Kronecker):
+            return [p.Matrix(weight=self.kronecker(path), bias=self.maybe(f"{path}.bias"))]
+        found = [
+            p.Matrix(weight=self.matrix(one), bias=self.maybe(f"{one}.bias")) for one in leaves(self.network, path)
+        ]
+        if len(found) > p.MOST_PARTS:
+            raise Refused(f"native engine: '{path}' is a product of {len(found)} matrices, and it takes {p.MOST_PARTS}")
+        return found
+
+    def kronecker(self, path: str) -> s.Kronecker:
+        return s.Kronecker(
+            first=self.matrix(f"{path}.first"), second=self.matrix(f"{path}.second"), terms=self.modules[path].terms
+        )
+
+    def matrix(self, path: str) -> p.Store:
+        module = self.modules[path]
+        if isinstance(module, Int8Linear | StaticInt8Linear):
+            return s.Whole(weight=self.name(f"{path}.weight"), scale=self.name(f"{path}.scale"), turned=True)
+        if isinstance(module, StoredLinear):
+            return self.store(f"{path}.store")
+        if isinstance(module, nn.Linear):
+            return s.Floats(weight=self.name(f"{path}.weight"))
+        raise unknown(path, module)
+
+    def table(self, path: str) -> p.Store:
+        module = self.modules[path]
+        if isinstance(module, Int8Embedding):
+            return s.Whole(weight=self.name(f"{path}.weight"), scale=self.name(f"{path}.scale"))
+        if isinstance(module, StoredTable):
+            return self.store(f"{path}.store")
+        if isinstance(module, nn.Embedding):
+            return s.Floats(weight=self.name(f"{path}.weight"))
+        raise unknown(path, module)
+
+    def store(self, path: str) -> Any:
+        module = self.modules[path]
+        if isinstance(module, Floats):
+            return s.Floats(weight=self.name(f"{path}.values"))
+        if isinstance(module, Digits):
+            return s.Digits(
+                words=self.name(f"{path}.words"),
+                scale=self.name(f"{path}.scale"),
+                base=module.base,
+                group=module.group,
+                columns=module.columns,
+            )
+        if isinstance(module, Sparse):
+            return s.Sparse(
+                bits=self.name(f"{path}.bits"),
+                kept=self.store(f"{path}.kept"),
+                rows=module.rows,
+                columns=module.columns,
+            )
+        raise unknown(path, module)
+
+    def norm(self, path: str) -> p.Norm:
+        return p.Norm(
+            gain=self.name(f"{path}.weight"), shift=self.name(f"{path}.bias"), epsilon=float(self.modules[path].eps)
+        )
+
+    def name(self, name: str) -> str:
+        """In the file, where a shared tensor has one name."""
+        return self.kept[name]
+
+    def maybe(self, name: str) -> str | None:
+        return self.kept.get(name)
+
+
+def unknown(path: str, module: Any) -> Refused:
+    return Refused(f"native engine: it cannot read '{path}', which is a {type(module).__name__}")
+
+
+def activation_of(module: Any) -> str:
+    """The kernels' name of an activation; Refused where they have none such."""
+    name = getattr(module, "__name__", type(module).__name__)  # some families keep a function
+    if isinstance(module, nn.GELU) and module.approximate == "tanh":
+        name = "GELUTanh"
+    found = ACTIVATIONS.get(name, name)
+    if found not in set(ACTIVATIONS.values()):
+        raise Refused(f"native engine: it has no activation like {type(module).__name__}")
+    return found

@@ -1,0 +1,39 @@
+"""niwaki's own kernels: for encoders on x86 processors, without padding; 8-bit weights are multiplied as such."""
+
+from pathlib import Path
+
+import numpy as np
+
+from niwaki.data.ragged import Ragged
+from niwaki.engines.native.files import PROGRAM, read_program, read_tensors
+from niwaki.engines.native.library import NEED, best
+from niwaki.engines.native.network import Network
+from niwaki.engines.runtime import Runtime
+
+BATCH_TOKENS = (
+    384  # tokens of a batch: what lies between two layers stays in the cache, and weights are read rarely enough
+)
+
+
+class Native(Runtime):
+    """What a text is answered does not depend on the texts beside it, to the bit. One thread a call."""
+
+    def __init__(self, folder: Path, threads: int, kernels: str | None = None) -> None:
+        super().__init__(folder, threads)
+        self.network = Network(read_program(folder), read_tensors(folder), str(folder / PROGRAM), kernels)
+
+    @classmethod
+    def fault(cls, folder: Path) -> str | None:
+        if not (folder / PROGRAM).is_file():
+            return f"{folder}: has no {PROGRAM}; `niwaki export {folder} --to native` writes a model that has"
+        return None if best() else f"native engine: it was not built, or this processor lacks what it uses; {NEED}"
+
+    def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
+        """In the order of arrival, as many as make up a batch."""
+        ends = np.cumsum(lengths)
+        batch = (ends - 1) // max(BATCH_TOKENS, 1)
+        return np.split(np.arange(len(lengths)), np.flatnonzero(np.diff(batch)) + 1)
+
+    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> np.ndarray:
+        tokens = slice(ids.starts[sequences[0]], ids.starts[sequences[-1] + 1])  # they lie one behind the other
+        return self.network(ids.values[tokens], types.values[tokens], ids.lengths[sequences])

@@ -1,0 +1,174 @@
+"""Each kernel of each kind of processor against numpy, at widths that do and do not fill its vectors."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from scipy.special import erf
+
+from niwaki.engines.native import library as c
+
+WIDTHS = (1, 7, 8, 15, 16, 17, 31, 48, 100, 384)
+
+
+def runnable() -> list[str]:
+    return [name for name in c.KERNELS if c.kernels(name)]
+
+
+def test_the_library_was_built_where_a_compiler_is():
+    assert c.library() is not None, "run `make setup` again: the kernels were not built"
+    assert "plain" in runnable()
+
+
+@pytest.fixture(params=c.KERNELS)
+def kernels(request):
+    found = c.kernels(request.param)
+    if found is None:
+        pytest.skip(f"this processor does not run {request.param}")
+    return found
+
+
+@pytest.fixture
+def draw():
+    return np.random.default_rng(7)
+
+
+def rows_of(values: np.ndarray) -> np.ndarray:
+    """As the kernels want them: (count, padded width), zeros behind."""
+    count, width = values.shape
+    made = c.aligned(count * c.padded(width), np.float32).reshape(count, -1)
+    made[:, :width] = values
+    return made
+
+
+def address(array: np.ndarray) -> int:
+    return array.ctypes.data
+
+
+ACTIVATIONS = {
+    "none": lambda x: x,
+    "gelu": lambda x: x * 0.5 * (1 + erf(x / np.sqrt(2))),
+    "gelu_tanh": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+    "relu": lambda x: np.maximum(x, 0),
+    "tanh": np.tanh,
+    "silu": lambda x: x / (1 + np.exp(-x)),
+}
+
+
+@pytest.mark.parametrize("name", c.ACTIVATIONS)
+def test_activations(kernels, name):
+    x = np.concatenate([np.linspace(-12, 12, 4096), [0.0, -0.0, 1e-8, -1e-8, 80, -80, 1e4, -1e4]]).astype(np.float32)
+    found = rows_of(x[None])
+    kernels.activate(address(found), found.size, c.ACTIVATIONS.index(name))
+    np.testing.assert_allclose(found[0, : len(x)], ACTIVATIONS[name](x.astype(np.float64)), atol=2e-6, rtol=2e-6)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_norms(kernels, draw, width):
+    x, gain, shift = draw.normal(3, 5, (5, width)), draw.normal(size=width), draw.normal(size=width)
+    rows, kept = rows_of(x), [rows_of(part[None]) for part in (gain, shift)]
+    kernels.normalize(address(rows), 5, c.Norm(*map(address, kept), 1e-5, width))
+    seen = x.astype(np.float32).astype(np.float64)
+    off = seen - seen.mean(axis=1, keepdims=True)
+    wanted = off / np.sqrt((off**2).mean(axis=1, keepdims=True) + 1e-5) * gain + shift
+    np.testing.assert_allclose(rows[:, :width], wanted, atol=2e-4)
+    assert not rows[:, width:].any()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_softmax(kernels, draw, width):
+    x = draw.normal(0, 30, (6, width)).astype(np.float32)
+    rows = rows_of(x)
+    kernels.softmax(address(rows), 6, width, rows.shape[1])
+    high = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(rows[:, :width], high / high.sum(axis=1, keepdims=True), atol=1e-6)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("low", [-3.0, 0.5, 0.0])
+def test_rows_are_rounded_to_within_half_a_step(kernels, draw, width, low):
+    x = np.vstack([draw.uniform(low, 4, (4, width)), np.zeros((1, width))]).astype(np.float32)
+    rows = rows_of(x)
+    codes = c.aligned(rows.size, np.uint8).reshape(rows.shape)
+    step, zero = c.aligned(c.PAD, np.float32), c.aligned(c.PAD, np.float32)
+    kernels.round_rows(address(rows), 5, width, address(codes), address(step), address(zero))
+    signed = codes.view(np.int8) if zero[:5].min() < 0 else codes
+    back = step[:5, None] * (signed.astype(np.float64) - zero[:5, None])
+    span = np.maximum(x.max(axis=1), 0) - np.minimum(x.min(axis=1), 0)
+    assert (np.abs(back[:, :width] - x) <= span[:, None] / 255 * 0.502 + 1e-7).all()
+    assert not back[:, width:].any() and not back[4].any()  # 0 is met exactly
+
+
+SIZES = [(1, 1, 1), (1, 16, 4), (5, 3, 7), (6, 64, 64), (7, 65, 33), (13, 100, 384), (49, 31, 20), (3, 129, 17)]
+
+
+def matrix_of(kernels, weight, scale=None, bias=None):
+    """A matrix in panels, and what it points to."""
+    whole = scale is not None
+    weight = np.ascontiguousarray(weight)
+    panels = c.aligned(kernels.panel_bytes(*weight.shape, whole), np.uint8)
+    kernels.pack(address(weight), *weight.shape, whole, address(panels))
+    sums = weight.sum(axis=1, dtype=np.int64) * scale if whole else None
+    kept = [panels, *(None if part is None else rows_of(np.asarray(part)[None]) for part in (scale, sums, bias))]
+    return c.Matrix(weight.shape[1], weight.shape[0], int(whole), *(None if part is None else address(part) for part in kept)), kept  # fmt: skip
+
+
+def product_of(kernels, x, matrix, outputs, plus=None, activation=0):
+    rows, to = rows_of(x), rows_of(np.full((len(x), outputs), np.nan))
+    scratch = c.aligned(rows.size + 64 * len(x) + 4096, np.uint8)
+    added = None if plus is None else rows_of(plus)
+    kernels.product(address(rows), len(x), matrix, None if added is None else address(added), activation, address(to), address(scratch))  # fmt: skip
+    return to
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("extras", [False, True], ids=["bare", "bias and rest"])
+def test_products_of_floats(kernels, draw, size, extras):
+    count, outputs, inputs = size
+    x, weight = draw.normal(size=(count, inputs)), draw.normal(size=(outputs, inputs)).astype(np.float32)
+    bias, plus = (draw.normal(size=outputs), draw.normal(size=(count, outputs))) if extras else (None, None)
+    matrix, _kept = matrix_of(kernels, weight, bias=bias)
+    found = product_of(kernels, x, matrix, outputs, plus)
+    wanted = x @ weight.T + (bias + plus if extras else 0)
+    np.testing.assert_allclose(found[:, :outputs], wanted, atol=1e-4)
+    assert not found[:, outputs:].any()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("extras", [False, True], ids=["bare", "bias and rest"])
+def test_products_of_bytes_are_exact_for_inputs_that_need_no_rounding(kernels, draw, size, extras):
+    """Inputs that are whole numbers of -128 to 127, both ends among them, have a step of 1: so every sum is a whole number."""
+    count, outputs, inputs = size
+    x = draw.integers(-128, 128, (count, inputs)).astype(np.float32)
+    x[:, 0], x[:, -1] = (-128, 127) if inputs > 1 else (127, 127)
+    weight = draw.choice([-127, -1, 0, 1, 127], (outputs, inputs)).astype(
+        np.int8
+    )  # the worst for sums of 16 bits among them
+    scale = 2.0 ** draw.integers(-3, 3, outputs)
+    bias, plus = (draw.integers(-9, 9, outputs), draw.integers(-9, 9, (count, outputs))) if extras else (None, None)
+    matrix, _kept = matrix_of(kernels, weight, scale, bias)
+    found = product_of(kernels, x, matrix, outputs, plus)
+    wanted = (x.astype(np.int64) @ weight.T.astype(np.int64)) * scale + (bias + plus if extras else 0)
+    np.testing.assert_allclose(found[:, :outputs], wanted, rtol=1e-6, atol=2e-2 if inputs == 1 else 1e-3)
+    assert not found[:, outputs:].any()
+
+
+def test_all_kernels_multiply_the_same_codes_to_the_same_sums(draw):
+    x, weight, scale = draw.normal(size=(9, 200)), draw.integers(-127, 128, (70, 200)).astype(np.int8), np.ones(70)
+    found = []
+    for name in runnable():
+        kernels = c.kernels(name)
+        matrix, _kept = matrix_of(kernels, weight, scale)
+        found.append(product_of(kernels, x, matrix, 70)[:, :70])
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-5, atol=2e-3)
+
+
+def test_structures_are_as_large_as_the_library_says():
+    sizes = (ctypes.c_int32 * len(c.STRUCTURES))()
+    c.library().niwaki_sizes(sizes)
+    assert list(sizes) == [ctypes.sizeof(one) for one in c.STRUCTURES]
+
+
+def test_unknown_kernels_are_none():
+    assert c.kernels("avx9") is None
