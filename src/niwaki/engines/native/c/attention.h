@@ -2,9 +2,14 @@
 
 #define BLOCK 48 /* rows that are worked on together: few enough that what is between two products stays in the cache */
 
+#define WHOLE_FROM 64 /* tokens of a text from which on rounding keys and values to bytes saves more time than it takes */
+
 typedef struct {
-    float *keys, *values; /* panels of one head's keys and values */
-    float *scores;        /* (BLOCK, padded length + PAD) */
+    void *keys, *values; /* panels of one head's keys and values */
+    float *key_scale, *key_sums, *value_scale, *value_sums;
+    float *scores; /* (BLOCK, padded length) */
+    uint8_t *codes; /* of a block's queries, then of its shares */
+    float *step, *zero;
 } AttentionScratch;
 
 /* Keys as a matrix with an output for each token: (head_width, tokens), already divided by the root of the width. */
@@ -27,26 +32,86 @@ static void pack_values(const float *values, int stride, int length, int head_wi
         for (int token = 0; token < length; token++, panels += LANES) store(panels, load(values + (size_t)token * stride + column));
 }
 
+/* The same as bytes: each key has a scale, and each column of the values. Only for heads that fill their vectors. */
+static void round_keys(const float *keys, int stride, int length, int head_width, int8_t *panels, float *scale, float *sums) {
+    const float factor = 1.0f / sqrtf((float)head_width);
+    for (int token = 0; token < padded(length); token++) {
+        int8_t *column = panels + (size_t)(token / LANES) * LANES * head_width + (size_t)(token % LANES) * 4;
+        int8_t bytes[LANES];
+        scale[token] = sums[token] = 0.0f;
+        if (token >= length) {
+            for (int k = 0; k < head_width; k += 4) memset(column + (size_t)k * LANES, 0, 4);
+            continue;
+        }
+        const float *key = keys + (size_t)token * stride;
+        Floats high = all(0.0f);
+        for (int k = 0; k < head_width; k += LANES) high = larger(high, size(load(key + k)));
+        const float most = largest_of(high) > 0.0f ? largest_of(high) : 1.0f;
+        Wholes sum = no_wholes();
+        for (int k = 0; k < head_width; k += LANES) {
+            Wholes rounded = nearest(mul(load(key + k), all(127.0f / most)));
+            sum = add_wholes(sum, rounded);
+            store_bytes(bytes, rounded);
+            for (int i = 0; i < LANES; i++) column[(size_t)((k + i) / 4) * LANES * 4 + (k + i) % 4] = bytes[i];
+        }
+        scale[token] = factor * most / 127.0f;
+        sums[token] = scale[token] * sum_of(to_floats(sum));
+    }
+}
+
+static void round_values(const float *values, int stride, int length, int head_width, int8_t *panels, float *scale, float *sums) {
+    for (int column = 0; column < head_width; column += LANES) {
+        const float *from = values + column;
+        Floats high = all(1e-30f);
+        for (int token = 0; token < length; token++) high = larger(high, size(load(from + (size_t)token * stride)));
+        const Floats inverse = over(all(127.0f), high);
+        Wholes sum = no_wholes();
+        for (int token = 0; token < padded(length); token += 4, panels += 4 * LANES) {
+            Wholes four[4];
+            for (int i = 0; i < 4; i++) {
+                four[i] = token + i < length ? nearest(mul(load(from + (size_t)(token + i) * stride), inverse)) : no_wholes();
+                sum = add_wholes(sum, four[i]);
+            }
+            store_four(panels, four[0], four[1], four[2], four[3]);
+        }
+        const Floats each = mul(high, all(1.0f / 127.0f));
+        store(scale + column, each);
+        store(sums + column, mul(each, to_floats(sum)));
+    }
+}
+
+static void add_by_distance(float *scores, int count, int row, const float *middle) {
+    for (int q = 0; q < count; q++, scores += row)
+        for (int k = 0; k < row; k += LANES) store(scores + k, add(load(scores + k), load(middle - q + k)));
+}
+
+/* Rows against keys or values, rounded first where these are bytes. */
+static void multiply_rows(const Matrix *by, const float *rows, int stride, int count, Outputs to, AttentionScratch s) {
+    if (by->whole) round_rows_from(rows, stride, count, padded(by->inputs), s.codes, s.step, s.zero);
+    multiply(by, (Rows){rows, stride, s.codes, s.step, s.zero}, count, to);
+}
+
 /* One text. `queries` are `count` rows, its first ones; keys and values are `length` rows. Of a head that does not fill its last
    vector, more than its columns of `mixed` are written: so heads come in order, and behind the last there is room in a row. */
 static void attend(const Layer *layer, const float *queries, int count, const float *keys, const float *values, int length, int stride, float *mixed, AttentionScratch s) {
     const int width = layer->head_width, row = padded(length);
-    const Matrix by_keys = {.inputs = width, .outputs = length, .panels = s.keys};
-    const Matrix by_values = {.inputs = length, .outputs = width, .panels = s.values};
-    for (int head = 0; head < layer->heads; head++) {
-        pack_keys(keys + head * width, stride, length, width, s.keys);
-        pack_values(values + head * width, stride, length, width, s.values);
+    const int whole = layer->query.part[layer->query.parts - 1].whole && width % PAD == 0 && length >= WHOLE_FROM;
+    const Matrix by_keys = {width, length, whole, s.keys, s.key_scale, s.key_sums, NULL};
+    const Matrix by_values = {length, width, whole, s.values, s.value_scale, s.value_sums, NULL};
+    for (int head = 0; head < layer->heads; head++, queries += width, keys += width, values += width, mixed += width) {
+        if (whole) {
+            round_keys(keys, stride, length, width, s.keys, s.key_scale, s.key_sums);
+            round_values(values, stride, length, width, s.values, s.value_scale, s.value_sums);
+        } else {
+            pack_keys(keys, stride, length, width, s.keys);
+            pack_values(values, stride, length, width, s.values);
+        }
         for (int first = 0; first < count; first += BLOCK) {
             const int some = count - first < BLOCK ? count - first : BLOCK;
-            const float *from = queries + (size_t)first * stride + head * width;
-            multiply(&by_keys, (Rows){.values = from, .stride = stride}, some, (Outputs){s.scores, row, NULL});
-            if (layer->relative)
-                for (int q = 0; q < some; q++) {
-                    const float *by_distance = layer->relative + (size_t)head * (2 * layer->reach + 1 + PAD) + layer->reach - (first + q);
-                    for (int k = 0; k < row; k += LANES) store(s.scores + q * row + k, add(load(s.scores + q * row + k), load(by_distance + k)));
-                }
+            multiply_rows(&by_keys, queries + (size_t)first * stride, stride, some, (Outputs){s.scores, row, NULL}, s);
+            if (layer->relative) add_by_distance(s.scores, some, row, layer->relative + (size_t)head * (2 * layer->reach + 1 + PAD) + layer->reach - first);
             softmax(s.scores, some, length, row);
-            multiply(&by_values, (Rows){.values = s.scores, .stride = row}, some, (Outputs){mixed + (size_t)first * stride + head * width, stride, NULL});
+            multiply_rows(&by_values, s.scores, row, some, (Outputs){mixed + (size_t)first * stride, stride, NULL}, s);
         }
     }
 }

@@ -75,9 +75,17 @@ static Scratch laid_out(const Model *m, const Batch *batch, Arena *arena) {
     s.block_codes = take(arena, BLOCK * wide, 1);
     s.block_step = take(arena, BLOCK, sizeof(float));
     s.block_zero = take(arena, BLOCK, sizeof(float));
-    s.attention.keys = take(arena, (size_t)padded(longest) * widest.head, sizeof(float));
-    s.attention.values = take(arena, (size_t)longest * padded(widest.head), sizeof(float));
-    s.attention.scores = take(arena, (size_t)BLOCK * (padded(longest) + PAD), sizeof(float));
+    const size_t texts = padded(longest), head = padded(widest.head), longer = texts > head ? texts : head;
+    s.attention.keys = take(arena, texts * head, sizeof(float));
+    s.attention.values = take(arena, texts * head, sizeof(float));
+    s.attention.key_scale = take(arena, texts, sizeof(float));
+    s.attention.key_sums = take(arena, texts, sizeof(float));
+    s.attention.value_scale = take(arena, head, sizeof(float));
+    s.attention.value_sums = take(arena, head, sizeof(float));
+    s.attention.scores = take(arena, BLOCK * texts, sizeof(float));
+    s.attention.codes = take(arena, BLOCK * longer, 1);
+    s.attention.step = take(arena, BLOCK, sizeof(float));
+    s.attention.zero = take(arena, BLOCK, sizeof(float));
     return s;
 }
 

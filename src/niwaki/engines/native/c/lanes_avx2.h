@@ -34,11 +34,20 @@ REDUCED(smallest_of, _mm_min_ps)
 static inline Wholes nearest(Floats a) { return _mm256_cvtps_epi32(a); }
 static inline Floats to_floats(Wholes a) { return _mm256_cvtepi32_ps(a); }
 static inline Floats power_of_two(Wholes n) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23)); }
-static inline void store_codes(uint8_t *to, Wholes x) {
+static inline void store_bytes(int8_t *to, Wholes x) {
     __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
     _mm_storel_epi64((void *)to, _mm_packs_epi16(pairs, pairs));
 }
+static inline void store_codes(uint8_t *to, Wholes x) { store_bytes((int8_t *)to, x); }
 static inline Floats load_codes(const int8_t *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)from))); }
+
+static inline Wholes add_wholes(Wholes a, Wholes b) { return _mm256_add_epi32(a, b); }
+static inline void store_four(int8_t *to, Wholes a, Wholes b, Wholes c, Wholes d) {
+    const __m256i low = _mm256_set1_epi32(255);
+    __m256i first = _mm256_or_si256(_mm256_and_si256(a, low), _mm256_slli_epi32(_mm256_and_si256(b, low), 8));
+    __m256i second = _mm256_or_si256(_mm256_slli_epi32(_mm256_and_si256(c, low), 16), _mm256_slli_epi32(d, 24));
+    _mm256_storeu_si256((void *)to, _mm256_or_si256(first, second));
+}
 
 /* maddubs multiplies numbers without a sign by numbers with one, and its sums of two saturate at 16 bits: so the inputs give
    their sign to the weights, and 2 x 128 x 127 fits. */

@@ -29,7 +29,17 @@ static inline Wholes nearest(Floats a) { return _mm512_cvtps_epi32(a); }
 static inline Floats to_floats(Wholes a) { return _mm512_cvtepi32_ps(a); }
 static inline Floats power_of_two(Wholes n) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(n, _mm512_set1_epi32(127)), 23)); }
 static inline void store_codes(uint8_t *to, Wholes x) { _mm_storeu_si128((void *)to, _mm512_cvtusepi32_epi8(_mm512_max_epi32(x, _mm512_setzero_si512()))); }
+static inline void store_bytes(int8_t *to, Wholes x) { _mm_storeu_si128((void *)to, _mm512_cvtsepi32_epi8(x)); }
 static inline Floats load_codes(const int8_t *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)from))); }
+
+static inline Wholes add_wholes(Wholes a, Wholes b) { return _mm512_add_epi32(a, b); }
+/* The lowest bytes of four, side by side: as a panel has the weights of four inputs. */
+static inline void store_four(int8_t *to, Wholes a, Wholes b, Wholes c, Wholes d) {
+    const __m512i low = _mm512_set1_epi32(255);
+    __m512i first = _mm512_or_si512(_mm512_and_si512(a, low), _mm512_slli_epi32(_mm512_and_si512(b, low), 8));
+    __m512i second = _mm512_or_si512(_mm512_slli_epi32(_mm512_and_si512(c, low), 16), _mm512_slli_epi32(d, 24));
+    _mm512_storeu_si512((void *)to, _mm512_or_si512(first, second));
+}
 
 /* Products of four neighbouring inputs of one row with the weights of LANES outputs, added to the sums. */
 typedef __m512i Four;
