@@ -17,6 +17,7 @@ from niwaki.methods.prune.l0 import L0
 from niwaki.methods.prune.movement import Movement
 from niwaki.methods.prune.nm import Nm
 from niwaki.methods.quantize.int8 import Int8 as Int8Method
+from niwaki.models.edits.blocks import gone
 from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.ranks import factored
@@ -144,15 +145,32 @@ def test_layers_that_share_their_matrices_share_their_gates():
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), wanted, atol=2e-5, rtol=0)
 
 
-def test_a_block_that_closes_leaves_one_that_says_nothing():
+def test_a_block_that_closes_is_taken_out():
     method = Joint()
     model = method.prepare(tiny.model("bert"), CONTEXT)
     with torch.no_grad():
         method._gates.neurons[1].whole.fill_(-1.0)
+        method._gates.heads[2].whole.fill_(-1.0)
     wanted = tiny.logits(model, tiny.batch(model))
     model = method.finish(model)
     assert [layer.neurons for layer in model.anatomy.layers] == [63, 1, 63]  # 98 of 100 are expected to be open
-    assert not model.anatomy.layers[1].part("ffn_out").weight.any()
+    assert gone(model.anatomy.layers, "ffn") == [1] and gone(model.anatomy.layers, "attention") == [2]
+    torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), wanted, atol=2e-5, rtol=0)
+    again = L0(target=0.8)
+    model = again.finish(again.prepare(again.rehearse(model, "prepare"), CONTEXT))
+    assert gone(model.anatomy.layers, "ffn") == [1] and model.anatomy.layers[0].neurons < 63
+
+
+@pytest.mark.parametrize("family", ["bert", "albert"])
+def test_one_attention_block_stays_though_it_says_nothing(family):
+    method = Joint()
+    model = method.prepare(tiny.model(family), CONTEXT)
+    with torch.no_grad():
+        for gate in method._gates.heads:
+            gate.whole.fill_(-1.0)
+    wanted = tiny.logits(model, tiny.batch(model))
+    model = method.finish(model)
+    assert gone(model.anatomy.layers, "attention") == list(range(1, len(model.anatomy.layers)))
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), wanted, atol=2e-5, rtol=0)
 
 

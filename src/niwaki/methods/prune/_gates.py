@@ -14,10 +14,12 @@ import torch
 from torch import Tensor, nn
 
 from niwaki.core.errors import Refused
+from niwaki.models.edits.blocks import Blocks, gone
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.ranks import Ranks, factored
 from niwaki.models.forms.factored import Factored
+from niwaki.models.forms.silent import Silent
 from niwaki.models.lenses import bake, put
 from niwaki.models.model import Model
 
@@ -131,7 +133,7 @@ class Gated:
 
 
 class Gates:
-    """All gates of a model, by what they are over."""
+    """All gates of a model, by what they are over; none where a block is gone already."""
 
     def __init__(self, model: Model, over: Sequence[str], speed: float, whole: bool, name: str) -> None:
         self.speed, self.whole, self.name = speed, whole, name
@@ -151,13 +153,17 @@ class Gates:
         """What is expected to stay of the encoder's matrices."""
         return expected([one.size for one in self.matrices], [one.shares() for one in self.matrices])
 
-    def _head(self, layer: Any) -> Gate:
+    def _head(self, layer: Any) -> Gate | None:
+        if isinstance(layer.part("out"), Silent):
+            return None
         unit = torch.arange(layer.heads).repeat_interleave(layer.head_width)
         return self._gate(
             layer.heads, unit, [layer.part(part) for part in ("query", "key", "value")], layer.part("out")
         )
 
-    def _neuron(self, block: Any) -> Gate:
+    def _neuron(self, block: Any) -> Gate | None:
+        if isinstance(block.reader, Silent):
+            return None
         numbers = block.factors(torch.arange(block.neurons).float() + 2) - 2  # -1 where an input is none of them
         unit = torch.where(numbers < 0, block.neurons, numbers).long()
         return self._gate(block.neurons, unit, [block.maker], block.reader)
@@ -171,7 +177,7 @@ class Gates:
         if found is not None:  # layers that share their matrices share the gate
             return found
         if not all(isinstance(module, nn.Linear) for module in (first, *lasts)):
-            raise Refused(f"{self.name}: the weights are packed, stored sparse, Kronecker products or gone, and no gates can be put before these; cut before that")  # fmt: skip
+            raise Refused(f"{self.name}: the weights are packed, stored sparse or Kronecker products, before which no gates can be put; cut before that")  # fmt: skip
         gate = Gate(units, unit, self.speed, self.whole and whole)
         put(first, gate)
         self.inputs.setdefault(id(first), []).append(gate)
@@ -181,13 +187,15 @@ class Gates:
     def least(self) -> float:
         """The share that would stay if every gate closed."""
         for gate in (*self.heads, *self.neurons, *self.ranks):
-            gate.alpha.data.fill_(-1e3)
+            if gate is not None:
+                gate.alpha.data.fill_(-1e3)
         return float(self.share().detach())
 
     def cut(self, model: Model) -> None:
         """Bakes the gates in and takes out what is closed; a method that finished before may have baked them already."""
         model.network.eval()
         heads, neurons, ranks = ([_open(gate) for gate in gates] for gates in (self.heads, self.neurons, self.ranks))
+        closed = self._closed(model)
         readers = [block.read_by for block in model.anatomy.blocks if block.module is model.network]
         bake(model.network, [*model.anatomy.matrices(), *readers])
         if ranks:
@@ -196,6 +204,16 @@ class Gates:
             model.operate(Heads(keep=[*heads]))
         if neurons:
             model.operate(Ffn(keep=[*neurons]))
+        if closed:
+            model.operate(closed)
+
+    def _closed(self, model: Model) -> Blocks | None:
+        """Takes out the blocks of which no unit is open; one attention block stays, though it says nothing."""
+        layers = model.anatomy.layers
+        attention, ffn = ([number for number, gate in enumerate(gates) if gate is not None and not gate.eval().values().any()] for gates in (self.heads, self.neurons))  # fmt: skip
+        if len(attention) + len(gone(layers, "attention")) == len(layers):
+            attention = attention[1:]
+        return Blocks(attention=attention, ffn=ffn) if layers and (attention or ffn) else None
 
 
 def _end(module: Any, inner: str) -> Any:
@@ -203,6 +221,7 @@ def _end(module: Any, inner: str) -> Any:
     return _end(getattr(module, inner), inner) if isinstance(module, Factored) else module
 
 
-def _open(gate: Gate) -> list[int]:
-    """The units whose gates are not 0; where all are, the likeliest, which then says nothing."""
-    return gate.eval().values().nonzero()[:, 0].tolist() or [int(gate.alpha.argmax())]
+def _open(gate: Gate | None) -> list[int]:
+    """The units whose gates are not 0; where all are, the likeliest, which then says nothing; of a block that is gone, the one it
+    has."""
+    return [0] if gate is None else gate.eval().values().nonzero()[:, 0].tolist() or [int(gate.alpha.argmax())]
