@@ -57,9 +57,9 @@ def both(plan: Plan, folder: Path) -> list[Path]:
 
 
 def raced(plan: Plan, folder: Path) -> dict[str, Any]:
-    """Laps of `teacher` and `made`, both as the engine runs them, on the same texts in turns."""
+    """Laps of `teacher` and `made`, both as ONNX Runtime runs them, on the same texts in turns."""
     texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
-    engines = {name: Predictor(one / "model").values for name, one in zip(("teacher", "made"), both(plan, folder), strict=True)}  # fmt: skip
+    engines = {name: Predictor(one / "model", engine="onnx").values for name, one in zip(("teacher", "made"), both(plan, folder), strict=True)}  # fmt: skip
     return race(engines, texts, reference="teacher")["contenders"]
 
 
