@@ -119,6 +119,7 @@ STACKS = {  # each on the distilled student
     "words+magnitude+lowbit-4": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("lowbit", bits=4))],
     "narrow+gptq-3": [NARROW, bare(use("gptq", bits=3))],
     "terse+ternary": [TERSE, cut(use("ternary"), train=ROUND)],
+    "terse+ternary-long": [TERSE, cut(use("ternary"), train={**ROUND, "epochs": 6.0, "augment": 1})],
     "terse+aware-2": [TERSE, cut(use("aware", bits=2), train=ROUND)],
     "terse+share+gptq-4": [TERSE, cut(use("share", groups=1), train=ROUND), bare(use("gptq", bits=4))],
     "narrow+share+gptq-4": [NARROW, cut(use("share", groups=2), train=MEND), bare(use("gptq", bits=4))],
