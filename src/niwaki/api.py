@@ -9,7 +9,7 @@ from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
 from niwaki.run.start import RUNS, check, own_rows, run
 
-__all__ = ["RUNS", "check", "evaluate", "load", "run", "sensitivity"]
+__all__ = ["RUNS", "check", "evaluate", "export", "load", "predict_file", "run", "sensitivity"]
 
 
 def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> Predictor:
@@ -17,6 +17,18 @@ def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> 
     if not isinstance(path, str | Path):
         raise UsageError(f"load: the path must be text or a Path (given: {type(path).__name__})")
     return Predictor(_folder(path), engine, threads)
+
+
+def predict_file(
+    model: str | Path, source: str | Path, out: str | Path, *, engine: str = "auto", columns: Sequence[str] = (), skip_bad: bool = False,
+    force: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Answers every input of a file of any size in a file of JSON lines. Killed, the same call goes on where it was."""
+    from niwaki.engines.partial import refuse_out
+    from niwaki.engines.stream import predict_file as answer
+
+    refuse_out(Path(out), force, [Path(source)])
+    return answer(load(model, engine), Path(source), Path(out), columns=columns, skip_bad=skip_bad, force=force)
 
 
 def _folder(path: str | Path) -> Path:
@@ -53,6 +65,17 @@ def evaluate(
         second = _outcomes(chosen, table, against, Path(against).is_file(), engine)
         result["against"] = {**quality(chosen, second), "paired": difference(chosen, [first], [second])}
     return result
+
+
+def export(
+    model: str | Path, to: str = "native", out: str | Path = "exported", *, precision: str = "", task: str = "",
+    data: str | Path = "", overrides: Sequence[str] = (), tolerance: float = 0.005,
+) -> dict[str, Any]:  # fmt: skip
+    """Writes a model as an engine wants it, and says how near it is to its source; GateMissed where it is not near enough."""
+    from niwaki.run.export import export as write
+
+    chosen = _task(task, data, overrides) if task or data else None
+    return write(_folder(model), to, Path(out).expanduser(), precision, chosen, tolerance)
 
 
 def sensitivity(

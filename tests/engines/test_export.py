@@ -13,6 +13,8 @@ from niwaki.answers.label import Label
 from niwaki.core.errors import Refused
 from niwaki.core.tensor_file import header
 from niwaki.engines.export import GRAPH, write_graph
+from niwaki.engines.native.files import write_program
+from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
@@ -50,7 +52,9 @@ def cut(family: str, shape: str, head: str = WHOLE) -> Model:
 def predictors_of(model: Model, folder: Path) -> dict[str, Predictor]:
     model.save(folder)
     write_graph(model, folder)
-    return {engine: Predictor(folder, engine, threads=2) for engine in ("onnx", "torch")}
+    assert (write_program(model, folder) is None) == bool(model.anatomy.layers)
+    engines = ("onnx", "torch", "native") if model.anatomy.layers and best() else ("onnx", "torch")
+    return {engine: Predictor(folder, engine, threads=2) for engine in engines}
 
 
 def logits(predictor: Predictor, texts: list) -> np.ndarray:
@@ -76,7 +80,8 @@ def assert_equal(found: np.ndarray, wanted: np.ndarray, shape: str) -> None:
 @pytest.mark.parametrize("texts", [TEXTS, PAIRS], ids=["single", "pairs"])
 def test_the_engine_gives_what_torch_gives(exported, texts):
     _, shape, predictors = exported
-    assert_equal(logits(predictors["onnx"], texts), logits(predictors["torch"], texts), shape)
+    for engine in predictors:
+        assert_equal(logits(predictors[engine], texts), logits(predictors["torch"], texts), shape)
 
 
 EDITS = {
@@ -97,7 +102,8 @@ def test_every_edit_under_every_head_is_exported(tmp_path, head, name):
         model.tokenizer = trimmed(model.tokenizer, EDITS[name].keep)
     model.operate(EDITS[name])
     predictors = predictors_of(model, tmp_path)
-    assert_equal(logits(predictors["onnx"], PAIRS), logits(predictors["torch"], PAIRS), name)
+    for engine in predictors:
+        assert_equal(logits(predictors[engine], PAIRS), logits(predictors["torch"], PAIRS), name)
 
 
 def test_the_weights_lie_in_the_safetensors_file_only(exported):
@@ -116,13 +122,12 @@ def test_the_weights_lie_in_the_safetensors_file_only(exported):
 
 def test_alone_in_a_batch_and_in_any_order(exported):
     _, shape, predictors = exported
-    for engine in ("onnx", "torch"):
-        predictor = predictors[engine]
+    for engine, predictor in predictors.items():
         together = by_text(predictor, TEXTS)
         order = np.random.default_rng(0).permutation(len(TEXTS))
         shuffled = by_text(predictor, [TEXTS[place] for place in order])
         largest = max(np.abs(part).max() for part in together)
-        atol = 0.1 * largest if shape == "int8" and engine == "onnx" else 1e-5
+        atol = {"torch": 1e-5, "onnx": 0.1 * largest if shape == "int8" else 1e-5, "native": 0.0}[engine]
         for part, place in zip(shuffled, order, strict=True):
             np.testing.assert_allclose(part, together[place], atol=atol)
         for text, part in zip(TEXTS[:8], together, strict=False):

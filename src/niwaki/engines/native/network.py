@@ -34,7 +34,8 @@ class Network:
         logits = np.empty((rows, self.sizes.labels), dtype=np.float32)
         if not rows:
             return logits
-        batch = c.Batch(len(lengths), len(ids), ids.ctypes.data, types.ctypes.data, lengths.ctypes.data)
+        kinds = types.ctypes.data if self.sizes.types else None
+        batch = c.Batch(len(lengths), len(ids), ids.ctypes.data, kinds, lengths.ctypes.data)
         needed = self.kernels.scratch_bytes(self._model, batch)
         scratch = getattr(self._local, "scratch", None)
         if scratch is None or len(scratch) < needed:

@@ -83,6 +83,7 @@ class Program(Settings):
     positions: Store
     first_position: int = Field(ge=0, le=MOST_POSITIONS)
     types: Store | None = None
+    reads_types: bool = False  # else every token is of the first type
     embedded: Norm
     project: Linear | None = None  # from the width of the embeddings to that of the layers
     layers: Annotated[list[Layer], Field(min_length=1, max_length=MOST_LAYERS)]
@@ -98,7 +99,7 @@ class Sizes(NamedTuple):
     width: int
     vocabulary: int
     longest: int
-    types: int  # 0: there are none
+    types: int  # 0: they are not read
     labels: int
 
 
@@ -154,7 +155,7 @@ class Parts:
         labels = width
         for number, linear in enumerate(program.head):
             labels = self._linear(linear, labels, f"head {number}")
-        return Sizes(width, vocabulary, longest, types, labels)
+        return Sizes(width, vocabulary, longest, types if program.reads_types else 0, labels)
 
     def _layer(self, layer: Layer, width: int, longest: int, name: str) -> None:
         if layer.attention is not None:

@@ -1,0 +1,39 @@
+"""Writes a model as an engine wants it, if it still answers as before."""
+
+from pathlib import Path
+
+import typer
+
+from niwaki.cli._print import give
+
+
+def command(
+    model: str = typer.Argument(help="folder of a model, or of a run (then the stage it says to deploy)"),
+    to: str = typer.Option("native", help="native, onnx or torch"),
+    out: Path = typer.Option(Path("exported"), help="folder to write"),
+    precision: str = typer.Option("", help="int8 or float; none is int8 for native, and as it is for the others"),
+    task: str = typer.Option("", help="task whose test rows are the gate (niwaki list tasks)"),
+    data: str = typer.Option("", help="rows that are the gate: csv, tsv, jsonl, parquet, a folder"),
+    set_: list[str] = typer.Option([], "--set", help="change a setting of the data: data.text=review"),
+    tolerance: float = typer.Option(0.005, min=0.0, max=1.0, help="how much of the score may be lost"),
+    json: bool = typer.Option(False, "--json", help="as JSON"),
+) -> None:
+    """Write a model for an engine, and compare it with its source: the same texts, in torch and in the engine.
+
+    With --task or --data the gate is the score on the test rows, and a loss beyond --tolerance is refused (exit code 4, nothing is
+    written). Without one, the share of the embedded sentences that are answered alike.
+    """
+    from niwaki import api
+
+    told = api.export(model, to, out, precision=precision, task=task, data=data, overrides=set_, tolerance=tolerance)
+    lines = [
+        f"{told['out']}: {told['bytes'][1] / 1e6:.1f} MB, was {told['bytes'][0] / 1e6:.1f} MB",
+        f"{told['same_answers']:.2%} of {told['texts']} texts are answered as before; logits {told['logits_apart']['mean']:.2g} apart, {told['logits_apart']['most']:.2g} at most",
+    ]
+    if "scores" in told:
+        before, after = told["scores"]
+        paired = told["paired"]
+        lines.append(
+            f"{told['metric']} {after:.4f}, was {before:.4f}: {after - before:+.4f} ({paired['low']:+.4f} to {paired['high']:+.4f})"
+        )
+    give(told, json, "\n".join(lines))

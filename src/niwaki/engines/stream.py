@@ -1,0 +1,143 @@
+"""Any number of inputs through a model in flat memory, answers in the order of the inputs.
+
+Batches of a few thousand are read and tokenized by a thread of their own while the one before is computed. Which inputs share a
+batch follows from the inputs alone, so work that goes on at the end of a batch gives the same answers as work that nobody disturbed.
+"""
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from niwaki.answers._kind import Rows
+from niwaki.core import log
+from niwaki.core.errors import Refused
+from niwaki.core.files import files_below, fingerprint, sha256
+from niwaki.core.signals import stopping
+from niwaki.engines.inputs import Lines, Row, rows, said
+from niwaki.engines.partial import Part, refuse_out, writing
+from niwaki.engines.predictor import Predictor
+
+BATCH, BATCH_BYTES = 4096, 8 << 20  # inputs read at once: enough to sort by length, little memory
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Inputs that are answered together, in tokens."""
+
+    rows: list[Row]
+    inputs: list[Any]  # of the rows that have no fault
+    encoded: Rows
+    read: str  # hash of all lines up to the last of these
+    bytes: int  # of them
+
+
+def batches(predictor: Predictor, lines: Lines, source: Iterator[Row], skip_bad: bool) -> Iterator[Batch]:
+    """Refused at the first row with a fault, unless these are passed over."""
+    while True:
+        taken: list[Row] = []
+        start = lines.bytes
+        for row in source:
+            if row.fault and not skip_bad:
+                raise Refused(f"{said(lines.path, row)}; mend it, or pass bad lines over with --skip-bad")
+            taken.append(row)
+            if len(taken) >= BATCH or lines.bytes - start >= BATCH_BYTES:
+                break
+        if not taken:
+            return
+        inputs = [row.given for row in taken if not row.fault]
+        yield Batch(taken, inputs, predictor.encode(inputs), lines.digest, lines.bytes)
+
+
+def answered(predictor: Predictor, source: Iterator[Batch]) -> Iterator[tuple[Batch, list[Any]]]:
+    """Each batch with its answers; the next one is made meanwhile."""
+    with ThreadPoolExecutor(1, thread_name_prefix="niwaki-read") as pool:
+        coming = pool.submit(next, source, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, source, None)
+            yield batch, predictor.kind.answers(predictor.logits(batch.encoded), batch.encoded, batch.inputs, predictor.labels)  # fmt: skip
+
+
+def records(batch: Batch, answers: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """One for each input, in order: its id or its text, and the answer, or what is wrong with it."""
+    rest = iter(answers)
+    for row in batch.rows:
+        if row.fault:
+            yield {**row.about, "line": row.line, "error": row.fault}
+        else:
+            yield {**row.about, **vars(next(rest))}
+
+
+def predict_file(
+    predictor: Predictor,
+    source: Path,
+    out: Path,
+    *,
+    columns: Sequence[str] = (),
+    skip_bad: bool = False,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Answers every input of a file in a file of JSON lines, and says how many. Killed, the same call goes on where it was."""
+    refuse_out(out, force, [source])
+    made_by = {
+        "model": model_digest(predictor.folder),
+        "engine": predictor.engine,
+        "column": ", ".join(columns),
+        "kind of input": "".join(source.suffixes[-2:]),
+        "batch": f"{BATCH} {BATCH_BYTES}",
+    }
+    began = time.monotonic()
+    lines = Lines(source)
+    with contextlib.closing(lines), writing(out, made_by, force, skip_bad) as part, stopping() as stop:
+        found = rows(lines, predictor.kind, columns)
+        before = part.state.inputs
+        if before:
+            log.say(f"{out}: going on after {before} inputs")
+            pass_over(lines, found, part)
+        _fill(predictor, part, batches(predictor, lines, found, skip_bad), lines, stop)
+        if not part.state.inputs:
+            raise Refused(f"{source}: has no inputs")
+        part.finish()
+    seconds = time.monotonic() - began
+    return {"out": str(out), "inputs": part.state.inputs, "bad": part.state.bad, "before": before, "seconds": seconds}
+
+
+def _fill(predictor: Predictor, part: Part, source: Iterator[Batch], lines: Lines, stop: Callable[[], bool]) -> None:
+    began, first = time.monotonic(), part.state.inputs
+    shown = log.progress("predict, kB read", lines.size // 1000, lines.bytes // 1000) if lines.size else _unshown()
+    with shown as update:
+        for batch, answers in answered(predictor, source):
+            part.add(written(records(batch, answers)), len(batch.rows), len(batch.rows) - len(answers), batch.read)
+            done = part.state.inputs
+            update(batch.bytes // 1000, f"{done} inputs, {(done - first) / (time.monotonic() - began):.0f}/s")
+            if stop():
+                part.keep()
+                raise KeyboardInterrupt
+
+
+def _unshown() -> contextlib.AbstractContextManager[Callable[[int, str], None]]:
+    """Of a pipe or a packed file it is not known how much will come."""
+    return contextlib.nullcontext(lambda done, remark: None)
+
+
+def pass_over(lines: Lines, found: Iterator[Row], part: Part) -> None:
+    """What is answered already is read again, so that it is known to be the same."""
+    there = sum(1 for _, _ in zip(range(part.state.inputs), found, strict=False))
+    if there < part.state.inputs or lines.digest != part.state.read:
+        raise Refused(
+            f"{lines.path}: is not what the first {part.state.inputs} lines of {part.out.name}.part answer; --force begins anew"
+        )
+
+
+def written(values: Iterable[dict[str, Any]]) -> bytes:
+    """JSON lines. Half a surrogate pair, which an id may hold, is written as JSON writes it."""
+    return "".join(f"{json.dumps(value, ensure_ascii=False)}\n" for value in values).encode("utf-8", "backslashreplace")
+
+
+def model_digest(folder: Path) -> str:
+    """Changes when a file of the model does, wherever it lies."""
+    return fingerprint([[str(path.relative_to(folder)), sha256(path)] for path in files_below(folder)])

@@ -1,0 +1,126 @@
+"""Writes a saved model as one engine wants it, and lets it pass only if it answers as its source does."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from niwaki.answers._kind import Input
+from niwaki.core.errors import GateMissed, Refused, UsageError, did_you_mean
+from niwaki.core.files import committed
+from niwaki.engines.export import write_graph
+from niwaki.engines.native.files import write_program
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate.quality import difference, quality
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.forms.int8 import Int8Linear
+from niwaki.models.forms.static import StaticInt8Linear
+from niwaki.models.forms.store import StoredLinear
+from niwaki.models.model import Model, load_folder
+from niwaki.run.runner import quiet_libraries
+from niwaki.tasks._task import Task
+
+ENGINES = ("native", "onnx", "torch")
+Precision = Literal["", "int8", "float"]
+SAME_ANSWERS = 0.97  # without a task: so many texts must be answered alike
+TEXTS = 256
+
+
+def export(source: Path, to: str, out: Path, precision: str, task: Task | None, tolerance: float) -> dict[str, Any]:
+    """The folder `out`, and what the gate saw. Nothing is written where the gate is missed."""
+    if to not in ENGINES:
+        raise UsageError(f"--to {to}: is not an engine{did_you_mean(to, ENGINES)}")
+    if precision not in ("", "int8", "float"):
+        raise UsageError(f"--precision {precision}: write int8 or float, or nothing")
+    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
+        raise Refused(f"{out}: is there already; remove it, or choose another folder with --out")
+    quiet_libraries()
+    model = load_folder(source)
+    rounded = precision == "int8" or (to == "native" and not precision and has_floats(model))
+    if rounded and has_floats(model):
+        model.operate(Int8())
+    with committed(out) as folder:
+        model.save(folder)
+        write_graph(model, folder)
+        reason = write_program(model, folder)
+        if to == "native" and reason:
+            raise Refused(f"{source}: {reason}")
+        told = {
+            "source": str(source),
+            "out": str(out),
+            "engine": to,
+            "int8": rounded,
+            **compared(source, folder, to, task),
+        }
+        told["bytes"] = [sum(path.stat().st_size for path in one.iterdir()) for one in (source, folder)]
+        refuse_apart(told, tolerance)
+    return told
+
+
+def has_floats(model: Model) -> bool:
+    """Whether any matrix of the encoder is multiplied as floats."""
+    packed = (Int8Linear, StaticInt8Linear)
+    found = [model.network.get_submodule(path) for path in model.anatomy.matrices()]
+    return any(
+        not isinstance(one, packed) and not (isinstance(one, StoredLinear) and one.store.integers) for one in found
+    )
+
+
+def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[str, Any]:
+    """The artifact in its engine beside its source in torch: logits and answers, and with a task its score."""
+    one, other = Predictor(source, "torch"), Predictor(made, engine)
+    inputs = list(task.inputs(task.splits()["test"])) if task else texts_for(one)
+    values, logits = [], []
+    for predictor in (one, other):
+        rows = predictor.encode(inputs)
+        logits.append(predictor.logits(rows))
+        values.append(predictor.kind.values(logits[-1], rows, inputs, predictor.labels))
+    same = float(np.mean([a == b for a, b in zip(*values, strict=True)]))
+    apart = np.abs(logits[0] - logits[1])
+    told = {
+        "texts": len(inputs),
+        "same_answers": same,
+        "logits_apart": {"mean": float(apart.mean()), "most": float(apart.max())},
+    }
+    if task is None or one.kind.to_json()["kind"] != task.answer or one.labels != task.labels:
+        return told
+    outcomes = [task.outcomes(found, task.splits()["test"]) for found in values]
+    scores = [quality(task, found) for found in outcomes]
+    paired = difference(task, [outcomes[1]], [outcomes[0]])
+    return {
+        **told,
+        "task": task.name,
+        "metric": scores[0]["metric"],
+        "scores": [score["value"] for score in scores],
+        "paired": paired,
+    }
+
+
+def texts_for(predictor: Predictor) -> list[Input]:
+    """Sentences of the embedded reviews, in the form that the model reads."""
+    from niwaki.tasks.rotten_tomatoes import imdb_sentences
+
+    found = [" ".join(text.split()) for text in imdb_sentences(2 * TEXTS, 0)]
+    form = predictor.kind.to_json()["kind"]
+    if form in ("span", "choice"):
+        raise Refused(
+            f"export: a model that answers with a {form} is compared on rows of its task; name it with --task or --data"
+        )
+    pairs = list(zip(found[:TEXTS], found[TEXTS:], strict=True))
+    return [text.split() for text in found[:TEXTS]] if form == "tags" else [pair[0] for pair in pairs]
+
+
+def refuse_apart(told: dict[str, Any], tolerance: float) -> None:
+    """GateMissed where the artifact is worse than its source by more than the tolerance, or answers otherwise too often."""
+    if "scores" in told:
+        source, made = told["scores"]
+        if source - made > tolerance:
+            raise GateMissed(
+                f"{told['out']}: not written: {told['metric']} {made:.4f} in the {told['engine']} engine, {source:.4f} before, more than "
+                f"{tolerance} apart; --precision float keeps the weights as they are, --tolerance allows more"
+            )
+    elif told["same_answers"] < SAME_ANSWERS:
+        raise GateMissed(
+            f"{told['out']}: not written: {told['same_answers']:.1%} of {told['texts']} texts are answered as before, fewer than {SAME_ANSWERS:.0%}; "
+            "--precision float keeps the weights as they are, and --task scores it on rows that it is for"
+        )

@@ -1,0 +1,114 @@
+"""Exports: what is written answers as its source does, or nothing is written."""
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from niwaki import api
+from niwaki.core.errors import GateMissed, Refused, UsageError
+from niwaki.engines.native.library import best
+from niwaki.models.edits.digits import Digits
+from niwaki.models.model import load_folder
+from niwaki.run.export import has_floats
+
+pytestmark = pytest.mark.skipif(best() is None, reason="the native engine was not built, or this processor lacks AVX2")
+TEXTS = [text for text, _ in tiny.sentences(30, seed=3)]
+
+
+@pytest.fixture
+def source(tmp_path):
+    folder = tmp_path / "source"
+    folder.mkdir()
+    tiny.model("bert").save(folder)
+    return folder
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "mpnet", "albert"])
+def test_native_is_int8_by_default_and_loads_without_its_source(tmp_path, family):
+    (tmp_path / "source").mkdir()
+    tiny.model(family).save(tmp_path / "source")
+    told = api.export(
+        tmp_path / "source", "native", tmp_path / "out", data=tiny.write_csv(tmp_path / "rows.csv"), tolerance=0.1
+    )
+    assert told["int8"] and told["same_answers"] > 0.85 and told["bytes"][1] < told["bytes"][0]
+    assert not has_floats(load_folder(tmp_path / "out"))
+    found, wanted = (api.load(tmp_path / name, engine) for name, engine in (("out", "native"), ("source", "torch")))
+    np.testing.assert_allclose(found.logits(found.encode(TEXTS)), wanted.logits(wanted.encode(TEXTS)), atol=0.1)
+
+
+def test_floats_stay_floats_where_they_are_asked_for(source, tmp_path):
+    told = api.export(source, "native", tmp_path / "out", precision="float")
+    assert not told["int8"] and told["logits_apart"]["most"] < 1e-4 and told["same_answers"] == 1.0
+
+
+@pytest.mark.parametrize("engine", ["onnx", "torch"])
+def test_other_engines_keep_the_weights_as_they_are(source, tmp_path, engine):
+    told = api.export(source, engine, tmp_path / "out")
+    assert not told["int8"] and told["logits_apart"]["most"] < 1e-4
+    assert api.load(tmp_path / "out", engine).predict(TEXTS[0])[0].label in ("bad", "good")
+
+
+def test_what_is_packed_already_is_not_packed_again(tmp_path):
+    model = tiny.model("bert")
+    model.operate(Digits(base=16, group=16))
+    (tmp_path / "source").mkdir()
+    model.save(tmp_path / "source")
+    assert not has_floats(model)
+    told = api.export(
+        tmp_path / "source", "native", tmp_path / "out", data=tiny.write_csv(tmp_path / "rows.csv"), tolerance=0.1
+    )
+    assert not told["int8"]
+    assert (tmp_path / "out" / "model.safetensors").read_bytes() == (tmp_path / "source" / "model.safetensors").read_bytes()  # fmt: skip
+
+
+def test_a_task_is_the_gate_and_nothing_is_written_where_it_is_missed(tmp_path):
+    """Of a matrix with one huge weight per row that no input reads, eight bits keep nothing else."""
+    model = tiny.model("bert")
+    with torch.no_grad():
+        for layer in model.anatomy.layers:
+            layer.part("attention_norm").weight[0] = layer.part("attention_norm").bias[0] = 0.0
+            layer.linear("ffn_in").weight[:, 0] = 1e5
+        model.network.classifier.weight *= 20
+    (tmp_path / "source").mkdir()
+    model.save(tmp_path / "source")
+    data, texts = tmp_path / "rows.csv", [text for text, _ in tiny.sentences(400)]
+    said = api.load(tmp_path / "source", "torch").values(texts)  # the rows' labels: so that any change is for the worse
+    data.write_text("\n".join(["text,label", *(f"{text},{label}" for text, label in zip(texts, said, strict=True))]))
+    with pytest.raises(GateMissed, match="not written") as missed:
+        api.export(tmp_path / "source", "native", tmp_path / "out", data=data, tolerance=0.0)
+    assert missed.value.exit_code == 4 and "1.0000 before" in str(missed.value)
+    assert [path.name for path in tmp_path.iterdir() if "out" in path.name] == []
+    told = api.export(tmp_path / "source", "native", tmp_path / "out", precision="float", data=data, tolerance=0.0)
+    assert told["scores"] == [1.0, 1.0]
+
+
+def test_without_a_task_too_many_other_answers_are_refused(source, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "niwaki.run.export.compared", lambda *given: {"texts": 100, "same_answers": 0.9, "logits_apart": {}}
+    )
+    with pytest.raises(GateMissed, match=r"90\.0% of 100 texts"):
+        api.export(source, "native", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_there_is_not_written_over(source, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("kept")
+    with pytest.raises(Refused, match="is there already"):
+        api.export(source, "native", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("given", "match"), [({"to": "tpu"}, "is not an engine"), ({"precision": "int7"}, "int8 or float")]
+)
+def test_unknown_words_are_named(source, tmp_path, given, match):
+    with pytest.raises(UsageError, match=match):
+        api.export(source, given.get("to", "native"), tmp_path / "out", precision=given.get("precision", ""))
+
+
+def test_a_model_that_the_engine_cannot_run_is_refused_in_one_line(tmp_path):
+    (tmp_path / "source").mkdir()
+    tiny.model("averaging").save(tmp_path / "source")
+    with pytest.raises(Refused, match="runs encoders with attention"):
+        api.export(tmp_path / "source", "native", tmp_path / "out")
