@@ -1,0 +1,122 @@
+"""Programs are data from strangers: whatever is changed in one, it is refused, or runs within its tensors."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+import tiny
+from niwaki.core.errors import Refused
+from niwaki.engines.native.files import PROGRAM, read_program, read_tensors, write_program
+from niwaki.engines.native.library import best
+from niwaki.engines.native.network import Network
+from niwaki.engines.native.program import Parts, Program
+from niwaki.models.edits.int8 import Int8
+
+pytestmark = pytest.mark.skipif(best() is None, reason="the native engine was not built, or this processor lacks AVX2")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    made = {}
+    for family, whole in (("bert", False), ("mpnet", True), ("albert", False)):
+        model, folder = tiny.model(family), tmp_path_factory.mktemp(family)
+        if whole:
+            model.operate(Int8())
+        model.save(folder)
+        assert write_program(model, folder) is None
+        made[family] = (folder, json.loads((folder / PROGRAM).read_text()), read_tensors(folder))
+    return made
+
+
+def places(value, path=()):
+    """The paths of all values in plain data."""
+    yield path
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(inner, (*path, key))
+
+
+ODD = some.sampled_from([0, 1, -1, 2, 3, 7, 64, 65, 10**6, 1 << 31, 1 << 63, 0.5, 1e300, "", "x", None, True, [], {}, [0], [1, 2]])  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=some.data(), family=some.sampled_from(["bert", "mpnet", "albert"]))
+def test_a_changed_program_is_refused_or_runs(saved, data, family):
+    _, program, tensors = saved[family]
+    changed = copy.deepcopy(program)
+    for _ in range(data.draw(some.integers(1, 3))):
+        path = data.draw(some.sampled_from(sorted((p for p in places(changed) if p), key=str)))
+        holder = changed
+        for key in path[:-1]:
+            holder = holder[key]
+        drawn = data.draw(some.one_of(ODD, some.sampled_from([program["tokens"], program["layers"][0], *tensors])))
+        holder[path[-1]] = copy.deepcopy(drawn)  # the next change may be inside of it
+    try:
+        network = Network(Program.model_validate(changed), tensors, "here")
+    except (Refused, ValueError):
+        return
+    longest = min(network.sizes.longest, 9)
+    found = network(np.zeros(longest, int), np.zeros(longest, int), np.array([longest]))
+    assert found.shape == ((longest if network.per_token else 1), network.sizes.labels)
+
+
+def test_the_saved_program_says_what_the_model_is(saved):
+    folder, _, tensors = saved["mpnet"]
+    sizes = Parts(read_program(folder), tensors, "here").sizes
+    model = tiny.model("mpnet")
+    assert sizes.width == 32 and sizes.vocabulary == model.network.config.vocab_size and sizes.labels == 2
+    assert sizes.longest == model.anatomy.max_tokens and sizes.types == 0
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2}', "{" * 5000, '{"tokens": NaN}'])
+def test_files_that_are_no_programs_are_refused_in_lines_that_name_them(saved, tmp_path, text):
+    (tmp_path / PROGRAM).write_text(text)
+    with pytest.raises(Refused, match=PROGRAM):
+        read_program(tmp_path)
+
+
+def runs(saved, family="bert"):
+    folder, _, tensors = saved[family]
+    return Network(read_program(folder), tensors, "here")
+
+
+def test_no_texts_give_no_rows(saved):
+    assert runs(saved)(np.zeros(0), np.zeros(0), np.zeros(0)).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("ids", "types", "lengths", "error"),
+    [
+        ([5, 10**6], [0, 0], [2], Refused),
+        ([5, -1], [0, 0], [2], Refused),
+        ([5, 5], [0, 9], [2], Refused),
+        ([5] * 99, [0] * 99, [99], Refused),
+        ([5, 5], [0, 0], [3], ValueError),
+        ([5, 5], [0, 0], [2, 0], ValueError),
+        ([5, 5], [0], [2], ValueError),
+    ],
+    ids=["unknown id", "negative id", "unknown type", "too long", "wrong sum", "empty text", "too few types"],
+)
+def test_calls_that_would_lead_outside_are_refused(saved, ids, types, lengths, error):
+    with pytest.raises(error):
+        runs(saved)(np.array(ids), np.array(types), np.array(lengths))
+
+
+def test_ten_thousand_texts_in_one_call(saved):
+    network = runs(saved)
+    lengths = np.random.default_rng(0).integers(1, 9, 10_000)
+    ids = np.random.default_rng(1).integers(0, network.sizes.vocabulary, lengths.sum())
+    found = network(ids, np.zeros_like(ids), lengths)
+    first = network(ids[: lengths[0]], np.zeros(lengths[0]), lengths[:1])
+    last = network(ids[-lengths[-1] :], np.zeros(lengths[-1]), lengths[-1:])
+    np.testing.assert_array_equal(found[[0, -1]], np.concatenate([first, last]))
+
+
+def test_unknown_kernels_are_refused(saved):
+    folder, _, tensors = saved["bert"]
+    with pytest.raises(Refused, match="cannot run here"):
+        Network(read_program(folder), tensors, "here", "avx9")

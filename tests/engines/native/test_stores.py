@@ -1,0 +1,89 @@
+"""Every form that files keep, read without torch, against the form itself."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from niwaki.engines.native import stores as s
+from niwaki.models.forms import digits, int8, kronecker, sparse
+
+DRAW = torch.Generator().manual_seed(3)
+
+
+def weights(rows: int, columns: int) -> torch.Tensor:
+    return torch.randn(rows, columns, generator=DRAW)
+
+
+def tensors(module: nn.Module) -> dict[str, np.ndarray]:
+    return {name: value.detach().numpy() for name, value in module.state_dict().items()}
+
+
+@pytest.mark.parametrize("base", digits.DIGITS)
+@pytest.mark.parametrize(("columns", "group"), [(24, 8), (37, 0), (20, 64), (1, 1)])
+def test_digits(base, columns, group):
+    made = digits.Digits.of(weights(5, columns), base, group)
+    store = s.Digits(words="words", scale="scale", base=base, group=made.group, columns=columns)
+    np.testing.assert_array_equal(store.floats(tensors(made)), made().detach().numpy())
+    codes, scale = store.read(tensors(made))
+    wanted, steps = int8.quantize_rows(made())
+    np.testing.assert_array_equal(codes, wanted.numpy())
+    np.testing.assert_array_equal(scale, steps.numpy())
+
+
+@pytest.mark.parametrize("base", [0, 16, 255])
+def test_sparse(base):
+    weight = weights(9, 21) * (weights(9, 21) > 0.7)
+    made = sparse.Sparse.of(weight, base)
+    kept = s.Digits(words="kept.words", scale="kept.scale", base=base, group=made.kept.group, columns=made.kept.columns) if base else s.Floats(weight="kept.values")  # fmt: skip
+    found = s.Sparse(bits="bits", kept=kept, rows=9, columns=21).read(tensors(made))
+    wanted = made().detach().numpy()
+    if base:
+        assert found[0].dtype == np.int8 and np.array_equal(found[0] != 0, np.abs(wanted) > found[1][:, None] / 2)
+        np.testing.assert_allclose(s.floats(found), wanted, atol=float(found[1].max()))
+    else:
+        np.testing.assert_array_equal(found[0], wanted)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_kronecker(packed):
+    linear = nn.Linear(24, 16)
+    made = kronecker.Kronecker.of(linear, (4, 6, 3))
+    if packed:
+        made.first, made.second = int8.packed_form(made.first), int8.packed_form(made.second)
+
+    def part(name: str):
+        return s.Whole(weight=f"{name}.weight", scale=f"{name}.scale", turned=True) if packed else s.Floats(weight=f"{name}.weight")  # fmt: skip
+
+    found = s.Kronecker(first=part("first"), second=part("second"), terms=3).read(tensors(made))
+    assert (found[1] is not None) == packed
+    wanted = made.plain().weight.detach().numpy()
+    np.testing.assert_allclose(s.floats(found), wanted, atol=float(found[1].max()) / 2 + 1e-6 if packed else 1e-6)
+
+
+def test_whole_ones_may_lie_turned():
+    made = int8.Int8Linear.of(nn.Linear(7, 5))
+    codes, scale = s.Whole(weight="weight", scale="scale", turned=True).read(tensors(made))
+    np.testing.assert_allclose(codes * scale[:, None], made.plain().weight.detach().numpy(), atol=1e-7)
+
+
+BAD = {
+    "no such tensor": (s.Floats(weight="x"), {}),
+    "another type": (s.Floats(weight="x"), {"x": np.zeros((2, 2), np.float64)}),
+    "another rank": (s.Floats(weight="x"), {"x": np.zeros(4, np.float32)}),
+    "nothing in it": (s.Floats(weight="x"), {"x": np.zeros((0, 4), np.float32)}),
+    "too few scales": (s.Whole(weight="x", scale="y"), {"x": np.zeros((3, 2), np.int8), "y": np.ones(2, np.float32)}),
+    "too few words": (s.Digits(words="x", scale="y", base=16, group=8, columns=9), {"x": np.zeros((3, 4), np.uint8), "y": np.ones((3, 2), np.float16)}),
+    "too many columns": (s.Digits(words="x", scale="y", base=16, group=1 << 31, columns=1 << 31), {"x": np.zeros((3, 4), np.uint8), "y": np.ones((3, 1), np.float16)}),
+    "too few bits": (s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=99, columns=9), {"x": np.zeros(3, np.uint8), "y": np.ones((1, 5), np.float32)}),
+    "too few values": (s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=4, columns=4), {"x": np.full(2, 255, np.uint8), "y": np.ones((1, 5), np.float32)}),
+    "terms that do not divide": (s.Kronecker(first=s.Floats(weight="x"), second=s.Floats(weight="x"), terms=3), {"x": np.zeros((4, 4), np.float32)}),
+    "too large": (s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=1 << 24, columns=1 << 16), {"x": np.zeros(3, np.uint8)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_does_not_fit_is_told_before_memory_is_taken(name):
+    store, given = BAD[name]
+    with pytest.raises(s.Misfit):
+        store.read(given)

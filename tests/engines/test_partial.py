@@ -1,0 +1,128 @@
+"""A part is good as far as its state says: torn ends are cut, other work is refused, a full disk costs nothing that was kept."""
+
+import json
+
+import pytest
+
+from niwaki.core.errors import NiwakiError, Refused
+from niwaki.engines import partial
+from niwaki.engines.partial import State, part_of, refuse_out, state_of, writing
+
+MADE_BY = {"model": "a", "engine": "onnx"}
+
+
+@pytest.fixture
+def out(tmp_path):
+    """Two inputs are kept, and a torn line lies behind them."""
+    out = tmp_path / "out.jsonl"
+    with writing(out, MADE_BY) as part:
+        part.add(b"1\n2\n", 2, 0, "hash")
+        part.keep()
+        part.add(b"3\n4", 2, 0, "later")
+    return out
+
+
+def test_it_goes_on_behind_what_was_kept(out):
+    assert part_of(out).read_bytes() == b"1\n2\n3\n4"
+    with writing(out, MADE_BY) as part:
+        assert part.state == State(made_by=MADE_BY, inputs=2, bytes=4, read="hash")
+        part.add(b"5\n", 1, 1, "end")
+        part.finish()
+    assert out.read_bytes() == b"1\n2\n5\n" and sorted(out.parent.iterdir()) == [out]
+
+
+def test_with_force_it_begins_anew(out):
+    with writing(out, {"model": "b"}, force=True) as part:
+        assert part.state.inputs == 0
+        part.add(b"9\n", 1, 0, "x")
+        part.finish()
+    with writing(out, MADE_BY, force=True) as part:
+        part.finish()
+    assert out.read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"made_by": {**MADE_BY, "model": "b"}}, "was begun with another model; --force"),
+        ({"made_by": {"engine": "torch"}}, "was begun with another model and another engine"),
+        ({"bytes": 99}, "is shorter than it was"),
+        ({"bad": 1}, "give --skip-bad as before"),
+        ({"bytes": -1}, "bytes"),
+        ({"else": 1}, "unknown key"),
+    ],
+)
+def test_a_state_of_other_work_is_refused(out, change, line):
+    state_of(out).write_text(json.dumps({**json.loads(state_of(out).read_text()), **change}))
+    before = part_of(out).read_bytes()
+    with pytest.raises(Refused, match=line), writing(out, MADE_BY, bad=False):
+        pass
+    assert part_of(out).read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"inputs": NaN}', "1"])
+def test_a_damaged_state_is_refused(out, text):
+    state_of(out).write_text(text)
+    with pytest.raises(Refused), writing(out, MADE_BY):
+        pass
+
+
+@pytest.mark.parametrize("gone", [part_of, state_of])
+def test_half_of_it_counts_for_nothing(out, gone):
+    gone(out).unlink()
+    with writing(out, MADE_BY) as part:
+        assert part.state.inputs == 0 and part_of(out).stat().st_size == 0
+
+
+def test_only_one_at_a_time(out):
+    with (
+        writing(out, MADE_BY),
+        pytest.raises(Refused, match="is being written by another process"),
+        writing(out, MADE_BY),
+    ):
+        pass
+
+
+def test_a_full_disk_is_told_and_what_was_kept_stays(out, monkeypatch):
+    def full(self, data):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch, writing(out, MADE_BY) as part:
+        patch.setattr(partial._Whole, "write", full)
+        with pytest.raises(NiwakiError, match=r"out\.jsonl\.part: could not be written \(No space left.*goes on"):
+            part.add(b"3\n", 1, 0, "x")
+    with writing(out, MADE_BY) as part:
+        assert part.state.inputs == 2
+
+
+def test_a_disk_that_takes_a_part_first(out, monkeypatch):
+    class Slow:
+        def __init__(self):
+            self.taken = b""
+
+        def fileno(self):
+            return 0
+
+        def write(self, data):
+            self.taken += bytes(data[:3])
+            return min(3, len(data))
+
+    slow = Slow()
+    partial._Whole(slow).write(b"0123456789")
+    assert slow.taken == b"0123456789"
+
+
+def test_where_no_file_can_come_to_be(tmp_path):
+    (tmp_path / "is.jsonl").write_text("x")
+    with pytest.raises(Refused, match="is there already; --force"):
+        refuse_out(tmp_path / "is.jsonl", False)
+    refuse_out(tmp_path / "is.jsonl", True)
+    with pytest.raises(Refused, match="is what is read"):
+        refuse_out(tmp_path / "is.jsonl", True, [tmp_path / "." / "is.jsonl"])
+    with pytest.raises(Refused, match="is not a plain file"):
+        refuse_out(tmp_path, True)
+    with pytest.raises(Refused, match="its folder is not there"):
+        refuse_out(tmp_path / "no" / "out", False)
+    (tmp_path / "link").symlink_to(tmp_path / "is.jsonl")
+    with pytest.raises(Refused, match="is what is read"):
+        refuse_out(tmp_path / "link", True, [tmp_path / "is.jsonl"])
