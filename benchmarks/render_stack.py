@@ -14,7 +14,7 @@ HEADS = {
     "stack": "Stacks, each on the distilled student `half`",
     "tiny": "A student without attention",
     "speed": "Half of the encoder's operations, and unstructured sparsity in a file as large",
-    "order": "Order of distilling, pruning (half the neurons, a third of the heads) and quantizing (8 bits, trained through the rounding)",
+    "order": "Order of distilling (into half the layers), pruning (half the neurons, a third of the heads) and quantizing (8 bits, trained through the rounding)",
     "alone": "Each method alone, on the teacher",
 }  # fmt: skip
 SIZES = ((20, 0.97), (50, 0.93))  # times smaller, share of the score

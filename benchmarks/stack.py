@@ -126,8 +126,8 @@ STACKS = {  # each on the distilled student
 }  # fmt: skip
 AVERAGING = {"methods": [use("vocabulary"), use("averaging"), LOGITS], "teacher": "teacher", "train": {"epochs": 12.0, "lr": 2e-3}}  # fmt: skip
 TINY = {"averaging+int8": [AVERAGING, bare(use("int8"))], "averaging+lowbit-4": [AVERAGING, bare(use("lowbit", bits=4))]}  # fmt: skip
-STEPS = {
-    "distil": {"methods": [HALF, LOGITS], "teacher": "teacher", "train": {"epochs": 3.0, "lr": 2e-4, "dropout": 0.0}},
+STEPS = {  # whatever the order, the same shape in the end
+    "distil": {"methods": [use("student", layers=3), LOGITS], "teacher": "teacher", "train": {"epochs": 3.0, "lr": 2e-4, "dropout": 0.0}},
     "prune": cut(use("ffn", keep=0.5), use("heads", keep=0.67), train=MEND),
     "quantize": cut(use("aware", bits=8), train=MEND),
 }  # fmt: skip
