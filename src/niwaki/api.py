@@ -9,7 +9,7 @@ from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
 from niwaki.run.start import RUNS, check, own_rows, run
 
-__all__ = ["RUNS", "check", "evaluate", "export", "load", "predict_file", "run", "sensitivity"]
+__all__ = ["RUNS", "bench", "check", "evaluate", "export", "load", "predict_file", "run", "sensitivity"]
 
 
 def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> Predictor:
@@ -76,6 +76,25 @@ def export(
 
     chosen = _task(task, data, overrides) if task or data else None
     return write(_folder(model), to, Path(out).expanduser(), precision, chosen, tolerance)
+
+
+def bench(
+    models: Sequence[str | Path], *, engines: Sequence[str] = (), streams: Sequence[str] = (), rounds: int = 6, threads: int | None = None
+) -> dict[str, Any]:  # fmt: skip
+    """Throughput, latency and energy of saved models in their engines, taken in turns on streams of several lengths."""
+    from niwaki.engines.choice import able
+    from niwaki.evaluate.bench import STREAMS
+    from niwaki.evaluate.bench import bench as measure
+
+    for stream in streams:
+        if stream not in STREAMS:
+            raise UsageError(f"--stream {stream}: is not one{did_you_mean(stream, list(STREAMS))}")
+    chosen: dict[str, tuple[Path, str]] = {}
+    for folder in map(_folder, models):
+        name = folder.parent.name if folder.name == "model" else folder.name
+        for engine in engines or [one for one in able(folder) if one != "torch"] or ["torch"]:
+            chosen[f"{name} {engine}"] = (folder, engine)
+    return measure(chosen, list(streams) or list(STREAMS), rounds, threads)
 
 
 def sensitivity(

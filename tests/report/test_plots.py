@@ -57,3 +57,18 @@ def test_curves_are_thinned_and_repeated_steps_count_once() -> None:
     assert curve([*lines, {"kind": "step", "loss": None}])["loss"] == [[1, 1.0], [2, 1.0], [3, 5.0]]
     assert thin([[0, 1], [1, 3], [2, 5]], points=2) == [[0.5, 2], [2, 5]]
     assert len(thin([[s, 0] for s in range(10_000)])) <= 160
+
+
+def test_bars_are_a_drawing_of_their_own_with_every_name_escaped():
+    from xml.etree import ElementTree
+
+    from niwaki.report.plots.bars import bars
+
+    drawn = ElementTree.fromstring(
+        str(bars({"<mixed>": {"a & b": (100.0, 90.0, 110.0), "c": (50.0, 0.0, 60.0)}}, "texts/s"))
+    )
+    assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = [one.text for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"<mixed>", "a & b", "c", "100 texts/s"} <= set(texts)
+    long, short = (float(one.get("width")) for one in drawn.iter("{http://www.w3.org/2000/svg}rect"))
+    assert long == pytest.approx(2 * short, rel=0.02)

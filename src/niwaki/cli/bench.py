@@ -1,0 +1,56 @@
+"""Times saved models in their engines, text in to label out, in turns."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from niwaki.cli._print import give, table
+
+COLUMNS = ("stream", "model", "texts/s", "from", "to", "ratio", "p50 ms", "p95 ms", "p99 ms", "mWh/1000")
+
+
+def command(
+    models: list[str] = typer.Argument(help="folders of models, or of runs (then the stage each says to deploy)"),
+    engine: list[str] = typer.Option(
+        [], help="onnx, native or torch, may be given several times; none takes all that can but torch"
+    ),
+    stream: list[str] = typer.Option([], help="mixed, short, 128 or 384, may be given several times; none takes all"),
+    rounds: int = typer.Option(6, min=6, max=1000, help="laps of each, in turns"),
+    threads: int = typer.Option(0, min=0, max=1024, help="none takes all cores"),
+    plot: Path | None = typer.Option(None, help="also draw it: a file that ends in .svg"),
+    json: bool = typer.Option(False, "--json", help="as JSON"),
+) -> None:
+    """Time saved models and engines side by side: throughput, latency of single requests, energy, with 95 % intervals.
+
+    Texts are sentences of the embedded reviews: as they come (mixed), or cut to 12, 128 and 384 tokens. All take turns in one process,
+    so that a busy machine is unfair to none; ratios are to the first.
+    """
+    from niwaki import api
+
+    told = api.bench(models, engines=engine, streams=stream, rounds=rounds, threads=threads or None)
+    rows = [
+        _row(name, label, one) for name, part in told["streams"].items() for label, one in part["contenders"].items()
+    ]
+    if plot is not None:
+        from niwaki.core.files import write_text
+        from niwaki.report.plots.bars import bars
+
+        throughput = {
+            name: {
+                label: tuple(one["throughput"][key] for key in ("value", "low", "high"))
+                for label, one in part["contenders"].items()
+            }
+            for name, part in told["streams"].items()
+        }
+        write_text(plot, str(bars(throughput, "texts/s")))
+    give(told, json, table(rows, COLUMNS))
+
+
+def _row(stream: str, label: str, one: dict[str, Any]) -> dict[str, Any]:
+    through, latency, energy = one["throughput"], one["latency_ms"], one["energy_per_1000"].get("joules")
+    return {
+        "stream": stream, "model": label, "texts/s": through["value"], "from": through["low"], "to": through["high"],
+        "ratio": one["ratio"]["value"], "p50 ms": latency["p50"], "p95 ms": latency["p95"], "p99 ms": latency["p99"],
+        "mWh/1000": None if energy is None else energy / 3.6,
+    }  # fmt: skip

@@ -1,0 +1,52 @@
+"""Models and engines side by side: texts in, answers out, in turns, on streams of several lengths."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from niwaki.answers._kind import Input
+from niwaki.core.errors import Refused
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate.speed import race
+from niwaki.tasks.rotten_tomatoes import imdb_sentences
+
+STREAMS = {"mixed": 0, "short": 12, "128": 128, "384": 384}  # tokens of a text; 0 takes sentences as they come
+COUNTS = {"mixed": 512, "short": 512, "128": 96, "384": 32}
+WORDS = ("not", "a", "bad", "film")  # fills what is too short
+
+
+def texts_of(stream: str, count: int) -> list[str]:
+    """Sentences of the embedded reviews in the order they come; for a length, as many of them as are surely enough, to be cut."""
+    found = [" ".join(text.split()) for text in imdb_sentences(4096, 0)]
+    tokens = STREAMS[stream]
+    if not tokens:
+        return found[:count]
+    texts, at = [], 0
+    for _ in range(count):
+        words: list[str] = []
+        while len(words) < tokens:  # a word has a token or more
+            words += found[at % len(found)].split() or WORDS
+            at += 1
+        texts.append(" ".join(words[:tokens]))
+    return texts
+
+
+def bench(
+    models: Mapping[str, tuple[Path, str]], streams: Sequence[str], rounds: int, threads: int | None, other: Mapping[str, Callable[..., Any]] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """For each stream the race of all models, given by label as folder and engine; ratios are to the first of them. `other` makes
+    further contenders: a function of the stream's tokens that gives a runner of texts."""
+    told: dict[str, Any] = {"version": 1, "streams": {}}
+    for stream in streams:
+        tokens, texts = STREAMS[stream], texts_of(stream, COUNTS[stream])
+        runners: dict[str, Callable[[Sequence[Input]], Any]] = {}
+        for label, (folder, engine) in models.items():
+            predictor = Predictor(folder, engine, threads, tokens or None)
+            if predictor.kind.to_json()["kind"] not in ("label", "labels", "number"):
+                raise Refused(
+                    f"{folder}: bench runs models that answer a text, not a {predictor.kind.to_json()['kind']}"
+                )
+            runners[label] = predictor.values
+        runners |= {label: make(tokens) for label, make in (other or {}).items()}
+        told["streams"][stream] = {"tokens": tokens or None, **race(runners, texts, next(iter(runners)), rounds)}
+    return told

@@ -1,0 +1,61 @@
+"""The bench: streams of the lengths they say, every model and engine in every stream."""
+
+import pytest
+
+import tiny
+from niwaki import api
+from niwaki.core.errors import Refused, UsageError
+from niwaki.engines.export import write_graph
+from niwaki.engines.native.files import write_program
+from niwaki.engines.native.library import best
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate import bench
+
+
+@pytest.fixture
+def folder(tmp_path):
+    model, made = tiny.model("bert"), tmp_path / "mine"
+    made.mkdir()
+    model.save(made)
+    write_graph(model, made)
+    write_program(model, made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    monkeypatch.setattr(bench, "COUNTS", dict.fromkeys(bench.STREAMS, 6))
+
+
+@pytest.mark.parametrize("stream", ["short", "128", "384"])
+def test_texts_are_as_long_as_their_stream_says(folder, stream):
+    tokens = bench.STREAMS[stream]
+    predictor = Predictor(folder, "torch", max_tokens=tokens)
+    assert set(predictor.encode(bench.texts_of(stream, 5)).ids.lengths.tolist()) == {tokens}
+
+
+def test_a_mixed_stream_is_sentences_as_they_come():
+    texts = bench.texts_of("mixed", 50)
+    assert len(texts) == 50 and len({len(text.split()) for text in texts}) > 10
+
+
+def test_every_engine_runs_in_every_stream(folder):
+    told = api.bench([folder], streams=["mixed", "short"], threads=1)
+    names = {"mine onnx", "mine native"} if best() else {"mine onnx"}
+    for part in told["streams"].values():
+        assert set(part["contenders"]) == names
+        for one in part["contenders"].values():
+            assert one["throughput"]["low"] <= one["throughput"]["value"] <= one["throughput"]["high"]
+            assert 0 < one["latency_ms"]["p50"] <= one["latency_ms"]["p99"]
+        assert part["contenders"]["mine onnx"]["ratio"]["value"] == pytest.approx(1.0)
+
+
+def test_what_cannot_be_timed_is_refused(folder, tmp_path):
+    with pytest.raises(UsageError, match="--stream 127"):
+        api.bench([folder], streams=["127"])
+    with pytest.raises(Refused, match="is not a folder"):
+        api.bench([tmp_path / "nothing"])
+    model = tiny.model("bert", head="TokenClassification")
+    model.save(folder)
+    with pytest.raises(Refused, match="bench runs models that answer a text"):
+        api.bench([folder], engines=["torch"], streams=["short"])
