@@ -123,7 +123,7 @@ def test_another_input_or_model_or_engine_is_refused(folder, source, tmp_path, s
     other = saved(tiny.model("averaging", seed=3), tmp_path / "other")
     with pytest.raises(Refused, match="begun with another model"):
         predict_file(Predictor(other), source, out, skip_bad=True)
-    source.write_text(source.read_text().replace("film", "plot"))
+    source.write_text(source.read_text().replace("text", "sentence"))
     with pytest.raises(Refused, match="is not what the first 4 lines of"):
         predict_file(Predictor(folder), source, out, skip_bad=True)
     assert predict_file(Predictor(folder), source, out, skip_bad=True, force=True)["before"] == 0

@@ -10,11 +10,13 @@ from tokenizers import Encoding, Tokenizer
 
 from niwaki.core.errors import Refused, UsageError
 from niwaki.core.settings import Settings
+from niwaki.data.names import texts as texts_among
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.data.scratch import Growing, joined
 
 CHUNK = 2048  # inputs tokenized at once: enough for all cores, little memory
 Input = Any  # a text, a pair of texts, a list of words …: as the kind says
+Columns = list[Any]  # names of columns, in the order of an input's parts; a list where several make up one part
 Value = Any  # an answer as plain data: a label, a number, a list of tags, a text
 
 
@@ -73,6 +75,10 @@ class Kind(Settings):
     def from_line(self, line: str) -> Any:
         """An input from a line of text, for the command line; `check` looks at it later."""
         return tuple(line.split("\t")) if "\t" in line else line
+
+    def columns(self, names: Sequence[str]) -> list[Columns]:
+        """Readings of which columns of a table hold an input; one where that is clear."""
+        return [*texts_among(names)]
 
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
         """Texts, or pairs of texts, with the family's marks, cut after `max_tokens` (of a pair, the longer text first)."""
@@ -138,11 +144,13 @@ def limited(tokenizer: Tokenizer, max_tokens: int, **how: Any) -> Tokenizer:
 
 
 def filled(text: Any) -> str:
-    """A text that says something."""
+    """A text that says something, and that can be written down: half a surrogate pair cannot (UnicodeEncodeError)."""
     if not isinstance(text, str):
         raise TypeError
     if not text.strip():
         raise ValueError
+    if not text.isascii():
+        text.encode()
     return text
 
 
@@ -152,11 +160,19 @@ def checked(kind: Kind, inputs: Sequence[Any]) -> list[Input]:
     for number, given in enumerate(inputs):
         try:
             rows.append(kind.check(given))
-        except TypeError:
-            raise UsageError(f"texts.{number}: must be {kind.wants} (given: {type(given).__name__})") from None
-        except ValueError:
-            raise Refused(f"texts.{number}: is empty; leave it out, an answer for it would mean nothing") from None
+        except (TypeError, ValueError) as error:
+            kind_of_fault = UsageError if isinstance(error, TypeError) else Refused
+            raise kind_of_fault(f"texts.{number}: {fault_of(error, kind, given)}") from None
     return rows
+
+
+def fault_of(error: TypeError | ValueError, kind: Kind, given: Any) -> str:
+    """What `check` has against an input, in words."""
+    if isinstance(error, TypeError):
+        return f"must be {kind.wants} (given: {type(given).__name__})"
+    if isinstance(error, UnicodeEncodeError):
+        return f"holds half a surrogate pair (U+{ord(error.object[error.start]):04X}), which is no character; write the text anew in UTF-8"
+    return "is empty; leave it out, an answer for it would mean nothing"
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:

@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from tokenizers import Tokenizer
 
-from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, Writer, chunked, filled, limited, softmax
+from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited, softmax
+from niwaki.data.names import ENDINGS, STARTS, WHOLE_STARTS, known, plain
+from niwaki.data.names import endings as ending_columns
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,13 @@ class Choice(Kind):
     def from_line(self, line: str) -> Any:
         beginning, *endings = line.split("\t")
         return beginning, endings
+
+    def columns(self, names: Sequence[str]) -> list[Columns]:
+        columns = ending_columns(names)
+        several: list[Any] = [columns] if columns else [*known(names, ENDINGS)]
+        starts = [name for start in STARTS for name in names if plain(name) == start]
+        starts = starts[:1] if starts and plain(starts[0]) in WHOLE_STARTS else starts
+        return [[start, one] for start in starts for one in several]
 
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
         """A sequence for each ending. Training takes those of an input together, so there all have as many."""

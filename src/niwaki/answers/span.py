@@ -7,8 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, Writer, chunked, filled, limited
+from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited
 from niwaki.core.settings import setting
+from niwaki.data.names import CONTEXTS, QUESTIONS, known
 
 LABELS = ["start", "end"]
 
@@ -54,6 +55,9 @@ class Span(Kind):
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise TypeError
         return filled(given[0]), filled(given[1])
+
+    def columns(self, names: Sequence[str]) -> list[Columns]:
+        return [[question, text] for question in known(names, QUESTIONS) for text in known(names, CONTEXTS)]
 
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
         """Question and text; a text that does not fit gives several sequences. Notes: their windows."""

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, Writer, chunked, filled, limited, softmax
+from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited, softmax
+from niwaki.data.names import TOKENS, known
 
 WORD = re.compile(r"\w+|[^\w\s]", re.UNICODE)  # how a plain text is cut into words where the user has not done it
 OUTSIDE = "O"
@@ -41,6 +42,9 @@ class Tags(Kind):
 
     def from_line(self, line: str) -> Any:
         return line
+
+    def columns(self, names: Sequence[str]) -> list[Columns]:
+        return [[name] for name in known(names, TOKENS)] or super().columns(names)
 
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
         """Notes: for each sequence the place of every word's first token, and the number of its first word."""

@@ -1,7 +1,10 @@
-"""Answers texts: given as words, from a file, or from stdin, one a line."""
+"""Answers texts: given as words, from a file of any size, or from stdin, one a line."""
 
+import json as standard
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -9,37 +12,88 @@ from niwaki.cli._print import give
 
 
 def command(
-    model: str = typer.Argument(help="folder of a model, or of a run (then the stage it says to deploy)"),
+    model: str = typer.Argument(help="folder of a model or a cascade, or of a run (then the stage it says to deploy)"),
     texts: list[str] = typer.Argument(None, help="texts to answer; none reads stdin, one text a line"),
-    in_: Path | None = typer.Option(None, "--in", help="file with one text a line (pairs: two columns, a tab between)"),
+    in_: Path | None = typer.Option(
+        None, "--in", help="file: jsonl, csv or tsv, packed (.gz) or not; any other holds one text a line"
+    ),
+    out: Path | None = typer.Option(
+        None, help="answers as JSON lines into this file; killed, the same command goes on where it was"
+    ),
+    column: list[str] = typer.Option([], help="column of the texts, twice for a pair; none tells it by its name"),
+    skip_bad: bool = typer.Option(False, "--skip-bad", help="a line that cannot be read gives an error in its place"),
+    force: bool = typer.Option(False, "--force", help="write --out anew, whatever is there"),
     engine: str = typer.Option("auto", help="onnx, native or torch; auto is the fastest on this machine"),
-    json: bool = typer.Option(False, "--json", help="answer and probabilities of each as JSON"),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="no progress"),
+    json: bool = typer.Option(
+        False, "--json", help="answer and probabilities of each as JSON; with --out, what was done"
+    ),
 ) -> None:
-    """Answer texts: given as words, from a file, or from stdin, one a line.
+    """Answer texts: given as words, from a file of any size, or from stdin, one a line.
 
     What an answer is depends on the model: a label, labels, a number, tags, a stretch of text, a choice. Where it reads two
-    texts (a pair, a question and its text, a beginning and its endings) a tab stands between them.
+    texts (a pair, a question and its text, a beginning and its endings) a tab stands between them, or they are two columns.
     """
-    from dataclasses import asdict
-
     from niwaki import api
-    from niwaki.core.errors import Refused
+    from niwaki.core import log
+    from niwaki.core.errors import Refused, UsageError
+    from niwaki.engines.inputs import STDIN
 
+    log.quiet(quiet)
+    if texts and (in_ or out):
+        raise UsageError("predict: give texts, or a file (--in, --out), not both")
     if in_ is not None and not in_.is_file():
         raise Refused(f"{in_}: is not there")
-    try:
-        rows = texts or (in_.read_text(encoding="utf-8") if in_ else sys.stdin.read()).splitlines()
-    except UnicodeDecodeError as error:
-        raise Refused(
-            f"{in_ or 'stdin'}: is not UTF-8 ({error.reason} at byte {error.start}); convert it first"
-        ) from None
-    if not rows:
-        raise Refused("predict: no text was given; pass texts, --in FILE, or lines on stdin")
+    if out is not None:
+        done = api.predict_file(model, in_ or STDIN, out, engine=engine, columns=column, skip_bad=skip_bad, force=force)
+        bad = f", {done['bad']} bad lines" if done["bad"] else ""
+        give(done, json, f"{out}: {done['inputs']} answers{bad}")
+        return
     predictor = api.load(model, engine)
-    answers = predictor.predict([predictor.kind.from_line(row) for row in rows])
-    told = list(zip(rows, answers, strict=True))
-    give(
-        [{"text": row, **asdict(answer)} for row, answer in told],
-        json,
-        "\n".join(f"{answer.line()}\t{row}" for row, answer in told),
-    )
+    told = _of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, column, skip_bad)
+    _print(told, json)
+
+
+def _of_words(predictor: Any, texts: list[str]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each answer as data and as a line."""
+    answers = predictor.predict([predictor.kind.from_line(text) for text in texts])
+    for text, answer in zip(texts, answers, strict=True):
+        yield {"text": text, **vars(answer)}, f"{answer.line()}\t{text}"
+
+
+def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> Iterator[tuple[dict[str, Any], str]]:
+    from niwaki.engines.inputs import Lines, rows
+    from niwaki.engines.stream import answered, batches, records
+
+    lines = Lines(path)
+    for batch, answers in answered(
+        predictor, batches(predictor, lines, rows(lines, predictor.kind, columns), skip_bad)
+    ):
+        rest = iter(answers)
+        for row, record in zip(batch.rows, records(batch, answers), strict=True):
+            line = f"error\t{row.fault}" if row.fault else next(rest).line()
+            about = next(iter(row.about.values()), row.line)
+            yield record, f"{line}\t{_flat(about)}"
+
+
+def _flat(about: Any) -> str:
+    """Several texts as `from_line` takes them, with tabs between."""
+    return "\t".join(_flat(part) for part in about) if isinstance(about, tuple | list) else str(about)
+
+
+def _print(told: Iterator[tuple[dict[str, Any], str]], json: bool) -> None:
+    """One after the other, as they come: as a list of JSON, or a line each."""
+    from niwaki.core.errors import Refused
+
+    between = "[\n  "
+    for record, line in told:
+        if json:
+            sys.stdout.write(between + standard.dumps(record, indent=2, ensure_ascii=False).replace("\n", "\n  "))
+            between = ",\n  "
+        else:
+            sys.stdout.write(f"{line}\n")
+            between = ""
+    if between == "[\n  ":
+        raise Refused("predict: no text was given; pass texts, --in FILE, or lines on stdin")
+    if json:
+        sys.stdout.write("\n]\n")

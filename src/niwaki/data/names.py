@@ -67,6 +67,16 @@ def pairs(columns: Iterable[str]) -> list[tuple[str, str]]:
     return list(found.items())
 
 
+def texts(columns: Iterable[str]) -> list[list[str]]:
+    """Readings of which columns are asked about: the two of a known pair, those with the name of a text, or the only one."""
+    columns = list(columns)
+    by_plain = {plain(name): name for name in columns}
+    for one, two in PAIRS:
+        if one in by_plain and two in by_plain:
+            return [[by_plain[one], by_plain[two]]]
+    return [[name] for name in (columns if len(columns) == 1 else known(columns, FIRST_TEXT, TEXTS))]
+
+
 def endings(columns: Iterable[str]) -> list[str]:
     """Two or more columns ending0, ending1, … or option_a, option_b, …, in their order."""
     stems: dict[str, list[tuple[int, str, str]]] = {}

@@ -9,9 +9,8 @@ import pyarrow as pa
 from niwaki.core.errors import Refused
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.seeds import numpy_generator
-from niwaki.data import files
+from niwaki.data import files, names
 from niwaki.data.limits import MOST_ROW_BYTES, refuse_row
-from niwaki.data.names import FIRST_TEXT, KEEPING, PAIRS, TEXTS, known, plain
 
 PLAIN = (".txt", ".text")
 Text = str | tuple[str, str]
@@ -55,19 +54,16 @@ def text_columns(table: pa.Table, path: Path) -> list[str]:
     found = [
         field.name
         for field in table.schema
-        if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)) and plain(field.name) not in KEEPING
+        if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
+        and names.plain(field.name) not in names.KEEPING
     ]
-    by_name = {plain(name): name for name in found}
-    for first, second in PAIRS:
-        if first in by_name and second in by_name:
-            return [by_name[first], by_name[second]]
-    chosen = found if len(found) == 1 else known(found, FIRST_TEXT, TEXTS)
-    if len(chosen) != 1:
+    readings = names.texts(found)
+    if len(readings) != 1:
         raise Refused(
             f"{path}: which column holds the texts is not clear (there is: {', '.join(table.column_names)}); "
             "keep one column of text, or name it 'text'"
         )
-    return chosen
+    return readings[0]
 
 
 def plain_files(path: Path) -> list[Path]:

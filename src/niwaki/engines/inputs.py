@@ -66,7 +66,7 @@ class Lines:
         while line := self._read(MOST_ROW_BYTES + 1):
             self._count(line)
             self.number += 1
-            if len(line) > MOST_ROW_BYTES:
+            if len(line) > MOST_ROW_BYTES and not line.endswith(b"\n"):
                 self._pass_over()
             yield line
 

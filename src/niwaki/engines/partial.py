@@ -99,7 +99,12 @@ def writing(out: Path, made_by: dict[str, str], force: bool = False, bad: bool =
         file.seek(state.bytes)
         opened = Part(out, _Whole(file), state)
         opened.keep()
-        yield opened
+        try:
+            yield opened
+        except BaseException:
+            with contextlib.suppress(NiwakiError):  # a disk that is full is told already
+                opened.keep()
+            raise
 
 
 class _Whole:

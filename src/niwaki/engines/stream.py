@@ -115,7 +115,6 @@ def _fill(predictor: Predictor, part: Part, source: Iterator[Batch], lines: Line
             done = part.state.inputs
             update(batch.bytes // 1000, f"{done} inputs, {(done - first) / (time.monotonic() - began):.0f}/s")
             if stop():
-                part.keep()
                 raise KeyboardInterrupt
 
 

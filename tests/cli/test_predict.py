@@ -1,0 +1,84 @@
+"""`predict` from files and into files, through the program: niwaki predict MODEL --in FILE --out FILE."""
+
+import io
+import json
+import sys
+
+import pytest
+
+import tiny
+from engines.kinds import saved
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    return saved(tiny.model("averaging", seed=2), tmp_path_factory.mktemp("served") / "model")
+
+
+@pytest.fixture
+def rows(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        "".join(f"{json.dumps({'id': k, 'text': text})}\n" for k, (text, _) in enumerate(tiny.sentences(30)))
+    )
+    return path
+
+
+def test_into_a_file_and_onto_stdout_it_is_the_same(niwaki, served, rows, tmp_path):
+    said = niwaki("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl", "--json")
+    assert (said.code, json.loads(said.out)["inputs"], said.err) == (0, 30, "")
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [answer["id"] for answer in found] == list(range(30))
+    assert json.loads(niwaki("predict", served, "--in", rows, "--json").out) == found
+    lines = niwaki("predict", served, "--in", rows).out.splitlines()
+    assert [line.split("\t")[::2] for line in lines] == [[answer["label"], str(answer["id"])] for answer in found]
+
+
+def test_stdin_into_a_file(niwaki, served, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a good film\na dull film\n"))
+    said = niwaki("predict", served, "--out", tmp_path / "out.jsonl")
+    assert said.out == f"{tmp_path / 'out.jsonl'}: 2 answers\n"
+    assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[1])["text"] == "a dull film"
+
+
+def test_what_is_there_is_not_written_over(niwaki, refused, served, rows, tmp_path):
+    (tmp_path / "out.jsonl").write_text("precious")
+    line = refused("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl")
+    assert "is there already; --force writes it anew" in line and (tmp_path / "out.jsonl").read_text() == "precious"
+    assert "is what is read" in refused("predict", served, "--in", rows, "--out", rows, "--force")
+    assert niwaki("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl", "--force").code == 0
+
+
+def test_bad_lines(niwaki, refused, served, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text('id,review\n1,a good film\n2,\n3,"a\nb",c\n4,a dull film\n')
+    line = refused("predict", served, "--in", path, "--out", tmp_path / "out.jsonl")
+    assert f"{path}: line 3 is empty" in line and line.endswith("or pass bad lines over with --skip-bad")
+    said = niwaki("predict", served, "--in", path, "--out", tmp_path / "out.jsonl", "--skip-bad")
+    assert said.out.endswith(": 4 answers, 2 bad lines\n")
+    found = [json.loads(text) for text in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [answer.get("id") for answer in found] == ["1", "2", None, "4"]
+    assert ["error" in answer for answer in found] == [False, True, True, False] and found[2]["line"] == 4
+    printed = niwaki("predict", served, "--in", path, "--skip-bad").out.splitlines()
+    assert printed[1].startswith("error\tis empty") and printed[3].endswith("\t4")
+
+
+def test_columns_that_are_said(niwaki, refused, served, tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"one": "a good film", "other": "the end"}\n')
+    assert "--column" in refused("predict", served, "--in", path)
+    assert (
+        json.loads(niwaki("predict", served, "--in", path, "--column", "one", "--json").out)[0]["text"] == "a good film"
+    )
+    pair = niwaki("predict", served, "--in", path, "--column", "one", "--column", "other")
+    assert pair.out.endswith("\ta good film\tthe end\n")
+    assert "has no 'three'" in refused("predict", served, "--in", path, "--column", "three")
+
+
+def test_words_and_a_file_do_not_go_together(refused, served, rows, tmp_path):
+    assert "not both" in refused("predict", served, "a film", "--in", rows, code=2)
+    assert "not both" in refused("predict", served, "a film", "--out", tmp_path / "out.jsonl", code=2)
+
+
+def test_half_a_surrogate_pair_is_no_character(refused, served):
+    assert "texts.0: holds half a surrogate pair (U+D83D)" in refused("predict", served, "a \ud83d film")
