@@ -14,7 +14,9 @@ from niwaki.models.edits.digits import Digits
 from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.kronecker import Kronecker
 from niwaki.models.edits.share import Share
+from niwaki.models.edits.sparse import Sparse
 from niwaki.models.edits.width import Width
 from niwaki.models.insides import Insides
 from niwaki.models.lean import Lean
@@ -64,6 +66,27 @@ def test_what_is_left_is_cut_packed_and_factorized_like_the_rest(after, tmp_path
         model.operate(edit)
     batch = tiny.batch(model)
     torch.testing.assert_close(lean(model, batch), tiny.logits(model, batch), atol=1e-4, rtol=0)
+    model.save(tmp_path)
+    assert torch.equal(tiny.logits(load_folder(tmp_path), batch), tiny.logits(model, batch))
+
+
+BEFORE = {
+    "int8": Int8(),
+    "digits": Digits(base=3),
+    "sparse": Sparse(),
+    "factored": Factored(ranks=[5] * 18),
+    "kronecker": Kronecker(sizes=[(4, 4, 2)] * 18),
+}
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_blocks_go_in_whatever_form_they_are_kept(before, tmp_path):
+    model = tiny.model("bert")
+    model.operate(BEFORE[before])
+    off = switched_off(model, [0], [2])
+    model.operate(Blocks(attention=[0], ffn=[2]))
+    batch = tiny.batch(model)
+    torch.testing.assert_close(tiny.logits(model, batch), tiny.logits(off, batch), atol=1e-4, rtol=0)
     model.save(tmp_path)
     assert torch.equal(tiny.logits(load_folder(tmp_path), batch), tiny.logits(model, batch))
 
