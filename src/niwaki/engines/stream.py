@@ -134,7 +134,8 @@ def pass_over(lines: Lines, found: Iterator[Row], part: Part) -> None:
 
 def written(values: Iterable[dict[str, Any]]) -> bytes:
     """JSON lines. Half a surrogate pair, which an id may hold, is written as JSON writes it."""
-    return "".join(f"{json.dumps(value, ensure_ascii=False)}\n" for value in values).encode("utf-8", "backslashreplace")
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    return "".join(f"{encode(value)}\n" for value in values).encode("utf-8", "backslashreplace")
 
 
 def model_digest(folder: Path) -> str:
