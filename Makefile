@@ -1,12 +1,13 @@
 # make demo   the main job on the embedded example; its report is runs/rotten_tomatoes/report.html
 # make test   everything that must hold: lint, types, all fast tests
+# make slow, make sanitize, make results: see below
 # Both set up .venv first, once. PYTHON=python3.12 chooses another interpreter.
 
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: setup demo test lint slow results clean
+.PHONY: setup demo test lint slow sanitize results clean
 
 setup: $(READY)
 
@@ -27,6 +28,15 @@ test: lint
 
 slow: setup
 	$(BIN)/pytest -m slow -s
+
+# the native engine's tests with every memory access and every sum checked; needs gcc
+SANITIZED := build/sanitized.so
+sanitize: setup
+	mkdir -p build
+	gcc -O1 -g -std=gnu11 -fPIC -shared -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=alignment \
+	  src/niwaki/engines/native/c/*.c -o $(SANITIZED) -lm
+	NIWAKI_KERNELS=$(abspath $(SANITIZED)) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest tests/engines/native tests/engines/test_export.py
 
 results: setup
 	$(BIN)/python benchmarks/render.py

@@ -18,6 +18,7 @@ from niwaki.train.feed import Feed
 
 FAMILIES = ("albert", "bert", "distilbert", "electra", "mpnet", "roberta")
 READERS = ("averaging", "bilstm", "cnn")  # networks of our own, without attention layers
+POSITIONS = 66
 PAD_IS_ONE = ("mpnet", "roberta")  # these count positions from after the padding mark
 LABELS = ["bad", "good"]
 GOOD = ["good", "fine", "lovely", "superb", "bright", "warm", "clever", "moving", "fresh", "tender"]
@@ -72,10 +73,10 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
     own = tokenizer(family in PAD_IS_ONE)
     shape = {
         "num_hidden_layers": layers, "hidden_size": width, "num_attention_heads": heads, "intermediate_size": ffn,
-        "max_position_embeddings": 66, "type_vocab_size": 2,
+        "max_position_embeddings": POSITIONS, "type_vocab_size": 2,
     }  # fmt: skip
     if family == "distilbert":
-        shape = {"n_layers": layers, "dim": width, "n_heads": heads, "hidden_dim": ffn, "max_position_embeddings": 66}
+        shape = {"n_layers": layers, "dim": width, "n_heads": heads, "hidden_dim": ffn, "max_position_embeddings": POSITIONS}
     if family in PAD_IS_ONE:
         shape.pop("type_vocab_size", None)
     if family in ("albert", "electra"):

@@ -1,6 +1,7 @@
 """The compiled kernels, and the structures that they read (c/native.h)."""
 
 import ctypes
+import os
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int32, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
@@ -85,8 +86,9 @@ STRUCTURES = (Matrix, Linear, Norm, Table, Layer, Model, Batch, Kernels)
 
 @cache
 def library() -> Any | None:
-    """The library, or None where none was built for this niwaki."""
-    for path in sorted(Path(__file__).parent.glob("_kernels*.so")):
+    """The library, or None where none was built for this niwaki. NIWAKI_KERNELS names another file, to try one out."""
+    given = os.environ.get("NIWAKI_KERNELS")
+    for path in [Path(given)] if given else sorted(Path(__file__).parent.glob("_kernels*.so")):
         try:
             found = ctypes.CDLL(str(path))
             sizes = (c_int32 * len(STRUCTURES))()

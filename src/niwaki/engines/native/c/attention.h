@@ -26,9 +26,9 @@ static void pack_keys(const float *keys, int stride, int length, int head_width,
 }
 
 /* Values as a matrix with an output for each column of the head: (tokens, head_width). Of a head that does not fill its last
-   vector, what lies behind comes along: the next head's columns, and behind the last head the padding. */
+   vector, what lies behind comes along: the next head's columns, and behind the last head the padding, which is 0. */
 static void pack_values(const float *values, int stride, int length, int head_width, float *panels) {
-    for (int column = 0; column < head_width; column += LANES)
+    for (int column = 0; column < padded(head_width); column += LANES)
         for (int token = 0; token < length; token++, panels += LANES) store(panels, load(values + (size_t)token * stride + column));
 }
 

@@ -1,0 +1,64 @@
+"""The whole network against torch, at widths and lengths that take every path of the kernels."""
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from niwaki.engines.native import library as c
+from niwaki.engines.native.network import Network
+from niwaki.engines.native.translate import translate
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.lean import Lean
+from niwaki.models.ties import distinct
+
+LENGTHS = np.array([62, 1, 17, 33, 62, 5])
+SHAPES = [(32, 4), (64, 4), (96, 3), (60, 3), (24, 1)]  # width and heads: 8, 16, 32, 20 and 24 numbers a head
+WHOLE_FROM = 64  # of attention.h
+
+
+@pytest.fixture(params=c.KERNELS)
+def kernels(request):
+    if c.kernels(request.param) is None:
+        pytest.skip(f"this processor does not run {request.param}")
+    return request.param
+
+
+def compared(model, kernels, lengths):
+    """Logits by the engine, all texts together and each alone, and by torch."""
+    draw = np.random.default_rng(3)
+    texts = [draw.integers(5, model.network.config.vocab_size, length) for length in lengths]
+    tensors = {name: value.numpy() for name, value in distinct(model.network).items()}
+    network = Network(translate(model.network, model.anatomy), tensors, "here", kernels)
+    flat = np.concatenate(texts)
+    together = network(flat, np.zeros_like(flat), lengths)
+    alone = np.concatenate([network(text, np.zeros_like(text), np.array([len(text)])) for text in texts])
+    lean = Lean(model.network.eval(), model.anatomy)
+    with torch.no_grad():
+        given = [torch.from_numpy(text)[None] for text in texts]
+        wanted = torch.cat([lean(ids, torch.ones_like(ids), torch.zeros_like(ids)) for ids in given]).numpy()
+    return together, alone, wanted
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("family", ["bert", "mpnet"])
+@pytest.mark.parametrize("whole", [False, True], ids=["floats", "bytes"])
+def test_widths_and_lengths(kernels, family, shape, whole):
+    model = tiny.model(family, width=shape[0], heads=shape[1], ffn=100)
+    if whole:
+        model.operate(Int8())
+    together, alone, wanted = compared(model, kernels, LENGTHS)
+    np.testing.assert_array_equal(together, alone)  # to the bit, whatever the company
+    np.testing.assert_allclose(together, wanted, atol=0.12 * np.abs(wanted).max() if whole else 1e-4)
+
+
+@pytest.mark.parametrize("family", ["bert", "mpnet"])
+def test_attention_in_bytes(kernels, family, monkeypatch):
+    """Texts long enough for it; nearer to torch than a text whose last token is another."""
+    monkeypatch.setattr(tiny, "POSITIONS", 130)
+    model = tiny.model(family, width=64, heads=2)
+    model.operate(Int8())
+    lengths = np.array([WHOLE_FROM - 1, WHOLE_FROM, 100, 128])
+    together, alone, wanted = compared(model, kernels, lengths)
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_allclose(together, wanted, atol=0.06 * np.abs(wanted).max())
