@@ -87,8 +87,9 @@ class Predictor:
         if not len(lengths):
             return np.zeros((0, len(self.labels)), dtype=np.float32)
         batches = self.runtime.batches(lengths)
-        run = map if len(batches) == 1 else self._pool.map
-        parts = run(lambda sequences: self.runtime.run(rows.ids, rows.types, sequences, self.pad_id), batches)
+        alone = len(batches) == 1
+        run = map if alone else self._pool.map
+        parts = run(lambda chosen: self.runtime.run(rows.ids, rows.types, chosen, self.pad_id, alone), batches)
         return in_order(zip(batches, parts, strict=True), lengths, self.kind.per_token)
 
     def __repr__(self) -> str:

@@ -26,8 +26,9 @@ class Runtime:
         """Numbers of the sequences that are run together."""
         return sorted_batches(lengths, BATCH_ROWS, BATCH_TOKENS)
 
-    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> np.ndarray:
-        """Chosen sequences to (sequences, labels), or from heads per token to (their tokens, one behind the other, labels)."""
+    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
+        """Chosen sequences to (sequences, labels), or from heads per token to (their tokens, one behind the other, labels). A batch
+        that is `alone` may have all threads."""
         filled, mask = ids.padded(sequences, pad_id)
         found = self.logits(filled, mask.astype(np.int64), types.padded(sequences)[0])
         return found[mask] if found.ndim == 3 else found

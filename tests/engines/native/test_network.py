@@ -32,12 +32,20 @@ def compared(model, kernels, lengths):
     network = Network(translate(model.network, model.anatomy), tensors, "here", kernels)
     flat = np.concatenate(texts)
     together = network(flat, np.zeros_like(flat), lengths)
+    shared = [network_of_threads(network, flat, lengths, threads) for threads in (2, 3, 64)]
+    assert all(np.array_equal(one, together) for one in shared)
     alone = np.concatenate([network(text, np.zeros_like(text), np.array([len(text)])) for text in texts])
     lean = Lean(model.network.eval(), model.anatomy)
     with torch.no_grad():
         given = [torch.from_numpy(text)[None] for text in texts]
         wanted = torch.cat([lean(ids, torch.ones_like(ids), torch.zeros_like(ids)) for ids in given]).numpy()
     return together, alone, wanted
+
+
+def network_of_threads(network, flat, lengths, threads):
+    """With as many threads as are asked for, though there is little work."""
+    network.products = 1 << 40
+    return network(flat, np.zeros_like(flat), lengths, threads)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -11,7 +11,7 @@ import numpy as np
 
 from niwaki.engines.native.program import MOST_PARTS
 
-LAYOUT, PAD = 1, 16  # as in native.h
+LAYOUT, PAD = 2, 16  # as in native.h
 KERNELS = ("avx512", "avx2", "plain")  # best first
 FAST = KERNELS[:-1]
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
@@ -71,8 +71,8 @@ class Kernels(Structure):
         ("lanes", c_int32),
         ("panel_bytes", ctypes.CFUNCTYPE(c_size_t, c_int32, c_int32, c_int32)),
         ("pack", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_int32, c_void_p)),
-        ("scratch_bytes", ctypes.CFUNCTYPE(c_size_t, POINTER(Model), POINTER(Batch))),
-        ("forward", ctypes.CFUNCTYPE(None, POINTER(Model), POINTER(Batch), c_void_p, c_void_p)),
+        ("scratch_bytes", ctypes.CFUNCTYPE(c_size_t, POINTER(Model), POINTER(Batch), c_int32)),
+        ("forward", ctypes.CFUNCTYPE(None, POINTER(Model), POINTER(Batch), c_int32, c_void_p, c_void_p)),
         ("activate", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32)),
         ("normalize", ctypes.CFUNCTYPE(None, c_void_p, c_int32, POINTER(Norm))),
         ("round_rows", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_void_p, c_void_p, c_void_p)),

@@ -9,6 +9,20 @@ from niwaki.core.errors import Refused
 from niwaki.engines.native import library as c
 from niwaki.engines.native import program as p
 
+MOST_THREADS = 64  # as in encoder.h
+THREAD_PRODUCTS = 25_000_000  # of numbers, for which another thread pays: some 100 µs
+
+
+def products(program: p.Program, parts: p.Parts) -> int:
+    """Of numbers, for one token in all layers."""
+    found = 0
+    for number in program.order:
+        layer = program.layers[number]
+        maps = [layer.attention.query, layer.attention.key, layer.attention.value, layer.attention.out] if layer.attention else []
+        maps += [layer.ffn.up, layer.ffn.down] if layer.ffn else []
+        found += sum(parts.store(matrix.weight)[0].size for linear in maps for matrix in linear)
+    return found
+
 
 class Network:
     """Runs batches without padding. May be called from several threads; each has memory of its own, which is kept."""
@@ -22,12 +36,14 @@ class Network:
         self.per_token = program.per_token
         parts = p.Parts(program, tensors, where)
         self.sizes = parts.sizes
+        self.products = products(program, parts)
         layout = _Layout(found, parts)
         self._model, self._kept = layout.model(program), layout.kept
         self._local = threading.local()
 
-    def __call__(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Tokens of all texts, one text behind the other, and the texts' lengths: (texts, labels), or (tokens, labels)."""
+    def __call__(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray, threads: int = 1) -> np.ndarray:
+        """Tokens of all texts, one text behind the other, and the texts' lengths: (texts, labels), or (tokens, labels). Of the
+        threads, no more take part than there is work for; the answers are the same to the bit."""
         ids, types, lengths = (np.ascontiguousarray(array, dtype=np.int32) for array in (ids, types, lengths))
         self._refuse(ids, types, lengths)
         rows = len(ids) if self.per_token else len(lengths)
@@ -36,11 +52,12 @@ class Network:
             return logits
         kinds = types.ctypes.data if self.sizes.types else None
         batch = c.Batch(len(lengths), len(ids), ids.ctypes.data, kinds, lengths.ctypes.data)
-        needed = self.kernels.scratch_bytes(self._model, batch)
+        threads = max(1, min(threads, len(ids), MOST_THREADS, len(ids) * self.products // THREAD_PRODUCTS))
+        needed = self.kernels.scratch_bytes(self._model, batch, threads)
         scratch = getattr(self._local, "scratch", None)
         if scratch is None or len(scratch) < needed:
             scratch = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
-        self.kernels.forward(self._model, batch, scratch.ctypes.data, logits.ctypes.data)
+        self.kernels.forward(self._model, batch, threads, scratch.ctypes.data, logits.ctypes.data)
         return logits
 
     def _refuse(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> None:

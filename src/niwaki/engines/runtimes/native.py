@@ -16,7 +16,7 @@ BATCH_TOKENS = (
 
 
 class Native(Runtime):
-    """What a text is answered does not depend on the texts beside it, to the bit. One thread a call."""
+    """What a text is answered does not depend on the texts beside it, to the bit."""
 
     def __init__(self, folder: Path, threads: int, kernels: str | None = None) -> None:
         super().__init__(folder, threads)
@@ -34,6 +34,6 @@ class Native(Runtime):
         batch = (ends - 1) // max(BATCH_TOKENS, 1)
         return np.split(np.arange(len(lengths)), np.flatnonzero(np.diff(batch)) + 1)
 
-    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> np.ndarray:
+    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
         tokens = slice(ids.starts[sequences[0]], ids.starts[sequences[-1] + 1])  # they lie one behind the other
-        return self.network(ids.values[tokens], types.values[tokens], ids.lengths[sequences])
+        return self.network(ids.values[tokens], types.values[tokens], ids.lengths[sequences], self.threads if alone else 1)

@@ -91,9 +91,9 @@ static void multiply_rows(const Matrix *by, const float *rows, int stride, int c
     multiply(by, (Rows){rows, stride, s.codes, s.step, s.zero}, count, to);
 }
 
-/* One text. `queries` are `count` rows, its first ones; keys and values are `length` rows. Of a head that does not fill its last
+/* One text. `queries` are `count` of its rows, from row `start` on; keys and values are all `length` of them. Of a head that does not fill its last
    vector, more than its columns of `mixed` are written: so heads come in order, and behind the last there is room in a row. */
-static void attend(const Layer *layer, const float *queries, int count, const float *keys, const float *values, int length, int stride, float *mixed, AttentionScratch s) {
+static void attend(const Layer *layer, const float *queries, int start, int count, const float *keys, const float *values, int length, int stride, float *mixed, AttentionScratch s) {
     const int width = layer->head_width, row = padded(length);
     const int whole = layer->query.part[layer->query.parts - 1].whole && width % PAD == 0 && length >= WHOLE_FROM;
     const Matrix by_keys = {width, length, whole, s.keys, s.key_scale, s.key_sums, NULL};
@@ -109,7 +109,7 @@ static void attend(const Layer *layer, const float *queries, int count, const fl
         for (int first = 0; first < count; first += BLOCK) {
             const int some = count - first < BLOCK ? count - first : BLOCK;
             multiply_rows(&by_keys, queries + (size_t)first * stride, stride, some, (Outputs){s.scores, row, NULL}, s);
-            if (layer->relative) add_by_distance(s.scores, some, row, layer->relative + (size_t)head * (2 * layer->reach + 1 + PAD) + layer->reach - first);
+            if (layer->relative) add_by_distance(s.scores, some, row, layer->relative + (size_t)head * (2 * layer->reach + 1 + PAD) + layer->reach - start - first);
             softmax(s.scores, some, length, row);
             multiply_rows(&by_values, s.scores, row, some, (Outputs){mixed + (size_t)first * stride, stride, NULL}, s);
         }

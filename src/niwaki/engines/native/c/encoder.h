@@ -1,5 +1,8 @@
 /* The whole network: token ids in, logits out. Nothing is allocated: `laid_out` says where in the scratch memory things lie,
-   and with no memory given how much of it there must be. */
+   and with no memory given how much of it there must be.
+
+   Several threads share a batch by its rows: each does everything for its own, and they meet once in a layer, when all keys and
+   values are there. Behind the last layer, where only first tokens count, one thread goes on alone. */
 
 typedef struct {
     char *memory;
@@ -17,12 +20,14 @@ typedef struct {
     float *hidden;                         /* rows of all tokens, and their codes */
     uint8_t *codes;
     float *step, *zero;
-    float *query, *key, *value, *mixed;    /* rows of all tokens */
-    float *middle, *inner, *between[2];    /* rows of a block */
+    float *query, *mixed;                  /* rows of all tokens */
+    float *key[2], *value[2];              /* the same; two of each, because others may still read those of the layer before */
+    float *middle, *inner, *between[2];    /* rows of a block, of one thread's own from here on */
     uint8_t *block_codes;
     float *block_step, *block_zero;
     AttentionScratch attention;
     int stride; /* of query, key, value and mixed */
+    int from, to; /* the thread's own rows */
 } Scratch;
 
 typedef struct {
@@ -53,9 +58,30 @@ static Widest widest_of(const Model *m) {
     return w;
 }
 
-static Scratch laid_out(const Model *m, const Batch *batch, Arena *arena) {
+static void take_own(Scratch *s, const Widest *widest, int longest, Arena *arena) {
+    const size_t wide = padded(widest->rows) + PAD, tokens = padded(longest), head = padded(widest->head), longer = tokens > head ? tokens : head;
+    s->middle = take(arena, BLOCK * wide, sizeof(float));
+    s->inner = take(arena, BLOCK * wide, sizeof(float));
+    for (int i = 0; i < 2; i++) s->between[i] = take(arena, BLOCK * wide, sizeof(float));
+    s->block_codes = take(arena, BLOCK * wide, 1);
+    s->block_step = take(arena, BLOCK, sizeof(float));
+    s->block_zero = take(arena, BLOCK, sizeof(float));
+    s->attention.keys = take(arena, tokens * head, sizeof(float));
+    s->attention.values = take(arena, tokens * head, sizeof(float));
+    s->attention.key_scale = take(arena, tokens, sizeof(float));
+    s->attention.key_sums = take(arena, tokens, sizeof(float));
+    s->attention.value_scale = take(arena, head, sizeof(float));
+    s->attention.value_sums = take(arena, head, sizeof(float));
+    s->attention.scores = take(arena, BLOCK * tokens, sizeof(float));
+    s->attention.codes = take(arena, BLOCK * longer, 1);
+    s->attention.step = take(arena, BLOCK, sizeof(float));
+    s->attention.zero = take(arena, BLOCK, sizeof(float));
+}
+
+/* For thread `me` of so many. */
+static Scratch laid_out(const Model *m, const Batch *batch, int threads, int me, Arena *arena) {
     const Widest widest = widest_of(m);
-    const size_t rows = (size_t)batch->tokens, width = padded(m->width), wide = padded(widest.rows) + PAD;
+    const size_t rows = (size_t)batch->tokens, width = padded(m->width);
     int longest = 0;
     for (int i = 0; i < batch->texts; i++)
         if (batch->lengths[i] > longest) longest = batch->lengths[i];
@@ -66,32 +92,25 @@ static Scratch laid_out(const Model *m, const Batch *batch, Arena *arena) {
     s.step = take(arena, rows, sizeof(float));
     s.zero = take(arena, rows, sizeof(float));
     s.query = take(arena, rows * s.stride, sizeof(float));
-    s.key = take(arena, rows * s.stride, sizeof(float));
-    s.value = take(arena, rows * s.stride, sizeof(float));
     s.mixed = take(arena, rows * s.stride, sizeof(float));
-    s.middle = take(arena, BLOCK * wide, sizeof(float));
-    s.inner = take(arena, BLOCK * wide, sizeof(float));
-    for (int i = 0; i < 2; i++) s.between[i] = take(arena, BLOCK * wide, sizeof(float));
-    s.block_codes = take(arena, BLOCK * wide, 1);
-    s.block_step = take(arena, BLOCK, sizeof(float));
-    s.block_zero = take(arena, BLOCK, sizeof(float));
-    const size_t texts = padded(longest), head = padded(widest.head), longer = texts > head ? texts : head;
-    s.attention.keys = take(arena, texts * head, sizeof(float));
-    s.attention.values = take(arena, texts * head, sizeof(float));
-    s.attention.key_scale = take(arena, texts, sizeof(float));
-    s.attention.key_sums = take(arena, texts, sizeof(float));
-    s.attention.value_scale = take(arena, head, sizeof(float));
-    s.attention.value_sums = take(arena, head, sizeof(float));
-    s.attention.scores = take(arena, BLOCK * texts, sizeof(float));
-    s.attention.codes = take(arena, BLOCK * longer, 1);
-    s.attention.step = take(arena, BLOCK, sizeof(float));
-    s.attention.zero = take(arena, BLOCK, sizeof(float));
+    for (int i = 0; i < 2; i++) {
+        s.key[i] = take(arena, rows * s.stride, sizeof(float));
+        s.value[i] = take(arena, rows * s.stride, sizeof(float));
+    }
+    Arena one = {NULL, 0};
+    take_own(&s, &widest, longest, &one);
+    const size_t shared = arena->used;
+    arena->used = shared + one.used * me;
+    take_own(&s, &widest, longest, arena);
+    arena->used = shared + one.used * threads;
+    s.from = (int)((int64_t)batch->tokens * me / threads);
+    s.to = (int)((int64_t)batch->tokens * (me + 1) / threads);
     return s;
 }
 
-static size_t scratch_bytes(const Model *m, const Batch *batch) {
+static size_t scratch_bytes(const Model *m, const Batch *batch, int threads) {
     Arena arena = {NULL, 0};
-    laid_out(m, batch, &arena);
+    laid_out(m, batch, threads, 0, &arena);
     return arena.used;
 }
 
@@ -128,12 +147,14 @@ static void look_up(const Table *table, int row, float *to, int adds) {
     }
 }
 
+/* Rows from `from` to `to`. */
 static void embed(const Model *m, const Batch *batch, const Scratch *s) {
     const int narrow = padded(m->tokens.width), width = padded(m->embedded.width), hidden = padded(m->width);
     for (int text = 0, token = 0; text < batch->texts; text++)
-        for (int p = 0; p < batch->lengths[text]; p++) s->position[token++] = m->first_position + p;
-    for (int first = 0; first < batch->tokens; first += BLOCK) {
-        const int some = batch->tokens - first < BLOCK ? batch->tokens - first : BLOCK;
+        for (int p = 0; p < batch->lengths[text]; p++, token++)
+            if (token >= s->from && token < s->to) s->position[token] = m->first_position + p;
+    for (int first = s->from; first < s->to; first += BLOCK) {
+        const int some = s->to - first < BLOCK ? s->to - first : BLOCK;
         float *rows = m->project.parts ? s->inner : s->hidden + (size_t)first * hidden;
         float *looked_up = m->widen.parts ? s->middle : rows;
         for (int r = 0; r < some; r++) look_up(&m->tokens, batch->ids[first + r], looked_up + (size_t)r * narrow, 0);
@@ -159,29 +180,29 @@ static void keep_first(const Model *m, const Batch *batch, const Scratch *s) {
     }
 }
 
-/* All rows' keys and values, the wanted rows' queries, and what the heads mix of them. */
-static void attention(const Model *m, const Layer *layer, const Batch *batch, const Scratch *s, int only_first) {
-    const int stride = s->stride;
-    const Rows rows = {s->hidden, padded(m->width), s->codes, s->step, s->zero};
-    apply(&layer->key, rows, batch->tokens, (Outputs){s->key, stride, NULL}, s);
-    apply(&layer->value, rows, batch->tokens, (Outputs){s->value, stride, NULL}, s);
-    if (only_first) keep_first(m, batch, s);
-    apply(&layer->query, rows, only_first ? batch->texts : batch->tokens, (Outputs){s->query, stride, NULL}, s);
+/* Rows as products read them, from one of them on. */
+static Rows rows_from(const Model *m, const Scratch *s, int first) {
+    const size_t width = padded(m->width);
+    return (Rows){s->hidden + first * width, (int)width, s->codes + first * width, s->step + first, s->zero + first};
+}
+
+/* What the heads mix for rows `from` to `to`, or for the first row of each text, whose query then lies at the text's number. */
+static void mix(const Layer *layer, const Batch *batch, const Scratch *s, int turn, int only_first, int from, int to) {
     for (int text = 0, token = 0; text < batch->texts; token += batch->lengths[text++]) {
-        const size_t own = (size_t)(only_first ? text : token) * stride, theirs = (size_t)token * stride;
-        attend(layer, s->query + own, only_first ? 1 : batch->lengths[text], s->key + theirs, s->value + theirs, batch->lengths[text], stride, s->mixed + own, s->attention);
+        const int length = batch->lengths[text];
+        const int first = only_first ? token : token > from ? token : from;
+        const int last = only_first ? token + 1 : token + length < to ? token + length : to;
+        if (first >= last) continue;
+        const size_t own = (size_t)(only_first ? text : first) * s->stride, theirs = (size_t)token * s->stride;
+        attend(layer, s->query + own, first - token, last - first, s->key[turn] + theirs, s->value[turn] + theirs, length, s->stride, s->mixed + own, s->attention);
     }
 }
 
-static void run_layer(const Model *m, const Layer *layer, const Batch *batch, const Scratch *s, int only_first) {
+/* From what the heads mixed to the next layer's rows, `from` to `to`. */
+static void finish_layer(const Model *m, const Layer *layer, const Scratch *s, int from, int to) {
     const int width = padded(m->width), stride = s->stride;
-    if (layer->out.parts)
-        attention(m, layer, batch, s, only_first);
-    else if (only_first)
-        keep_first(m, batch, s);
-    const int wanted = only_first ? batch->texts : batch->tokens;
-    for (int first = 0; first < wanted; first += BLOCK) {
-        const int some = wanted - first < BLOCK ? wanted - first : BLOCK;
+    for (int first = from; first < to; first += BLOCK) {
+        const int some = to - first < BLOCK ? to - first : BLOCK;
         float *hidden = s->hidden + (size_t)first * width;
         if (layer->out.parts)
             apply(&layer->out, (Rows){s->mixed + (size_t)first * stride, stride, NULL, NULL, NULL}, some, (Outputs){s->middle, width, hidden}, s);
@@ -200,28 +221,81 @@ static void run_layer(const Model *m, const Layer *layer, const Batch *batch, co
     }
 }
 
-static void answer(const Model *m, int count, const Scratch *s, float *logits) {
+/* The head, for rows `from` to `to`. */
+static void answer(const Model *m, const Scratch *s, int from, int to, float *logits) {
     const int width = padded(m->width);
-    for (int first = 0; first < count; first += BLOCK) {
-        const int some = count - first < BLOCK ? count - first : BLOCK;
+    for (int first = from; first < to; first += BLOCK) {
+        const int some = to - first < BLOCK ? to - first : BLOCK;
         Rows rows = {s->hidden + (size_t)first * width, width, NULL, NULL, NULL};
         int outputs = 0;
         for (int i = 0; i < m->head_parts; i++) {
             outputs = m->head[i].part[m->head[i].parts - 1].outputs;
-            float *to = i % 2 ? s->inner : s->middle;
-            apply(m->head + i, rows, some, (Outputs){to, padded(outputs), NULL}, s);
-            if (i < m->head_parts - 1) activate(to, some * padded(outputs), m->head_activation);
-            rows = (Rows){to, padded(outputs), NULL, NULL, NULL};
+            float *to_here = i % 2 ? s->inner : s->middle;
+            apply(m->head + i, rows, some, (Outputs){to_here, padded(outputs), NULL}, s);
+            if (i < m->head_parts - 1) activate(to_here, some * padded(outputs), m->head_activation);
+            rows = (Rows){to_here, padded(outputs), NULL, NULL, NULL};
         }
         for (int r = 0; r < some; r++) memcpy(logits + (size_t)(first + r) * outputs, rows.values + (size_t)r * rows.stride, outputs * sizeof(float));
     }
 }
 
-static void forward(const Model *m, const Batch *batch, void *scratch, float *logits) {
-    Arena arena = {scratch, 0};
-    const Scratch s = laid_out(m, batch, &arena);
+typedef struct {
+    const Model *model;
+    const Batch *batch;
+    void *scratch;
+    float *logits;
+    Team *team;
+    int me;
+} Job;
+
+static void *work(void *given) {
+    const Job *job = given;
+    const Model *m = job->model;
+    const Batch *batch = job->batch;
+    for (int spun = 0; !atomic_load(&job->team->size);) pause_a_little(&spun);
+    Arena arena = {job->scratch, 0};
+    const Scratch s = laid_out(m, batch, atomic_load(&job->team->size), job->me, &arena);
     embed(m, batch, &s);
-    for (int depth = 0; depth < m->depth; depth++)
-        run_layer(m, m->layers + m->order[depth], batch, &s, depth == m->depth - 1 && !m->per_token);
-    answer(m, m->per_token ? batch->tokens : batch->texts, &s, logits);
+    for (int depth = 0, turn = 0; depth < m->depth; depth++) {
+        const Layer *layer = m->layers + m->order[depth];
+        const int only_first = depth == m->depth - 1 && !m->per_token, attends = layer->out.parts > 0;
+        if (attends) {
+            const Rows own = rows_from(m, &s, s.from);
+            const size_t place = (size_t)s.from * s.stride;
+            turn = !turn;
+            apply(&layer->key, own, s.to - s.from, (Outputs){s.key[turn] + place, s.stride, NULL}, &s);
+            apply(&layer->value, own, s.to - s.from, (Outputs){s.value[turn] + place, s.stride, NULL}, &s);
+            if (!only_first) apply(&layer->query, own, s.to - s.from, (Outputs){s.query + place, s.stride, NULL}, &s);
+        }
+        if (attends || only_first) meet(job->team);
+        if (only_first) {
+            if (job->me) return NULL;
+            keep_first(m, batch, &s);
+            if (attends) apply(&layer->query, rows_from(m, &s, 0), batch->texts, (Outputs){s.query, s.stride, NULL}, &s);
+        }
+        const int from = only_first ? 0 : s.from, to = only_first ? batch->texts : s.to;
+        if (attends) mix(layer, batch, &s, turn, only_first, from, to);
+        finish_layer(m, layer, &s, from, to);
+    }
+    answer(m, &s, m->per_token ? s.from : 0, m->per_token ? s.to : batch->texts, job->logits);
+    return NULL;
+}
+
+#define MOST_THREADS 64
+
+static void forward(const Model *m, const Batch *batch, int threads, void *scratch, float *logits) {
+    Team team = {0};
+    Job jobs[MOST_THREADS];
+    pthread_t others[MOST_THREADS];
+    int made = 1;
+    threads = threads > MOST_THREADS ? MOST_THREADS : threads;
+    jobs[0] = (Job){m, batch, scratch, logits, &team, 0};
+    for (; made < threads; made++) {
+        jobs[made] = jobs[0];
+        jobs[made].me = made;
+        if (pthread_create(&others[made], NULL, work, &jobs[made])) break; /* then fewer do it */
+    }
+    atomic_store(&team.size, made);
+    work(&jobs[0]);
+    for (int i = 1; i < made; i++) pthread_join(others[i], NULL);
 }

@@ -3,6 +3,7 @@
 #include "rows.h"
 #include "product.h"
 #include "attention.h"
+#include "team.h"
 #include "encoder.h"
 
 /* One product as `apply` makes it, of rows with padded widths, for tests. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LAYOUT 1     /* of the structures; Python refuses a library with another */
+#define LAYOUT 2     /* of the structures; Python refuses a library with another */
 #define PAD 16       /* numbers that widths are rounded up to: what the widest vectors hold */
 #define MOST_PARTS 4 /* matrices that one linear map may be the product of */
 
@@ -79,8 +79,8 @@ typedef struct {
     /* weights (outputs, inputs), row by row, to panels; bytes of these */
     size_t (*panel_bytes)(int outputs, int inputs, int whole);
     void (*pack)(const void *weights, int outputs, int inputs, int whole, void *panels);
-    size_t (*scratch_bytes)(const Model *, const Batch *);
-    void (*forward)(const Model *, const Batch *, void *scratch, float *logits);
+    size_t (*scratch_bytes)(const Model *, const Batch *, int threads);
+    void (*forward)(const Model *, const Batch *, int threads, void *scratch, float *logits);
     /* parts, for tests */
     void (*activate)(float *values, int count, int activation);
     void (*normalize)(float *rows, int count, const Norm *);

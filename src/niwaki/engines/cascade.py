@@ -1,0 +1,138 @@
+"""Several models as one, cheapest first: an input moves on to the next only where the one before is unsure.
+
+How sure a model is, is its largest probability after its logits were divided by a temperature fitted on validation rows. One number
+a model cannot overfit and never changes an answer; and since it makes the largest probability the chance of being right, what is
+sure enough means the same for every model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from niwaki.answers._kind import Input, Rows, softmax
+from niwaki.core import strict_json
+from niwaki.core.errors import Refused
+from niwaki.core.files import MANIFEST, fault_in
+from niwaki.core.inside import below, inside
+from niwaki.core.settings import Settings, check, setting
+from niwaki.engines.predictor import Predictor
+
+CASCADE = "cascade.json"
+MOST_BYTES, MOST_MODELS = 1 << 20, 16
+
+
+class Step(Settings):
+    """One model of a cascade."""
+
+    folder: str = setting(..., "its folder, below the cascade's", pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
+    temperature: float = setting(1.0, "what its logits are divided by", gt=0, le=1000)
+    threshold: float = setting(0.0, "it answers where its largest probability is this or more", ge=0, le=1)
+
+
+class Plan(Settings):
+    """What `cascade.json` says."""
+
+    version: int = setting(1, "of this file's form", ge=1, le=1)
+    steps: list[Step] = setting(..., "cheapest first; the last answers whatever reaches it", min_length=2, max_length=MOST_MODELS)  # fmt: skip
+    keep: float = setting(1.0, "share of the last model's score that the thresholds were chosen to keep", gt=0, le=1)
+    level: float = setting(0.95, "how sure it is that it is kept", gt=0.5, lt=1)
+    task: str = setting("", "on whose validation rows")
+    rows: int = setting(0, "how many these were", ge=0)
+
+
+@dataclass(frozen=True)
+class Asked(Rows):
+    """Inputs in the first model's tokens; further ones read them anew."""
+
+    given: list[Input] = field(default_factory=list)
+
+
+class Cascade(Predictor):
+    """`niwaki.load(folder)` of a saved cascade. Probabilities are those of the model that answered, calibrated."""
+
+    def __init__(self, folder: Path, engine: str = "", threads: int | None = None) -> None:
+        self.folder = folder
+        self.plan = read_plan(folder)
+        if (folder / MANIFEST).is_file() and (fault := fault_in(folder)):
+            raise Refused(fault)
+        self.models = [Predictor(home, engine, threads) for home in homes(folder, self.plan)]
+        refuse_unlike([(model.folder, model) for model in self.models])
+        last = self.models[-1]
+        self.kind, self.labels, self.threads, self.max_tokens = last.kind, last.labels, last.threads, last.max_tokens
+        self.engine = " ".join(model.engine for model in self.models)
+
+    def encode(self, inputs: Sequence[Input]) -> Asked:
+        rows = self.models[0].encode(inputs)
+        return Asked(rows.ids, rows.types, rows.owners, rows.notes, rows.group, list(inputs))
+
+    def logits(self, rows: Rows) -> np.ndarray:
+        return self.settled(rows)[0]
+
+    def settled(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """The calibrated logits of the model that answered each input, and its number."""
+        assert isinstance(rows, Asked)
+        found = np.zeros((len(rows.given), len(self.labels)), dtype=np.float32)
+        number_of = np.zeros(len(rows.given), dtype=np.int64)
+        waiting = np.arange(len(rows.given))
+        for number, (model, step) in enumerate(zip(self.models, self.plan.steps, strict=True)):
+            if not len(waiting):
+                break
+            read: Rows = rows if number == 0 else model.encode([rows.given[place] for place in waiting])
+            found[waiting] = model.logits(read) / step.temperature
+            number_of[waiting] = number
+            if number < len(self.models) - 1:
+                waiting = waiting[~sure(found[waiting], step.threshold)]
+        return found, number_of
+
+    def __repr__(self) -> str:
+        return f"Cascade({str(self.folder)!r}, models={len(self.models)}, engine={self.engine!r}, labels={self.labels})"
+
+
+def sure(logits: np.ndarray, threshold: float) -> np.ndarray:
+    """(inputs,) whether the largest probability of calibrated logits (inputs, labels) is high enough."""
+    return softmax(logits).max(axis=-1, initial=0.0) >= threshold
+
+
+def is_cascade(folder: Path) -> bool:
+    return (folder / CASCADE).exists()
+
+
+def read_plan(folder: Path) -> Plan:
+    where = inside(folder, CASCADE)
+    said = strict_json.read(where, MOST_BYTES, 10_000)
+    if not isinstance(said, dict):
+        raise Refused(f"{where}: must be a table")
+    plan = check(Plan, said, str(where))
+    names = [step.folder for step in plan.steps]
+    if len(set(names)) < len(names):
+        raise Refused(f"{where}: names a folder twice; each model has its own")
+    return plan
+
+
+def homes(folder: Path, plan: Plan) -> list[Path]:
+    """The folders of the models. Refused where one leads out, is not there, or is a cascade itself."""
+    found = []
+    for step in plan.steps:
+        home = below(folder, step.folder)
+        if not home.is_dir():
+            raise Refused(
+                f"{folder / CASCADE}: names the model '{step.folder}', which is not there; make the cascade anew"
+            )
+        if is_cascade(home):
+            raise Refused(f"{home}: is a cascade; a cascade is made of models")
+        found.append(home)
+    return found
+
+
+def refuse_unlike(models: Sequence[tuple[Any, Predictor]]) -> None:
+    """All must answer the same question; the name of each is said with it."""
+    first_name, first = models[0]
+    for name, model in models:
+        kind = model.kind.to_json()["kind"]
+        if kind != "label":
+            raise Refused(f"{name}: answers with a {kind}; a cascade is of models that choose one label")
+        if model.labels != first.labels:
+            raise Refused(f"{name}: its labels are {model.labels[:20]}, those of {first_name} are {first.labels[:20]}; all must have the same")  # fmt: skip
