@@ -8,6 +8,7 @@ from typing import Any
 
 import records
 import render_distil
+import render_engines
 import render_reliability
 import render_stack
 
@@ -272,6 +273,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("stack", "Compressions, alone and stacked", render_stack.stack),
     ("lottery", "Lottery tickets", render_stack.lottery),
     ("compressors", "Against ONNX Runtime, NNCF and torchao", render_stack.compressors),
+    ("peers", "Engines, with the same weights", render_engines.peers),
     ("chains", "Random chains of methods", render_stack.chains),
     ("features", "From rows to features", features),
     ("kills", "kill -9", kills),

@@ -1,7 +1,11 @@
 """For all tests: one thread, no hub, no progress; and the tiny models and rows of `tiny.py` as fixtures."""
 
 import os
+import tempfile
 
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(
+    prefix="niwaki-tests-"
+)  # what is remembered of engines is not the user's
 os.environ.update(
     OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false"
 )  # before torch and transformers are imported

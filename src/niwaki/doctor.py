@@ -40,7 +40,7 @@ def examine(folder: Path = Path(), flags: set[str] | None = None) -> dict[str, A
     flags = cpu_flags() if flags is None else flags
     card = graphics_card()
     findings = [
-        python(), cores(), number_format(flags, card), gpu(card), integers(flags), engine(), energy(), memory(), disk(folder), *packages()
+        python(), cores(), number_format(flags, card), gpu(card), integers(flags), engine(), native(), energy(), memory(), disk(folder), *packages()
     ]  # fmt: skip
     faults = [f"{finding.name}: {finding.fault}" for finding in findings if finding.fault]
     return {"version": 1, "fine": not faults, "faults": faults, "findings": [asdict(finding) for finding in findings]}
@@ -103,6 +103,16 @@ def engine() -> Finding:
     have = [name for name, package in ENGINES.items() if _version(package)]
     fault = "" if have else f"no engine; pip install {ENGINES['onnx']}"
     return Finding("engine", ", ".join(have) or "none", have[0] if have else "none", "the first that can", fault)
+
+
+def native() -> Finding:
+    """Whether niwaki's own kernels were built, and which of them this processor runs."""
+    from niwaki.engines.native.library import KERNELS, NEED, best, kernels, library
+
+    if library() is None:
+        return Finding("native", "not built", "ONNX Runtime instead", NEED)
+    have = [name for name in KERNELS if kernels(name)]
+    return Finding("native", ", ".join(have), best() or "ONNX Runtime instead", "" if best() else NEED)
 
 
 def energy() -> Finding:

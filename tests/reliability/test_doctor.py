@@ -23,13 +23,16 @@ def finding(told: dict, name: str) -> dict:
 
 
 def test_what_it_says_is_what_training_and_prediction_do(tmp_path):
-    from niwaki.engines.predictor import PREFERENCE
+    from niwaki.engines.choice import PREFERENCE
+    from niwaki.engines.native.library import best
     from niwaki.meter import meter
     from niwaki.train.precision import resolve
 
     told = doctor.examine(tmp_path)
     assert finding(told, "training")["use"] == resolve("auto")
-    assert tuple(doctor.ENGINES) == PREFERENCE and finding(told, "engine")["use"] == PREFERENCE[0]
+    packaged = tuple(name for name in PREFERENCE if name != "native")  # which is told by itself
+    assert tuple(doctor.ENGINES) == packaged and finding(told, "engine")["use"] == PREFERENCE[0]
+    assert finding(told, "native")["use"] == (best() or "ONNX Runtime instead")
     with meter() as window:
         sum(range(10_000))
     assert finding(told, "energy")["use"].split(", ")[0] in window.reading.source.casefold()

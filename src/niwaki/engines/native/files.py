@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PROGRAM, WEIGHTS = "native.json", "model.safetensors"
 MOST_BYTES = 8 << 20
+READ = {"F32", "F16", "I8", "U8", "I32", "I64"}  # types of tensors in what niwaki saves
 
 
 def write_program(model: "Model", folder: Path) -> str | None:
@@ -41,8 +42,12 @@ def read_program(folder: Path) -> Program:
 
 
 def read_tensors(folder: Path) -> dict[str, np.ndarray]:
-    """Views into the file of weights, whose header was checked."""
+    """All tensors of the file of weights, whose header was checked."""
     from safetensors.numpy import load_file
 
-    header(inside(folder, WEIGHTS))
-    return load_file(folder / WEIGHTS)
+    where = inside(folder, WEIGHTS)
+    found = header(where)
+    others = {tensor.dtype for tensor in found.tensors.values()} - READ
+    if others:
+        raise Refused(f"{where}: the native engine reads no tensors of {', '.join(sorted(others))}; ONNX Runtime does")
+    return load_file(where)

@@ -5,13 +5,12 @@ import os
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int32, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
-from niwaki.engines.native.program import MOST_PARTS
-
-LAYOUT, PAD = 2, 16  # as in native.h
+LAYOUT, PAD, MOST_PARTS = 2, 16, 4  # as in native.h
 KERNELS = ("avx512", "avx2", "plain")  # best first
 FAST = KERNELS[:-1]
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
@@ -117,8 +116,10 @@ def padded(width: int) -> int:
     return -(-width // PAD) * PAD
 
 
-def aligned(count: int, kind: Any) -> np.ndarray:
+def aligned(count: int, kind: Any) -> "np.ndarray":
     """Zeros that begin at a multiple of 64 bytes."""
+    import numpy as np
+
     size = count * np.dtype(kind).itemsize
     room = np.zeros(size + 64, dtype=np.uint8)
     start = -room.ctypes.data % 64

@@ -18,7 +18,11 @@ def products(program: p.Program, parts: p.Parts) -> int:
     found = 0
     for number in program.order:
         layer = program.layers[number]
-        maps = [layer.attention.query, layer.attention.key, layer.attention.value, layer.attention.out] if layer.attention else []
+        maps = (
+            [layer.attention.query, layer.attention.key, layer.attention.value, layer.attention.out]
+            if layer.attention
+            else []
+        )
         maps += [layer.ffn.up, layer.ffn.down] if layer.ffn else []
         found += sum(parts.store(matrix.weight)[0].size for linear in maps for matrix in linear)
     return found
@@ -111,7 +115,7 @@ class _Layout:
 
     def linear(self, linear: list[p.Matrix] | None) -> c.Linear:
         parts = linear or []
-        return c.Linear(len(parts), (c.Matrix * p.MOST_PARTS)(*(self.matrix(matrix) for matrix in parts)))
+        return c.Linear(len(parts), (c.Matrix * c.MOST_PARTS)(*(self.matrix(matrix) for matrix in parts)))
 
     def matrix(self, matrix: p.Matrix) -> c.Matrix:
         weight, scale = self.parts.store(matrix.weight)

@@ -13,9 +13,9 @@ from pydantic import Field
 
 from niwaki.core.errors import Refused
 from niwaki.core.settings import Settings
+from niwaki.engines.native.library import MOST_PARTS
 from niwaki.engines.native.stores import MOST_ROWS, MOST_WIDTH, Misfit, Scaled, Store, Tensors, tensor
 
-MOST_PARTS = 4  # as in native.h
 MOST_LAYERS = 512
 MOST_POSITIONS = 1 << 16
 

@@ -7,6 +7,7 @@ from torch import nn
 from niwaki.core.errors import Refused
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
+from niwaki.engines.native.library import MOST_PARTS
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.forms.digits import Digits
 from niwaki.models.forms.factored import FactoredTable
@@ -103,8 +104,8 @@ class _Translator:
         found = [
             p.Matrix(weight=self.matrix(one), bias=self.maybe(f"{one}.bias")) for one in leaves(self.network, path)
         ]
-        if len(found) > p.MOST_PARTS:
-            raise Refused(f"native engine: '{path}' is a product of {len(found)} matrices, and it takes {p.MOST_PARTS}")
+        if len(found) > MOST_PARTS:
+            raise Refused(f"native engine: '{path}' is a product of {len(found)} matrices, and it takes {MOST_PARTS}")
         return found
 
     def kronecker(self, path: str) -> s.Kronecker:

@@ -29,11 +29,14 @@ class Native(Runtime):
         return None if best() else f"native engine: it was not built, or this processor lacks what it uses; {NEED}"
 
     def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
-        """In the order of arrival, as many as make up a batch."""
+        """In the order of arrival, of about as many tokens each: one, or as many for every thread."""
         ends = np.cumsum(lengths)
-        batch = (ends - 1) // max(BATCH_TOKENS, 1)
-        return np.split(np.arange(len(lengths)), np.flatnonzero(np.diff(batch)) + 1)
+        count = -(-int(ends[-1]) // BATCH_TOKENS)
+        count = -(-count // self.threads) * self.threads if count > 1 else 1
+        return np.split(np.arange(len(lengths)), np.flatnonzero(np.diff((ends - 1) * count // int(ends[-1]))) + 1)
 
     def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
         tokens = slice(ids.starts[sequences[0]], ids.starts[sequences[-1] + 1])  # they lie one behind the other
-        return self.network(ids.values[tokens], types.values[tokens], ids.lengths[sequences], self.threads if alone else 1)
+        return self.network(
+            ids.values[tokens], types.values[tokens], ids.lengths[sequences], self.threads if alone else 1
+        )

@@ -1,0 +1,283 @@
+"""One engine of another project, or niwaki's, in a process of its own: reads requests as JSON lines, answers as JSON lines.
+
+Called by peers.py. Each is used as its documentation shows, with all cores: batches of 32 in the order given, padded to the longest.
+"""
+
+import contextlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+BATCH = 32
+THREADS = len(os.sched_getaffinity(0))
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+class Peer:
+    """Texts to label numbers through transformers' tokenizer and `logits`, which a peer defines."""
+
+    def __init__(self, folder: Path, work: Path) -> None:
+        import torch
+        from transformers import AutoTokenizer
+
+        torch.set_num_threads(THREADS)
+        self.folder, self.work = folder, work
+        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        self.start()
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def answer(self, texts: list[str], tokens: int) -> list[int]:
+        found: list[int] = []
+        for first in range(0, len(texts), BATCH):
+            given = self.tokenizer(
+                texts[first : first + BATCH], padding=True, truncation=True, max_length=tokens, return_tensors="np"
+            )
+            found += self.logits(*(given[name].astype(np.int64) for name in INPUTS)).argmax(axis=1).tolist()
+        return found
+
+    def network(self, attention: str = "sdpa") -> Any:
+        from transformers import AutoModelForSequenceClassification
+
+        return AutoModelForSequenceClassification.from_pretrained(self.folder, attn_implementation=attention).eval()
+
+    def graph(self) -> Path:
+        """The network as an ONNX file, made once."""
+        import torch
+
+        path = self.work / "model.onnx"
+        if not path.exists():
+            ids = torch.ones(2, 8, dtype=torch.long)
+            axes = {name: {0: "batch", 1: "tokens"} for name in INPUTS}
+            with torch.no_grad():
+                torch.onnx.export(
+                    self.network("eager"), (ids, ids, torch.zeros_like(ids)), str(path), input_names=list(INPUTS), output_names=["logits"],
+                    dynamic_axes=axes, opset_version=17, dynamo=False,
+                )  # fmt: skip
+        return path
+
+
+class Eager(Peer):
+    half = compiled = False
+
+    def start(self) -> None:
+        import torch
+
+        self.torch = torch
+        self.model = self.network()
+        if self.compiled:
+            self.model = torch.compile(self.model, dynamic=True)
+
+    def logits(self, ids, mask, types):  # type: ignore[no-untyped-def]
+        torch = self.torch
+        given = {name: torch.from_numpy(array) for name, array in zip(INPUTS, (ids, mask, types), strict=True)}
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16) if self.half else contextlib.nullcontext():
+            return self.model(**given).logits.float().numpy()
+
+
+class EagerHalf(Eager):
+    half = True
+
+
+class Compiled(Eager):
+    compiled = True
+
+
+class CompiledHalf(Eager):
+    half = compiled = True
+
+
+class TorchAo(Eager):
+    def start(self) -> None:
+        from torchao.quantization import Int8DynamicActivationInt8WeightConfig, quantize_
+
+        super().start()
+        quantize_(self.model, Int8DynamicActivationInt8WeightConfig())
+        self.model = self.torch.compile(self.model, dynamic=True)
+
+
+class Ort(Peer):
+    def start(self) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = THREADS
+        self.session = onnxruntime.InferenceSession(str(self.file()), options, providers=["CPUExecutionProvider"])
+
+    def file(self) -> Path:
+        return self.graph()
+
+    def logits(self, ids, mask, types):  # type: ignore[no-untyped-def]
+        return self.session.run(None, dict(zip(INPUTS, (ids, mask, types), strict=True)))[0]
+
+
+class OrtInt8(Ort):
+    def file(self) -> Path:
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        path = self.work / "model-int8.onnx"
+        if not path.exists():
+            quantize_dynamic(str(self.graph()), str(path), weight_type=QuantType.QInt8)
+        return path
+
+
+class OpenVino(Peer):
+    hint = "f32"
+
+    def start(self) -> None:
+        import openvino
+
+        self.core = openvino.Core()
+        self.compiled = self.core.compile_model(self.model(), "CPU", {"INFERENCE_PRECISION_HINT": self.hint, "INFERENCE_NUM_THREADS": THREADS, "PERFORMANCE_HINT": "LATENCY"})  # fmt: skip
+
+    def model(self) -> Any:
+        return self.core.read_model(self.graph())
+
+    def logits(self, ids, mask, types):  # type: ignore[no-untyped-def]
+        return self.compiled(dict(zip(INPUTS, (ids, mask, types), strict=True)))[0]
+
+
+class OpenVinoHalf(OpenVino):
+    hint = "bf16"
+
+
+class OpenVinoInt8(OpenVino):
+    def model(self) -> Any:
+        import nncf
+        import openvino
+
+        path = self.work / "openvino-int8.xml"
+        if not path.exists():
+            texts = json.loads((self.work / "calibration.json").read_text())
+            rows = [
+                dict(self.tokenizer([text], truncation=True, max_length=128, return_tensors="np")) for text in texts
+            ]
+            made = nncf.quantize(
+                self.core.read_model(self.graph()),
+                nncf.Dataset(rows),
+                model_type=nncf.ModelType.TRANSFORMER,
+                subset_size=len(rows),
+            )
+            openvino.save_model(made, path)
+        return self.core.read_model(path)
+
+
+class CTranslate2(Peer):
+    def start(self) -> None:
+        import ctranslate2
+        from ctranslate2.converters import TransformersConverter
+
+        path = self.work / "ctranslate2"
+        if not path.exists():
+            TransformersConverter(str(self.folder)).convert(str(path), quantization="int8")
+        self.storage = ctranslate2.StorageView
+        self.encoder = ctranslate2.Encoder(str(path), compute_type="int8", intra_threads=THREADS)
+        network = self.network()
+        self.weights = [part.detach().numpy() for part in (network.bert.pooler.dense.weight, network.bert.pooler.dense.bias, network.classifier.weight, network.classifier.bias)]  # fmt: skip
+
+    def answer(self, texts: list[str], tokens: int) -> list[int]:
+        found: list[int] = []
+        inner, inner_bias, outer, outer_bias = self.weights
+        for first in range(0, len(texts), BATCH):
+            ids = self.tokenizer(texts[first : first + BATCH], truncation=True, max_length=tokens)["input_ids"]
+            hidden = np.array(self.encoder.forward_batch(ids).last_hidden_state)[:, 0]
+            found += (np.tanh(hidden @ inner.T + inner_bias) @ outer.T + outer_bias).argmax(axis=1).tolist()
+        return found
+
+
+class Niwaki:
+    """`folder` is what `niwaki export` wrote; text in to label out through the predictor."""
+
+    engine, kernels = "native", None
+
+    def __init__(self, folder: Path, work: Path) -> None:
+        self.folder, self.made = work / "exported", {}  # type: ignore[var-annotated]
+
+    def answer(self, texts: list[str], tokens: int) -> list[int]:
+        from niwaki.engines.predictor import Predictor
+        from niwaki.engines.runtimes.native import Native
+
+        if tokens not in self.made:
+            self.made[tokens] = Predictor(self.folder, self.engine, THREADS, tokens)
+            if self.kernels:
+                self.made[tokens].runtime = Native(self.folder, THREADS, self.kernels)
+        predictor = self.made[tokens]
+        return [predictor.labels.index(value) for value in predictor.values(texts)]
+
+
+class NiwakiAvx2(Niwaki):
+    kernels = "avx2"
+
+
+class NiwakiOnnx(Niwaki):
+    engine = "onnx"
+
+
+class NiwakiFloat(Niwaki):
+    def __init__(self, folder: Path, work: Path) -> None:
+        super().__init__(folder, work)
+        self.folder = work / "exported-float"
+
+
+class NiwakiStudent(Niwaki):
+    """Another model for the same task, below `students` by its name."""
+
+    def __init__(self, folder: Path, work: Path) -> None:
+        super().__init__(folder, work)
+        self.folder = work / "students" / sys.argv[1].removeprefix(STUDENT)
+        self.engine = "native" if (self.folder / "native.json").is_file() else "onnx"
+
+
+STUDENT = "niwaki student "
+PEERS = {
+    "transformers eager fp32": Eager, "transformers eager bf16": EagerHalf, "torch.compile fp32": Compiled, "torch.compile bf16": CompiledHalf,
+    "torchao int8": TorchAo, "ONNX Runtime fp32": Ort, "ONNX Runtime int8": OrtInt8, "OpenVINO fp32": OpenVino, "OpenVINO bf16": OpenVinoHalf,
+    "OpenVINO int8 (NNCF)": OpenVinoInt8, "CTranslate2 int8": CTranslate2,
+    "niwaki native int8": Niwaki, "niwaki native int8, AVX2 alone": NiwakiAvx2, "niwaki native fp32": NiwakiFloat, "niwaki onnx int8": NiwakiOnnx,
+}  # fmt: skip
+
+
+def timed(peer: Any, texts: list[str], tokens: int) -> tuple[float, list[int]]:
+    start = time.perf_counter()
+    found = peer.answer(texts, tokens)
+    return time.perf_counter() - start, found
+
+
+def main() -> None:
+    name, folder, work = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print must not be taken for an answer
+    try:
+        peer = (NiwakiStudent if name.startswith(STUDENT) else PEERS[name])(folder, work)
+    except Exception as error:  # noqa: BLE001 - whatever a peer says is recorded
+        out.write(
+            json.dumps({"fault": f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''}"})
+            + "\n"
+        )
+        return
+    out.write(json.dumps({"ready": True}) + "\n")
+    out.flush()
+    for line in sys.stdin:
+        said = json.loads(line)
+        if said.get("single"):
+            answer = {
+                "seconds": [timed(lambda text=text: peer.answer([text], said["tokens"]))[0] for text in said["texts"]]
+            }
+        else:
+            seconds, found = timed(lambda: peer.answer(said["texts"], said["tokens"]))
+            answer = {"seconds": seconds, "labels": found}
+        out.write(json.dumps(answer) + "\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    main()
