@@ -269,12 +269,9 @@ def main() -> None:
     for line in sys.stdin:
         said = json.loads(line)
         if said.get("single"):
-            answer = {
-                "seconds": [timed(lambda text=text: peer.answer([text], said["tokens"]))[0] for text in said["texts"]]
-            }
+            answer = {"seconds": [timed(peer, [text], said["tokens"])[0] for text in said["texts"]]}
         else:
-            seconds, found = timed(lambda: peer.answer(said["texts"], said["tokens"]))
-            answer = {"seconds": seconds, "labels": found}
+            answer = dict(zip(("seconds", "labels"), timed(peer, said["texts"], said["tokens"]), strict=True))
         out.write(json.dumps(answer) + "\n")
         out.flush()
 
