@@ -15,7 +15,6 @@ import numpy as np
 
 BATCH = 32
 THREADS = len(os.sched_getaffinity(0))
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class Peer:
@@ -28,12 +27,13 @@ class Peer:
         torch.set_num_threads(THREADS)
         self.folder, self.work = folder, work
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        self.inputs = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in self.tokenizer.model_input_names]
         self.start()
 
     def start(self) -> None:
         raise NotImplementedError
 
-    def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
+    def logits(self, given: dict[str, np.ndarray]) -> np.ndarray:
         raise NotImplementedError
 
     def answer(self, texts: list[str], tokens: int) -> list[int]:
@@ -42,13 +42,13 @@ class Peer:
             given = self.tokenizer(
                 texts[first : first + BATCH], padding=True, truncation=True, max_length=tokens, return_tensors="np"
             )
-            found += self.logits(*(given[name].astype(np.int64) for name in INPUTS)).argmax(axis=1).tolist()
+            found += self.logits({name: given[name].astype(np.int64) for name in self.inputs}).argmax(axis=1).tolist()
         return found
 
-    def network(self, attention: str = "sdpa") -> Any:
+    def network(self, **settings: Any) -> Any:
         from transformers import AutoModelForSequenceClassification
 
-        return AutoModelForSequenceClassification.from_pretrained(self.folder, attn_implementation=attention).eval()
+        return AutoModelForSequenceClassification.from_pretrained(self.folder, **settings).eval()
 
     def graph(self) -> Path:
         """The network as an ONNX file, made once."""
@@ -57,10 +57,10 @@ class Peer:
         path = self.work / "model.onnx"
         if not path.exists():
             ids = torch.ones(2, 8, dtype=torch.long)
-            axes = {name: {0: "batch", 1: "tokens"} for name in INPUTS}
+            axes = {name: {0: "batch", 1: "tokens"} for name in self.inputs}
             with torch.no_grad():
                 torch.onnx.export(
-                    self.network("eager"), (ids, ids, torch.zeros_like(ids)), str(path), input_names=list(INPUTS), output_names=["logits"],
+                    self.network(attn_implementation="eager"), (ids, ids, torch.zeros_like(ids))[: len(self.inputs)], str(path), input_names=self.inputs, output_names=["logits"],
                     dynamic_axes=axes, opset_version=17, dynamo=False,
                 )  # fmt: skip
         return path
@@ -77,11 +77,11 @@ class Eager(Peer):
         if self.compiled:
             self.model = torch.compile(self.model, dynamic=True)
 
-    def logits(self, ids, mask, types):  # type: ignore[no-untyped-def]
+    def logits(self, given: dict[str, np.ndarray]) -> np.ndarray:
         torch = self.torch
-        given = {name: torch.from_numpy(array) for name, array in zip(INPUTS, (ids, mask, types), strict=True)}
+        tensors = {name: torch.from_numpy(array) for name, array in given.items()}
         with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16) if self.half else contextlib.nullcontext():
-            return self.model(**given).logits.float().numpy()
+            return self.model(**tensors).logits.float().numpy()
 
 
 class EagerHalf(Eager):
@@ -116,8 +116,8 @@ class Ort(Peer):
     def file(self) -> Path:
         return self.graph()
 
-    def logits(self, ids, mask, types):  # type: ignore[no-untyped-def]
-        return self.session.run(None, dict(zip(INPUTS, (ids, mask, types), strict=True)))[0]
+    def logits(self, given: dict[str, np.ndarray]) -> np.ndarray:
+        return self.session.run(None, given)[0]
 
 
 class OrtInt8(Ort):
@@ -142,8 +142,8 @@ class OpenVino(Peer):
     def model(self) -> Any:
         return self.core.read_model(self.graph())
 
-    def logits(self, ids, mask, types):  # type: ignore[no-untyped-def]
-        return self.compiled(dict(zip(INPUTS, (ids, mask, types), strict=True)))[0]
+    def logits(self, given: dict[str, np.ndarray]) -> np.ndarray:
+        return self.compiled(given)[0]
 
 
 class OpenVinoHalf(OpenVino):

@@ -15,7 +15,7 @@ def peers(rows: list[Record]) -> str:
     parts = [
         "Command: `python benchmarks/peers.py MODEL DATA`. The same fine-tuned fp32 model in each engine, as its documentation says to use it: batches of 32 in the order given, padded to "
         "the longest; niwaki's are what `niwaki export` wrote. Text in to label out, each engine in a process of its own with all cores, one at a time, lap by lap in turns. Figures are the median of the "
-        "laps' ratios to transformers eager fp32; absolute figures in brackets."
+        "laps' ratios to transformers eager fp32; absolute figures in brackets. `AVX2 alone` is held back to instructions of 2013 while the others use all of the processor's."
     ]  # fmt: skip
     for row in newest.values():
         parts += [f"### {row['model']} on {row['task']}, {row['threads']} threads", table(row), goals(row)]
