@@ -5,18 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import Refused, UsageError, did_you_mean, first_line
+from niwaki.engines.cascade import Cascade, is_cascade
 from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
 from niwaki.run.start import RUNS, check, own_rows, run
 
-__all__ = ["RUNS", "bench", "check", "evaluate", "export", "load", "predict_file", "run", "sensitivity"]
+__all__ = ["RUNS", "bench", "cascade", "check", "evaluate", "export", "load", "predict_file", "run", "sensitivity"]
 
 
 def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> Predictor:
     """A model ready for text: `load(folder).predict(["…"])`. A run's folder gives the stage its report says to deploy."""
     if not isinstance(path, str | Path):
         raise UsageError(f"load: the path must be text or a Path (given: {type(path).__name__})")
-    return Predictor(_folder(path), engine, threads)
+    folder = _folder(path)
+    return Cascade(folder, engine, threads) if is_cascade(folder) else Predictor(folder, engine, threads)
 
 
 def predict_file(
@@ -95,6 +97,19 @@ def bench(
         for engine in engines or [one for one in able(folder) if one != "torch"] or ["torch"]:
             chosen[f"{name} {engine}"] = (folder, engine)
     return measure(chosen, list(streams) or list(STREAMS), rounds, threads)
+
+
+def cascade(
+    models: Sequence[str | Path], *, task: str = "", data: str | Path = "", keep: float = 0.99, level: float = 0.95,
+    out: str | Path = "cascade", overrides: Sequence[str] = (), engine: str = "", force: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Saves one model made of several, cheapest first, that is shown to keep a share of the last one's score; GateMissed where the
+    validation rows cannot show it."""
+    from niwaki.run.cascade import make, refuse_asked
+
+    folders = [_folder(model) for model in models]
+    refuse_asked(folders, Path(out).expanduser(), keep, level, force)
+    return make(folders, _task(task, data, overrides), Path(out).expanduser(), keep, level, engine, force)
 
 
 def sensitivity(

@@ -13,7 +13,21 @@ from niwaki.core.errors import NiwakiError, Refused, UsageError, did_you_mean, i
 from niwaki.core.masking import one_line
 
 VERBS = Catalog("niwaki.cli", what="verb")
-ORDER = ("run", "check", "list", "show", "eval", "predict", "export", "bench", "report", "measure", "ledger", "new")
+ORDER = (
+    "run",
+    "check",
+    "list",
+    "show",
+    "eval",
+    "predict",
+    "export",
+    "cascade",
+    "bench",
+    "report",
+    "measure",
+    "ledger",
+    "new",
+)
 INTERRUPTED = "interrupted; what was finished is kept, the same command goes on from there"
 # typer carries a click of its own, whose errors are not those of the package `click`: the base is asked of typer
 ClickException: Any = typer.BadParameter.__mro__[2]

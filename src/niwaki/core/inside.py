@@ -38,7 +38,11 @@ def alone(path: Path) -> Path:
 def below(folder: Path, place: str) -> Path:
     """The folder that a file of a run names, or Refused where it leads out of the run."""
     path = folder / place
-    if not path.resolve().is_relative_to(folder.resolve()):
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError):  # a link to itself
+        raise Refused(f"{path}: is a link that leads nowhere") from None
+    if not real.is_relative_to(folder.resolve()):
         raise Refused(f"{folder}: names the folder {place!r}, which leads out of it; make the run anew")
     return path
 

@@ -1,0 +1,104 @@
+"""Whether a cascade keeps what it claims to keep: `python benchmarks/cascade.py [DRAWS]`. Appends to results/cascade.jsonl.
+
+Made-up models of known quality answer made-up rows. Thresholds are chosen on a few of them, as `niwaki cascade` does, temperatures
+too; what is truly kept is counted on 100,000 others. Over many draws the share must be kept at least as often as is claimed.
+"""
+
+import sys
+from typing import Any
+
+import numpy as np
+from records import append, circumstances
+
+from niwaki.answers._kind import softmax
+from niwaki.evaluate.thresholds import answered_by, choose, temperature
+from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro
+
+POPULATION = 100_000
+MEASURES = {"accuracy": accuracy, "f1": f1_binary, "f1_macro": lambda said, gold: f1_macro(said, gold, 4)}
+
+
+class Made:
+    """As much of a task as choosing asks for."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric = metric
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        return {self.metric: MEASURES[self.metric](outcomes[:, 0], outcomes[:, 1])}
+
+
+def rows(generator: np.random.Generator, count: int, skills: tuple[float, ...], labels: int, alike: float) -> tuple[np.ndarray, list[np.ndarray]]:  # fmt: skip
+    """Right labels, and the logits of models: signal by skill, noise that is partly the same for all, each too sure of itself."""
+    share = np.array([0.68, *[0.32 / (labels - 1)] * (labels - 1)])
+    gold = generator.choice(labels, count, p=share)
+    hard = np.abs(generator.normal(size=count)) ** 0.5  # some rows are hard for all
+    common = generator.normal(size=(count, labels))
+    found = []
+    for number, skill in enumerate(skills):
+        noise = alike * common + np.sqrt(1 - alike**2) * generator.normal(size=(count, labels))
+        signal = np.zeros((count, labels))
+        signal[np.arange(count), gold] = skill / hard
+        found.append((2.5 - 0.5 * number) * (signal + noise))
+    return gold, found
+
+
+def outcomes(logits: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    return np.stack([logits.argmax(axis=1), gold], axis=1)
+
+
+def draw(seed: int, setting: dict[str, Any]) -> dict[str, float] | None:
+    """What is truly kept, and the share that stops before the last model."""
+    generator = np.random.default_rng([seed, setting["rows"], len(setting["skills"]), setting["labels"]])
+    task = Made(setting["metric"])
+    gold, logits = rows(generator, setting["rows"], setting["skills"], setting["labels"], setting["alike"])
+    heat = [temperature(one, gold) for one in logits]
+    logits = [one / t for one, t in zip(logits, heat, strict=True)]
+    chosen = choose(task, logits, [outcomes(one, gold) for one in logits], setting["keep"], setting["level"])  # type: ignore[arg-type]
+    if chosen is None:
+        return None
+    gold, logits = rows(generator, POPULATION, setting["skills"], setting["labels"], setting["alike"])
+    sureness = np.stack([softmax(one / t).max(axis=1) for one, t in zip(logits[:-1], heat, strict=False)])
+    by = answered_by(sureness, chosen.threshold)
+    every = np.stack([outcomes(one, gold) for one in logits])
+    kept = task.scores(every[by, np.arange(POPULATION)])[task.metric] / task.scores(every[-1])[task.metric]
+    return {"kept": kept, "early": float((by < len(logits) - 1).mean()), "best": task.scores(every[-1])[task.metric]}
+
+
+def settings() -> list[dict[str, Any]]:
+    base = {
+        "rows": 872,
+        "skills": (1.5, 3.0),
+        "labels": 2,
+        "alike": 0.5,
+        "metric": "accuracy",
+        "keep": 0.99,
+        "level": 0.95,
+    }
+    changes: list[dict[str, Any]] = [
+        {}, {"rows": 300, "keep": 0.97}, {"rows": 4000}, {"alike": 0.0}, {"alike": 0.9}, {"skills": (0.8, 1.5, 3.0)}, {"labels": 4},
+        {"level": 0.8}, {"metric": "f1"}, {"metric": "f1", "rows": 300, "keep": 0.97}, {"metric": "f1_macro", "labels": 4, "rows": 1500},
+    ]  # fmt: skip
+    return [{**base, **change} for change in changes]
+
+
+def simulated(setting: dict[str, Any], draws: int) -> dict[str, Any]:
+    found = [draw(seed, setting) for seed in range(draws)]
+    made = [one for one in found if one is not None]
+    held = sum(one["kept"] >= setting["keep"] for one in made) + len(found) - len(made)  # nothing chosen loses nothing
+    told = {key: float(np.mean([one[key] for one in made])) if made else None for key in ("kept", "early", "best")}
+    return {**setting, "draws": draws, "none": len(found) - len(made), "held": held / draws, **told}
+
+
+def main(draws: int) -> None:
+    results = []
+    for setting in settings():
+        results.append(
+            simulated(setting, draws if setting["metric"] == "accuracy" else draws // 4)
+        )  # a bootstrap takes its time
+        print(results[-1], flush=True)
+    append("cascade", {"population": POPULATION, "settings": results, **circumstances()})
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

@@ -1,0 +1,60 @@
+"""Makes one model of several, cheapest first: an input moves on only where the model before is unsure."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from niwaki.cli._print import give, table
+
+
+def command(
+    models: list[str] = typer.Argument(help="folders of two models or more, cheapest first; the last is the best"),
+    task: str = typer.Option("", help="task of the models (niwaki list tasks); none takes what --data looks like"),
+    data: str = typer.Option("", help="rows: csv, tsv, jsonl, parquet, a folder, or a Hugging Face id"),
+    keep: float = typer.Option(0.99, help="share of the last model's score that must be kept"),
+    level: float = typer.Option(0.95, help="how sure that it is kept must be"),
+    out: Path = typer.Option(Path("cascade"), help="folder to write; the models are copied into it"),
+    set_: list[str] = typer.Option([], "--set", help="change a setting of the data: data.text=review"),
+    engine: str = typer.Option("", help="onnx, native or torch; none takes the first that can serve each model"),
+    force: bool = typer.Option(False, "--force", help="write over a cascade that is there"),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="no progress"),
+    json: bool = typer.Option(False, "--json", help="as JSON"),
+) -> None:
+    """Make one model of several, cheapest first: an input moves on only where the model before is unsure.
+
+    How sure is sure enough is chosen on the validation rows of the task, so that the share is shown to be kept; exit code 4 where
+    they cannot show it. The folder is loaded, served and scored like one model.
+    """
+    from niwaki import api
+    from niwaki.core import log
+
+    log.quiet(quiet)
+    told = api.cascade(
+        models, task=task, data=data, keep=keep, level=level, out=out, overrides=set_, engine=engine, force=force
+    )
+    give(told, json, said(told))
+
+
+def said(told: dict[str, Any]) -> str:
+    rows = []
+    scores = [*((model["score"], model["answers"]) for model in told["models"]), (told["validation"]["score"], None)]
+    for (name, speed), (score, answers) in zip(told["speed"].items(), scores, strict=True):
+        joules = speed["joules_per_1000"]
+        rows.append(
+            {
+                "model": name, "answers": "-" if answers is None else f"{answers:.1%}", told["metric"]: f"{score:.4f}",
+                "texts/s": f"{speed['per_second']:.0f}", "J/1000": "-" if joules is None else f"{joules:.3g}",
+            }
+        )  # fmt: skip
+    ratio = told["speed"]["cascade"]["ratio"]
+    lines = [table(rows, list(rows[0])), ""]
+    for part in ("validation", "test"):
+        found = told[part]
+        kept = "-" if found["kept"] is None else f"{found['kept']:.2%}"
+        lines.append(f"{part}: keeps {kept} of {found['best']:.4f} on {found['rows']} rows")
+    lines.append(
+        f"shown, {told['level']:.0%} sure: at least {told['keep']:.1%}, where a model answers from {told['threshold']:.4f} on"
+    )
+    lines.append(f"{ratio['value']:.2f} × the last model alone ({ratio['low']:.2f} to {ratio['high']:.2f})")
+    return "\n".join([*lines, f"cascade: {told['out']}"])

@@ -1,0 +1,73 @@
+"""How sure each model of a cascade must be: chosen on validation rows, so that a share of the last model's score is kept.
+
+All models share one threshold, which is what calibrated probabilities are for. It is lowered step by step from where nothing stops
+early, and each step is tested; the first that does not pass ends it (fixed-sequence testing). So the whole search is wrong no more
+often than one test is, however many steps there are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from niwaki.answers._kind import softmax
+from niwaki.evaluate.kept import is_kept
+from niwaki.tasks._task import Task
+
+STEPS = 200
+COLDEST, HOTTEST = 0.05, 20.0  # temperatures
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Of a cascade on the rows it was chosen on."""
+
+    threshold: float
+    answered_by: np.ndarray  # (rows,) number of the model
+    outcomes: np.ndarray
+
+
+def temperature(logits: np.ndarray, gold: np.ndarray) -> float:
+    """What logits (rows, labels) must be divided by for the probabilities of the right labels to be highest (Guo et al. 2017)."""
+    from scipy.optimize import minimize_scalar
+
+    rows = np.arange(len(gold))
+    known = gold < logits.shape[1]
+    logits, rows, gold = logits.astype(np.float64)[known], rows[: known.sum()], gold[known]
+
+    def surprise(log_temperature: float) -> float:
+        scaled = logits / np.exp(log_temperature)
+        top = scaled.max(axis=1)
+        return float((np.log(np.exp(scaled - top[:, None]).sum(axis=1)) + top - scaled[rows, gold]).mean())
+
+    found = minimize_scalar(surprise, bounds=(np.log(COLDEST), np.log(HOTTEST)), method="bounded")
+    return float(np.exp(found.x))
+
+
+def choose(
+    task: Task, logits: Sequence[np.ndarray], outcomes: Sequence[np.ndarray], keep: float, level: float
+) -> Chosen | None:
+    """The lowest threshold that is shown to keep the share; None where not even the first step is shown to. `logits` (rows, labels)
+    are calibrated; `outcomes` are the task's, both of each model, cheapest first."""
+    sureness = np.stack([softmax(one).max(axis=1) for one in logits[:-1]])  # (models - 1, rows)
+    every = np.stack(outcomes)
+    best: Chosen | None = None
+    for threshold in candidates(sureness):
+        by = answered_by(sureness, threshold)
+        found = every[by, np.arange(len(by))]
+        if not is_kept(task, every[-1], found, keep, level):
+            break
+        best = Chosen(float(threshold), by, found)
+    return best
+
+
+def candidates(sureness: np.ndarray) -> np.ndarray:
+    """From the highest down; each lets about as many more stop. The answers play no part, only how sure the models are."""
+    shares = np.linspace(0, 1, STEPS + 1)[1:]
+    return np.unique(np.quantile(sureness.max(axis=0), 1 - shares, method="higher"))[::-1]
+
+
+def answered_by(sureness: np.ndarray, threshold: float) -> np.ndarray:
+    """(rows,) the first model that is sure enough; the last one where none is."""
+    enough = np.concatenate([sureness >= threshold, np.ones((1, sureness.shape[1]), dtype=bool)])
+    return enough.argmax(axis=0)

@@ -1,0 +1,208 @@
+"""A cascade answers like the first model that is sure, and is served like one model; a hostile folder is refused in a line."""
+
+import json
+import math
+import shutil
+
+import numpy as np
+import pytest
+
+import tiny
+from engines.kinds import model_of, saved
+from niwaki import api
+from niwaki.answers._kind import softmax
+from niwaki.core.errors import Refused
+from niwaki.core.files import committed, write_json
+from niwaki.engines.cascade import CASCADE, Cascade, is_cascade, refuse_unlike, sure
+from niwaki.engines.predictor import Predictor
+
+TEXTS = [text for text, _ in tiny.sentences(60, seed=8)]
+THRESHOLDS = (0.9, 0.97)
+HEAT = (0.7, 1.6, 1.1)
+
+
+def plan(thresholds=THRESHOLDS, **changes):
+    steps = [
+        {"folder": f"model-{k}", "temperature": heat, "threshold": threshold}
+        for k, (heat, threshold) in enumerate(zip(HEAT, (*thresholds, 0.0), strict=True))
+    ]
+    return {"version": 1, "steps": steps, **changes}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cascade") / "made"
+    with committed(folder) as inner:
+        for number, family in enumerate(("averaging", "cnn", "bert")):
+            saved(tiny.model(family, seed=number, layers=1), inner / f"model-{number}")
+        write_json(inner / CASCADE, plan())
+    return folder
+
+
+def copied(made, tmp_path):
+    """Without its MANIFEST: what a stranger may change."""
+    shutil.copytree(made, tmp_path / "copy")
+    (tmp_path / "copy" / "MANIFEST").unlink()
+    return tmp_path / "copy"
+
+
+def by_hand(made):
+    """Each model asked for everything, and then the rule."""
+    logits = [one.logits(one.encode(TEXTS)) / heat for one, heat in zip(each(made), HEAT, strict=True)]
+    found, by = [], []
+    for row in range(len(TEXTS)):
+        shares = [np.exp(one[row]) / np.exp(one[row]).sum() for one in logits]
+        number = 0 if shares[0].max() >= THRESHOLDS[0] else 1 if shares[1].max() >= THRESHOLDS[1] else 2
+        found.append(shares[number])
+        by.append(number)
+    return np.array(found), by
+
+
+def each(made):
+    return [Predictor(made / f"model-{number}") for number in range(3)]
+
+
+def test_the_first_that_is_sure_answers(made):
+    cascade = Cascade(made)
+    wanted, by = by_hand(made)
+    assert min(by.count(number) for number in range(3)) >= 5  # all three are needed
+    logits, numbers = cascade.settled(cascade.encode(TEXTS))
+    assert numbers.tolist() == by
+    np.testing.assert_allclose(softmax(logits), wanted, atol=1e-5)
+    answers = cascade.predict(TEXTS)
+    assert (
+        [answer.label for answer in answers] == cascade.values(TEXTS) == [tiny.LABELS[row.argmax()] for row in wanted]
+    )
+    np.testing.assert_allclose([list(answer.probabilities.values()) for answer in answers], wanted, atol=1e-5)
+
+
+def test_it_is_loaded_and_asked_like_one_model(made):
+    loaded = api.load(made, engine="onnx")
+    assert isinstance(loaded, Cascade) and isinstance(loaded, Predictor) and is_cascade(made)
+    assert loaded.labels == tiny.LABELS and loaded.engine == "onnx onnx onnx" and "models=3" in repr(loaded)
+    assert loaded.predict([]) == [] and len(loaded.predict("a film")) == len(loaded.predict(("a film", "the end"))) == 1
+    with pytest.raises(Refused, match=r"texts\.1: is empty"):
+        loaded.predict(["a film", " "])
+
+
+def test_thresholds_at_the_ends(made, tmp_path):
+    folder = copied(made, tmp_path)
+    for threshold, number in ((0.0, 0), (1.0, 2)):
+        write_json(folder / CASCADE, plan((threshold, threshold)))
+        cascade = Cascade(folder)
+        assert set(cascade.settled(cascade.encode(TEXTS))[1]) == {number}
+
+
+def test_later_models_see_only_what_moves_on(made, monkeypatch):
+    cascade = Cascade(made)
+    asked = []
+    for model in cascade.models:
+        monkeypatch.setattr(
+            model, "encode", lambda inputs, real=model.encode: (asked.append(len(inputs)), real(inputs))[1]
+        )
+    cascade.values(TEXTS)
+    by = by_hand(made)[1]
+    assert asked == [60, 60 - by.count(0), by.count(2)]
+
+
+def test_sure_by_hand():
+    assert sure(np.log([[0.9, 0.1], [0.6, 0.4]]), 0.8).tolist() == [True, False]
+    assert sure(np.zeros((0, 2)), 0.8).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"version": 2}, "version"),
+        ({"steps": []}, "steps"),
+        ({"steps": plan()["steps"][:1]}, "steps"),
+        ({"steps": plan()["steps"] * 10}, "steps"),
+        ({"steps": plan()["steps"][:2] * 2}, "names a folder twice"),
+        ({"steps": "model-0"}, "steps"),
+        ({"keep": 2}, "keep"),
+        ({"evil": 1}, "unknown key"),
+    ],
+)
+def test_a_plan_that_is_none(made, tmp_path, change, line):
+    folder = copied(made, tmp_path)
+    write_json(folder / CASCADE, plan(**change))
+    refused(folder, line)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("folder", ".."), ("folder", "."), ("folder", ""), ("folder", "/etc"), ("folder", "../made/model-0"), ("folder", "model-0/../../x"),
+        ("folder", "gone"), ("folder", "a" * 300), ("folder", "a\x00b"), ("folder", 7), ("threshold", -0.1), ("threshold", 1.5),
+        ("threshold", None), ("temperature", 0), ("temperature", -1), ("temperature", 1e300), ("temperature", "hot"),
+    ],
+)  # fmt: skip
+def test_a_step_that_leads_out_or_is_no_number(made, tmp_path, key, value):
+    folder = copied(made, tmp_path)
+    said = plan()
+    said["steps"][1][key] = value
+    write_json(folder / CASCADE, said)
+    refused(folder, CASCADE)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("key", ["threshold", "temperature"])
+def test_no_numbers(made, tmp_path, key, value):
+    folder = copied(made, tmp_path)
+    said = plan()
+    said["steps"][0][key] = value
+    (folder / CASCADE).write_text(json.dumps(said))
+    refused(folder, "is not JSON")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"version": 1, "version": 1}', "[" * 100_000, "1" * 2_000_000])
+def test_a_file_that_is_no_plan(made, tmp_path, text):
+    folder = copied(made, tmp_path)
+    (folder / CASCADE).write_text(text)
+    refused(folder, CASCADE)
+
+
+def test_links_and_cascades_within(made, tmp_path):
+    folder = copied(made, tmp_path)
+    outside = tmp_path / "outside"
+    shutil.move(folder / "model-1", outside)
+    (folder / "model-1").symlink_to(outside)
+    refused(folder, "leads out")
+    (folder / "model-1").unlink()
+    (folder / "model-1").symlink_to(".")  # the cascade itself: without end
+    refused(folder, "is a cascade")
+    (folder / "model-1").unlink()
+    (folder / "model-1").symlink_to("model-1")
+    refused(folder, "leads nowhere")
+    (folder / "model-1").unlink()
+    refused(folder, "which is not there")
+    (folder / CASCADE).unlink()
+    (tmp_path / "plan").write_text(json.dumps(plan()))
+    (folder / CASCADE).symlink_to(tmp_path / "plan")
+    refused(folder, "leads out of its folder")
+
+
+def test_a_file_that_was_changed_since(made, tmp_path):
+    shutil.copytree(made, tmp_path / "copy")
+    weights = tmp_path / "copy" / "model-1" / "model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[-5] ^= 1
+    weights.write_bytes(data)
+    refused(tmp_path / "copy", "is not what was saved")
+
+
+def test_models_that_do_not_go_together(made, tmp_path):
+    folder = copied(made, tmp_path)
+    shutil.rmtree(folder / "model-1")
+    saved(tiny.model("bert", layers=1, labels=["good", "bad"]), folder / "model-1")
+    refused(folder, "all must have the same")
+    shutil.rmtree(folder / "model-1")
+    saved(model_of("tags"), folder / "model-1")
+    refused(folder, "answers with a tags; a cascade is of models that choose one label")
+    refuse_unlike([("a", Predictor(made / "model-0")), ("b", Predictor(made / "model-2"))])
+
+
+def refused(folder, line):
+    with pytest.raises(Refused) as caught:
+        api.load(folder)
+    assert line in str(caught.value) and "\n" not in str(caught.value)

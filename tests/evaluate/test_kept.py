@@ -1,0 +1,82 @@
+"""The test that a share is kept: against scipy's exact binomial, against draws, and by hand."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom, multinomial
+
+from niwaki.evaluate.kept import MISSED, bootstrap_low, chance, is_kept, score, with_losses
+from niwaki.tasks._metrics import accuracy, f1_binary
+
+
+class Made:
+    def __init__(self, metric="accuracy"):
+        self.metric = metric
+
+    def scores(self, outcomes):
+        return {"accuracy": accuracy(*outcomes.T), "f1": f1_binary(*outcomes.T)}
+
+
+def outcomes(rows, lost, gained, right):
+    """The better model is right in `right` rows; of them the other loses some, of the rest it gains some."""
+    gold = np.arange(rows) % 2
+    best, other = gold.copy(), gold.copy()
+    best[right:] = 1 - gold[right:]
+    other[right + gained :] = 1 - gold[right + gained :]
+    other[:lost] = 1 - gold[:lost]
+    return np.stack([best, gold], axis=1), np.stack([other, gold], axis=1)
+
+
+def test_without_gains_it_is_nearly_the_binomial_test():
+    """A better model that is always right: nothing can be gained, and so few losses have the binomial's chance."""
+    for lost in range(6):
+        found = chance(lost, 0, 1000, 1000, 0.99, 0.05)
+        margin = 0.01 * (0.05 * MISSED) ** (1 / 1000)  # the low end of an accuracy of 1, in closed form
+        exact = binom.cdf(lost, 1000, margin)
+        assert exact < found < exact + 0.07 and found >= 2 * 0.05 * MISSED
+
+
+def test_score_by_hand():
+    """No margin: the losses against the gains, McNemar's statistic without its square."""
+    assert score(np.array(9), np.array(16), 100, 0.0) == pytest.approx((9 - 16) / 5)
+    assert score(np.array(0), np.array(0), 100, 0.0) == 0
+    # none seen: the likeliest P(gained) is 0, so the spread is that of the binomial at the margin
+    assert score(np.array(0), np.array(0), 400, 0.02) == pytest.approx(-8 / np.sqrt(400 * 0.02 * 0.98))
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.02, 0.08])
+def test_at_the_margin_it_passes_no_more_often_than_said(gain):
+    """The sum over all results, where exactly the margin is lost: every one that passes counts with its chance."""
+    rows, keep, wrong, right = 120, 0.9, 0.1, 0.95
+    margin = (1 - keep) * right
+    passes = 0.0
+    for lost in range(60):
+        for gained in range(40):
+            weight = multinomial.pmf(
+                [lost, gained, rows - lost - gained], rows, [gain + margin, gain, 1 - 2 * gain - margin]
+            )
+            if weight > 1e-6 and chance(lost, gained, int(right * rows), rows, keep, wrong) <= wrong:
+                passes += weight
+    assert 0.01 < passes <= wrong
+
+
+def test_many_rows_take_the_normal_form_and_agree():
+    near = [chance(lost, 300, 18_000, 20_000, 0.99, 0.05) for lost in (380, 420, 460)]
+    assert near[0] < 0.05 < near[2] and near == sorted(near)
+
+
+def test_is_kept():
+    assert is_kept(Made(), *outcomes(1000, 3, 2, 950), 0.99, 0.95)
+    assert not is_kept(Made(), *outcomes(1000, 9, 1, 950), 0.99, 0.95)
+    assert not is_kept(Made(), *outcomes(100, 0, 0, 95), 0.99, 0.95)  # too few rows to show it
+    assert is_kept(Made(), *outcomes(100, 0, 0, 95), 1.0, 0.95)  # the same answers keep all
+    assert is_kept(Made("f1"), *outcomes(1000, 2, 2, 950), 0.99, 0.95)
+    assert not is_kept(Made("f1"), *outcomes(1000, 9, 1, 950), 0.99, 0.95)
+    assert not is_kept(Made("f1"), *outcomes(60, 0, 0, 55), 0.99, 0.95)
+
+
+def test_two_rows_more_are_lost_in_the_bootstrap():
+    best, other = outcomes(200, 5, 3, 180)
+    changed = with_losses(best, other, 2)
+    assert accuracy(*changed.T) == accuracy(*other.T) - 2 / 200 and (changed[:, 1] == other[:, 1]).all()
+    plain = np.quantile([accuracy(*other[rows].T) - accuracy(*best[rows].T) for rows in np.random.default_rng(0).integers(0, 200, (500, 200))], 0.05)  # fmt: skip
+    assert bootstrap_low(Made(), best, other, 1.0, 0.95) < plain - 1.5 / 200

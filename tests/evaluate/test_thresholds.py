@@ -1,0 +1,96 @@
+"""Temperatures by a known truth, thresholds by hand, and the claim itself: over many draws the share is kept as often as said."""
+
+import numpy as np
+import pytest
+
+from niwaki.answers._kind import softmax
+from niwaki.evaluate.thresholds import answered_by, candidates, choose, temperature
+from niwaki.tasks._metrics import accuracy
+
+
+class Made:
+    metric = "accuracy"
+
+    def scores(self, outcomes):
+        return {"accuracy": accuracy(*outcomes.T)}
+
+
+def drawn(generator, rows, skills=(1.5, 3.0)):
+    """Models that are right as often as they say, once their logits are divided by 2."""
+    gold = generator.integers(0, 2, rows)
+    hard = np.abs(generator.normal(size=rows)) ** 0.5
+    common = generator.normal(size=(rows, 2))
+    logits = []
+    for skill in skills:
+        signal = np.zeros((rows, 2))
+        signal[np.arange(rows), gold] = skill / hard
+        logits.append(2 * (signal + 0.5 * common + 0.85 * generator.normal(size=(rows, 2))))
+    return gold, logits
+
+
+def outcomes(logits, gold):
+    return [np.stack([one.argmax(axis=1), gold], axis=1) for one in logits]
+
+
+@pytest.mark.parametrize("true", [0.5, 1.0, 3.0])
+def test_a_temperature_is_found_again(true):
+    generator = np.random.default_rng(1)
+    honest = generator.normal(size=(20_000, 3)) * 2
+    gold = (softmax(honest).cumsum(axis=1) < generator.random(20_000)[:, None]).sum(axis=1)
+    assert temperature(honest * true, gold) == pytest.approx(true, rel=0.05)
+
+
+def test_labels_that_the_model_does_not_know_play_no_part():
+    logits = np.random.default_rng(0).normal(size=(500, 2))
+    gold = np.random.default_rng(1).integers(0, 2, 500)
+    more = np.concatenate([logits, logits[:9]])
+    assert temperature(more, np.concatenate([gold, np.full(9, 2)])) == temperature(logits, gold)
+
+
+def test_answered_by():
+    sureness = np.array([[0.9, 0.5, 0.7], [0.1, 0.8, 0.6]])
+    assert answered_by(sureness, 0.8).tolist() == [0, 1, 2]
+    assert answered_by(sureness, 0.6).tolist() == [0, 1, 0]
+    assert answered_by(sureness, 1.1).tolist() == [2, 2, 2]
+
+
+def test_candidates_go_down_and_let_more_and_more_stop():
+    sureness = np.random.default_rng(2).random((2, 1000))
+    found = candidates(sureness)
+    stopping = [(answered_by(sureness, threshold) < 2).sum() for threshold in found]
+    assert (np.diff(found) < 0).all() and (np.diff(stopping) > 0).all()
+    assert stopping[0] <= 10 and stopping[-1] == 1000 and max(np.diff(stopping)) <= 10
+
+
+def test_choose_stops_at_the_first_step_that_is_not_shown(monkeypatch):
+    gold, logits = drawn(np.random.default_rng(3), 400)
+    seen = []
+
+    def tested(task, best, other, keep, level):
+        seen.append(other)
+        return len(seen) != 7
+
+    monkeypatch.setattr("niwaki.evaluate.thresholds.is_kept", tested)
+    chosen = choose(Made(), logits, outcomes(logits, gold), 0.9, 0.95)
+    assert len(seen) == 7 and (chosen.outcomes == seen[5]).all()
+    sureness = np.stack([softmax(logits[0]).max(axis=1)])
+    assert chosen.threshold == candidates(sureness)[5]
+    monkeypatch.setattr("niwaki.evaluate.thresholds.is_kept", lambda *_: False)
+    assert choose(Made(), logits, outcomes(logits, gold), 0.9, 0.95) is None
+
+
+def test_the_share_is_kept_as_often_as_claimed():
+    """60 draws of 300 rows, 90 % sure: of 6 failures expected at the very most, 11 or more have a chance of 3 in 100."""
+    keep, level, failures, early = 0.97, 0.9, 0, []
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        gold, logits = drawn(generator, 300)
+        heat = [temperature(one, gold) for one in logits]
+        logits = [one / t for one, t in zip(logits, heat, strict=True)]
+        chosen = choose(Made(), logits, outcomes(logits, gold), keep, level)
+        gold, logits = drawn(generator, 40_000)
+        by = answered_by(np.stack([softmax(logits[0] / heat[0]).max(axis=1)]), chosen.threshold if chosen else 2.0)
+        every = np.stack(outcomes(logits, gold))
+        failures += accuracy(*every[by, np.arange(40_000)].T) < keep * accuracy(*every[-1].T)
+        early.append((by == 0).mean())
+    assert failures <= 10 and np.mean(early) > 0.5

@@ -1,0 +1,121 @@
+"""Making a cascade of saved models: what is refused, what is written, and that it keeps what it says on rows it has not seen."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+import tiny
+from engines.kinds import saved
+from niwaki import api
+from niwaki.core.errors import GateMissed, Refused, UsageError
+from niwaki.core.files import fault_in
+from niwaki.engines.cascade import Cascade
+from niwaki.engines.predictor import Predictor
+from niwaki.run import cascade as module
+from niwaki.tasks.classification import Classification
+
+SPLITS = ["data.validation=0.4", "data.test=0.2"]
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    return tiny.write_csv(tmp_path_factory.mktemp("rows") / "rows.csv", count=700, seed=6)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """The better model is random; the cheap one is the same but for noise in its head, so that they mostly agree."""
+    folder = tmp_path_factory.mktemp("models")
+    best = tiny.model("averaging", seed=1)
+    saved(best, folder / "best")
+    cheap = tiny.model("averaging", seed=1)
+    head = list(cheap.network.parameters())[-2]
+    with torch.no_grad():
+        head.add_(0.05 * torch.randn(head.shape, generator=torch.Generator().manual_seed(0)))
+    saved(cheap, folder / "cheap")
+    (folder / "cheap" / "pytorch_model.bin").write_bytes(b"junk")
+    return [folder / "cheap", folder / "best"]
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch, quick_disk):
+    monkeypatch.setattr(module, "TEXTS", 16)
+
+
+def make(models, rows, out, **more):
+    return api.cascade(models, data=rows, out=out, overrides=SPLITS, **{"keep": 0.9, **more})
+
+
+def test_it_is_made_loaded_and_scored(models, rows, tmp_path):
+    told = make(models, rows, tmp_path / "made")
+    assert told["validation"]["rows"] == 280 and told["validation"]["kept"] >= 0.9 and told["test"]["rows"] == 140
+    shares = [model["answers"] for model in told["models"]]
+    assert sum(shares) == pytest.approx(1) and shares[0] > 0.3
+    assert list(told["speed"]) == ["1 cheap", "2 best", "cascade"] and told["speed"]["2 best"]["ratio"][
+        "value"
+    ] == pytest.approx(1)
+    assert all(entry["seconds_per_input"] > 0 for entry in told["speed"].values())
+    made = tmp_path / "made"
+    assert fault_in(made) is None and json.loads((made / "chosen.json").read_text())["keep"] == 0.9
+    assert sorted(path.name for path in (made / "model-0").iterdir()) == sorted(
+        path.name for path in models[1].iterdir()
+    )
+    loaded = api.load(made)
+    assert isinstance(loaded, Cascade) and [step.threshold for step in loaded.plan.steps] == [told["threshold"], 0.0]
+    scored = api.evaluate(made, data=rows, overrides=SPLITS)
+    assert scored["value"] == pytest.approx(told["test"]["score"])
+    table = Classification(path=str(rows), validation=0.4, test=0.2).splits()["validation"]
+    by = loaded.settled(loaded.encode(table.column("text").to_pylist()))[1]
+    assert (by == 0).mean() == pytest.approx(shares[0], abs=0.02)
+
+
+def test_a_copy_elsewhere_is_the_same(models, rows, tmp_path):
+    make(models, rows, tmp_path / "made")
+    texts = [text for text, _ in tiny.sentences(30, seed=2)]
+    before = api.load(tmp_path / "made", engine="onnx").values(texts)
+    shutil.move(tmp_path / "made", tmp_path / "moved")
+    assert api.load(tmp_path / "moved", engine="onnx").values(texts) == before
+
+
+def test_what_the_rows_cannot_show_is_not_made(models, rows, tmp_path):
+    with pytest.raises(
+        GateMissed,
+        match=r"280 validation rows do not show, 95% sure, that 99\.9% of the accuracy is kept.*about \d+ rows",
+    ):
+        make(models, rows, tmp_path / "made", keep=0.999)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_there_is_written_over_only_if_it_is_a_cascade_and_asked_for(models, rows, tmp_path):
+    make(models, rows, tmp_path / "made")
+    with pytest.raises(Refused, match="is there already; --force"):
+        make(models, rows, tmp_path / "made")
+    make(models, rows, tmp_path / "made", force=True, level=0.8)
+    assert json.loads((tmp_path / "made" / "cascade.json").read_text())["level"] == 0.8
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(Refused, match="it is no cascade"):
+        make(models, rows, tmp_path / "mine", force=True)
+    with pytest.raises(Refused, match="is a cascade; give the models"):
+        make([models[0], tmp_path / "made"], rows, tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [({"keep": 0.0}, "keep must be"), ({"keep": 1.1}, "keep must be"), ({"keep": float("nan")}, "keep must be"), ({"level": 1.0}, "level")],
+)  # fmt: skip
+def test_what_cannot_be_asked(models, rows, tmp_path, more, line):
+    with pytest.raises(UsageError, match=line):
+        make(models, rows, tmp_path / "made", **more)
+    with pytest.raises(UsageError, match="two models or more"):
+        make(models[:1], rows, tmp_path / "made")
+
+
+def test_models_of_another_task(models, rows, tmp_path):
+    other = saved(tiny.model("averaging", labels=["no", "yes"]), tmp_path / "other")
+    with pytest.raises(Refused, match="all must have the same"):
+        make([models[0], other], rows, tmp_path / "made")
+    with pytest.raises(Refused, match="choose the task the models were made for"):
+        make([other, saved(tiny.model("averaging", labels=["no", "yes"]), tmp_path / "more")], rows, tmp_path / "made")
+    assert Predictor(other).labels == ["no", "yes"]
