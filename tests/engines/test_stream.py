@@ -147,3 +147,14 @@ def test_nothing_to_answer(folder, tmp_path):
 
 def test_an_id_that_no_utf8_can_hold_is_written_as_json_writes_it():
     assert json.loads(stream.written([{"id": "\ud83d", "text": "日本"}])) == {"id": "\ud83d", "text": "日本"}
+
+
+@pytest.mark.parametrize("kind", ["label", "labels", "number", "choice", "tags", "span"])
+def test_a_batch_of_nothing_but_bad_lines(kind, tmp_path, small):
+    from engines.kinds import model_of
+
+    predictor = Predictor(saved(model_of(kind), tmp_path / "model"))
+    (tmp_path / "in.txt").write_text("\n" * 20)
+    done = predict_file(predictor, tmp_path / "in.txt", tmp_path / "out.jsonl", skip_bad=True)
+    assert (done["inputs"], done["bad"]) == (20, 20)
+    assert all("is empty" in line or "must be a" in line for line in (tmp_path / "out.jsonl").read_text().splitlines())

@@ -31,10 +31,6 @@ class Label(Kind):
         return [labels[number] for number in logits.argmax(axis=1)] if len(logits) else []
 
     def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
-        return [prediction(row, labels) for row in softmax(logits)]
-
-
-def prediction(probabilities: np.ndarray, labels: list[str]) -> Prediction:
-    best = int(probabilities.argmax())
-    named = {label: float(value) for label, value in zip(labels, probabilities, strict=True)}
-    return Prediction(labels[best], float(probabilities[best]), named)
+        shares = softmax(logits)
+        found = zip(shares.argmax(axis=1).tolist() if len(shares) else [], shares.tolist(), strict=True)
+        return [Prediction(labels[best], row[best], dict(zip(labels, row, strict=True))) for best, row in found]
