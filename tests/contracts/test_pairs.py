@@ -79,6 +79,7 @@ def test_the_second_makes_the_first_smaller_and_both_score(made, pair):
 LOADER = """
 import sys, numpy, torch
 from pathlib import Path
+from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import load_folder
@@ -91,13 +92,14 @@ for folder in map(Path, sys.argv[3:]):
     inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask.astype(numpy.int64))}
     with torch.no_grad():
         logits = forward(model.network, model.anatomy, Batch(inputs, None, None)).logits.numpy()
-    numpy.savez(Path(sys.argv[2]) / f"{folder.parent.name}.npz", torch=logits, onnx=predictor.logits(rows))
+    native = Predictor(folder, "native").logits(rows) if best() else logits
+    numpy.savez(Path(sys.argv[2]) / f"{folder.parent.name}.npz", torch=logits, onnx=predictor.logits(rows), native=native)
 """
 
 
 @pytest.fixture(scope="module")
 def reloaded(made, tmp_path_factory):
-    """What each gives in one new process: by torch and by ONNX Runtime."""
+    """What each gives in one new process: by torch, by ONNX Runtime, and by the native engine."""
     folder = tmp_path_factory.mktemp("again")
     texts = folder / "texts.txt"
     texts.write_text("\n".join(text for text, _ in tiny.sentences(8)))
@@ -115,4 +117,5 @@ def test_a_new_process_gives_the_same(made, reloaded, pair):
     rows = predictor.encode((reloaded / "texts.txt").read_text().splitlines())
     assert np.array_equal(again["onnx"], predictor.logits(rows))
     assert np.isfinite(again["torch"]).all()
+    assert np.abs(again["native"] - again["torch"]).max() < 0.1 * max(1.0, np.abs(again["torch"]).max())
     assert model.blueprint.edits or "int8" not in pair
