@@ -27,7 +27,11 @@ class Peer:
         torch.set_num_threads(THREADS)
         self.folder, self.work = folder, work
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        self.inputs = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in self.tokenizer.model_input_names]
+        self.inputs = [
+            name
+            for name in ("input_ids", "attention_mask", "token_type_ids")
+            if name in self.tokenizer.model_input_names
+        ]
         self.start()
 
     def start(self) -> None:
@@ -202,15 +206,17 @@ class Niwaki:
     def __init__(self, folder: Path, work: Path) -> None:
         self.folder, self.made = work / "exported", {}  # type: ignore[var-annotated]
 
-    def answer(self, texts: list[str], tokens: int) -> list[int]:
+    def predictor(self, tokens: int) -> Any:
         from niwaki.engines.predictor import Predictor
         from niwaki.engines.runtimes.native import Native
 
-        if tokens not in self.made:
-            self.made[tokens] = Predictor(self.folder, self.engine, THREADS, tokens)
-            if self.kernels:
-                self.made[tokens].runtime = Native(self.folder, THREADS, self.kernels)
-        predictor = self.made[tokens]
+        made = Predictor(self.folder, self.engine, THREADS, tokens)
+        if self.kernels:
+            made.runtime = Native(self.folder, THREADS, self.kernels)
+        return made
+
+    def answer(self, texts: list[str], tokens: int) -> list[int]:
+        predictor = self.made[tokens] = self.made.get(tokens) or self.predictor(tokens)
         return [predictor.labels.index(value) for value in predictor.values(texts)]
 
 
@@ -229,12 +235,21 @@ class NiwakiFloat(Niwaki):
 
 
 class NiwakiStudent(Niwaki):
-    """Another model for the same task, below `students` by its name."""
+    """Another model for the same task, or a cascade of them, below `students` by its name."""
 
     def __init__(self, folder: Path, work: Path) -> None:
         super().__init__(folder, work)
         self.folder = work / "students" / sys.argv[1].removeprefix(STUDENT)
-        self.engine = "native" if (self.folder / "native.json").is_file() else "onnx"
+        self.engine = "native" if list(self.folder.rglob("native.json")) else "onnx"
+
+    def predictor(self, tokens: int) -> Any:
+        from niwaki import api
+
+        return (
+            api.load(self.folder, self.engine, THREADS)
+            if (self.folder / "cascade.json").is_file()
+            else super().predictor(tokens)
+        )
 
 
 STUDENT = "niwaki student "

@@ -10,15 +10,15 @@ ASKED = {"arrival": 3.0, "sorted": 2.0, "128": 1.3, "384": 1.3}  # with AMX; wit
 
 
 def peers(rows: list[Record]) -> str:
-    """The newest record of each model and task."""
-    newest = {(row["model"], row["task"]): row for row in rows}
+    """The newest record of each model and task with the same contenders."""
+    newest = {(row["model"], row["task"], *sorted(row["contenders"])): row for row in rows}
     parts = [
         "Command: `python benchmarks/peers.py MODEL DATA`. The same fine-tuned fp32 model in each engine, as its documentation says to use it: batches of 32 in the order given, padded to "
         "the longest; niwaki's are what `niwaki export` wrote. Text in to label out, each engine in a process of its own with all cores, one at a time, lap by lap in turns. Figures are the median of the "
         "laps' ratios to transformers eager fp32; absolute figures in brackets. `AVX2 alone` is held back to instructions of 2013 while the others use all of the processor's."
     ]  # fmt: skip
     for row in newest.values():
-        parts += [f"### {row['model']} on {row['task']}, {row['threads']} threads", table(row), goals(row)]
+        parts += [f"### {row['model']} on {row['task']}, {row['threads']} threads, commit {row['commit']}", table(row), goals(row)]
     return "\n\n".join(parts)
 
 
