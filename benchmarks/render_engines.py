@@ -18,7 +18,11 @@ def peers(rows: list[Record]) -> str:
         "laps' ratios to transformers eager fp32; absolute figures in brackets. `AVX2 alone` is held back to instructions of 2013 while the others use all of the processor's."
     ]  # fmt: skip
     for row in newest.values():
-        parts += [f"### {row['model']} on {row['task']}, {row['threads']} threads, commit {row['commit']}", table(row), goals(row)]
+        parts += [
+            f"### {row['model']} on {row['task']}, {row['threads']} threads, commit {row['commit']}",
+            table(row),
+            goals(row),
+        ]
     return "\n\n".join(parts)
 
 

@@ -76,7 +76,13 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
         "max_position_embeddings": POSITIONS, "type_vocab_size": 2,
     }  # fmt: skip
     if family == "distilbert":
-        shape = {"n_layers": layers, "dim": width, "n_heads": heads, "hidden_dim": ffn, "max_position_embeddings": POSITIONS}
+        shape = {
+            "n_layers": layers,
+            "dim": width,
+            "n_heads": heads,
+            "hidden_dim": ffn,
+            "max_position_embeddings": POSITIONS,
+        }
     if family in PAD_IS_ONE:
         shape.pop("type_vocab_size", None)
     if family in ("albert", "electra"):
