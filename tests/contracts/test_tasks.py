@@ -114,7 +114,7 @@ def test_a_saved_model_and_a_file_of_what_it_says_score_alike(chain, tmp_path, n
     assert {key: score["value"] for key, score in found["all"].items()} == pytest.approx(
         {key: score["value"] for key, score in told["all"].items()}
     )
-    values = api.load(model).values(plan.task.inputs(plan.task.splits()["test"]))
+    values = api.load(model, "onnx").values(plan.task.inputs(plan.task.splits()["test"]))  # as `evaluate` does
     said = tmp_path / "said.jsonl"
     said.write_text("".join(f"{json.dumps({'prediction': value})}\n" for value in values))
     from_file = api.evaluate(predictions=said, data=rows, overrides=overrides, against=model)

@@ -160,7 +160,7 @@ def test_a_missing_head_is_made_only_when_it_is_asked_for(folder):
 @pytest.mark.parametrize(
     "values, words",
     [
-        ({"edits": [{"edit": "melt"}]}, ["blueprint edit 'melt' is not known; there is: digits, factored"]),
+        ({"edits": [{"edit": "melt"}]}, ["blueprint edit 'melt' is not known; there is: blocks, digits"]),
         ({"edits": [{"edit": "heads", "keep": [1, 1, 9]}]}, ["heads of layer 2", "below 4"]),
         ({"edits": [{"edit": "heads", "keep": [1, 1]}]}, ["2 layers are named and the model has 3"]),
         ({"edits": [{"edit": "heads", "keep": [10**14, 1, 1]}]}, ["heads of layer 0"]),
