@@ -91,13 +91,12 @@ def simulated(setting: dict[str, Any], draws: int) -> dict[str, Any]:
 
 
 def main(draws: int) -> None:
-    results = []
     for setting in settings():
-        results.append(
-            simulated(setting, draws if setting["metric"] == "accuracy" else draws // 4)
+        found = simulated(
+            setting, draws if setting["metric"] == "accuracy" else draws // 4
         )  # a bootstrap takes its time
-        print(results[-1], flush=True)
-    append("cascade", {"population": POPULATION, "settings": results, **circumstances()})
+        print(found, flush=True)
+        append("cascade", {"population": POPULATION, "settings": [found], **circumstances()})
 
 
 if __name__ == "__main__":

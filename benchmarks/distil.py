@@ -5,6 +5,7 @@ benchmarks/demo.py left in runs/ (run these first). Appends a record per variant
 stages lie in runs/distil-…, and what is there already is not made again. `--list` shows what there is.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from jobs import both, home, main, make, raced, stages_of
 
 from niwaki.core.files import read_json, write_text
+from niwaki.data import unlabelled
 from niwaki.evaluate.glue import task_score
 from niwaki.evaluate.quality import difference
 from niwaki.models.model import load_folder
@@ -30,15 +32,17 @@ LAYERS = [{"use": "tinybert", "prediction": 0.0}]
 RELATED = [{"use": "tinybert", "prediction": 0.0, "attention": 0.0}, {"use": "relations"}]  # for other numbers of heads
 RELATED4 = [RELATED[0], {"use": "relations", "heads": 4}]
 EPOCHS = {"sst2": 2.0}  # of each phase
-FAST_EPOCHS = {"mrpc": 12.0, "rte": 6.0}  # a small student learns these few rows for longer
-FAST_COPIES = {"mrpc": 2, "rte": 2}
-COPIES = {"rotten_tomatoes": 1, "sst2": 0}  # elsewhere as many: of every row, with words replaced
+COPIES = {"sst2": 0}  # elsewhere one: of every row, with words replaced
 TRANSFER = {"rotten_tomatoes": 5_000}
+FAST_COPIES = {"cola": 5}  # a small student of few rows needs more texts: copies of sentences,
+FAST_PAIRS = {"mrpc": 25_000, "rte": 25_000, "stsb": 25_000}  # and for pairs, pairs of other tasks without their labels
 
 MPNET4 = {"use": "student", "layers": 4, "hidden": 312, "heads": 4, "ffn": 1200}  # TinyBERT's, but heads stay 64 wide
 WIDER4 = {"use": "student", "layers": 4, "hidden": 384, "heads": 6, "ffn": 1024}  # with fewer pieces
 MPNET_ROWS = {"sst2": {"rows": 20_000}}  # what benchmarks/glue.py trained that teacher on
 MPNET_EPOCHS = {"mrpc": 4.0, "sst2": 4.0}  # of each phase
+
+PAIRS, PAIRED = Path("runs") / "distil-pairs.jsonl", ("mnli", "qqp")
 
 NETWORKS = {
     "bilstm": {"lr": 5e-3, "batch": 64, "dropout": 0.2},
@@ -51,18 +55,24 @@ SIZES = (0, 1_250, 2_500, 5_000, 10_000, 20_000)  # of the transfer set
 SIZE_BATCHES, SIZE_STEPS, SIZE_SCORES = 200, 2_000, 20  # in an epoch of the rows alone; the same for every size
 
 
-def two_phases(task: str, student: Stage, layers: list[Stage] | None = None, copies: int | None = None, transfer: int | None = None, epochs: float | None = None) -> list[Stage]:  # fmt: skip
+def two_phases(task: str, student: Stage, layers: list[Stage] | None = None, copies: int | None = None, transfer: int | None = None, texts: str = "", epochs: float | None = None) -> list[Stage]:  # fmt: skip
     """As TinyBERT: first the layers, then the answers."""
     epochs = epochs or EPOCHS.get(task, 3.0)
     more = {
         "augment": COPIES.get(task, 1) if copies is None else copies,
         "transfer": TRANSFER.get(task, 0) if transfer is None else transfer,
+        "texts": texts,
     }
     train = {"lr": 2e-4, "dropout": 0.0, **more}
     first = {"name": "layers", "teacher": "teacher", "methods": [student, *(layers or LAYERS)], "train": {**train, "epochs": epochs}}  # fmt: skip
     logits = {"use": "logits", "temperature": 1.0, "weight": 1.0}
     second = {"name": "student", "teacher": "teacher", "methods": [logits], "train": {**train, "epochs": epochs, "lr": 1e-4}}  # fmt: skip
     return [first, second]
+
+
+def fast(task: str) -> list[Stage]:
+    more = {"transfer": FAST_PAIRS[task], "texts": str(PAIRS)} if task in FAST_PAIRS else {}
+    return two_phases(task, FAST, RELATED, FAST_COPIES.get(task), **more)
 
 
 def one_phase(task: str, student: Stage, **more: Any) -> list[Stage]:
@@ -88,6 +98,15 @@ def sentences() -> Path:
     return path
 
 
+def write_pairs(data: str) -> None:
+    """The texts of two large tasks of pairs, without their labels, as a file."""
+    if not PAIRS.exists():
+        found = [tuple(row) for task in PAIRED for row in unlabelled.texts(Path(data) / task / "train.parquet")]
+        write_text(
+            PAIRS, "\n".join(json.dumps(dict(zip(("sentence1", "sentence2"), row, strict=True))) for row in found)
+        )
+
+
 def of_size(texts: int) -> list[Stage]:
     """Answers alone, with as many steps, and about as many validations, for every size: more texts, not more training."""
     epochs = SIZE_STEPS / (SIZE_BATCHES + texts / 32)
@@ -108,7 +127,7 @@ def without(*losses: str) -> list[Stage]:
 
 VARIANTS = {
     "half": lambda task: two_phases(task, HALF),
-    "fast": lambda task: two_phases(task, FAST, RELATED, FAST_COPIES.get(task), epochs=FAST_EPOCHS.get(task)),
+    "fast": fast,
     "half-labels": lambda task: [
         {"name": "student", "methods": [HALF], "train": {"lr": 2e-4, "epochs": 2 * EPOCHS.get(task, 3.0)}}
     ],
@@ -150,6 +169,7 @@ def planned(variant: str, task: str, seed: int, data: str) -> Plan:
 
 def run(variant: str, task: str, seed: int, data: str) -> dict[str, Any]:
     """The opponents, then the student."""
+    write_pairs(data)
     for one in (*OPPONENTS.get(variant, ()), variant):
         plan = planned(one, task, seed, data)
         make(plan, home(task, seed))

@@ -8,6 +8,7 @@ they take turns, lap by lap, one at a time, and a lap is text in to label out. A
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -21,7 +22,9 @@ from records import append, circumstances
 
 from niwaki import api
 from niwaki.core.errors import Refused
+from niwaki.engines.cascade import is_cascade
 from niwaki.evaluate.bench import texts_of
+from niwaki.evaluate.quality import quality
 from niwaki.meter.compare import turn
 
 HOME = Path("runs/peers")
@@ -52,6 +55,7 @@ class Contender:
         self.name = name
         self.process = subprocess.Popen([python, str(CHILD), name, str(model), str(work)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, "TOKENIZERS_PARALLELISM": "true"})  # fmt: skip
         self.fault = self.read().get("fault")
+        print(name, self.fault or "is ready", flush=True)
 
     def read(self) -> dict[str, Any]:
         line = self.process.stdout.readline()  # type: ignore[union-attr]
@@ -73,90 +77,91 @@ def streams(texts: list[str]) -> dict[str, tuple[list[str], int]]:
     }
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model")
+    parser.add_argument("model", type=Path)
     parser.add_argument("data")
     parser.add_argument("--task", default="sst2")
     parser.add_argument("--only", nargs="*", default=[], help="names of peers")
-    parser.add_argument(
-        "--students", nargs="*", default=[], help="NAME=FOLDER of other models for the task, exported in 8 bits"
-    )
+    parser.add_argument("--students", nargs="*", default=[], metavar="NAME=FOLDER", help="other models for the task, exported in 8 bits, or as they are where NAME ends in -float; or a cascade")  # fmt: skip
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    given = parser.parse_args()
-    model, work = Path(given.model), HOME / Path(given.model).parent.name
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = arguments()
+    work = HOME / given.model.parent.name
     work.mkdir(parents=True, exist_ok=True)
     task = api._task(given.task, given.data, [])
-    table = task.splits()["test"]
-    texts = list(task.inputs(table))
     if not (work / "calibration.json").exists():
         (work / "calibration.json").write_text(json.dumps(list(task.inputs(task.splits()["train"].slice(0, 300)))))
-    exported = {
-        name: api.export(
-            model, "native", work / name, precision=precision, tolerance=0.02, task=given.task, data=given.data
-        )
-        for name, precision in (("exported", "int8"), ("exported-float", "float"))
-        if not (work / name).exists()
-    }
     students = dict(pair.split("=", 1) for pair in given.students)
-    for name, folder in students.items():
-        if not (work / "students" / name).exists():
-            exported[name] = student(Path(folder), work / "students" / name, given)
+    exported = export_all(given, work, students)
     wanted = [name for name in PEERS if not given.only or name in given.only or name == REFERENCE]
-    wanted += [f"{STUDENT}{name}" for name in students]
-    contenders = []
-    faults = {}
-    for name in wanted:
-        one = Contender(name, model, work)
-        print(name, one.fault or "is ready", flush=True)
-        faults |= {name: one.fault} if one.fault else {}
-        contenders += [] if one.fault else [one]
-    told: dict[str, Any] = {one.name: {"streams": {}} for one in contenders}
-    for one in contenders:  # warm up, and the score on all rows
-        labels = one.ask(texts=texts, tokens=LONGEST)["labels"]
-        told[one.name]["score"] = score(task, labels, table)
-        print(one.name, told[one.name]["score"], flush=True)
+    started = [Contender(name, given.model, work) for name in (*wanted, *(f"{STUDENT}{name}" for name in students))]
+    running = [one for one in started if not one.fault]
+    texts = list(task.inputs(task.splits()["test"]))
+    told: dict[str, Any] = {
+        one.name: {"score": scored(one, task, texts), "streams": {}} for one in running
+    }  # which also warms up
     for stream, (chosen, tokens) in streams(texts).items():
-        laps: dict[str, list[float]] = {one.name: [] for one in contenders}
-        for one in contenders:
-            one.ask(texts=chosen[:64], tokens=tokens)
-        for number in range(given.rounds):
-            for which in turn(number, given.rounds, len(contenders)):
-                laps[contenders[which].name].append(contenders[which].ask(texts=chosen, tokens=tokens)["seconds"])
-        for name, seconds in laps.items():
-            ratios = np.array(laps[REFERENCE]) / np.array(seconds)
-            told[name]["streams"][stream] = {
-                "per_second": [len(chosen) / one for one in seconds],
-                "ratio": float(np.median(ratios)),
-                "ratios": ratios.tolist(),
-            }
-            print(stream, name, f"{len(chosen) / np.median(seconds):.0f}/s", f"{np.median(ratios):.2f} x", flush=True)
-    singles: dict[str, list[float]] = {one.name: [] for one in contenders}
-    for number in range(given.rounds):
-        few = [texts[place] for place in np.random.default_rng(number).integers(0, len(texts), SINGLES)]
-        for which in turn(number, given.rounds, len(contenders)):
-            singles[contenders[which].name] += contenders[which].ask(texts=few, tokens=LONGEST, single=True)["seconds"]
-    for name, seconds in singles.items():
-        told[name]["latency_ms"] = {f"p{part}": float(np.percentile(seconds, part) * 1e3) for part in (50, 95, 99)}
-        print("single", name, told[name]["latency_ms"], flush=True)
-    for one in contenders:
+        for name, found in raced(running, chosen, tokens, given.rounds).items():
+            told[name]["streams"][stream] = found
+            print(stream, name, f"{np.median(found['per_second']):.0f}/s", f"{found['ratio']:.2f} x", flush=True)
+    for name, found in single_requests(running, texts, given.rounds).items():
+        told[name]["latency_ms"] = found
+        print("single", name, found, flush=True)
+    for one in running:
         one.process.kill()
-    append("peers", {"model": work.name, "task": given.task, "threads": THREADS, "rounds": given.rounds, "texts": len(texts), "contenders": told, "faults": faults, "exported": exported, **circumstances()})  # fmt: skip
+    faults = {one.name: one.fault for one in started if one.fault}
+    append("peers", {"model": work.name, "task": given.task, "threads": THREADS, "rounds": given.rounds, "texts": len(texts), "students": students, "contenders": told, "faults": faults, "exported": exported, **circumstances()})  # fmt: skip
 
 
-def student(folder: Path, out: Path, given: Any) -> dict[str, Any]:
-    """In 8 bits for the native engine, or for ONNX Runtime where there is no attention."""
+def export_all(given: argparse.Namespace, work: Path, students: dict[str, str]) -> dict[str, Any]:
+    """What the gates of the exports said; what is there already is not made again."""
+    wanted = {"exported": (given.model, "int8"), "exported-float": (given.model, "float")}
+    for name, folder in students.items():
+        wanted[f"students/{name}"] = (Path(folder), "float" if name.endswith("-float") else "int8")
     rows = {"task": given.task, "data": given.data, "tolerance": 0.05}
-    try:
-        return api.export(folder, "native", out, precision="int8", **rows)
-    except Refused:
-        return api.export(folder, "onnx", out, precision="int8", **rows)
+    told = {}
+    for name, (folder, precision) in wanted.items():
+        if (work / name).exists():
+            continue
+        if is_cascade(folder):
+            shutil.copytree(folder, work / name)
+            continue
+        try:
+            told[name] = api.export(folder, "native", work / name, precision=precision, **rows)
+        except Refused:  # no attention: ONNX Runtime serves it
+            told[name] = api.export(folder, "onnx", work / name, precision=precision, **rows)
+    return told
 
 
-def score(task: Any, labels: list[int], table: Any) -> float:
-    from niwaki.evaluate.quality import quality
-
+def scored(one: Contender, task: Any, texts: list[str]) -> float:
+    table = task.splits()["test"]
+    labels = one.ask(texts=texts, tokens=LONGEST)["labels"]
     return float(quality(task, task.outcomes([task.labels[label] for label in labels], table))["value"])
+
+
+def raced(running: list[Contender], texts: list[str], tokens: int, rounds: int) -> dict[str, dict[str, Any]]:
+    laps: dict[str, list[float]] = {one.name: [] for one in running}
+    for one in running:
+        one.ask(texts=texts[:64], tokens=tokens)
+    for number in range(rounds):
+        for which in turn(number, rounds, len(running)):
+            laps[running[which].name].append(running[which].ask(texts=texts, tokens=tokens)["seconds"])
+    ratios = {name: np.array(laps[REFERENCE]) / np.array(seconds) for name, seconds in laps.items()}
+    return {name: {"per_second": [len(texts) / one for one in seconds], "ratio": float(np.median(ratios[name])), "ratios": ratios[name].tolist()} for name, seconds in laps.items()}  # fmt: skip
+
+
+def single_requests(running: list[Contender], texts: list[str], rounds: int) -> dict[str, dict[str, float]]:
+    """Percentiles in milliseconds of texts that are asked one by one."""
+    seconds: dict[str, list[float]] = {one.name: [] for one in running}
+    for number in range(rounds):
+        few = [texts[place] for place in np.random.default_rng(number).integers(0, len(texts), SINGLES)]
+        for which in turn(number, rounds, len(running)):
+            seconds[running[which].name] += running[which].ask(texts=few, tokens=LONGEST, single=True)["seconds"]
+    return {name: {f"p{part}": float(np.percentile(found, part) * 1e3) for part in (50, 95, 99)} for name, found in seconds.items()}  # fmt: skip
 
 
 if __name__ == "__main__":

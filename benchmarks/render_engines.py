@@ -1,5 +1,6 @@
 """The sections on engines: the same weights in the engines of others and in niwaki's."""
 
+import statistics
 from typing import Any
 
 Record = dict[str, Any]
@@ -13,7 +14,7 @@ def peers(rows: list[Record]) -> str:
     """The newest record of each model and task with the same contenders."""
     newest = {(row["model"], row["task"], *sorted(row["contenders"])): row for row in rows}
     parts = [
-        "Command: `python benchmarks/peers.py MODEL DATA`. The same fine-tuned fp32 model in each engine, as its documentation says to use it: batches of 32 in the order given, padded to "
+        "Command: `python benchmarks/peers.py MODEL DATA`, with `--only` some of the engines and `--students NAME=FOLDER …` for models beside the teacher (a name that ends in -float is not rounded; the cascade is `niwaki cascade half teacher --task sst2 --keep 1.0`). The same fine-tuned fp32 model in each engine, as its documentation says to use it: batches of 32 in the order given, padded to "
         "the longest; niwaki's are what `niwaki export` wrote. Text in to label out, each engine in a process of its own with all cores, one at a time, lap by lap in turns. Figures are the median of the "
         "laps' ratios to transformers eager fp32; absolute figures in brackets. `AVX2 alone` is held back to instructions of 2013 while the others use all of the processor's."
     ]  # fmt: skip
@@ -79,5 +80,50 @@ def students(row: Record) -> list[str]:
     ]
 
 
+def products(rows: list[Record]) -> str:
+    row = rows[-1]
+    lines = []
+    for one in row["products"]:
+        limit = row["limit"] if one["whole"] and one["kernels"] == "avx512" else None
+        share = f"{one['gops'] / limit:.0%}" if limit else ""
+        lines.append(f"| {one['kernels']} | {'8 bits' if one['whole'] else 'fp32'} | {' × '.join(map(str, one['size']))} | {one['gops']:.0f} | {share} |")  # fmt: skip
+    limit = f" The limit of AVX-512's 8-bit products, on registers alone: {row['limit']:.0f}." if row["limit"] else ""
+    head = [
+        "| kernels | numbers | rows × outputs × inputs | billion operations a second | of the limit |",
+        "|---|---|---|---|---|",
+    ]
+    return "\n".join([f"Command: `python benchmarks/products.py`. Products of the native engine on one core, rounding of inputs counted, by the processor's time.{limit}", "", *head, *lines])  # fmt: skip
+
+
+def cascade(rows: list[Record]) -> str:
+    found = [one for row in rows for one in row["settings"]]
+    lines = [
+        f"| {one['metric']} | {one['rows']} | {len(one['skills'])}, errors alike {one['alike']:g} | {one['labels']} | {one['keep']:.0%} | {one['level']:.0%} | {one['held']:.1%} of {one['draws']} | {one['early']:.0%} |"
+        for one in found
+    ]
+    notes = [f"Note of the record: {row['note']}." for row in rows if "note" in row]
+    head = [
+        "| score | rows | models | labels | keep | claimed | kept in | stop early |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    return "\n".join(["Command: `python benchmarks/cascade.py 200`. Thresholds chosen on so many rows of made-up models whose truth is known; how often the share is truly kept, counted on 100,000 rows.", *notes, "", *head, *lines])  # fmt: skip
+
+
+def stream(rows: list[Record]) -> str:
+    lines = [
+        f"| {one['inputs']:,} | {one['bytes'] / 1e6:.0f} | {one['cpu_seconds']:.1f} | {one['peak_mb']:.0f} | "
+        + (f"after {one['killed_after']:,}: the same file |" if one.get("same_file") else " |")
+        for one in rows[-1]["sizes"]
+    ]
+    head = ["| sentences | MB read | processor seconds | peak MB | killed and gone on |", "|---|---|---|---|---|"]
+    return "\n".join([f"Command: `python benchmarks/stream.py MODEL`. `niwaki predict --in --out` with a model of the family {rows[-1]['model']} on {rows[-1]['cores']} core, made-up sentences of 3 to 40 words.", "", *head, *lines])  # fmt: skip
+
+
+def tokens(rows: list[Record]) -> str:
+    row = rows[-1]
+    kinds = ", ".join(f"{name} {count:,}" for name, count in row["kinds"].items())
+    return f"Command: `python benchmarks/tokens.py MODEL`. {row['texts']:,} made-up texts ({kinds}) through `Predictor.encode` and transformers' {row['tokenizer']}: {row['different']} differ."  # fmt: skip
+
+
 def middle(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
+    return statistics.median(values)

@@ -10,6 +10,8 @@ from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
 from niwaki.answers.label import Label
+from niwaki.engines.export import write_graph
+from niwaki.engines.native.files import write_program
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
@@ -124,6 +126,15 @@ def model(
             size = 0.4 if family in READERS else 0.2  # what goes through few layers says little
             parameter.copy_(size * noise if parameter.ndim > 1 else parameter + 0.1 * noise)
     return Model(network, tokenizer(family in PAD_IS_ONE))
+
+
+def deployed(of: Model, folder: Path) -> Path:
+    """The model saved as a stage saves it: for every engine that can run it."""
+    folder.mkdir(exist_ok=True)
+    of.save(folder)
+    write_graph(of, folder)
+    write_program(of, folder)
+    return folder
 
 
 def sentences(count: int, seed: int = 0) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import Refused, UsageError, did_you_mean, first_line
+from niwaki.core.sealed import known_as
 from niwaki.engines.cascade import Cascade, is_cascade
 from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
@@ -93,9 +94,8 @@ def bench(
             raise UsageError(f"--stream {stream}: is not one{did_you_mean(stream, list(STREAMS))}")
     chosen: dict[str, tuple[Path, str]] = {}
     for folder in map(_folder, models):
-        name = folder.parent.name if folder.name == "model" else folder.name
         for engine in engines or [one for one in able(folder) if one != "torch"] or ["torch"]:
-            chosen[f"{name} {engine}"] = (folder, engine)
+            chosen[f"{known_as(folder)} {engine}"] = (folder, engine)
     return measure(chosen, list(streams) or list(STREAMS), rounds, threads)
 
 
@@ -105,10 +105,9 @@ def cascade(
 ) -> dict[str, Any]:  # fmt: skip
     """Saves one model made of several, cheapest first, that is shown to keep a share of the last one's score; GateMissed where the
     validation rows cannot show it."""
-    from niwaki.run.cascade import make, refuse_asked
+    from niwaki.run.cascade import make
 
     folders = [_folder(model) for model in models]
-    refuse_asked(folders, Path(out).expanduser(), keep, level, force)
     return make(folders, _task(task, data, overrides), Path(out).expanduser(), keep, level, engine, force)
 
 
@@ -125,7 +124,7 @@ def sensitivity(
 
     chosen, folder = _task(task, data, overrides), _folder(model)
     loaded = load_folder(folder)
-    _refuse_other_labels(folder, loaded.labels, chosen)
+    chosen.refuse_other_labels(loaded.labels, folder)
     feed = Feed(encode_for(loaded, chosen, "validation"), loaded, torch.device("cpu"))
     some = range(min(rows, len(feed.features)))
     batches = [feed.batch(some[first : first + 32]) for first in range(0, len(some), 32)]
@@ -167,15 +166,8 @@ def _outcomes(task: Any, table: Any, source: str | Path, is_file: bool, engine: 
         raise Refused(
             f"{predictor.folder}: answers with a {predictor.kind.to_json()['kind']}, the task wants a {task.answer}"
         )
-    _refuse_other_labels(predictor.folder, predictor.labels, task)
+    task.refuse_other_labels(predictor.labels, predictor.folder)
     return task.outcomes(predictor.values(task.inputs(table)), table)
-
-
-def _refuse_other_labels(folder: Path, labels: list[str], task: Any) -> None:
-    if labels != task.labels:
-        raise Refused(
-            f"{folder}: its labels are {labels[:20]}, the task's are {task.labels[:20]}; choose the task it was made for"
-        )
 
 
 def _outcomes_of_file(task: Any, table: Any, path: Path) -> Any:

@@ -9,8 +9,7 @@ import tiny
 from niwaki import api
 from niwaki.core.errors import Refused
 from niwaki.engines import choice
-from niwaki.engines.export import write_graph
-from niwaki.engines.native.files import PROGRAM, write_program
+from niwaki.engines.native.files import PROGRAM
 from niwaki.engines.native.library import best
 from niwaki.engines.runtimes.native import Native
 
@@ -22,12 +21,7 @@ needs_native = pytest.mark.skipif(
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    model, made = tiny.model("bert"), tmp_path / "model-folder"
-    made.mkdir()
-    model.save(made)
-    write_graph(model, made)
-    write_program(model, made)
-    return made
+    return tiny.deployed(tiny.model("bert"), tmp_path / "model-folder")
 
 
 @needs_native

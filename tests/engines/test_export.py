@@ -13,7 +13,7 @@ from niwaki.answers.label import Label
 from niwaki.core.errors import Refused
 from niwaki.core.tensor_file import header
 from niwaki.engines.export import GRAPH, write_graph
-from niwaki.engines.native.files import write_program
+from niwaki.engines.native.files import PROGRAM
 from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.ffn import Ffn
@@ -50,9 +50,8 @@ def cut(family: str, shape: str, head: str = WHOLE) -> Model:
 
 
 def predictors_of(model: Model, folder: Path) -> dict[str, Predictor]:
-    model.save(folder)
-    write_graph(model, folder)
-    assert (write_program(model, folder) is None) == bool(model.anatomy.layers)
+    tiny.deployed(model, folder)
+    assert (folder / PROGRAM).exists() == bool(model.anatomy.layers)
     engines = ("onnx", "torch", "native") if model.anatomy.layers and best() else ("onnx", "torch")
     return {engine: Predictor(folder, engine, threads=2) for engine in engines}
 

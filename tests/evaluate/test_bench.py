@@ -5,8 +5,6 @@ import pytest
 import tiny
 from niwaki import api
 from niwaki.core.errors import Refused, UsageError
-from niwaki.engines.export import write_graph
-from niwaki.engines.native.files import write_program
 from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate import bench
@@ -14,12 +12,7 @@ from niwaki.evaluate import bench
 
 @pytest.fixture
 def folder(tmp_path):
-    model, made = tiny.model("bert"), tmp_path / "mine"
-    made.mkdir()
-    model.save(made)
-    write_graph(model, made)
-    write_program(model, made)
-    return made
+    return tiny.deployed(tiny.model("bert"), tmp_path / "mine")
 
 
 @pytest.fixture(autouse=True)

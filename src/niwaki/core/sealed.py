@@ -16,6 +16,12 @@ MODEL = "model"  # the folder of a stage that holds it
 MENDING = "run the recipe again to have it made anew, or use a copy of the folder elsewhere if the change was meant"
 
 
+def known_as(folder: Path) -> str:
+    """What people call a model: its folder, or of a stage's the stage."""
+    home = folder.resolve()
+    return home.parent.name if home.name == MODEL else home.name
+
+
 def refuse_changed(folder: Path) -> None:
     """Refused where a file of the model is not as its stage's MANIFEST says, or is gone."""
     home = folder.resolve()

@@ -1,7 +1,11 @@
 """Names that columns usually have. Case, spaces, hyphens and underscores do not matter."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.errors import Refused
 
 FIRST_TEXT = {"text"}  # this one is the text whatever else is there
 TEXTS = {
@@ -75,6 +79,13 @@ def texts(columns: Iterable[str]) -> list[list[str]]:
         if one in by_plain and two in by_plain:
             return [[by_plain[one], by_plain[two]]]
     return [[name] for name in (columns if len(columns) == 1 else known(columns, FIRST_TEXT, TEXTS))]
+
+
+def the_one(readings: Sequence[list[Any]], path: Path, columns: Iterable[str], mending: str) -> list[Any]:
+    """The only reading; Refused where there are several, or none."""
+    if len(readings) != 1:
+        raise Refused(f"{path}: which column holds the texts is not clear (there is: {', '.join(columns)}); {mending}")
+    return readings[0]
 
 
 def endings(columns: Iterable[str]) -> list[str]:

@@ -57,13 +57,8 @@ def text_columns(table: pa.Table, path: Path) -> list[str]:
         if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
         and names.plain(field.name) not in names.KEEPING
     ]
-    readings = names.texts(found)
-    if len(readings) != 1:
-        raise Refused(
-            f"{path}: which column holds the texts is not clear (there is: {', '.join(table.column_names)}); "
-            "keep one column of text, or name it 'text'"
-        )
-    return readings[0]
+    mending = "keep one column of text, or name it 'text'"
+    return names.the_one(names.texts(found), path, table.column_names, mending)
 
 
 def plain_files(path: Path) -> list[Path]:

@@ -19,7 +19,7 @@ from niwaki.core.masking import one_line
 from niwaki.data.encoding import MAGIC, MARKS, Stream, blocks, opened
 from niwaki.data.folders import kind_of
 from niwaki.data.limits import MOST_ROW_BYTES, refuse_columns
-from niwaki.data.names import FIRST_LABEL, keeps_books, plain
+from niwaki.data.names import FIRST_LABEL, keeps_books, plain, the_one
 
 FAULTS = (OSError, EOFError, zlib.error)  # of a disk, of a packed file
 STDIN = Path("-")
@@ -166,13 +166,7 @@ class _Reading:
     def _told(self, path: Path, kind: Kind, first: dict[str, Any]) -> Columns:
         names = [name for name, cell in first.items() if isinstance(cell, str | list)]
         names = [name for name in names if not keeps_books(name) and plain(name) not in FIRST_LABEL]
-        readings = kind.columns(names)
-        if len(readings) != 1:
-            raise Refused(
-                f"{path}: which column holds the texts is not clear (there is: {', '.join(first)}); say it with --column, "
-                "twice for a pair"
-            )
-        return readings[0]
+        return the_one(kind.columns(names), path, first, "say it with --column, twice for a pair")
 
     def __call__(self, cells: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         parts = [[_cell(cells, one) for one in name] if isinstance(name, list) else _cell(cells, name) for name in self.columns]  # fmt: skip

@@ -12,7 +12,6 @@ from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 STREAMS = {"mixed": 0, "short": 12, "128": 128, "384": 384}  # tokens of a text; 0 takes sentences as they come
 COUNTS = {"mixed": 512, "short": 512, "128": 96, "384": 32}
-WORDS = ("not", "a", "bad", "film")  # fills what is too short
 
 
 def texts_of(stream: str, count: int) -> list[str]:
@@ -25,28 +24,26 @@ def texts_of(stream: str, count: int) -> list[str]:
     for _ in range(count):
         words: list[str] = []
         while len(words) < tokens:  # a word has a token or more
-            words += found[at % len(found)].split() or WORDS
+            words += found[at % len(found)].split()
             at += 1
         texts.append(" ".join(words[:tokens]))
     return texts
 
 
 def bench(
-    models: Mapping[str, tuple[Path, str]], streams: Sequence[str], rounds: int, threads: int | None, other: Mapping[str, Callable[..., Any]] | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """For each stream the race of all models, given by label as folder and engine; ratios are to the first of them. `other` makes
-    further contenders: a function of the stream's tokens that gives a runner of texts."""
+    models: Mapping[str, tuple[Path, str]], streams: Sequence[str], rounds: int, threads: int | None
+) -> dict[str, Any]:
+    """For each stream the race of all models, given by label as folder and engine; ratios are to the first of them."""
     told: dict[str, Any] = {"version": 1, "streams": {}}
     for stream in streams:
-        tokens, texts = STREAMS[stream], texts_of(stream, COUNTS[stream])
         runners: dict[str, Callable[[Sequence[Input]], Any]] = {}
         for label, (folder, engine) in models.items():
-            predictor = Predictor(folder, engine, threads, tokens or None)
+            predictor = Predictor(folder, engine, threads, STREAMS[stream] or None)
             if predictor.kind.to_json()["kind"] not in ("label", "labels", "number"):
                 raise Refused(
                     f"{folder}: bench runs models that answer a text, not a {predictor.kind.to_json()['kind']}"
                 )
             runners[label] = predictor.values
-        runners |= {label: make(tokens) for label, make in (other or {}).items()}
-        told["streams"][stream] = {"tokens": tokens or None, **race(runners, texts, next(iter(runners)), rounds)}
+        found = race(runners, texts_of(stream, COUNTS[stream]), next(iter(runners)), rounds)
+        told["streams"][stream] = {"tokens": STREAMS[stream] or None, **found}
     return told

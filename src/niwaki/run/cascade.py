@@ -11,6 +11,7 @@ from niwaki.core.errors import GateMissed, Refused, UsageError
 from niwaki.core.files import committed, require_space, write_json
 from niwaki.core.inside import inside
 from niwaki.core.log import say
+from niwaki.core.sealed import known_as
 from niwaki.engines.cascade import CASCADE, Cascade, Plan, Step, is_cascade, refuse_unlike
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.quality import difference
@@ -30,10 +31,7 @@ def make(
     refuse_asked(sources, out, keep, level, force)
     models = [Predictor(source, engine) for source in sources]
     refuse_unlike(list(zip(sources, models, strict=True)))
-    if models[0].labels != task.labels:
-        raise Refused(
-            f"{sources[0]}: its labels are {models[0].labels[:20]}, those of task '{task.name}' are {task.labels[:20]}; choose the task the models were made for"
-        )
+    task.refuse_other_labels(models[0].labels, sources[0])
     rows = task.splits()["validation"]
     gold = task.outcomes(task.gold(rows), rows)[:, 1]
     logits = [answered(model, task, rows) for model in models]
@@ -153,7 +151,7 @@ def raced(
 ) -> dict[str, Any]:
     """Time and energy of the cascade and of each model alone, taken in turns on test inputs."""
     inputs = list(task.inputs(task.splits()["test"]))[:TEXTS]
-    names = [f"{number + 1} {name_of(source)}" for number, source in enumerate(sources)]
+    names = [f"{number + 1} {known_as(source)}" for number, source in enumerate(sources)]
     runners = {name: model.values for name, model in zip(names, models, strict=True)}
     found = race({**runners, "cascade": Cascade(folder, engine).values}, inputs, reference=names[-1])
     return {
@@ -165,8 +163,3 @@ def raced(
         }
         for name, entry in found["contenders"].items()
     }  # fmt: skip
-
-
-def name_of(source: Path) -> str:
-    home = source.resolve()
-    return home.parent.name if home.name == "model" else home.name

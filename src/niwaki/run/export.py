@@ -1,7 +1,7 @@
 """Writes a saved model as one engine wants it, and lets it pass only if it answers as its source does."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from niwaki.run.runner import quiet_libraries
 from niwaki.tasks._task import Task
 
 ENGINES = ("native", "onnx", "torch")
-Precision = Literal["", "int8", "float"]
+PRECISIONS = ("", "int8", "float")
 SAME_ANSWERS = 0.97  # without a task: so many texts must be answered alike
 TEXTS = 256
 
@@ -30,7 +30,7 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
     """The folder `out`, and what the gate saw. Nothing is written where the gate is missed."""
     if to not in ENGINES:
         raise UsageError(f"--to {to}: is not an engine{did_you_mean(to, ENGINES)}")
-    if precision not in ("", "int8", "float"):
+    if precision not in PRECISIONS:
         raise UsageError(f"--precision {precision}: write int8 or float, or nothing")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
         raise Refused(f"{out}: is there already; remove it, or choose another folder with --out")
@@ -100,14 +100,13 @@ def texts_for(predictor: Predictor) -> list[Input]:
     """Sentences of the embedded reviews, in the form that the model reads."""
     from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
-    found = [" ".join(text.split()) for text in imdb_sentences(2 * TEXTS, 0)]
     form = predictor.kind.to_json()["kind"]
     if form in ("span", "choice"):
         raise Refused(
             f"export: a model that answers with a {form} is compared on rows of its task; name it with --task or --data"
         )
-    pairs = list(zip(found[:TEXTS], found[TEXTS:], strict=True))
-    return [text.split() for text in found[:TEXTS]] if form == "tags" else [pair[0] for pair in pairs]
+    found = imdb_sentences(TEXTS, 0)
+    return [text.split() for text in found] if form == "tags" else list(found)
 
 
 def refuse_apart(told: dict[str, Any], tolerance: float) -> None:

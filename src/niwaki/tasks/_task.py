@@ -222,6 +222,13 @@ class Task(Settings):
     def labels(self) -> list[str]:
         raise NotImplementedError
 
+    def refuse_other_labels(self, labels: list[str], model: Path) -> None:
+        """Refused where a model was made for others than the task's."""
+        if labels != self.labels:
+            raise Refused(
+                f"{model}: its labels are {labels[:20]}, the task's are {self.labels[:20]}; choose the task it was made for"
+            )
+
     @cached_property
     def kind(self) -> Kind:
         return ANSWERS.load(self.answer, Kind)()

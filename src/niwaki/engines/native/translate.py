@@ -50,11 +50,11 @@ class _Translator:
         narrow = isinstance(anatomy.tokens, FactoredTable)
         project = f"{anatomy.body}.{anatomy.projection}"
         return p.Program(
-            tokens=self.table(f"{token_path}.table" if narrow else token_path),
+            tokens=self.matrix(f"{token_path}.table" if narrow else token_path),
             widen=self.linear(f"{token_path}.up") if narrow else None,
-            positions=self.table(f"{anatomy.body}.{tables['positions']}"),
+            positions=self.matrix(f"{anatomy.body}.{tables['positions']}"),
             first_position=int(self.network.config.pad_token_id) + 1 if anatomy.max_positions_offset else 0,
-            types=self.table(f"{anatomy.body}.{tables['types']}") if "types" in tables else None,
+            types=self.matrix(f"{anatomy.body}.{tables['types']}") if "types" in tables else None,
             reads_types=anatomy.uses_types,
             embedded=self.norm(f"{anatomy.body}.{anatomy.embedding_norm}"),
             project=self.linear(project) if project in self.modules else None,
@@ -114,22 +114,14 @@ class _Translator:
         )
 
     def matrix(self, path: str) -> p.Store:
+        """A matrix, or a table."""
         module = self.modules[path]
-        if isinstance(module, Int8Linear | StaticInt8Linear):
-            return s.Whole(weight=self.name(f"{path}.weight"), scale=self.name(f"{path}.scale"), turned=True)
-        if isinstance(module, StoredLinear):
+        if isinstance(module, Int8Linear | StaticInt8Linear | Int8Embedding):
+            turned = not isinstance(module, Int8Embedding)
+            return s.Whole(weight=self.name(f"{path}.weight"), scale=self.name(f"{path}.scale"), turned=turned)
+        if isinstance(module, StoredLinear | StoredTable):
             return self.store(f"{path}.store")
-        if isinstance(module, nn.Linear):
-            return s.Floats(weight=self.name(f"{path}.weight"))
-        raise unknown(path, module)
-
-    def table(self, path: str) -> p.Store:
-        module = self.modules[path]
-        if isinstance(module, Int8Embedding):
-            return s.Whole(weight=self.name(f"{path}.weight"), scale=self.name(f"{path}.scale"))
-        if isinstance(module, StoredTable):
-            return self.store(f"{path}.store")
-        if isinstance(module, nn.Embedding):
+        if isinstance(module, nn.Linear | nn.Embedding):
             return s.Floats(weight=self.name(f"{path}.weight"))
         raise unknown(path, module)
 

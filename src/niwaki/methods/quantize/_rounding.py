@@ -84,6 +84,7 @@ class TrainedRounding(Method):
 
     embeddings: bool = setting(True, "the token table too")
 
+    version: ClassVar[int] = 2
     needs_training: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 

@@ -32,6 +32,7 @@ class Gptq(Method):
     batches: int = setting(16, "calibration batches that tell which inputs go together", ge=1)
     damping: float = setting(0.1, "added to every input's power, as a share of the mean: guards against chance", gt=0)
 
+    version: ClassVar[int] = 2
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 
     def rehearse(self, model: Model, moment: Moment) -> Model:

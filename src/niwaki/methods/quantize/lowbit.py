@@ -21,6 +21,7 @@ class LowBit(Method):
     group: int = setting(64, "neighbours in a row that share a scale of 16 bits; 0 is the whole row", ge=0)
     embeddings: bool = setting(True, "pack the token table too")
 
+    version: ClassVar[int] = 2
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 
     def rehearse(self, model: Model, moment: Moment) -> Model:

@@ -28,6 +28,7 @@ class Static(Method):
     batches: int = setting(16, "calibration batches that tell the ranges", ge=1)
     coverage: float = setting(1.0, "share of a matrix's inputs that its range must hold in every batch", gt=0.5, le=1)
 
+    version: ClassVar[int] = 2
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
