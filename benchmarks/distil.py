@@ -121,6 +121,13 @@ def with_vocabulary(stages: list[Stage]) -> list[Stage]:
     return [{**first, "methods": [{"use": "vocabulary"}, *first["methods"]]}, *others]
 
 
+def with_exits(task: str) -> list[Stage]:
+    """The half, trained on to answer from its inner layers too."""
+    methods = [{"use": "logits", "temperature": 1.0, "weight": 1.0}, {"use": "exits", "after": [1, 2]}]
+    train = {"lr": 1e-4, "dropout": 0.0, "epochs": 1.0}
+    return [*two_phases(task, HALF), {"name": "left", "teacher": "teacher", "methods": methods, "train": train}]
+
+
 def without(*losses: str) -> list[Stage]:
     return [{**LAYERS[0], **dict.fromkeys(losses, 0.0)}]
 
@@ -128,6 +135,7 @@ def without(*losses: str) -> list[Stage]:
 VARIANTS = {
     "half": lambda task: two_phases(task, HALF),
     "fast": fast,
+    "exits": with_exits,
     "half-labels": lambda task: [
         {"name": "student", "methods": [HALF], "train": {"lr": 2e-4, "epochs": 2 * EPOCHS.get(task, 3.0)}}
     ],
@@ -220,6 +228,7 @@ def everything() -> list[tuple[str, str, int]]:
         *first,
         *((variant, task, seed) for seed in (0, 1, 2) for task in ABLATED for variant in rest),
         *((kind, task, seed) for seed in (0, 1, 2) for kind in NETWORKS for task in NETWORK_EPOCHS),
+        ("exits", "sst2", 0),
         *((variant, task, 0) for variant in ("mpnet4", "mpnet4-vocabulary") for task in MPNET_EPOCHS),
         *((f"transfer-{texts}", "rotten_tomatoes", 0) for texts in SIZES),
     ]

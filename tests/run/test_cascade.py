@@ -116,6 +116,6 @@ def test_models_of_another_task(models, rows, tmp_path):
     other = saved(tiny.model("averaging", labels=["no", "yes"]), tmp_path / "other")
     with pytest.raises(Refused, match="all must have the same"):
         make([models[0], other], rows, tmp_path / "made")
-    with pytest.raises(Refused, match="choose the task the models were made for"):
+    with pytest.raises(Refused, match="choose the task it was made for"):
         make([other, saved(tiny.model("averaging", labels=["no", "yes"]), tmp_path / "more")], rows, tmp_path / "made")
     assert Predictor(other).labels == ["no", "yes"]

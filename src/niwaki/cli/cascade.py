@@ -9,7 +9,9 @@ from niwaki.cli._print import give, table
 
 
 def command(
-    models: list[str] = typer.Argument(help="folders of two models or more, cheapest first; the last is the best"),
+    models: list[str] = typer.Argument(
+        help="folders of models, cheapest first; the last is the best. One is enough where it has exits"
+    ),
     task: str = typer.Option("", help="task of the models (niwaki list tasks); none takes what --data looks like"),
     data: str = typer.Option("", help="rows: csv, tsv, jsonl, parquet, a folder, or a Hugging Face id"),
     keep: float = typer.Option(0.99, help="share of the last model's score that must be kept"),

@@ -1,4 +1,5 @@
-"""Several models as one, cheapest first: an input moves on to the next only where the one before is unsure.
+"""Several models as one, cheapest first: an input moves on to the next only where the one before is unsure. The exits of one network
+are such models too, and what they computed is not computed again.
 
 How sure a model is, is its largest probability after its logits were divided by a temperature fitted on validation rows. One number
 a model cannot overfit and never changes an answer; and since it makes the largest probability the chance of being right, what is
@@ -7,6 +8,7 @@ sure enough means the same for every model.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +23,14 @@ from niwaki.core.settings import Settings, check, setting
 from niwaki.engines.predictor import Predictor
 
 CASCADE = "cascade.json"
-MOST_BYTES, MOST_MODELS = 1 << 20, 16
+MOST_BYTES, MOST_MODELS, MOST_LAYERS = 1 << 20, 16, 512
 
 
 class Step(Settings):
-    """One model of a cascade."""
+    """One model of a cascade, or one exit of it."""
 
     folder: str = setting(..., "its folder, below the cascade's", pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
+    layers: int = setting(0, "how many of its layers run before it answers here; 0 is all", ge=0, le=MOST_LAYERS)
     temperature: float = setting(1.0, "what its logits are divided by", gt=0, le=1000)
     threshold: float = setting(0.0, "it answers where its largest probability is this or more", ge=0, le=1)
 
@@ -60,6 +63,9 @@ class Cascade(Predictor):
             raise Refused(fault)
         self.models = [Predictor(home, engine, threads) for home in homes(folder, self.plan)]
         refuse_unlike([(model.folder, model) for model in self.models])
+        self.steps = [steps for _, steps in by_folder(self.plan.steps)]
+        for model, steps in zip(self.models, self.steps, strict=True):
+            refuse_other_exits(model, steps)
         last = self.models[-1]
         self.kind, self.labels, self.threads, self.max_tokens = last.kind, last.labels, last.threads, last.max_tokens
         self.engine = " ".join(model.engine for model in self.models)
@@ -72,23 +78,33 @@ class Cascade(Predictor):
         return self.settled(rows)[0]
 
     def settled(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """The calibrated logits of the model that answered each input, and its number."""
+        """The calibrated logits of the step that answered each input, and its number."""
         assert isinstance(rows, Asked)
         found = np.zeros((len(rows.given), len(self.labels)), dtype=np.float32)
         number_of = np.zeros(len(rows.given), dtype=np.int64)
-        waiting = np.arange(len(rows.given))
-        for number, (model, step) in enumerate(zip(self.models, self.plan.steps, strict=True)):
+        waiting, before = np.arange(len(rows.given)), 0
+        for model, steps in zip(self.models, self.steps, strict=True):
             if not len(waiting):
                 break
-            read: Rows = rows if number == 0 else model.encode([rows.given[place] for place in waiting])
-            found[waiting] = model.logits(read) / step.temperature
-            number_of[waiting] = number
-            if number < len(self.models) - 1:
-                waiting = waiting[~sure(found[waiting], step.threshold)]
+            read: Rows = rows if before == 0 else model.encode([rows.given[place] for place in waiting])
+            found[waiting], taken = calibrated(model, steps, read)
+            number_of[waiting] = before + taken
+            last = taken == len(steps) - 1
+            waiting = waiting[last & ~sure(found[waiting], steps[-1].threshold)]
+            before += len(steps)
         return found, number_of
 
     def __repr__(self) -> str:
         return f"Cascade({str(self.folder)!r}, models={len(self.models)}, engine={self.engine!r}, labels={self.labels})"
+
+
+def calibrated(model: Predictor, steps: Sequence[Step], rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """What a model answers at the exit where it is sure, or at its end, and the number of that step."""
+    heat = np.array([step.temperature for step in steps], dtype=np.float32)
+    if len(steps) == 1:
+        return model.logits(rows) / heat[0], np.zeros(len(rows.ids), dtype=np.int64)
+    logits, taken = model.exited(rows, lambda number, some: sure(some / heat[number], steps[number].threshold))
+    return logits / heat[taken, None], taken
 
 
 def sure(logits: np.ndarray, threshold: float) -> np.ndarray:
@@ -106,21 +122,31 @@ def read_plan(folder: Path) -> Plan:
     if not isinstance(said, dict):
         raise Refused(f"{where}: must be a table")
     plan = check(Plan, said, str(where))
-    names = [step.folder for step in plan.steps]
-    if len(set(names)) < len(names):
-        raise Refused(f"{where}: names a folder twice; each model has its own")
+    groups = by_folder(plan.steps)
+    if len({name for name, _ in groups}) < len(groups):
+        raise Refused(f"{where}: names a folder twice; each model has its own, and its exits follow each other")
     return plan
 
 
+def by_folder(steps: Sequence[Step]) -> list[tuple[str, list[Step]]]:
+    """The steps of each model, in their order."""
+    return [(name, list(some)) for name, some in groupby(steps, key=lambda step: step.folder)]
+
+
+def refuse_other_exits(model: Predictor, steps: Sequence[Step]) -> None:
+    """A model answers at the end alone, or at all of its exits and at the end."""
+    asked = [step.layers for step in steps]
+    if asked not in ([0], [*model.exits, 0]):
+        raise Refused(f"{model.folder}: the cascade has it answer after {asked[:20]} layers (0: all), and it was trained to after {model.exits or 'all alone'}; make the cascade anew")  # fmt: skip
+
+
 def homes(folder: Path, plan: Plan) -> list[Path]:
-    """The folders of the models. Refused where one leads out, is not there, or is a cascade itself."""
+    """The folders of the models, each once. Refused where one leads out, is not there, or is a cascade itself."""
     found = []
-    for step in plan.steps:
-        home = below(folder, step.folder)
+    for name, _ in by_folder(plan.steps):
+        home = below(folder, name)
         if not home.is_dir():
-            raise Refused(
-                f"{folder / CASCADE}: names the model '{step.folder}', which is not there; make the cascade anew"
-            )
+            raise Refused(f"{folder / CASCADE}: names the model '{name}', which is not there; make the cascade anew")
         if is_cascade(home):
             raise Refused(f"{home}: is a cascade; a cascade is made of models")
         found.append(home)

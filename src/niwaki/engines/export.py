@@ -12,27 +12,36 @@ from typing import Any
 import torch
 
 from niwaki.core.tensor_file import header
+from niwaki.engines.exits import stretches
 from niwaki.engines.expand import DOMAIN, expand
 from niwaki.engines.tidy import tidy
-from niwaki.models.lean import Lean
+from niwaki.models.lean import Lean, Stretch
 from niwaki.models.model import WEIGHTS, Model
 
-GRAPH = "model.onnx"
+GRAPH, STRETCH = "model.onnx", "exit-{}.onnx"
 OPSET = 17
 INPUTS = ("ids", "mask", "types")
+SOME_IDS = torch.ones(2, 5, dtype=torch.long)
 
 
 def write_graph(model: Model, folder: Path) -> None:
-    """Adds `model.onnx` to a folder that the model was saved in."""
+    """Adds `model.onnx` to a folder that the model was saved in, and where it has exits a graph for every stretch."""
+    write(trace(model), folder, GRAPH)
+    exits = getattr(model.network.config, "niwaki_exits", None)
+    for number, (first, last) in enumerate(stretches(exits, len(model.anatomy.order)) if exits else ()):
+        write(trace_stretch(model, first, last), folder, STRETCH.format(number))
+
+
+def write(traced: bytes, folder: Path, name: str) -> None:
     import onnx
 
-    graph = onnx.load_from_string(trace(model))
+    graph = onnx.load_from_string(traced)
     expand(graph.graph)
     for place in reversed([place for place, entry in enumerate(graph.opset_import) if entry.domain == DOMAIN]):
         del graph.opset_import[place]
     tidy(graph.graph)
     point_into(graph, folder / WEIGHTS)
-    (folder / GRAPH).write_bytes(graph.SerializeToString())
+    (folder / name).write_bytes(graph.SerializeToString())
 
 
 def trace(model: Model) -> bytes:
@@ -40,19 +49,31 @@ def trace(model: Model) -> bytes:
     return graph_of(Lean(model.network, model.anatomy), model.anatomy.uses_types, ["logits"])
 
 
+def trace_stretch(model: Model, first: int, last: int) -> bytes:
+    """The layers from one depth to another and the head, likewise."""
+    module, anatomy = Stretch(model.network, model.anatomy, first, last), model.anatomy
+    outputs = ["logits", "left"] if last < len(anatomy.order) else ["logits"]
+    if not first:
+        return graph_of(module, anatomy.uses_types, outputs)
+    return graph_with(module, {"hidden": torch.zeros(2, 5, anatomy.width), "mask": SOME_IDS}, outputs)
+
+
 def graph_of(module: torch.nn.Module, uses_types: bool, outputs: list[str]) -> bytes:
-    """An ONNX graph for any batch and length. Nothing is folded, so that weights keep their names."""
-    ids = torch.ones(2, 5, dtype=torch.long)
-    arguments = (ids, ids, torch.zeros_like(ids))
     names = INPUTS if uses_types else INPUTS[:2]
+    arguments = (SOME_IDS, SOME_IDS, torch.zeros_like(SOME_IDS))
+    return graph_with(module, dict(zip(names, arguments, strict=False)), outputs)
+
+
+def graph_with(module: torch.nn.Module, given: dict[str, torch.Tensor], outputs: list[str]) -> bytes:
+    """An ONNX graph for any batch and length. Nothing is folded, so that weights keep their names."""
     file: Any = io.BytesIO()
     # the older exporter: it keeps the names of weights and reads the symbolic form of packed products (docs/concepts.md)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)
         torch.onnx.export(  # gives back the mode that it finds
-            module.eval(), arguments[: len(names)], file, dynamo=False, opset_version=OPSET, do_constant_folding=False,
-            input_names=list(names), output_names=outputs, dynamic_axes={name: {0: "batch", 1: "tokens"} for name in names},
+            module.eval(), tuple(given.values()), file, dynamo=False, opset_version=OPSET, do_constant_folding=False,
+            input_names=list(given), output_names=outputs, dynamic_axes={name: {0: "batch", 1: "tokens"} for name in given},
         )  # fmt: skip
     return file.getvalue()
 

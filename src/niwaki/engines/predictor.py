@@ -21,6 +21,7 @@ from niwaki.core.tensor_file import header
 from niwaki.data.batching import in_order
 from niwaki.engines import RUNTIMES
 from niwaki.engines.choice import able, fastest
+from niwaki.engines.exits import Stops, exits_of
 from niwaki.engines.runtime import Runtime
 from niwaki.models.config_rules import checked as checked_config
 from niwaki.models.tokenizer_rules import read_text
@@ -49,6 +50,7 @@ class Predictor:
         self.labels = labels_of(config, str(folder / "config.json"))
         self.vocabulary: int | None = config.get("vocab_size")
         self.pad_id = int(config.get("pad_token_id") or 0)
+        self.exits = exits_of(config)
         self.max_tokens = max_tokens or readable_tokens(config)
         self.tokenizer = limited(read_tokenizer(folder), self.max_tokens)
         self.runtime = kind(folder, self.threads)
@@ -91,6 +93,18 @@ class Predictor:
         run = map if alone else self._pool.map
         parts = run(lambda chosen: self.runtime.run(rows.ids, rows.types, chosen, self.pad_id, alone), batches)
         return in_order(zip(batches, parts, strict=True), lengths, self.kind.per_token)
+
+    def exited(self, rows: Rows, stops: Stops) -> tuple[np.ndarray, np.ndarray]:
+        """(sequences, labels) of a network with exits: the logits of the exit that each sequence took, and its number."""
+        batches = self.runtime.batches(rows.ids.lengths) if len(rows.ids) else []
+        logits = np.zeros((len(rows.ids), len(self.labels)), dtype=np.float32)
+        taken = np.zeros(len(rows.ids), dtype=np.int64)
+        alone = len(batches) == 1
+        run = map if alone else self._pool.map
+        parts = run(lambda chosen: self.runtime.settle(rows.ids, rows.types, chosen, self.pad_id, self.exits, stops, alone), batches)  # fmt: skip
+        for chosen, (found, numbers) in zip(batches, parts, strict=True):
+            logits[chosen], taken[chosen] = found, numbers
+        return logits, taken
 
     def __repr__(self) -> str:
         return f"Predictor({str(self.folder)!r}, engine={self.engine!r}, labels={self.labels})"

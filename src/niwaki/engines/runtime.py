@@ -6,6 +6,7 @@ import numpy as np
 
 from niwaki.data.batching import sorted_batches
 from niwaki.data.ragged import Ragged
+from niwaki.engines.exits import Padded, Stops, settle
 
 BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
 
@@ -32,6 +33,30 @@ class Runtime:
         filled, mask = ids.padded(sequences, pad_id)
         found = self.logits(filled, mask.astype(np.int64), types.padded(sequences)[0])
         return found[mask] if found.ndim == 3 else found
+
+    def settle(
+        self,
+        ids: Ragged,
+        types: Ragged,
+        sequences: np.ndarray,
+        pad_id: int,
+        exits: list[int],
+        stops: Stops,
+        alone: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Chosen sequences from exit to exit: (sequences, labels), and the number of the exit that each took."""
+        filled, mask = ids.padded(sequences, pad_id)
+        waiting = Padded(filled, mask.astype(np.int64), types.padded(sequences)[0])
+
+        def run(waiting: Padded, number: int) -> tuple[np.ndarray, Padded]:
+            logits, left = self.stretch(waiting, number, exits)
+            return logits, Padded(waiting.start if left is None else left, waiting.mask, waiting.types)
+
+        return settle(waiting, len(exits), run, stops)
+
+    def stretch(self, waiting: Padded, number: int, exits: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
+        """From one exit to the next: logits (texts, labels), and what the following stretch begins with, where there is one."""
+        raise NotImplementedError
 
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         """(batch, tokens) integers each, to (batch, labels), or (batch, tokens, labels) from heads per token."""

@@ -152,14 +152,19 @@ class Anatomy:
 
     def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
         """The lean forward pass: (batch, tokens) each to logits (batch, labels), or (batch, tokens, labels)."""
-        hidden = self.embed(ids, types)  # (batch, tokens, width)
+        hidden = self.stretch(self.embed(ids, types), mask, 0, len(self.order), self.per_token)
+        return self.answer(hidden)
+
+    def stretch(self, hidden: Tensor, mask: Tensor, first: int, last: int, every: bool) -> Tensor:
+        """Hidden states (batch, tokens, width) through the layers from depth `first` to `last`; behind the last one of all tokens
+        (`every`), or of the first alone."""
         scores = (1.0 - mask[:, None, None, :].to(hidden.dtype)) * -1e4  # (batch, 1, 1, tokens): 0 where real
         bias = self.position_bias(hidden)
         layers, order = self.layers, self.order
-        for depth, number in enumerate(order):
-            rows = slice(0, 1) if depth == len(order) - 1 and not self.per_token else slice(None)
-            hidden = run_layer(layers[number], hidden, add_bias(scores, bias, layers[number], rows), rows)
-        return self.answer(hidden)
+        for depth in range(first, last):
+            layer, rows = layers[order[depth]], slice(None) if every or depth < last - 1 else slice(0, 1)
+            hidden = run_layer(layer, hidden, add_bias(scores, bias, layer, rows), rows)
+        return hidden
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:
         """What the family adds to all attention scores, (1 or batch, heads, tokens, tokens), or None."""

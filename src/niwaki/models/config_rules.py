@@ -83,6 +83,10 @@ def filter_widths(value: Any) -> bool:
     return isinstance(value, list) and 1 <= len(value) <= 20 and all(map(whole(100, 1), value))
 
 
+def exits(value: Any) -> bool:
+    return isinstance(value, list) and 1 <= len(value) <= 15 and all(map(layers, value)) and value == sorted(set(value))
+
+
 def answer(value: Any) -> bool:
     """How logits are read (`niwaki.answers` checks the fields): flat, a few plain values."""
     return isinstance(value, dict) and len(value) <= 20 and all(isinstance(item, str | int | float | bool | None) for item in value.values())  # fmt: skip
@@ -128,6 +132,7 @@ ALLOWED: dict[str, Rule] = {
     "id2label": labels,
     "label2id": label_numbers,
     "niwaki_answer": answer,
+    "niwaki_exits": exits,
 }  # fmt: skip
 PROVENANCE = {"_name_or_path", "name_or_path", "_commit_hash", "_num_labels", "_attn_implementation_autoset", "finetuning_task", "language", "license", "tags", "task_specific_params", "sentence_transformers"}  # left out, whatever they say  # fmt: skip
 PLAIN_ATTENTION = {"eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"}

@@ -19,3 +19,21 @@ class Lean(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor:
         return self.anatomy.logits(ids, mask, types)
+
+
+class Stretch(nn.Module):
+    """The layers from one depth to another and the head: token ids, or what the stretch before left, to logits and, where layers
+    remain, the hidden states that the next stretch begins with. For heads that read the first token."""
+
+    def __init__(self, network: Network, anatomy: Anatomy, first: int, last: int) -> None:
+        super().__init__()
+        self.network = network
+        self.anatomy = anatomy
+        self.first, self.last = first, last
+
+    def forward(self, start: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+        hidden = start if self.first else self.anatomy.embed(start, types)
+        remain = self.last < len(self.anatomy.order)
+        hidden = self.anatomy.stretch(hidden, mask, self.first, self.last, every=remain)
+        logits = self.anatomy.answer(hidden)
+        return (logits, hidden) if remain else logits

@@ -30,6 +30,7 @@ BESIDE_SHAPE = (
     "sep_token_id",
     "niwaki_max_tokens",
     "niwaki_answer",
+    "niwaki_exits",
     "problem_type",
 )  # what config.json adds to the shape that a blueprint gives
 

@@ -1,12 +1,14 @@
 """Makes a cascade of saved models: calibrates them, chooses how sure each must be, and saves, races and scores the whole."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from niwaki.answers._kind import Input
 from niwaki.core.errors import GateMissed, Refused, UsageError
 from niwaki.core.files import committed, require_space, write_json
 from niwaki.core.inside import inside
@@ -24,44 +26,75 @@ PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")  # weights
 TEXTS = 256  # of the race
 
 
+@dataclass(frozen=True)
+class Part:
+    """What one step of the cascade asks: a model, or one of its exits."""
+
+    source: Path
+    model: Predictor
+    exit: int
+
+    @property
+    def layers(self) -> int:
+        """How many run; 0 is all."""
+        return self.model.exits[self.exit] if self.exit < len(self.model.exits) else 0
+
+    @property
+    def name(self) -> str:
+        return known_as(self.source) + (f" to layer {self.layers}" if self.layers else "")
+
+    def logits(self, inputs: Sequence[Input]) -> np.ndarray:
+        rows = self.model.encode(inputs)
+        if not self.layers:
+            return self.model.logits(rows)
+        return self.model.exited(rows, lambda number, some: np.full(len(some), number == self.exit))[0]
+
+
+def parts_of(sources: Sequence[Path], engine: str) -> list[Part]:
+    models = [(source, Predictor(source, engine)) for source in sources]
+    refuse_unlike(models)
+    return [Part(source, model, number) for source, model in models for number in range(len(model.exits) + 1)]
+
+
 def make(
     sources: Sequence[Path], task: Task, out: Path, keep: float, level: float, engine: str = "", force: bool = False
 ) -> dict[str, Any]:
     """The folder `out`, and what came of it. GateMissed, and nothing written, where the rows cannot show that the share is kept."""
     refuse_asked(sources, out, keep, level, force)
-    models = [Predictor(source, engine) for source in sources]
-    refuse_unlike(list(zip(sources, models, strict=True)))
-    task.refuse_other_labels(models[0].labels, sources[0])
+    parts = parts_of(sources, engine)
+    if len(parts) < 2:
+        raise UsageError("cascade: give two models or more, the cheapest first, or one that was trained with exits")
+    task.refuse_other_labels(parts[0].model.labels, sources[0])
     rows = task.splits()["validation"]
     gold = task.outcomes(task.gold(rows), rows)[:, 1]
-    logits = [answered(model, task, rows) for model in models]
+    logits = [part.logits(task.inputs(rows)) for part in parts]
     heat = [temperature(one, gold) for one in logits]
     outcomes = [task.outcomes(labelled(one, task), rows) for one in logits]
     calibrated = [one / degrees for one, degrees in zip(logits, heat, strict=True)]
     chosen = choose(task, calibrated, outcomes, keep, level)
     if chosen is None:
         raise GateMissed(unshown(task, outcomes, keep, level))
-    say_if_not_best(task, sources, outcomes)
-    last = len(sources) - 1
+    say_if_not_best(task, parts, outcomes)
+    folders = {source: f"model-{number}" for number, source in enumerate(sources)}
     steps = [
-        Step(folder=f"model-{number}", temperature=degrees, threshold=chosen.threshold if number < last else 0.0)
-        for number, degrees in enumerate(heat)
-    ]
+        Step(folder=folders[part.source], layers=part.layers, temperature=degrees, threshold=0.0 if part is parts[-1] else chosen.threshold)
+        for part, degrees in zip(parts, heat, strict=True)
+    ]  # fmt: skip
     plan = Plan(steps=steps, keep=keep, level=level, task=task.name, rows=len(gold))
     with committed(out) as folder:
-        for source, step in zip(sources, steps, strict=True):
-            copy(source, folder / step.folder)
+        for source, name in folders.items():
+            copy(source, folder / name)
         write_json(folder / CASCADE, plan.model_dump())
-        told = {"out": str(out), **about(plan, task, sources, models, outcomes, chosen)}
-        told |= {"test": on_test(Cascade(folder, engine), models[-1], task), "speed": raced(folder, engine, models, sources, task)}  # fmt: skip
+        told = {"out": str(out), **about(plan, task, parts, outcomes, chosen)}
+        told |= {"test": on_test(Cascade(folder, engine), parts[-1], task), "speed": raced(folder, engine, parts, task)}
         write_json(folder / CHOSEN, told)
     return told
 
 
 def refuse_asked(sources: Sequence[Path], out: Path, keep: float, level: float, force: bool) -> None:
     """Before any model is loaded."""
-    if len(sources) < 2:
-        raise UsageError("cascade: give two models or more, the cheapest first")
+    if len({source.resolve() for source in sources}) < len(sources):
+        raise UsageError("cascade: a model is given twice; give different ones, the cheapest first")
     if not 0 < keep <= 1 or not 0.5 < level < 1:
         raise UsageError(
             f"cascade: keep must be over 0 and at most 1, level over 0.5 and below 1 (given: {keep}, {level})"
@@ -86,10 +119,6 @@ def copy(source: Path, target: Path) -> None:
         shutil.copyfile(path, target / path.name)
 
 
-def answered(model: Predictor, task: Task, rows: Any) -> np.ndarray:
-    return model.logits(model.encode(task.inputs(rows)))
-
-
 def labelled(logits: np.ndarray, task: Task) -> list[str]:
     return [task.labels[number] for number in logits.argmax(axis=1)]
 
@@ -103,22 +132,22 @@ def unshown(task: Task, outcomes: Sequence[np.ndarray], keep: float, level: floa
     return f"{rows} validation rows do not show, {level:.0%} sure, that {keep:.1%} of the {task.metric} is kept when even a few inputs stop early{few}; ask to keep less, or give more rows"
 
 
-def say_if_not_best(task: Task, sources: Sequence[Path], outcomes: Sequence[np.ndarray]) -> None:
+def say_if_not_best(task: Task, parts: Sequence[Part], outcomes: Sequence[np.ndarray]) -> None:
     scores = [task.scores(one)[task.metric] for one in outcomes]
     best = int(np.argmax(scores))
     if scores[best] > scores[-1]:
-        say(f"{sources[best]}: scores {scores[best]:.4f} on the validation rows, the last model {scores[-1]:.4f}; the share kept is of the last model's")  # fmt: skip
+        say(f"{parts[best].name}: scores {scores[best]:.4f} on the validation rows, the last model {scores[-1]:.4f}; the share kept is of the last model's")  # fmt: skip
 
 
 def about(
-    plan: Plan, task: Task, sources: Sequence[Path], models: Sequence[Predictor], outcomes: Sequence[np.ndarray], chosen: Chosen
-) -> dict[str, Any]:  # fmt: skip
+    plan: Plan, task: Task, parts: Sequence[Part], outcomes: Sequence[np.ndarray], chosen: Chosen
+) -> dict[str, Any]:
     """How it was chosen, and what it gives on the rows it was chosen on."""
     scores = [task.scores(one)[task.metric] for one in outcomes]
-    shares = stops(chosen.answered_by, len(models))
+    shares = stops(chosen.answered_by, len(parts))
     entries = [
-        {"source": str(source), "engine": model.engine, "temperature": step.temperature, "score": score, "answers": share}
-        for source, model, step, score, share in zip(sources, models, plan.steps, scores, shares, strict=True)
+        {"source": str(part.source), "layers": part.layers, "engine": part.model.engine, "temperature": step.temperature, "score": score, "answers": share}
+        for part, step, score, share in zip(parts, plan.steps, scores, shares, strict=True)
     ]  # fmt: skip
     score = task.scores(chosen.outcomes)[task.metric]
     return {
@@ -136,24 +165,24 @@ def share_of(score: float, best: float) -> float | None:
     return score / best if best > 0 else None
 
 
-def on_test(cascade: Cascade, best: Predictor, task: Task) -> dict[str, Any]:
+def on_test(cascade: Cascade, best: Part, task: Task) -> dict[str, Any]:
     """Rows that no threshold was chosen on."""
     rows = task.splits()["test"]
     found, by = cascade.settled(cascade.encode(task.inputs(rows)))
-    ours, theirs = (task.outcomes(labelled(one, task), rows) for one in (found, answered(best, task, rows)))
+    ours, theirs = (task.outcomes(labelled(one, task), rows) for one in (found, best.logits(task.inputs(rows))))
     scores = [task.scores(one)[task.metric] for one in (ours, theirs)]
     told = {"rows": len(ours), "score": scores[0], "best": scores[1], "kept": share_of(*scores)}
-    return {**told, "answers": stops(by, len(cascade.models)), "paired": difference(task, [ours], [theirs])}
+    return {**told, "answers": stops(by, len(cascade.plan.steps)), "paired": difference(task, [ours], [theirs])}
 
 
-def raced(
-    folder: Path, engine: str, models: Sequence[Predictor], sources: Sequence[Path], task: Task
-) -> dict[str, Any]:
-    """Time and energy of the cascade and of each model alone, taken in turns on test inputs."""
+def raced(folder: Path, engine: str, parts: Sequence[Part], task: Task) -> dict[str, Any]:
+    """Time and energy of the cascade and of each of its models, or exits, alone, taken in turns on test inputs."""
     inputs = list(task.inputs(task.splits()["test"]))[:TEXTS]
-    names = [f"{number + 1} {known_as(source)}" for number, source in enumerate(sources)]
-    runners = {name: model.values for name, model in zip(names, models, strict=True)}
-    found = race({**runners, "cascade": Cascade(folder, engine).values}, inputs, reference=names[-1])
+    names = [f"{number + 1} {part.name}" for number, part in enumerate(parts)]
+    runners: dict[str, Callable[..., Any]] = {name: part.logits for name, part in zip(names, parts, strict=True)}
+    cascade = Cascade(folder, engine)
+    runners["cascade"] = lambda inputs: cascade.logits(cascade.encode(inputs))
+    found = race(runners, inputs, reference=names[-1])
     return {
         name: {
             "per_second": entry["throughput"]["value"], "seconds_per_input": 1 / entry["throughput"]["value"],

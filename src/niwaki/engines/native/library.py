@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     import numpy as np
 
-LAYOUT, PAD, MOST_PARTS = 2, 16, 4  # as in native.h
+LAYOUT, PAD, MOST_PARTS = 3, 16, 4  # as in native.h
 KERNELS = ("avx512", "avx2", "plain")  # best first
 FAST = KERNELS[:-1]
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
@@ -58,7 +58,8 @@ class Model(Structure):
 
 class Batch(Structure):
     _fields_: ClassVar = [
-        ("texts", c_int32), ("tokens", c_int32), *((name, c_void_p) for name in ("ids", "kinds", "lengths")),
+        *((name, c_int32) for name in ("texts", "tokens", "first", "last")),
+        *((name, c_void_p) for name in ("ids", "kinds", "lengths", "found", "left")),
     ]  # fmt: skip
 
 

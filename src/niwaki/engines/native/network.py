@@ -40,7 +40,7 @@ class Network:
         self.per_token = program.per_token
         parts = p.Parts(program, tensors, where)
         self.sizes = parts.sizes
-        self.products = products(program, parts)
+        self.products, self.depth = products(program, parts), len(program.order)
         layout = _Layout(found, parts)
         self._model, self._kept = layout.model(program), layout.kept
         self._local = threading.local()
@@ -48,29 +48,50 @@ class Network:
     def __call__(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray, threads: int = 1) -> np.ndarray:
         """Tokens of all texts, one text behind the other, and the texts' lengths: (texts, labels), or (tokens, labels). Of the
         threads, no more take part than there is work for; the answers are the same to the bit."""
-        ids, types, lengths = (np.ascontiguousarray(array, dtype=np.int32) for array in (ids, types, lengths))
-        self._refuse(ids, types, lengths)
-        rows = len(ids) if self.per_token else len(lengths)
-        logits = np.empty((rows, self.sizes.labels), dtype=np.float32)
-        if not rows:
-            return logits
-        kinds = types.ctypes.data if self.sizes.types else None
-        batch = c.Batch(len(lengths), len(ids), ids.ctypes.data, kinds, lengths.ctypes.data)
-        threads = max(1, min(threads, len(ids), MOST_THREADS, len(ids) * self.products // THREAD_PRODUCTS))
+        return self.stretch(ids, types, lengths, 0, self.depth, threads)[0]
+
+    def stretch(
+        self, start: np.ndarray, types: np.ndarray, lengths: np.ndarray, first: int, last: int, threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The layers from depth `first` to `last` and the head, beginning with ids (tokens,), or with the rows (tokens, padded
+        width) that the stretch before left: logits, and the rows that are left where layers remain."""
+        self._refuse_depths(first, last)
+        start = np.ascontiguousarray(start, dtype=np.float32 if first else np.int32)
+        types, lengths = (np.ascontiguousarray(array, dtype=np.int32) for array in (types, lengths))
+        self._refuse(start, types, lengths, begins=not first)
+        width = c.padded(self.sizes.width)
+        left = np.empty((len(start) if last < self.depth else 0, width), dtype=np.float32)
+        logits = np.empty((len(start) if self.per_token else len(lengths), self.sizes.labels), dtype=np.float32)
+        if not len(logits):
+            return logits, left
+        batch = c.Batch(len(lengths), len(start), first, last, lengths=lengths.ctypes.data)
+        if first:
+            batch.found = start.ctypes.data
+        else:
+            batch.ids, batch.kinds = start.ctypes.data, types.ctypes.data if self.sizes.types else None
+        if len(left):
+            batch.left = left.ctypes.data
+        threads = max(1, min(threads, len(start), MOST_THREADS, len(start) * self.products // THREAD_PRODUCTS))
         needed = self.kernels.scratch_bytes(self._model, batch, threads)
         scratch = getattr(self._local, "scratch", None)
         if scratch is None or len(scratch) < needed:
             scratch = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
         self.kernels.forward(self._model, batch, threads, scratch.ctypes.data, logits.ctypes.data)
-        return logits
+        return logits, left
 
-    def _refuse(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> None:
+    def _refuse_depths(self, first: int, last: int) -> None:
+        if not 0 <= first < last <= self.depth:
+            raise Refused(f"the model has {self.depth} layers, and was asked for those from {first} to {last}")
+
+    def _refuse(self, start: np.ndarray, types: np.ndarray, lengths: np.ndarray, begins: bool) -> None:
         """What would lead outside of the tensors."""
-        if len(ids) != len(types) or lengths.sum(dtype=np.int64) != len(ids) or (len(lengths) and lengths.min() < 1):
+        if len(start) != len(types) or lengths.sum(dtype=np.int64) != len(start) or (len(lengths) and lengths.min() < 1):  # fmt: skip
             raise ValueError("lengths must be positive and sum to the number of ids")
-        if len(ids) and (ids.min() < 0 or ids.max() >= self.sizes.vocabulary):
+        if not begins and start.shape[1:] != (c.padded(self.sizes.width),):
+            raise ValueError(f"rows must be {c.padded(self.sizes.width)} wide, as a stretch leaves them")
+        if begins and len(start) and (start.min() < 0 or start.max() >= self.sizes.vocabulary):
             raise Refused(f"a token's id is beyond the {self.sizes.vocabulary} that the model knows")
-        if len(ids) and lengths.max() > self.sizes.longest:
+        if len(start) and lengths.max() > self.sizes.longest:
             raise Refused(f"a text has {lengths.max()} tokens, and the model reads {self.sizes.longest}")
         if self.sizes.types and len(types) and (types.min() < 0 or types.max() >= self.sizes.types):
             raise Refused(f"a token's type is beyond the {self.sizes.types} that the model knows")

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from niwaki.data.ragged import Ragged
+from niwaki.engines.exits import Packed, Stops, settle, stretches
 from niwaki.engines.native.files import PROGRAM, read_program, read_tensors
 from niwaki.engines.native.library import NEED, best
 from niwaki.engines.native.network import Network
@@ -36,7 +37,28 @@ class Native(Runtime):
         return np.split(np.arange(len(lengths)), np.flatnonzero(np.diff((ends - 1) * count // int(ends[-1]))) + 1)
 
     def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
-        tokens = slice(ids.starts[sequences[0]], ids.starts[sequences[-1] + 1])  # they lie one behind the other
-        return self.network(
-            ids.values[tokens], types.values[tokens], ids.lengths[sequences], self.threads if alone else 1
-        )
+        return self.network(*packed(ids, types, sequences), self.threads if alone else 1)
+
+    def settle(
+        self,
+        ids: Ragged,
+        types: Ragged,
+        sequences: np.ndarray,
+        pad_id: int,
+        exits: list[int],
+        stops: Stops,
+        alone: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        parts, threads = stretches(exits, self.network.depth), self.threads if alone else 1
+
+        def run(waiting: Packed, number: int) -> tuple[np.ndarray, Packed]:
+            logits, left = self.network.stretch(waiting.start, waiting.types, waiting.lengths, *parts[number], threads)
+            return logits, Packed(left, waiting.types, waiting.lengths)
+
+        return settle(Packed(*packed(ids, types, sequences)), len(exits), run, stops)
+
+
+def packed(ids: Ragged, types: Ragged, sequences: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ids, types and lengths of sequences that follow each other."""
+    tokens = slice(ids.starts[sequences[0]], ids.starts[sequences[-1] + 1])
+    return ids.values[tokens], types.values[tokens], ids.lengths[sequences]

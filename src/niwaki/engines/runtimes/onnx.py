@@ -1,16 +1,19 @@
 """ONNX Runtime on the CPU: the default for deployment; int8 weights run as integer products."""
 
 import os
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from niwaki.core.errors import Refused, first_line
+from niwaki.engines.exits import Padded
 from niwaki.engines.graph_rules import check_graph
 from niwaki.engines.runtime import Runtime
 
 NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # from 1.29 on, official builds else note models and tell them to their maker
-GRAPH, WEIGHTS = "model.onnx", "model.safetensors"
+GRAPH, STRETCH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
 
 
 class Onnx(Runtime):
@@ -18,21 +21,11 @@ class Onnx(Runtime):
     each product between them (docs/results.md), and callers with threads of their own do not fight for cores."""
 
     def __init__(self, folder: Path, threads: int) -> None:
-        os.environ.setdefault(NO_TELEMETRY, "1")  # asked when it is imported
-        import onnxruntime
-
         super().__init__(folder, threads)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 3
-        check_graph(folder, GRAPH, WEIGHTS)
-        try:
-            self.session = onnxruntime.InferenceSession(
-                str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # noqa: BLE001 - onnxruntime's exceptions share no base class of their own
-            raise Refused(f"{folder / GRAPH}: cannot be loaded by ONNX Runtime ({first_line(error)})") from None
+        self.session = opened(folder, GRAPH)
         self.inputs = [entry.name for entry in self.session.get_inputs()]
+        self._opened: list[Any] = []
+        self._opening = threading.Lock()
 
     @classmethod
     def fault(cls, folder: Path) -> str | None:
@@ -41,3 +34,29 @@ class Onnx(Runtime):
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         given = {"ids": ids, "mask": mask, "types": types}
         return self.session.run(None, {name: given[name] for name in self.inputs})[0]
+
+    def stretch(self, waiting: Padded, number: int, exits: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
+        given = {"ids": waiting.start, "hidden": waiting.start, "mask": waiting.mask, "types": waiting.types}
+        session = self._stretches(len(exits) + 1)[number]
+        found = session.run(None, {entry.name: given[entry.name] for entry in session.get_inputs()})
+        return found[0], found[1] if len(found) > 1 else None
+
+    def _stretches(self, count: int) -> list[Any]:
+        """The sessions of all stretches, in their order: graphs of their own, with the same weights. Opened when first asked for."""
+        with self._opening:
+            self._opened = self._opened or [opened(self.folder, STRETCH.format(number)) for number in range(count)]
+            return self._opened
+
+
+def opened(folder: Path, graph: str) -> Any:
+    os.environ.setdefault(NO_TELEMETRY, "1")  # asked when it is imported
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    check_graph(folder, graph, WEIGHTS)
+    try:
+        return onnxruntime.InferenceSession(str(folder / graph), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # noqa: BLE001 - onnxruntime's exceptions share no base class of their own
+        raise Refused(f"{folder / graph}: cannot be loaded by ONNX Runtime ({first_line(error)})") from None

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from niwaki.engines.exits import Padded, stretches
 from niwaki.engines.runtime import Runtime
 
 
@@ -21,3 +22,14 @@ class Torch(Runtime):
 
         with torch.inference_mode():
             return self.lean(*(torch.from_numpy(array) for array in (ids, mask, types))).numpy()
+
+    def stretch(self, waiting: Padded, number: int, exits: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
+        import torch
+
+        from niwaki.models.lean import Stretch
+
+        network, anatomy = self.lean.network, self.lean.anatomy
+        part = Stretch(network, anatomy, *stretches(exits, len(anatomy.order))[number])
+        with torch.inference_mode():
+            found = part(*(torch.from_numpy(array) for array in (waiting.start, waiting.mask, waiting.types)))
+        return (found[0].numpy(), found[1].numpy()) if isinstance(found, tuple) else (found.numpy(), None)

@@ -22,6 +22,8 @@ class Layers(Edit):
                 "layers: this model runs several layers several times; only models that share one layer, or none, can be cut"
             )
         setattr(network.config, anatomy.depth_key, len(keep))  # a shared layer just runs fewer times
+        if getattr(network.config, "niwaki_exits", None):
+            network.config.niwaki_exits = None  # they were trained on layers that now lie elsewhere
 
     def _take_out(self, anatomy: Anatomy, keep: list[int]) -> None:
         modules = [layer.module for layer in anatomy.layers]

@@ -169,6 +169,22 @@ static void embed(const Model *m, const Batch *batch, const Scratch *s) {
     }
 }
 
+/* Rows `from` to `to` as an earlier call left them. */
+static void go_on(const Model *m, const Batch *batch, const Scratch *s) {
+    const size_t width = padded(m->width), start = s->from * width;
+    memcpy(s->hidden + start, batch->found + start, (s->to - s->from) * width * sizeof(float));
+    for (int first = s->from; first < s->to; first += BLOCK) {
+        const int some = s->to - first < BLOCK ? s->to - first : BLOCK;
+        round_rows(s->hidden + first * width, some, m->width, s->codes + first * width, s->step + first, s->zero + first);
+    }
+}
+
+/* Rows `from` to `to` for a later call. */
+static void leave(const Model *m, const Batch *batch, const Scratch *s) {
+    const size_t width = padded(m->width), start = s->from * width;
+    memcpy(batch->left + start, s->hidden + start, (s->to - s->from) * width * sizeof(float));
+}
+
 /* Only the first row of each text is wanted from here on: they move to the front. */
 static void keep_first(const Model *m, const Batch *batch, const Scratch *s) {
     const size_t width = padded(m->width);
@@ -255,10 +271,10 @@ static void *work(void *given) {
     for (int spun = 0; !atomic_load(&job->team->size);) pause_a_little(&spun);
     Arena arena = {job->scratch, 0};
     const Scratch s = laid_out(m, batch, atomic_load(&job->team->size), job->me, &arena);
-    embed(m, batch, &s);
-    for (int depth = 0, turn = 0; depth < m->depth; depth++) {
+    batch->found ? go_on(m, batch, &s) : embed(m, batch, &s);
+    for (int depth = batch->first, turn = 0; depth < batch->last; depth++) {
         const Layer *layer = m->layers + m->order[depth];
-        const int only_first = depth == m->depth - 1 && !m->per_token, attends = layer->out.parts > 0;
+        const int only_first = depth == batch->last - 1 && !m->per_token && !batch->left, attends = layer->out.parts > 0;
         if (attends) {
             const Rows own = rows_from(m, &s, s.from);
             const size_t place = (size_t)s.from * s.stride;
@@ -276,6 +292,14 @@ static void *work(void *given) {
         const int from = only_first ? 0 : s.from, to = only_first ? batch->texts : s.to;
         if (attends) mix(layer, batch, &s, turn, only_first, from, to);
         finish_layer(m, layer, &s, from, to);
+    }
+    if (batch->left) {
+        leave(m, batch, &s);
+        if (!m->per_token) {
+            meet(job->team);
+            if (job->me) return NULL;
+            keep_first(m, batch, &s);
+        }
     }
     answer(m, &s, m->per_token ? s.from : 0, m->per_token ? s.to : batch->texts, job->logits);
     return NULL;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LAYOUT 2     /* of the structures; Python refuses a library with another */
+#define LAYOUT 3     /* of the structures; Python refuses a library with another */
 #define PAD 16       /* numbers that widths are rounded up to: what the widest vectors hold */
 #define MOST_PARTS 4 /* matrices that one linear map may be the product of */
 
@@ -66,10 +66,14 @@ typedef struct {
     const Linear *head;   /* the activation is between its parts */
 } Model;
 
+/* Texts, and the depths between which they are run. From a depth on there are no ids, but the rows that an earlier call `left`;
+   before the last depth of the model rows are left, for a later call. Both are of padded width. */
 typedef struct {
-    int32_t texts, tokens;
+    int32_t texts, tokens, first, last;
     const int32_t *ids, *kinds; /* of all tokens, text behind text; kinds may be NULL */
     const int32_t *lengths;
+    const float *found;
+    float *left;
 } Batch;
 
 /* One set of kernels, for one kind of processor. Python's tests call each of them. */

@@ -1,0 +1,55 @@
+"""Early exits: the head learns to answer from inner layers too, so that texts which an inner answer is sure enough for go no further.
+
+Papers: Schwartz et al. 2020, The Right Tool for the Job (arXiv 2004.07453); one head for all exits as in Elhoushi et al. 2024, LayerSkip
+(arXiv 2404.16710): the saved network is an ordinary one, and its first layers with its head are a smaller model that is in it.
+An exit follows the teacher where the stage has one, else the network's own last answer. `niwaki cascade` chooses when to stop.
+Cost: the head once more for each exit; one pass of the teacher over the texts, where there is one.
+"""
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.models.forward import HIDDEN, Batch, Outputs
+from niwaki.models.model import Model
+
+
+class Exits(Method):
+    after: list[int] = setting([], "numbers of layers after which it may answer, besides all of them; none takes a third and two thirds", max_length=15)  # fmt: skip
+    weight: float = setting(1.0, "of the exits' mean loss; the loss so far is added to it", gt=0)
+    temperature: float = setting(1.0, "softens what an exit follows: higher shows more of its doubts", gt=0)
+
+    needs: ClassVar[frozenset[str]] = frozenset({HIDDEN})
+    needs_training: ClassVar[bool] = True
+    saves: ClassVar[tuple[str, ...]] = ("time",)
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        model.anatomy.require_layers("exits")
+        if model.anatomy.per_token:
+            raise Refused(
+                "exits: one answer for a whole text can be given early, and this model answers for every token"
+            )
+        depth = len(model.anatomy.order)
+        if depth == 1:
+            raise Refused("exits: the model has one layer, and nothing to leave out behind it")
+        after = self.after or sorted({max(1, round(depth * share)) for share in (1 / 3, 2 / 3)})
+        if after != sorted(set(after)) or after[0] < 1 or after[-1] >= depth:
+            raise Refused(f"exits: after must be rising numbers from 1 to {depth - 1} (given: {str(after)[:60]})")
+        if moment == "prepare":
+            model.network.config.niwaki_exits = after
+        return model
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        return self.rehearse(model, "prepare")
+
+    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
+        followed = outputs.logits.detach() if context.teacher is None else context.teacher(batch).logits
+        each = [
+            context.soft_loss(model.anatomy.answer(outputs.hidden[depth]), followed, batch, self.temperature)
+            for depth in model.network.config.niwaki_exits
+        ]
+        return loss + self.weight * torch.stack(each).mean()
