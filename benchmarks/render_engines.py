@@ -116,7 +116,7 @@ def stream(rows: list[Record]) -> str:
         for one in rows[-1]["sizes"]
     ]
     head = ["| sentences | MB read | processor seconds | peak MB | killed and gone on |", "|---|---|---|---|---|"]
-    return "\n".join([f"Command: `python benchmarks/stream.py MODEL`. `niwaki predict --in --out` with a model of the family {rows[-1]['model']} on {rows[-1]['cores']} core, made-up sentences of 3 to 40 words.", "", *head, *lines])  # fmt: skip
+    return "\n".join([f"Command: `python benchmarks/stream.py MODEL`. `niwaki predict MODEL --in FILE --out FILE` with a model of the family {rows[-1]['model']} on {rows[-1]['cores']} core, made-up sentences of 3 to 40 words.", "", *head, *lines])  # fmt: skip
 
 
 def tokens(rows: list[Record]) -> str:

@@ -11,6 +11,8 @@ from contracts import made
 from niwaki import api
 from niwaki.cli._app import run
 from niwaki.core.errors import Refused
+from niwaki.run.recipe import locate
+from niwaki.run.start import resolve
 
 LABELS = [f"Art {number:02d}, sonstig" for number in range(50)]
 
@@ -51,8 +53,10 @@ def test_an_odd_csv_goes_to_a_report_and_no_other_file_is_written(tmp_path, bert
 
 
 def test_rows_of_every_kind_are_recognised(tmp_path, bert_folder):
+    """And the recipe that is run where none is named is fit for them."""
+    assert resolve("", (), made.write("choice", tmp_path))[:2] == (locate("own"), "choice-own")
     for task in made.TASKS:
-        plan = api.check("finetune", data=made.write(task, tmp_path), overrides=[f"model={bert_folder}"])
+        plan = api.check(data=made.write(task, tmp_path), overrides=[f"model={bert_folder}"])
         assert plan["task"]["name"] == task
         assert plan["task"]["answer"] == {"classification": "label", "regression": "number", "multilabel": "labels", "tagging": "tags", "answering": "span", "choice": "choice"}[task]  # fmt: skip
         assert sum(plan["task"]["rows"].values()) == 90

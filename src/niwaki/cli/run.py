@@ -8,7 +8,11 @@ from niwaki.cli._print import give
 
 
 def command(
-    recipe: str = typer.Argument("rotten_tomatoes", help="a shipped recipe (niwaki list recipes) or a .toml file"),
+    recipe: str = typer.Argument(
+        "",
+        help="a shipped recipe (niwaki list recipes) or a .toml file; none is the example, or with --data 'own'",
+        show_default=False,
+    ),
     set_: list[str] = typer.Option([], "--set", help="change a setting: stages.student.train.epochs=1"),
     data: str = typer.Option("", help="your own rows: csv, tsv, jsonl, parquet, or a folder of train/validation/test"),
     out: Path | None = typer.Option(None, help="run folder; default runs/<recipe>"),

@@ -10,10 +10,11 @@ from niwaki.core.errors import Refused
 from niwaki.run.result import Run
 
 RUNS = Path("runs")
+EXAMPLE, OWN = "rotten_tomatoes", "own"  # recipes that are run where none is named
 
 
 def run(
-    recipe: str | Path = "rotten_tomatoes",
+    recipe: str | Path = "",
     *,
     out: str | Path | None = None,
     overrides: Sequence[str] = (),
@@ -21,7 +22,7 @@ def run(
 ) -> Run:
     """Runs a recipe (a shipped one by name, or a .toml file) and gives what came of it. Finished stages are not made again.
 
-    `data` puts your own labelled rows (a file, a folder, a Hugging Face id) in the place of the recipe's; what kind of task
+    None named is the example, or with `data` the recipe for rows of your own. `data` puts your own labelled rows (a file, a folder, a Hugging Face id) in the place of the recipe's; what kind of task
     they are for is read off their columns, unless `task=…` is among the overrides.
     """
     from niwaki.run.recipe import read
@@ -32,9 +33,7 @@ def run(
     return Run(folder, execute(read(path, overrides), name, folder))
 
 
-def check(
-    recipe: str | Path = "rotten_tomatoes", *, overrides: Sequence[str] = (), data: str | Path = ""
-) -> dict[str, Any]:
+def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: str | Path = "") -> dict[str, Any]:
     """Validates a recipe and says what it would do, need and take. Does no work."""
     from niwaki.run.estimate import estimate
     from niwaki.run.plan import make_plan
@@ -49,7 +48,7 @@ def resolve(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> t
     """The recipe's file, the run's name, and the overrides with `data` among them (before the user's own, which may refine it)."""
     from niwaki.run.recipe import locate
 
-    path = locate(str(recipe))
+    path = locate(str(recipe) or (OWN if data else EXAMPLE))
     if not data:
         return path, path.stem, list(overrides)
     return path, f"{Path(data).stem}-{path.stem}", [*own_rows(str(data), overrides), *overrides]
