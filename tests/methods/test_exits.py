@@ -41,7 +41,7 @@ def test_the_loss_by_hand(taught):
     outputs = forward(model.network, model.anatomy, batch, frozenset({HIDDEN}))
     found = method.loss(model, batch, outputs, torch.tensor(8.0), context)
     ids, mask = batch.inputs["input_ids"], batch.mask
-    at_exits = [Stretch(model.network, model.anatomy, 0, depth)(ids, mask)[0] for depth in (1, 3)]
+    at_exits = [Stretch(model.network, model.anatomy, 0, depth, begins=True)(ids, mask)[0] for depth in (1, 3)]
     followed = teacher if taught else outputs.logits
     wanted = 8.0 + 0.5 * sum(2.0 * (logits - followed).square().sum() for logits in at_exits) / 2
     assert found.item() == pytest.approx(wanted.item(), rel=1e-4)

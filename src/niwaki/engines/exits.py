@@ -18,10 +18,11 @@ Stops = Callable[
 
 
 def stretches(exits: list[int], depth: int) -> list[tuple[int, int]]:
-    """Depths between which a network is run at a time."""
+    """Depths between which a network is run at a time. The layer before an exit is run for the first tokens alone, which answer, and
+    for the texts that go on once more for all: what the others need not is the most of it."""
     if exits[-1:] and exits[-1] >= depth:
         raise Refused(f"niwaki_exits: the model has {depth} layers, and cannot be left after {exits[-1]}")
-    return list(pairwise([0, *exits, depth]))
+    return [(max(0, before - 1), at) for before, at in pairwise([0, *exits, depth])]
 
 
 def exits_of(config: dict[str, Any]) -> list[int]:

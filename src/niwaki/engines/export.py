@@ -29,7 +29,7 @@ def write_graph(model: Model, folder: Path) -> None:
     write(trace(model), folder, GRAPH)
     exits = getattr(model.network.config, "niwaki_exits", None)
     for number, (first, last) in enumerate(stretches(exits, len(model.anatomy.order)) if exits else ()):
-        write(trace_stretch(model, first, last), folder, STRETCH.format(number))
+        write(trace_stretch(model, first, last, number == 0), folder, STRETCH.format(number))
 
 
 def write(traced: bytes, folder: Path, name: str) -> None:
@@ -49,11 +49,11 @@ def trace(model: Model) -> bytes:
     return graph_of(Lean(model.network, model.anatomy), model.anatomy.uses_types, ["logits"])
 
 
-def trace_stretch(model: Model, first: int, last: int) -> bytes:
+def trace_stretch(model: Model, first: int, last: int, begins: bool) -> bytes:
     """The layers from one depth to another and the head, likewise."""
-    module, anatomy = Stretch(model.network, model.anatomy, first, last), model.anatomy
+    module, anatomy = Stretch(model.network, model.anatomy, first, last, begins), model.anatomy
     outputs = ["logits", "left"] if last < len(anatomy.order) else ["logits"]
-    if not first:
+    if begins:
         return graph_of(module, anatomy.uses_types, outputs)
     return graph_with(module, {"hidden": torch.zeros(2, 5, anatomy.width), "mask": SOME_IDS}, outputs)
 

@@ -23,17 +23,16 @@ class Lean(nn.Module):
 
 class Stretch(nn.Module):
     """The layers from one depth to another and the head: token ids, or what the stretch before left, to logits and, where layers
-    remain, the hidden states that the next stretch begins with. For heads that read the first token."""
+    remain, the hidden states before the last of these layers. For heads that read the first token."""
 
-    def __init__(self, network: Network, anatomy: Anatomy, first: int, last: int) -> None:
+    def __init__(self, network: Network, anatomy: Anatomy, first: int, last: int, begins: bool) -> None:
         super().__init__()
         self.network = network
         self.anatomy = anatomy
-        self.first, self.last = first, last
+        self.first, self.last, self.begins = first, last, begins
 
     def forward(self, start: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
-        hidden = start if self.first else self.anatomy.embed(start, types)
-        remain = self.last < len(self.anatomy.order)
-        hidden = self.anatomy.stretch(hidden, mask, self.first, self.last, every=remain)
-        logits = self.anatomy.answer(hidden)
-        return (logits, hidden) if remain else logits
+        hidden = self.anatomy.embed(start, types) if self.begins else start
+        left = self.anatomy.stretch(hidden, mask, self.first, self.last - 1, every=True)
+        logits = self.anatomy.answer(self.anatomy.stretch(left, mask, self.last - 1, self.last, every=False))
+        return (logits, left) if self.last < len(self.anatomy.order) else logits

@@ -54,21 +54,22 @@ class Network:
         self, start: np.ndarray, types: np.ndarray, lengths: np.ndarray, first: int, last: int, threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
         """The layers from depth `first` to `last` and the head, beginning with ids (tokens,), or with the rows (tokens, padded
-        width) that the stretch before left: logits, and the rows that are left where layers remain."""
+        width) that the stretch before left: logits, and where layers remain the rows as they were before the last of these."""
+        begins = start.ndim == 1
         self._refuse_depths(first, last)
-        start = np.ascontiguousarray(start, dtype=np.float32 if first else np.int32)
+        start = np.ascontiguousarray(start, dtype=np.int32 if begins else np.float32)
         types, lengths = (np.ascontiguousarray(array, dtype=np.int32) for array in (types, lengths))
-        self._refuse(start, types, lengths, begins=not first)
+        self._refuse(start, types, lengths, begins)
         width = c.padded(self.sizes.width)
         left = np.empty((len(start) if last < self.depth else 0, width), dtype=np.float32)
         logits = np.empty((len(start) if self.per_token else len(lengths), self.sizes.labels), dtype=np.float32)
         if not len(logits):
             return logits, left
         batch = c.Batch(len(lengths), len(start), first, last, lengths=lengths.ctypes.data)
-        if first:
-            batch.found = start.ctypes.data
-        else:
+        if begins:
             batch.ids, batch.kinds = start.ctypes.data, types.ctypes.data if self.sizes.types else None
+        else:
+            batch.found = start.ctypes.data
         if len(left):
             batch.left = left.ctypes.data
         threads = max(1, min(threads, len(start), MOST_THREADS, len(start) * self.products // THREAD_PRODUCTS))

@@ -29,7 +29,7 @@ class Torch(Runtime):
         from niwaki.models.lean import Stretch
 
         network, anatomy = self.lean.network, self.lean.anatomy
-        part = Stretch(network, anatomy, *stretches(exits, len(anatomy.order))[number])
+        part = Stretch(network, anatomy, *stretches(exits, len(anatomy.order))[number], begins=number == 0)
         with torch.inference_mode():
             found = part(*(torch.from_numpy(array) for array in (waiting.start, waiting.mask, waiting.types)))
         return (found[0].numpy(), found[1].numpy()) if isinstance(found, tuple) else (found.numpy(), None)

@@ -274,7 +274,8 @@ static void *work(void *given) {
     batch->found ? go_on(m, batch, &s) : embed(m, batch, &s);
     for (int depth = batch->first, turn = 0; depth < batch->last; depth++) {
         const Layer *layer = m->layers + m->order[depth];
-        const int only_first = depth == batch->last - 1 && !m->per_token && !batch->left, attends = layer->out.parts > 0;
+        const int only_first = depth == batch->last - 1 && !m->per_token, attends = layer->out.parts > 0;
+        if (depth == batch->last - 1 && batch->left) leave(m, batch, &s);
         if (attends) {
             const Rows own = rows_from(m, &s, s.from);
             const size_t place = (size_t)s.from * s.stride;
@@ -292,14 +293,6 @@ static void *work(void *given) {
         const int from = only_first ? 0 : s.from, to = only_first ? batch->texts : s.to;
         if (attends) mix(layer, batch, &s, turn, only_first, from, to);
         finish_layer(m, layer, &s, from, to);
-    }
-    if (batch->left) {
-        leave(m, batch, &s);
-        if (!m->per_token) {
-            meet(job->team);
-            if (job->me) return NULL;
-            keep_first(m, batch, &s);
-        }
     }
     answer(m, &s, m->per_token ? s.from : 0, m->per_token ? s.to : batch->texts, job->logits);
     return NULL;

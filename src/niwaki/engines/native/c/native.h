@@ -66,8 +66,8 @@ typedef struct {
     const Linear *head;   /* the activation is between its parts */
 } Model;
 
-/* Texts, and the depths between which they are run. From a depth on there are no ids, but the rows that an earlier call `left`;
-   before the last depth of the model rows are left, for a later call. Both are of padded width. */
+/* Texts, and the depths between which they are run, with the head behind. They begin with ids, or with the rows that an earlier call
+   `left`: those before its last layer, since behind it only first tokens are answered for. Rows are of padded width. */
 typedef struct {
     int32_t texts, tokens, first, last;
     const int32_t *ids, *kinds; /* of all tokens, text behind text; kinds may be NULL */
