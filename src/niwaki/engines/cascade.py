@@ -18,6 +18,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.files import MANIFEST, fault_in
 from niwaki.core.inside import below, inside
 from niwaki.core.settings import Settings, check, setting
+from niwaki.engines.choice import able
 from niwaki.engines.predictor import Predictor
 
 CASCADE = "cascade.json"
@@ -53,12 +54,14 @@ class Asked(Rows):
 class Cascade(Predictor):
     """`niwaki.load(folder)` of a saved cascade. Probabilities are those of the model that answered, calibrated."""
 
-    def __init__(self, folder: Path, engine: str = "", threads: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, engine: str = "", threads: int | None = None, max_tokens: int | None = None
+    ) -> None:
         self.folder = folder
         self.plan = read_plan(folder)
         if (folder / MANIFEST).is_file() and (fault := fault_in(folder)):
             raise Refused(fault)
-        self.models = [Predictor(home, engine, threads) for home in homes(folder, self.plan)]
+        self.models = [Predictor(home, engine, threads, max_tokens) for home in homes(folder, self.plan)]
         refuse_unlike([(model.folder, model) for model in self.models])
         last = self.models[-1]
         self.kind, self.labels, self.threads, self.max_tokens = last.kind, last.labels, last.threads, last.max_tokens
@@ -98,6 +101,19 @@ def sure(logits: np.ndarray, threshold: float) -> np.ndarray:
 
 def is_cascade(folder: Path) -> bool:
     return (folder / CASCADE).exists()
+
+
+def opened(folder: Path, engine: str = "", threads: int | None = None, max_tokens: int | None = None) -> Predictor:
+    """What answers from a folder: a cascade, or one model."""
+    return (Cascade if is_cascade(folder) else Predictor)(folder, engine, threads, max_tokens)
+
+
+def engines_of(folder: Path) -> list[str]:
+    """The engines that can serve a model, or every model of a cascade, in the order of preference."""
+    if not is_cascade(folder):
+        return able(folder)
+    found = [able(home) for home in homes(folder, read_plan(folder))]
+    return [name for name in found[0] if all(name in others for others in found)]
 
 
 def read_plan(folder: Path) -> Plan:

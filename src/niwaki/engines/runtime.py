@@ -18,9 +18,19 @@ class Runtime:
         self.threads = threads
 
     @classmethod
+    def lacking(cls) -> str | None:
+        """What this machine lacks to run any model in it, and how to get it; or None."""
+        return None
+
+    @classmethod
     def fault(cls, folder: Path) -> str | None:
         """Why this runtime cannot serve the folder, or None."""
-        return None
+        return cls.lacking()
+
+    @property
+    def remark(self) -> str:
+        """What a user should know of how it runs the model; mostly nothing."""
+        return ""
 
     def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
         """Numbers of the sequences that are run together."""

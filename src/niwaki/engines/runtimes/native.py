@@ -23,10 +23,14 @@ class Native(Runtime):
         self.network = Network(read_program(folder), read_tensors(folder), str(folder / PROGRAM), kernels)
 
     @classmethod
+    def lacking(cls) -> str | None:
+        return None if best() else f"native engine: it was not built, or this processor lacks what it uses; {NEED}"
+
+    @classmethod
     def fault(cls, folder: Path) -> str | None:
         if not (folder / PROGRAM).is_file():
             return f"{folder}: has no {PROGRAM}; `niwaki export {folder} --to native` writes a model that has"
-        return None if best() else f"native engine: it was not built, or this processor lacks what it uses; {NEED}"
+        return cls.lacking()
 
     def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
         """In the order of arrival, of about as many tokens each: one, or as many for every thread."""
