@@ -45,17 +45,18 @@ def run_apart(layer: Layer, hidden: Tensor, lengths: list[int], bias: Tensor | N
             for part, source, sizes in (("query", wanted, counts), ("key", hidden, lengths), ("value", hidden, lengths))
         )  # each a text's (heads, tokens, head width)
         parts = [
-            functional.scaled_dot_product_attention(*(one[None] for one in three), attn_mask=_bias(layer, bias, three))
-            for three in zip(query, key, value, strict=True)
+            functional.scaled_dot_product_attention(
+                q[None], k[None], v[None], _bias(layer, bias, q.shape[1], k.shape[1])
+            )
+            for q, k, v in zip(query, key, value, strict=True)
         ]
         return torch.cat(parts, dim=2)[0].transpose(0, 1).flatten(1)  # (rows, heads × head width)
 
     return around(layer, wanted, mixed)
 
 
-def _bias(layer: Layer, bias: Tensor | None, text: tuple[Tensor, ...]) -> Tensor | None:
+def _bias(layer: Layer, bias: Tensor | None, queries: int, keys: int) -> Tensor | None:
     """What the family adds to the scores of one text, or None."""
     if bias is None:
         return None
-    queries, keys = text[0].shape[1], text[1].shape[1]
     return add_bias(bias.new_zeros(()), bias[..., :keys], layer, slice(0, queries))

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import onnx
 import pytest
+import torch
 
 import tiny
 from niwaki import api
@@ -20,6 +21,8 @@ from niwaki.engines.runtimes import openvino
 from niwaki.engines.runtimes.openvino import OpenVino, group_of, rounds_inputs
 from niwaki.models.edits.digits import Digits
 from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.static import Static
+from niwaki.models.forms.rounding import range_of
 
 TEXTS = [text for text, _ in tiny.sentences(60, seed=4)]
 GRAPH = "model.onnx"
@@ -63,6 +66,21 @@ def test_weights_of_8_bits_and_fewer_are_multiplied_as_integers(tmp_path, edits)
     assert "MatMulInteger" not in {node.get_type_name() for node in runtime.compiled.get_runtime_model().get_ops()}
     apart = np.abs(answered(Predictor(folder, "openvino")) - wanted).max() / np.abs(wanted).max()
     assert apart < 0.1 and (apart > 1e-4) == rounds_inputs()
+
+
+@pytest.mark.parametrize("family", ["bert", "averaging", "cnn", "bilstm"])
+def test_inputs_with_a_fixed_range_are_rounded_by_it_and_multiplied_as_integers(tmp_path, family):
+    model = tiny.model(family)
+    ranges = {path: range_of(torch.tensor(-4.0), torch.tensor(4.0)) for path in model.anatomy.matrices()}
+    model.operate(Static().reading(ranges))
+    folder = tiny.deployed(model, tmp_path / "made")
+    predictor = Predictor(folder, "openvino")
+    found, wanted = answered(predictor), answered(Predictor(folder, "torch"))
+    assert np.abs(found - wanted).max() < 0.05 * np.abs(wanted).max()
+    nodes = [node.get_rt_info() for node in predictor.runtime.compiled.get_runtime_model().get_ops()]
+    products = [node["runtimePrecision"].astype(str) for node in nodes if node["layerType"].astype(str) == "FullyConnected"]  # fmt: skip
+    if family == "bert":
+        assert products.count("u8") + products.count("i8") == 18, products
 
 
 def test_where_integers_are_not_multiplied_it_is_said(packed, monkeypatch, tmp_path, capsys):
