@@ -6,7 +6,7 @@ from typing import Any
 
 from niwaki.core.errors import Refused, UsageError, did_you_mean, first_line
 from niwaki.core.sealed import known_as
-from niwaki.engines.cascade import Cascade, is_cascade
+from niwaki.engines.cascade import engines_of, opened
 from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
 from niwaki.run.start import RUNS, check, own_rows, run
@@ -18,8 +18,7 @@ def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> 
     """A model ready for text: `load(folder).predict(["…"])`. A run's folder gives the stage its report says to deploy."""
     if not isinstance(path, str | Path):
         raise UsageError(f"load: the path must be text or a Path (given: {type(path).__name__})")
-    folder = _folder(path)
-    return Cascade(folder, engine, threads) if is_cascade(folder) else Predictor(folder, engine, threads)
+    return opened(_folder(path), engine, threads)
 
 
 def predict_file(
@@ -84,8 +83,7 @@ def export(
 def bench(
     models: Sequence[str | Path], *, engines: Sequence[str] = (), streams: Sequence[str] = (), rounds: int = 6, threads: int | None = None
 ) -> dict[str, Any]:  # fmt: skip
-    """Throughput, latency and energy of saved models in their engines, taken in turns on streams of several lengths."""
-    from niwaki.engines.choice import able
+    """Throughput, latency and energy of saved models and cascades in their engines, taken in turns on streams of several lengths."""
     from niwaki.evaluate.bench import STREAMS
     from niwaki.evaluate.bench import bench as measure
 
@@ -94,7 +92,7 @@ def bench(
             raise UsageError(f"--stream {stream}: is not one{did_you_mean(stream, list(STREAMS))}")
     chosen: dict[str, tuple[Path, str]] = {}
     for folder in map(_folder, models):
-        for engine in engines or [one for one in able(folder) if one != "torch"] or ["torch"]:
+        for engine in engines or [one for one in engines_of(folder) if one != "torch"] or ["torch"]:
             chosen[f"{known_as(folder)} {engine}"] = (folder, engine)
     return measure(chosen, list(streams) or list(STREAMS), rounds, threads)
 

@@ -21,7 +21,11 @@ from niwaki.core.memory import free_memory
 TESTED = Path(__file__).with_name("tested.json")  # of constraints.txt, the packages that niwaki imports
 LEAST_DISK, LEAST_MEMORY = 2e9, 1.5e9  # bytes that the demo's run needs at the most: 0.6 GB on disk, 1.2 GB in memory
 BF16, AMX, VNNI = {"avx512_bf16", "amx_bf16"}, {"amx_tile"}, {"avx512_vnni", "avx_vnni"}
-ENGINES = {"onnx": "onnxruntime", "torch": "torch"}  # engine → the package it needs, in the order they are preferred
+ENGINES = {
+    "onnx": "onnxruntime",
+    "openvino": "openvino",
+    "torch": "torch",
+}  # engine → the package it needs, in the order they are preferred
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ def examine(folder: Path = Path(), flags: set[str] | None = None) -> dict[str, A
     flags = cpu_flags() if flags is None else flags
     card = graphics_card()
     findings = [
-        python(), cores(), number_format(flags, card), gpu(card), integers(flags), engine(), native(), energy(), memory(), disk(folder), *packages()
+        python(), cores(), number_format(flags, card), gpu(card), integers(flags), engine(), native(), openvino(flags), energy(), memory(), disk(folder), *packages()
     ]  # fmt: skip
     faults = [f"{finding.name}: {finding.fault}" for finding in findings if finding.fault]
     return {"version": 1, "fine": not faults, "faults": faults, "findings": [asdict(finding) for finding in findings]}
@@ -113,6 +117,15 @@ def native() -> Finding:
         return Finding("native", "not built", "ONNX Runtime instead", NEED)
     have = [name for name in KERNELS if kernels(name)]
     return Finding("native", ", ".join(have), best() or "ONNX Runtime instead", "" if best() else NEED)
+
+
+def openvino(flags: set[str]) -> Finding:
+    """Whether the optional engine is there, and what it does with 8-bit weights on this processor."""
+    have = _version("openvino")
+    if not have:
+        return Finding("openvino", "not installed", "nothing", 'an engine more: pip install "niwaki[openvino]"')
+    products = "integer products" if (VNNI | AMX) & flags else "products of floats, neither VNNI nor AMX"
+    return Finding("openvino", have, "in the race of the engines", f"8-bit weights: {products}")
 
 
 def energy() -> Finding:

@@ -19,7 +19,11 @@ def asked(request, tmp_path_factory):
     """A kind, its model and its predictors."""
     kind = request.param
     folder = saved(model_of(kind), tmp_path_factory.mktemp("kinds") / kind)
-    return kind, model_of(kind), {engine: Predictor(folder, engine, threads=2) for engine in ("onnx", "torch")}
+    return (
+        kind,
+        model_of(kind),
+        {engine: Predictor(folder, engine, threads=2) for engine in ("onnx", "openvino", "torch")},
+    )
 
 
 def test_every_kind_is_tested():

@@ -12,7 +12,9 @@ from niwaki.engines import choice
 from niwaki.engines.native.files import PROGRAM
 from niwaki.engines.native.library import best
 from niwaki.engines.runtimes.native import Native
+from niwaki.engines.runtimes.openvino import OpenVino
 
+RACING = ("onnx", "native", "openvino")
 needs_native = pytest.mark.skipif(
     best() is None, reason="the native engine was not built, or this processor lacks AVX2"
 )
@@ -26,9 +28,9 @@ def folder(tmp_path, monkeypatch):
 
 @needs_native
 def test_a_run_takes_the_first_and_a_deployment_the_fastest(folder, monkeypatch):
-    assert choice.able(folder) == ["onnx", "native", "torch"]
+    assert choice.able(folder) == ["onnx", "native", "openvino", "torch"]
     assert api.load(folder, "").engine == "onnx"
-    for wanted in ("native", "onnx"):
+    for wanted in ("native", "openvino", "onnx"):
         monkeypatch.setattr(choice, "_race", lambda *given, wanted=wanted: wanted)
         monkeypatch.setattr(choice, "_key", lambda *given, wanted=wanted: wanted)
         assert api.load(folder).engine == wanted
@@ -40,7 +42,7 @@ def test_the_race_is_run_once_and_again_for_another_shape(folder, tmp_path, monk
     real = choice._race
     monkeypatch.setattr(choice, "_race", lambda *given: raced.append(1) or real(*given))
     first = choice.fastest(folder, 1)
-    assert first in ("onnx", "native") and choice.fastest(folder, 1) == first and len(raced) == 1
+    assert first in RACING and choice.fastest(folder, 1) == first and len(raced) == 1
     choice.fastest(folder, 2)
     (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")
     choice.fastest(folder, 1)
@@ -53,18 +55,19 @@ def test_the_race_is_run_once_and_again_for_another_shape(folder, tmp_path, monk
 def test_what_is_remembered_may_be_damaged_or_gone(folder, tmp_path, text):
     (tmp_path / "cache" / "niwaki").mkdir(parents=True)
     (tmp_path / "cache" / "niwaki" / "engines.json").write_text(text)
-    assert choice.fastest(folder, 1) in ("onnx", "native")
+    assert choice.fastest(folder, 1) in RACING
 
 
 @needs_native
 def test_a_home_that_cannot_be_written_to_costs_nothing_but_the_race(folder, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert choice.fastest(folder, 1) in ("onnx", "native")
+    assert choice.fastest(folder, 1) in RACING
 
 
 def test_one_engine_alone_needs_no_race(folder, monkeypatch):
     monkeypatch.setattr(choice, "_race", None)
+    monkeypatch.setattr(OpenVino, "lacking", lambda: "not here")
     (folder / PROGRAM).unlink()
     assert choice.fastest(folder, 1) == "onnx"
     (folder / "model.onnx").unlink()
@@ -73,7 +76,7 @@ def test_one_engine_alone_needs_no_race(folder, monkeypatch):
 
 def test_without_the_library_onnx_serves_and_native_says_what_it_lacks(folder, monkeypatch):
     monkeypatch.setattr("niwaki.engines.runtimes.native.best", lambda: None)
-    assert api.load(folder).engine == "onnx"
+    assert api.load(folder).engine in ("onnx", "openvino")
     with pytest.raises(Refused, match="C compiler"):
         api.load(folder, "native")
 

@@ -52,7 +52,7 @@ def cut(family: str, shape: str, head: str = WHOLE) -> Model:
 def predictors_of(model: Model, folder: Path) -> dict[str, Predictor]:
     tiny.deployed(model, folder)
     assert (folder / PROGRAM).exists() == bool(model.anatomy.layers)
-    engines = ("onnx", "torch", "native") if model.anatomy.layers and best() else ("onnx", "torch")
+    engines = ("onnx", "openvino", "torch", *(("native",) if model.anatomy.layers and best() else ()))
     return {engine: Predictor(folder, engine, threads=2) for engine in engines}
 
 
@@ -126,7 +126,8 @@ def test_alone_in_a_batch_and_in_any_order(exported):
         order = np.random.default_rng(0).permutation(len(TEXTS))
         shuffled = by_text(predictor, [TEXTS[place] for place in order])
         largest = max(np.abs(part).max() for part in together)
-        atol = {"torch": 1e-5, "onnx": 0.1 * largest if shape == "int8" else 1e-5, "native": 0.0}[engine]
+        rounded = 0.1 * largest if shape == "int8" else 1e-5
+        atol = {"torch": 1e-5, "onnx": rounded, "openvino": rounded, "native": 0.0}[engine]
         for part, place in zip(shuffled, order, strict=True):
             np.testing.assert_allclose(part, together[place], atol=atol)
         for text, part in zip(TEXTS[:8], together, strict=False):

@@ -5,6 +5,7 @@ import pytest
 import tiny
 from niwaki import api
 from niwaki.core.errors import Refused, UsageError
+from niwaki.core.files import write_json
 from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate import bench
@@ -34,13 +35,39 @@ def test_a_mixed_stream_is_sentences_as_they_come():
 
 def test_every_engine_runs_in_every_stream(folder):
     told = api.bench([folder], streams=["mixed", "short"], threads=1)
-    names = {"mine onnx", "mine native"} if best() else {"mine onnx"}
+    names = {"mine onnx", "mine openvino"} | ({"mine native"} if best() else set())
     for part in told["streams"].values():
         assert set(part["contenders"]) == names
         for one in part["contenders"].values():
             assert one["throughput"]["low"] <= one["throughput"]["value"] <= one["throughput"]["high"]
             assert 0 < one["latency_ms"]["p50"] <= one["latency_ms"]["p99"]
         assert part["contenders"]["mine onnx"]["ratio"]["value"] == pytest.approx(1.0)
+
+
+@pytest.fixture
+def cascade(tmp_path):
+    folder = tmp_path / "both"
+    for number, family in enumerate(("averaging", "bert")):
+        (folder / f"model-{number}").mkdir(parents=True)
+        tiny.deployed(tiny.model(family, seed=number, layers=1), folder / f"model-{number}")
+    steps = [{"folder": "model-0", "threshold": 0.6}, {"folder": "model-1"}]
+    write_json(folder / "cascade.json", {"version": 1, "steps": steps})
+    return folder
+
+
+def test_a_cascade_is_timed_beside_models_by_its_name(folder, cascade):
+    """In the engines that all its models have: the mean of vectors has no program for the native one."""
+    told = api.bench([folder, cascade], engines=["onnx"], streams=["short"], threads=1)
+    assert list(told["streams"]["short"]["contenders"]) == ["mine onnx", "both onnx"]
+    told = api.bench([cascade], streams=["mixed"], threads=1)
+    assert set(told["streams"]["mixed"]["contenders"]) == {"both onnx", "both openvino"}
+
+
+def test_every_model_of_a_cascade_reads_what_the_stream_gives(cascade):
+    opened = bench.opened(cascade, "onnx", 1, 12)
+    assert [model.max_tokens for model in opened.models] == [12, 12]
+    rows = opened.encode(bench.texts_of("128", 3))
+    assert set(rows.ids.lengths.tolist()) == {12}
 
 
 def test_what_cannot_be_timed_is_refused(folder, tmp_path):

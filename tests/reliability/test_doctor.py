@@ -33,6 +33,7 @@ def test_what_it_says_is_what_training_and_prediction_do(tmp_path):
     packaged = tuple(name for name in PREFERENCE if name != "native")  # which is told by itself
     assert tuple(doctor.ENGINES) == packaged and finding(told, "engine")["use"] == PREFERENCE[0]
     assert finding(told, "native")["use"] == (best() or "ONNX Runtime instead")
+    assert finding(told, "openvino")["use"] == "in the race of the engines"
     with meter() as window:
         sum(range(10_000))
     assert finding(told, "energy")["use"].split(", ")[0] in window.reading.source.casefold()
@@ -73,6 +74,14 @@ def test_faults_end_with_1_and_are_named(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(doctor, "require_writable", refuse)
     assert "cannot be written to" in finding(doctor.examine(tmp_path), "disk")["fault"]
+
+
+def test_an_engine_that_may_be_missing_is_no_fault(monkeypatch):
+    """What it does with 8-bit weights depends on the processor."""
+    assert "integer products" in doctor.openvino({"avx512_vnni"}).why and "floats" in doctor.openvino({"avx2"}).why
+    monkeypatch.setattr(doctor, "_version", lambda package: "")
+    found = doctor.openvino(set())
+    assert found.use == "nothing" and 'pip install "niwaki[openvino]"' in found.why and not found.fault
 
 
 def test_a_machine_without_proc_is_no_fault(tmp_path):

@@ -42,7 +42,7 @@ def test_floats_stay_floats_where_they_are_asked_for(source, tmp_path):
     assert not told["int8"] and told["logits_apart"]["most"] < 1e-4 and told["same_answers"] == 1.0
 
 
-@pytest.mark.parametrize("engine", ["onnx", "torch"])
+@pytest.mark.parametrize("engine", ["onnx", "openvino", "torch"])
 def test_other_engines_keep_the_weights_as_they_are(source, tmp_path, engine):
     told = api.export(source, engine, tmp_path / "out")
     assert not told["int8"] and told["logits_apart"]["most"] < 1e-4

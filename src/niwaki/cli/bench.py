@@ -11,9 +11,11 @@ COLUMNS = ("stream", "model", "texts/s", "from", "to", "ratio", "p50 ms", "p95 m
 
 
 def command(
-    models: list[str] = typer.Argument(help="folders of models, or of runs (then the stage each says to deploy)"),
+    models: list[str] = typer.Argument(
+        help="folders of models, of cascades, or of runs (then the stage each says to deploy)"
+    ),
     engine: list[str] = typer.Option(
-        [], help="onnx, native or torch, may be given several times; none takes all that can but torch"
+        [], help="onnx, native, openvino or torch, may be given several times; none takes all that can but torch"
     ),
     stream: list[str] = typer.Option([], help="mixed, short, 128 or 384, may be given several times; none takes all"),
     rounds: int = typer.Option(6, min=6, max=1000, help="laps of each, in turns"),

@@ -9,7 +9,7 @@ from niwaki.cli._print import give
 
 def command(
     model: str = typer.Argument(help="folder of a model, or of a run (then the stage it says to deploy)"),
-    to: str = typer.Option("native", help="native, onnx or torch"),
+    to: str = typer.Option("native", help="native, onnx, openvino or torch"),
     out: Path = typer.Option(Path("exported"), help="folder to write"),
     precision: str = typer.Option("", help="int8 or float; none is int8 for native, and as it is for the others"),
     task: str = typer.Option("", help="task whose test rows are the gate (niwaki list tasks)"),
@@ -36,4 +36,6 @@ def command(
         lines.append(
             f"{told['metric']} {after:.4f}, was {before:.4f}: {after - before:+.4f} ({paired['low']:+.4f} to {paired['high']:+.4f})"
         )
+    if told["remark"]:
+        lines.append(told["remark"])
     give(told, json, "\n".join(lines))

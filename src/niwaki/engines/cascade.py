@@ -20,7 +20,10 @@ from niwaki.core.errors import Refused
 from niwaki.core.files import MANIFEST, fault_in
 from niwaki.core.inside import below, inside
 from niwaki.core.settings import Settings, check, setting
+from niwaki.engines import RUNTIMES
+from niwaki.engines.choice import able
 from niwaki.engines.predictor import Predictor
+from niwaki.engines.runtime import Runtime
 
 CASCADE = "cascade.json"
 MOST_BYTES, MOST_MODELS, MOST_LAYERS = 1 << 20, 16, 512
@@ -56,14 +59,19 @@ class Asked(Rows):
 class Cascade(Predictor):
     """`niwaki.load(folder)` of a saved cascade. Probabilities are those of the model that answered, calibrated."""
 
-    def __init__(self, folder: Path, engine: str = "", threads: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, engine: str = "", threads: int | None = None, max_tokens: int | None = None
+    ) -> None:
         self.folder = folder
         self.plan = read_plan(folder)
         if (folder / MANIFEST).is_file() and (fault := fault_in(folder)):
             raise Refused(fault)
-        self.models = [Predictor(home, engine, threads) for home in homes(folder, self.plan)]
-        refuse_unlike([(model.folder, model) for model in self.models])
         self.steps = [steps for _, steps in by_folder(self.plan.steps)]
+        self.models = [
+            Predictor(home, engine_for(home, engine) if len(steps) > 1 else engine, threads, max_tokens)
+            for home, steps in zip(homes(folder, self.plan), self.steps, strict=True)
+        ]
+        refuse_unlike([(model.folder, model) for model in self.models])
         for model, steps in zip(self.models, self.steps, strict=True):
             refuse_other_exits(model, steps)
         last = self.models[-1]
@@ -116,6 +124,19 @@ def is_cascade(folder: Path) -> bool:
     return (folder / CASCADE).exists()
 
 
+def opened(folder: Path, engine: str = "", threads: int | None = None, max_tokens: int | None = None) -> Predictor:
+    """What answers from a folder: a cascade, or one model."""
+    return (Cascade if is_cascade(folder) else Predictor)(folder, engine, threads, max_tokens)
+
+
+def engines_of(folder: Path) -> list[str]:
+    """The engines that can serve a model, or every model of a cascade, in the order of preference."""
+    if not is_cascade(folder):
+        return able(folder)
+    found = [able(home) for home in homes(folder, read_plan(folder))]
+    return [name for name in found[0] if all(name in others for others in found)]
+
+
 def read_plan(folder: Path) -> Plan:
     where = inside(folder, CASCADE)
     said = strict_json.read(where, MOST_BYTES, 10_000)
@@ -131,6 +152,15 @@ def read_plan(folder: Path) -> Plan:
 def by_folder(steps: Sequence[Step]) -> list[tuple[str, list[Step]]]:
     """The steps of each model, in their order."""
     return [(name, list(some)) for name, some in groupby(steps, key=lambda step: step.folder)]
+
+
+def engine_for(home: Path, engine: str) -> str:
+    """Of a model that is left early: the engine that is asked for, or the first that texts can leave, the quickest of which is tried first."""
+    names = ["native", *able(home)] if engine == "auto" else [engine] if engine else able(home)
+    found = next((name for name in names if name in able(home) and RUNTIMES.load(name, Runtime).leaves), None)
+    if found is None:
+        raise Refused(f"{home}: texts leave it early, which engine '{engine}' cannot do; take native, onnx or torch")
+    return found
 
 
 def refuse_other_exits(model: Predictor, steps: Sequence[Step]) -> None:

@@ -1,6 +1,6 @@
 """Which engine serves a model: in a run the same on every machine, for deployment the fastest on this one.
 
-The fastest is found by a race of well under a second on made-up tokens, and remembered beside the user's other caches; what is
+The fastest is found by a short race on made-up tokens, and remembered beside the user's other caches; what is
 remembered belongs to a shape of model, a processor, a number of threads and the engines' versions.
 """
 
@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from niwaki.engines import RUNTIMES
 from niwaki.engines.runtime import Runtime
 from niwaki.meter.machine import processor
 
-PREFERENCE = ("onnx", "native", "torch")  # torch, which takes seconds to import, races only where it is alone
+PREFERENCE = ("onnx", "native", "openvino", "torch")
+APART = "torch"  # takes seconds to import: it races only where it is alone
+OPTIONAL = "openvino"  # a package that need not be there: where it cannot load a model, the others race without it
 LENGTHS = (8, 12, 16, 20, 24, 28, 32, 48, 64, 10, 14, 18, 22, 26, 30, 40)  # of the race's sequences
 ROUNDS = 3
 SHAPE_FILES = ("config.json", "blueprint.json", "native.json")
@@ -34,7 +37,7 @@ def able(folder: Path) -> list[str]:
 
 
 def fastest(folder: Path, threads: int) -> str:
-    racing = [name for name in able(folder) if name != "torch"]
+    racing = [name for name in able(folder) if name != APART]
     if len(racing) < 2:
         return able(folder)[0]
     key = _key(folder, racing, threads)
@@ -50,8 +53,8 @@ def _race(folder: Path, names: list[str], threads: int) -> str:
         [[1 + number] * length for number, length in enumerate(LENGTHS)]
     )  # small ids are in every vocabulary
     types = Ragged.of([[0] * length for length in LENGTHS])
-    runtimes = {name: RUNTIMES.load(name, Runtime)(folder, threads) for name in names}
-    best = dict.fromkeys(names, float("inf"))
+    runtimes = dict(_loaded(folder, names, threads))
+    best = dict.fromkeys(runtimes, float("inf"))
     for _ in range(ROUNDS):
         for name, runtime in runtimes.items():
             start = time.perf_counter()
@@ -61,11 +64,26 @@ def _race(folder: Path, names: list[str], threads: int) -> str:
     return min(best, key=lambda name: best[name])
 
 
+def _loaded(folder: Path, names: list[str], threads: int) -> Iterator[tuple[str, Runtime]]:
+    for name in names:
+        try:
+            yield name, RUNTIMES.load(name, Runtime)(folder, threads)
+        except Refused:
+            if name != OPTIONAL or len(names) == 1:
+                raise
+
+
 def _key(folder: Path, names: list[str], threads: int) -> str:
     said = hashlib.sha256()
     for name in SHAPE_FILES:
         said.update((folder / name).read_bytes() if (folder / name).is_file() else b"-")
-    about = [said.hexdigest(), json.dumps(processor()), str(threads), *names, *map(_version, ("niwaki", "onnxruntime"))]
+    about = [
+        said.hexdigest(),
+        json.dumps(processor()),
+        str(threads),
+        *names,
+        *map(_version, ("niwaki", "onnxruntime", "openvino")),
+    ]
     return hashlib.sha256("\n".join(about).encode()).hexdigest()[:32]
 
 

@@ -1,6 +1,7 @@
 """What a runtime must do: sequences of token ids in, logits out."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,14 +15,26 @@ BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in 
 class Runtime:
     """Base of the files in `runtimes/`. May be called from several threads at once. One that pads writes `logits` alone."""
 
+    leaves: ClassVar[bool] = False  # whether texts can leave the network early, at exits
+
     def __init__(self, folder: Path, threads: int) -> None:
         self.folder = folder
         self.threads = threads
 
     @classmethod
+    def lacking(cls) -> str | None:
+        """What this machine lacks to run any model in it, and how to get it; or None."""
+        return None
+
+    @classmethod
     def fault(cls, folder: Path) -> str | None:
         """Why this runtime cannot serve the folder, or None."""
-        return None
+        return cls.lacking()
+
+    @property
+    def remark(self) -> str:
+        """What a user should know of how it runs the model; mostly nothing."""
+        return ""
 
     def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
         """Numbers of the sequences that are run together."""

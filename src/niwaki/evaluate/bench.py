@@ -1,4 +1,4 @@
-"""Models and engines side by side: texts in, answers out, in turns, on streams of several lengths."""
+"""Models, cascades and engines side by side: texts in, answers out, in turns, on streams of several lengths."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from niwaki.answers._kind import Input
 from niwaki.core.errors import Refused
-from niwaki.engines.predictor import Predictor
+from niwaki.engines.cascade import opened
 from niwaki.evaluate.speed import race
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
@@ -38,7 +38,7 @@ def bench(
     for stream in streams:
         runners: dict[str, Callable[[Sequence[Input]], Any]] = {}
         for label, (folder, engine) in models.items():
-            predictor = Predictor(folder, engine, threads, STREAMS[stream] or None)
+            predictor = opened(folder, engine, threads, STREAMS[stream] or None)
             if predictor.kind.to_json()["kind"] not in ("label", "labels", "number"):
                 raise Refused(
                     f"{folder}: bench runs models that answer a text, not a {predictor.kind.to_json()['kind']}"

@@ -1,5 +1,6 @@
 """One attention layer: its parts by role, and what it does with hidden states."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -49,8 +50,14 @@ class Layer:
 
 def run_layer(layer: Layer, hidden: Tensor, scores: Tensor, rows: slice) -> Tensor:
     """One post-norm encoder layer; `rows` says which tokens' outputs are wanted. A block that is gone is not run."""
-    wanted, last = hidden[:, rows], layer.part("out")
-    read = wanted if isinstance(last, Silent) else _mixed(layer, wanted, hidden, scores)
+    wanted = hidden[:, rows]
+    return around(layer, wanted, lambda: _mixed(layer, wanted, hidden, scores))
+
+
+def around(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor]) -> Tensor:
+    """The layer around what its heads read: works on rows (…, width), each by itself."""
+    last = layer.part("out")
+    read = wanted if isinstance(last, Silent) else mixed()
     attended = layer.part("attention_norm")(last(read) + wanted)
     last = layer.part("ffn_out")
     inner = attended if isinstance(last, Silent) else layer.part("activation")(layer.part("ffn_in")(attended))

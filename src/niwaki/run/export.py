@@ -8,9 +8,11 @@ import numpy as np
 from niwaki.answers._kind import Input
 from niwaki.core.errors import GateMissed, Refused, UsageError, did_you_mean
 from niwaki.core.files import committed
+from niwaki.engines import RUNTIMES
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.files import write_program
 from niwaki.engines.predictor import Predictor
+from niwaki.engines.runtime import Runtime
 from niwaki.evaluate.quality import difference, quality
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.forms.int8 import Int8Linear
@@ -20,7 +22,7 @@ from niwaki.models.model import Model, load_folder
 from niwaki.run.runner import quiet_libraries
 from niwaki.tasks._task import Task
 
-ENGINES = ("native", "onnx", "torch")
+ENGINES = ("native", "onnx", "openvino", "torch")
 PRECISIONS = ("", "int8", "float")
 SAME_ANSWERS = 0.97  # without a task: so many texts must be answered alike
 TEXTS = 256
@@ -34,6 +36,8 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
         raise UsageError(f"--precision {precision}: write int8 or float, or nothing")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
         raise Refused(f"{out}: is there already; remove it, or choose another folder with --out")
+    if lacking := RUNTIMES.load(to, Runtime).lacking():
+        raise Refused(lacking)
     quiet_libraries()
     model = load_folder(source)
     rounded = precision == "int8" or (to == "native" and not precision and has_floats(model))
@@ -79,6 +83,7 @@ def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[s
     apart = np.abs(logits[0] - logits[1])
     told = {
         "texts": len(inputs),
+        "remark": other.runtime.remark,
         "same_answers": same,
         "logits_apart": {"mean": float(apart.mean()), "most": float(apart.max())},
     }

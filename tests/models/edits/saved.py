@@ -31,13 +31,13 @@ def numbers(folder: Path) -> int:
 
 
 def in_engine(model: Model, folder: Path) -> float:
-    """The largest difference between torch and the engines, ONNX Runtime and the native one, in a folder that the model was
+    """The largest difference between torch and the engines that read files beside the weights, in a folder that the model was
     saved in."""
     write_graph(model, folder)
     assert (folder / GRAPH).stat().st_size < 150_000  # weights lie beside it
     assert write_program(model, folder) is None or not model.anatomy.layers
     rows = Label().encode(TEXTS, model.tokenizer.backend_tokenizer, 60)
-    engines = ("onnx", "native") if model.anatomy.layers and best() else ("onnx",)
+    engines = ("onnx", "openvino", *(("native",) if model.anatomy.layers and best() else ()))
     wanted = Predictor(folder, "torch", threads=1).logits(rows)
     assert wanted.std() > 0.05
     found = [np.abs(Predictor(folder, engine, threads=1).logits(rows) - wanted).max() for engine in engines]

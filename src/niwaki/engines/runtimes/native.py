@@ -1,6 +1,7 @@
 """niwaki's own kernels: for encoders on x86 processors, without padding; 8-bit weights are multiplied as such."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,15 +20,21 @@ BATCH_TOKENS = (
 class Native(Runtime):
     """What a text is answered does not depend on the texts beside it, to the bit."""
 
+    leaves: ClassVar[bool] = True
+
     def __init__(self, folder: Path, threads: int, kernels: str | None = None) -> None:
         super().__init__(folder, threads)
         self.network = Network(read_program(folder), read_tensors(folder), str(folder / PROGRAM), kernels)
 
     @classmethod
+    def lacking(cls) -> str | None:
+        return None if best() else f"native engine: it was not built, or this processor lacks what it uses; {NEED}"
+
+    @classmethod
     def fault(cls, folder: Path) -> str | None:
         if not (folder / PROGRAM).is_file():
             return f"{folder}: has no {PROGRAM}; `niwaki export {folder} --to native` writes a model that has"
-        return None if best() else f"native engine: it was not built, or this processor lacks what it uses; {NEED}"
+        return cls.lacking()
 
     def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
         """In the order of arrival, of about as many tokens each: one, or as many for every thread."""

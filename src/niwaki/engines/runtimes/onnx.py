@@ -3,7 +3,7 @@
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ GRAPH, STRETCH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
 class Onnx(Runtime):
     """One session, one thread a call; the predictor runs several batches at once. On two cores that was as fast as splitting
     each product between them (docs/results.md), and callers with threads of their own do not fight for cores."""
+
+    leaves: ClassVar[bool] = True
 
     def __init__(self, folder: Path, threads: int) -> None:
         super().__init__(folder, threads)

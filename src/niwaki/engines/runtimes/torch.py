@@ -1,35 +1,51 @@
-"""PyTorch, in float32: for any model niwaki can load, also where no graph was written."""
+"""PyTorch, in float32, without padding: for any model niwaki can load, also where no graph was written."""
 
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
+from niwaki.data.ragged import Ragged
 from niwaki.engines.exits import Padded, stretches
 from niwaki.engines.runtime import Runtime
 
 
 class Torch(Runtime):
+    leaves: ClassVar[bool] = True
+
     def __init__(self, folder: Path, threads: int) -> None:
         from niwaki.models.lean import Lean
         from niwaki.models.model import load_folder
+        from niwaki.models.unpadded import Unpadded
 
         super().__init__(folder, threads)
         model = load_folder(folder)
         self.lean = Lean(model.network.eval(), model.anatomy)
+        self.unpadded = Unpadded(model.network, model.anatomy) if model.anatomy.layers else None
+
+    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
+        if self.unpadded is None:
+            return super().run(ids, types, sequences, pad_id, alone)
+        filled, mask = ids.padded(sequences, pad_id)
+        return self._asked(self.unpadded, filled, mask, types.padded(sequences)[0])
 
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
-        import torch
-
-        with torch.inference_mode():
-            return self.lean(*(torch.from_numpy(array) for array in (ids, mask, types))).numpy()
+        return self._asked(self.lean, ids, mask, types)
 
     def stretch(self, waiting: Padded, number: int, exits: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
-        import torch
-
         from niwaki.models.lean import Stretch
 
-        network, anatomy = self.lean.network, self.lean.anatomy
-        part = Stretch(network, anatomy, *stretches(exits, len(anatomy.order))[number], begins=number == 0)
+        anatomy = self.lean.anatomy
+        part = Stretch(self.lean.network, anatomy, *stretches(exits, len(anatomy.order))[number], begins=number == 0)
+        found = self._asked(part, waiting.start, waiting.mask, waiting.types)
+        return found if isinstance(found, tuple) else (found, None)
+
+    def _asked(self, network: Any, *given: np.ndarray) -> Any:
+        """Arrays to what comes out, one array or several; floats in the network's own precision."""
+        import torch
+
+        tensors = [torch.from_numpy(array) for array in given]
+        kind = next(self.lean.network.parameters()).dtype
         with torch.inference_mode():
-            found = part(*(torch.from_numpy(array) for array in (waiting.start, waiting.mask, waiting.types)))
-        return (found[0].numpy(), found[1].numpy()) if isinstance(found, tuple) else (found.numpy(), None)
+            found = network(*(one.to(kind) if one.is_floating_point() else one for one in tensors))
+        return tuple(one.float().numpy() for one in found) if isinstance(found, tuple) else found.float().numpy()

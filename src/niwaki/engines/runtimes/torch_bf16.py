@@ -1,0 +1,32 @@
+"""PyTorch, in bf16, without padding: where the processor multiplies bf16; answers a little otherwise, so it is only taken by name."""
+
+from pathlib import Path
+
+from niwaki.core.errors import Refused
+from niwaki.engines.runtimes.torch import Torch
+
+
+class TorchBf16(Torch):
+    """Weights and activations in 16 bits. On MiniLM logits are 0.03 apart at the most (docs/diary.md)."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        import torch
+
+        super().__init__(folder, threads)
+        if self.unpadded is None:
+            raise Refused(f"{folder}: has no attention layers; torch_bf16 is for encoders, take engine 'onnx'")
+        network = self.lean.network
+        packed = [name for name, value in network.state_dict().items() if not value.is_floating_point()]
+        if packed:
+            raise Refused(
+                f"{folder}: '{packed[0]}' is packed; bf16 is for floats, and the native, onnx and openvino engines multiply what is packed"
+            )
+        network.to(torch.bfloat16)
+
+    @classmethod
+    def lacking(cls) -> str | None:
+        import torch
+
+        if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
+            return None
+        return "torch_bf16 engine: this processor has neither AVX512-BF16 nor AMX, so that bf16 would be emulated; take engine 'torch'"

@@ -1,0 +1,230 @@
+"""OpenVINO: 8 bits in the file are 8 bits in the kernel, several threads at once, nothing told to anybody, broken files refused.
+
+That every family, head and packed form answers as torch does is asked in tests/engines/test_export.py and tests/models/edits."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import onnx
+import pytest
+import torch
+
+import tiny
+from niwaki import api
+from niwaki.core.errors import Refused
+from niwaki.engines import choice
+from niwaki.engines.predictor import Predictor
+from niwaki.engines.runtimes import openvino
+from niwaki.engines.runtimes.openvino import OpenVino, group_of, rounds_inputs
+from niwaki.models.edits.digits import Digits
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.static import Static
+from niwaki.models.forms.rounding import range_of
+
+TEXTS = [text for text, _ in tiny.sentences(60, seed=4)]
+GRAPH = "model.onnx"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny.deployed(tiny.model("bert"), tmp_path_factory.mktemp("plain"))
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    return tiny.deployed(edited(Int8()), tmp_path_factory.mktemp("packed"))
+
+
+def edited(*edits):
+    model = tiny.model("bert")
+    for edit in edits:
+        model.operate(edit)
+    return model
+
+
+def answered(predictor):
+    return predictor.logits(predictor.encode(TEXTS))
+
+
+# ── 8 bits ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("widths", "wanted"), [([384, 1536], 128), ([100, 384], 64), ([32], 32), ([31, 500], 16), ([8, 384], 128), ([8], 16)])  # fmt: skip
+def test_groups_are_as_large_as_the_shortest_row_allows(widths, wanted):
+    assert group_of(widths) == wanted
+
+
+@pytest.mark.parametrize("edits", [(Int8(),), (Digits(base=3, group=16),), (Digits(base=16),)], ids=str)
+def test_weights_of_8_bits_and_fewer_are_multiplied_as_integers(tmp_path, edits):
+    """Which shows in what is rounded: with no inputs rounded, what OpenVINO gives is what torch gives."""
+    folder = tiny.deployed(edited(*edits), tmp_path / "made")
+    runtime, wanted = OpenVino(folder, 1), answered(Predictor(folder, "torch"))
+    assert runtime.packed == runtime.in_bytes == 18 if rounds_inputs() else runtime.in_bytes == 0
+    assert "MatMulInteger" not in {node.get_type_name() for node in runtime.compiled.get_runtime_model().get_ops()}
+    apart = np.abs(answered(Predictor(folder, "openvino")) - wanted).max() / np.abs(wanted).max()
+    assert apart < 0.1 and (apart > 1e-4) == rounds_inputs()
+
+
+@pytest.mark.parametrize("family", ["bert", "averaging", "cnn", "bilstm"])
+def test_inputs_with_a_fixed_range_are_rounded_by_it_and_multiplied_as_integers(tmp_path, family):
+    model = tiny.model(family)
+    ranges = {path: range_of(torch.tensor(-4.0), torch.tensor(4.0)) for path in model.anatomy.matrices()}
+    model.operate(Static().reading(ranges))
+    folder = tiny.deployed(model, tmp_path / "made")
+    predictor = Predictor(folder, "openvino")
+    found, wanted = answered(predictor), answered(Predictor(folder, "torch"))
+    assert np.abs(found - wanted).max() < 0.05 * np.abs(wanted).max()
+    nodes = [node.get_rt_info() for node in predictor.runtime.compiled.get_runtime_model().get_ops()]
+    products = [node["runtimePrecision"].astype(str) for node in nodes if node["layerType"].astype(str) == "FullyConnected"]  # fmt: skip
+    if family == "bert":
+        assert products.count("u8") + products.count("i8") == 18, products
+
+
+def test_where_integers_are_not_multiplied_it_is_said(packed, monkeypatch, tmp_path, capsys):
+    assert OpenVino(packed, 1).remark == "" or not rounds_inputs()
+    monkeypatch.setattr(openvino, "rounds_inputs", lambda: False)
+    runtime = OpenVino(packed, 1)
+    assert runtime.in_bytes == runtime.group == 0
+    assert runtime.remark.startswith("openvino: 18 of 18 matrices of 8-bit weights are multiplied as floats (this pro")
+    found, wanted = (answered(Predictor(packed, engine)) for engine in ("openvino", "torch"))
+    np.testing.assert_allclose(found, wanted, atol=1e-3)  # nothing is rounded beside the weights
+    from niwaki.cli._app import run
+
+    assert run(["export", str(packed), "--to", "openvino", "--out", str(tmp_path / "out")]) == 0
+    assert "18 of 18 matrices of 8-bit weights are multiplied as floats" in capsys.readouterr().out
+
+
+def test_floats_are_not_rounded(folder):
+    """Also where the processor has bf16, which OpenVINO would take."""
+    found, wanted = (answered(Predictor(folder, engine)) for engine in ("openvino", "torch"))
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+# ── threads, batches ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_several_threads_are_served_at_once(packed):
+    predictor = Predictor(packed, "openvino", threads=2)
+    wanted = answered(predictor)
+    with ThreadPoolExecutor(6) as pool:
+        for found in pool.map(lambda _: answered(predictor), range(24)):
+            np.testing.assert_allclose(found, wanted, atol=1e-5)
+    assert predictor.runtime.free.qsize() == 2
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_are_those_that_were_asked_for(folder, threads):
+    compiled = OpenVino(folder, threads).compiled
+    usable = min(threads, len(os.sched_getaffinity(0)))
+    assert compiled.get_property("INFERENCE_NUM_THREADS") == usable and compiled.get_property("NUM_STREAMS") == usable
+    assert compiled.get_property("INFERENCE_PRECISION_HINT").to_string() == "f32"
+
+
+def test_an_lstm_gets_batches_without_padding(folder, tmp_path):
+    lengths = np.array([5, 3, 5, 7, 3, 3])
+    runtime = OpenVino(tiny.deployed(tiny.model("bilstm"), tmp_path / "made"), 1)
+    assert sorted(sorted(batch.tolist()) for batch in runtime.batches(lengths)) == [[0, 2], [1, 4, 5], [3]]
+    assert len(OpenVino(folder, 1).batches(lengths)) == 1
+
+
+# ── without it, and with what is broken ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_without_the_package_it_is_refused_in_a_line_and_others_serve(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(openvino, "find_spec", lambda name: None)
+    for call in (
+        lambda: api.load(folder, "openvino"),
+        lambda: api.export(folder, "openvino", tmp_path / "out"),
+        lambda: api.bench([folder], engines=["openvino"], streams=["short"]),
+    ):
+        with pytest.raises(Refused) as caught:
+            call()
+        assert str(caught.value) == 'openvino engine: the package is not installed; pip install "niwaki[openvino]"'
+    assert "openvino" not in choice.able(folder) and api.load(folder).engine in ("onnx", "native")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_package_that_cannot_be_imported_drops_out_of_the_race(folder, monkeypatch, tmp_path):
+    def broken():
+        raise Refused("openvino engine: cannot be imported (no libtbb)")
+
+    monkeypatch.setattr(openvino, "_core", broken)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert choice.fastest(folder, 1) in ("onnx", "native")
+    with pytest.raises(Refused, match="no libtbb"):
+        api.load(folder, "openvino")
+
+
+def spoilt(folder, tmp_path, spoil):
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for path in folder.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    model = onnx.load(str(copy / GRAPH), load_external_data=False)
+    spoil(model.graph)
+    (copy / GRAPH).write_bytes(model.SerializeToString())
+    return copy
+
+
+def _another_size(graph):
+    next(table for table in graph.initializer if table.external_data).dims[0] += 1
+
+
+def _another_type(graph):
+    next(table for table in graph.initializer if table.external_data).data_type = onnx.TensorProto.BFLOAT16
+
+
+def _no_type(graph):
+    next(table for table in graph.initializer if table.external_data).data_type = 99
+
+
+def _another_input(graph):
+    for names in (*(node.input for node in graph.node), [graph.input[0].name]):
+        names[:] = ["further" if name == "ids" else name for name in names]
+    graph.input[0].name = "further"
+
+
+def _no_output(graph):
+    graph.node[-1].output[0] = "elsewhere"
+
+
+def _a_shape_that_does_not_fit(graph):
+    place = next(n for n, node in enumerate(graph.node) if node.op_type == "MatMul")
+    del graph.node[place].input[1]
+
+
+@pytest.mark.parametrize("spoil", [_another_size, _another_type, _no_type, _another_input, _no_output, _a_shape_that_does_not_fit], ids=lambda spoil: spoil.__name__)  # fmt: skip
+def test_a_broken_graph_is_refused_in_a_line(folder, tmp_path, spoil):
+    with pytest.raises(Refused, match=r"model\.onnx: ") as caught:
+        Predictor(spoilt(folder, tmp_path, spoil), "openvino")
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 1000
+
+
+def test_a_graph_cut_short_and_a_folder_without_one_are_refused(folder, tmp_path):
+    copy = spoilt(folder, tmp_path, lambda graph: None)
+    (copy / GRAPH).write_bytes((copy / GRAPH).read_bytes()[:700])
+    with pytest.raises(Refused, match="damaged or cut short"):
+        Predictor(copy, "openvino")
+    (copy / GRAPH).unlink()
+    with pytest.raises(Refused, match=r"has no model\.onnx"):
+        Predictor(copy, "openvino")
+
+
+def test_importing_it_tells_nobody_and_leaves_nothing_at_home(folder, tmp_path):
+    """As it comes, OpenVINO starts a process that sends, and writes a number for the user."""
+    code = f"""
+import sys
+from pathlib import Path
+from niwaki.engines.predictor import Predictor
+sys.addaudithook(lambda event, given: sys.exit(event) if event.startswith(("socket.connect", "subprocess.")) else None)
+print(Predictor(Path({str(folder)!r}), "openvino").values(["a film"]), "openvino_telemetry" in sys.modules)
+"""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "CI"))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**kept, "HOME": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and done.stdout.strip().endswith("False"), done.stderr
+    assert list(tmp_path.rglob("*")) == []

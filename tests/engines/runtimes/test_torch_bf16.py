@@ -1,0 +1,59 @@
+"""bf16 in torch: near to fp32, only by name, and only where the processor multiplies it."""
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from niwaki import api
+from niwaki.core.errors import Refused
+from niwaki.engines import choice
+from niwaki.engines.predictor import Predictor
+from niwaki.engines.runtimes.torch_bf16 import TorchBf16
+from niwaki.models.edits.int8 import Int8
+
+TEXTS = [text for text, _ in tiny.sentences(40, seed=6)]
+
+
+@pytest.fixture
+def able(monkeypatch):
+    """Emulated where it must be: slow, and the same numbers."""
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
+
+
+@pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification"])
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_logits_are_near_to_those_of_32_bits(able, tmp_path, family, head):
+    folder = tiny.deployed(tiny.model(family, head=head), tmp_path / "made")
+    found, wanted = (Predictor(folder, engine) for engine in ("torch_bf16", "torch"))
+    inputs = TEXTS if head == "SequenceClassification" else [text.split() for text in TEXTS]
+    found, wanted = (predictor.logits(predictor.encode(inputs)) for predictor in (found, wanted))
+    apart = np.abs(found - wanted).max() / np.abs(wanted).max()
+    assert found.dtype == np.float32 and 1e-5 < apart < 0.05
+
+
+@pytest.mark.parametrize("family", tiny.READERS)
+def test_networks_without_attention_are_refused(able, tmp_path, family):
+    folder = tiny.deployed(tiny.model(family), tmp_path / "made")
+    with pytest.raises(Refused, match="has no attention layers"):
+        Predictor(folder, "torch_bf16")
+
+
+def test_it_is_never_taken_but_by_name(able, tmp_path):
+    folder = tiny.deployed(tiny.model("bert"), tmp_path / "made")
+    assert "torch_bf16" not in choice.able(folder)
+    assert api.load(folder, "torch_bf16").predict(TEXTS[0])[0].label in tiny.LABELS
+
+
+def test_without_the_instructions_and_with_packed_weights_it_is_refused(tmp_path, monkeypatch):
+    model = tiny.model("bert")
+    model.operate(Int8())
+    folder = tiny.deployed(model, tmp_path / "made")
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
+    with pytest.raises(Refused, match="is packed; bf16 is for floats"):
+        api.load(folder, "torch_bf16")
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: False)
+    assert "neither AVX512-BF16 nor AMX" in TorchBf16.lacking()
+    with pytest.raises(Refused, match="take engine 'torch'"):
+        api.load(folder, "torch_bf16")
