@@ -1,12 +1,15 @@
 """Early exits: each engine's answer at an exit is that of the model cut off there, and what was computed is not computed again."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
 import tiny
 from niwaki.core.errors import Refused
+from niwaki.core.files import committed, write_json
+from niwaki.engines.cascade import CASCADE, Cascade
 from niwaki.engines.exits import stretches
 from niwaki.engines.native import library as c
 from niwaki.engines.native.network import Network
@@ -127,6 +130,23 @@ def test_rows_and_depths_that_lead_outside_are_refused():
         network.stretch(np.zeros((3, 16)), np.zeros(3), lengths, 1, 2)
     with pytest.raises(ValueError, match="sum to"):
         network.stretch(np.zeros((4, 32)), np.zeros(4), lengths, 1, 2)
+
+
+def test_a_cascade_of_exits_takes_an_engine_that_can_be_left(folders, tmp_path):
+    folder, _ = folders("bert", False)
+    with committed(tmp_path / "made") as made:
+        shutil.copytree(folder, made / "model-0")
+        steps = [{"folder": "model-0", "layers": layers, "threshold": 0.9 if layers else 0.0} for layers in (*EXITS, 0)]
+        write_json(made / CASCADE, {"version": 1, "steps": steps})
+    assert Cascade(tmp_path / "made").engine == "onnx" and Cascade(tmp_path / "made", "auto").engine == "native"
+    with pytest.raises(Refused, match="'openvino' cannot do"):
+        Cascade(tmp_path / "made", "openvino")
+    wrong = [{**steps[0], "layers": 2}, steps[2]]
+    for said in (wrong, steps[:2], [steps[2], *steps[:2]]):
+        (tmp_path / "made" / "MANIFEST").unlink(missing_ok=True)
+        write_json(tmp_path / "made" / CASCADE, {"version": 1, "steps": said})
+        with pytest.raises(Refused, match="make the cascade anew"):
+            Cascade(tmp_path / "made")
 
 
 def test_nothing_is_answered_to_nothing(folders):

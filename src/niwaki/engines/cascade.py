@@ -155,9 +155,11 @@ def by_folder(steps: Sequence[Step]) -> list[tuple[str, list[Step]]]:
 
 
 def engine_for(home: Path, engine: str) -> str:
-    """Of a model that is left early: the engine that is asked for, or the first that texts can leave, the quickest of which is tried first."""
-    names = ["native", *able(home)] if engine == "auto" else [engine] if engine else able(home)
-    found = next((name for name in names if name in able(home) and RUNTIMES.load(name, Runtime).leaves), None)
+    """Of a model that is left early: the engine that is asked for, or the first that texts can leave; of these native is the fastest."""
+    there = able(home)
+    first = ["native"] if engine == "auto" and "native" in there else []
+    names = [engine] if engine not in ("", "auto") else [*first, *there]
+    found = next((name for name in names if RUNTIMES.load(name, Runtime).leaves), None)
     if found is None:
         raise Refused(f"{home}: texts leave it early, which engine '{engine}' cannot do; take native, onnx or torch")
     return found
