@@ -59,6 +59,7 @@ def _check(model: Any, weights: Path, name: str) -> None:
         raise ValueError(f"has more than {MOST_NODES} nodes, or sparse tables, which niwaki never writes")
     for node in graph.node:
         _check_node(node)
+    _check_order(graph)
     _check_tables(graph, weights, name)
     _check_shapes(graph)
 
@@ -72,6 +73,18 @@ def _check_node(node: Any) -> None:
         if attribute.HasField("g") or attribute.graphs or attribute.HasField("sparse_tensor"):
             raise ValueError(f"operator {node.op_type} holds a graph of its own, which niwaki never writes")
         _check_inline(attribute.t, f"a constant of {node.op_type}")
+
+
+def _check_order(graph: Any) -> None:
+    """Nodes read what was given before them, and give what nobody gave: so that there is no circle, in which an engine might turn."""
+    known = {"", *(entry.name for entry in (*graph.input, *graph.initializer))}
+    for node in graph.node:
+        given = [name for name in node.output if name]
+        if not known.issuperset(node.input) or not known.isdisjoint(given) or len(set(given)) < len(given):
+            raise ValueError(f"operator {node.op_type} reads what comes later, or gives what is there already")
+        known.update(given)
+    if not known.issuperset(entry.name for entry in graph.output):
+        raise ValueError("no operator gives its output")
 
 
 def _check_inline(tensor: Any, what: str) -> None:

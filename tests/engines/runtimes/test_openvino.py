@@ -191,16 +191,32 @@ def _no_output(graph):
     graph.node[-1].output[0] = "elsewhere"
 
 
+def _a_circle(graph):
+    node = next(node for node in graph.node if node.op_type == "Add")
+    node.input[0] = graph.node[-1].output[0]
+
+
+def _a_result_of_another_size(graph):
+    last = graph.node[-1]
+    graph.node.append(onnx.helper.make_node("ReduceSum", ["inner"], ["logits"], keepdims=0))
+    last.output[0] = "inner"
+
+
 def _a_shape_that_does_not_fit(graph):
     place = next(n for n, node in enumerate(graph.node) if node.op_type == "MatMul")
     del graph.node[place].input[1]
 
 
-@pytest.mark.parametrize("spoil", [_another_size, _another_type, _no_type, _another_input, _no_output, _a_shape_that_does_not_fit], ids=lambda spoil: spoil.__name__)  # fmt: skip
+@pytest.mark.parametrize("spoil", [_another_size, _another_type, _no_type, _another_input, _no_output, _a_circle, _a_shape_that_does_not_fit], ids=lambda spoil: spoil.__name__)  # fmt: skip
 def test_a_broken_graph_is_refused_in_a_line(folder, tmp_path, spoil):
     with pytest.raises(Refused, match=r"model\.onnx: ") as caught:
         Predictor(spoilt(folder, tmp_path, spoil), "openvino")
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 1000
+
+
+def test_a_graph_that_gives_something_else_is_refused_when_it_runs(folder, tmp_path):
+    with pytest.raises(Refused, match=r"model\.onnx: gives \(\) for inputs of"):
+        Predictor(spoilt(folder, tmp_path, _a_result_of_another_size), "openvino").values(TEXTS)
 
 
 def test_a_graph_cut_short_and_a_folder_without_one_are_refused(folder, tmp_path):

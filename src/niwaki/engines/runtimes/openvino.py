@@ -76,12 +76,17 @@ class OpenVino(Runtime):
         given = {"ids": ids, "mask": mask, "types": types}
         request = self.free.get()
         try:
-            found = request.infer({name: given[name] for name in self.inputs})
-            return next(iter(found.values())).copy()  # its own memory is written to again by the next call
+            request.infer({name: given[name] for name in self.inputs})
+            found = request.get_output_tensor(0).data.copy()  # whose memory the next call writes to
         except RuntimeError as error:
             raise Refused(f"{self.folder / GRAPH}: cannot be run by OpenVINO ({first_line(error)})") from None
         finally:
             self.free.put(request)
+        if found.ndim not in (2, 3) or found.shape[: found.ndim - 1] != ids.shape[: found.ndim - 1]:
+            raise Refused(
+                f"{self.folder / GRAPH}: gives {found.shape} for inputs of {ids.shape}; it is not what niwaki wrote"
+            )
+        return found
 
 
 def group_of(widths: Sequence[int]) -> int:
