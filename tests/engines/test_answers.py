@@ -1,4 +1,4 @@
-"""All six kinds of answers from text to answer, held against transformers asked one text at a time and read by hand."""
+"""All kinds of answers from text to answer, held against transformers asked one text at a time and read by hand."""
 
 import json
 
@@ -8,10 +8,11 @@ import torch
 
 import tiny
 from niwaki.answers import ANSWERS
+from niwaki.answers.senses import Sentence, Target
 from niwaki.core.errors import Refused, UsageError
 from niwaki.engines.predictor import Predictor
 
-from .kinds import INPUTS, KINDS, LONG, ROWS, model_of, saved
+from .kinds import INPUTS, KINDS, LONG, ROWS, SENSES, knowledge, model_of, saved
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -89,7 +90,33 @@ def span(model, given):
     return best[1]
 
 
-BY_HAND = {"label": label, "labels": labels, "number": number, "choice": choice, "tags": tags, "span": span}
+def senses(model, given):
+    """The vectors written out, of which a sense's is 6 numbers of its gloss, a 1 among 45 files, and 3 of how common it is."""
+    known = knowledge()
+    found, (out,) = by_transformers(model, given.words, is_split_into_words=True)
+    said = []
+    for target in given.targets:
+        if target.word not in found.word_ids():  # cut off: what is left is read by itself
+            start = max(word for word in found.word_ids() if word is not None) + 1
+            rest = [Target(one.word - start, one.lemma, one.pos) for one in given.targets if one.word >= start]
+            return [*said, *senses(model, Sentence(given.words[start:], rest))]
+        v = out.logits[0, found.word_ids().index(target.word)].double().numpy()
+        total = sum(range(1, SENSES[target.lemma] + 1)) + 0.5 * SENSES[target.lemma]
+        keys = [f"{target.lemma}%1:0{n}:00::" for n in range(1, SENSES[target.lemma] + 1)]
+        scores = []
+        for n, key in enumerate(keys, start=1):
+            place = known.synsets.column("synset").to_pylist().index(f"{target.lemma}{n}-n")
+            file = np.eye(45)[place]
+            prior = [np.log((n + 0.5) / total), n == 1, 1 / n]
+            code = known.vectors.codes[known.vectors.rows[place]] * float(known.vectors.scale[0])
+            scores.append(v @ np.concatenate([code, file, prior]))
+        said.append(keys[int(np.argmax(scores))])
+    return said
+
+
+BY_HAND = {
+    "label": label, "labels": labels, "number": number, "choice": choice, "tags": tags, "span": span, "senses": senses,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
@@ -115,8 +142,12 @@ def test_answers_say_more_of_the_same_values(asked):
         "choice": "choice",
         "tags": "tags",
         "span": "answer",
+        "senses": "senses",
     }
-    assert [getattr(answer, fields[kind]) for answer in said] == predictors["onnx"].values(INPUTS[kind])
+    told = [getattr(answer, fields[kind]) for answer in said]
+    assert ([[one["sense"] for one in senses] for senses in told] if kind == "senses" else told) == predictors[
+        "onnx"
+    ].values(INPUTS[kind])
     for answer, given in zip(said, INPUTS[kind], strict=True):
         assert str(answer) and "\n" not in answer.line()
         if kind == "label":
@@ -129,6 +160,13 @@ def test_answers_say_more_of_the_same_values(asked):
         elif kind == "tags":
             assert answer.words == given and len(answer.tags) == len(answer.probabilities) == len(given)
             assert all(1 / 3 <= chance <= 1 for chance in answer.probabilities)
+        elif kind == "senses":
+            assert answer.words == given.words and len(answer.senses) == len(given.targets)
+            for one, target in zip(answer.senses, given.targets, strict=True):
+                assert (one["text"], one["lemma"]) == (target.lemma, target.lemma) and one[
+                    "gloss"
+                ] == f"a {target.lemma}"
+                assert one["candidates"] == SENSES[target.lemma] and 1 / one["candidates"] <= one["probability"] <= 1
         elif kind == "span":
             assert given[1][answer.start : answer.end] == answer.answer != ""
 
@@ -185,6 +223,7 @@ WRONG = {
     "choice": ["a text", ("a", "b"), ("a", ["one"]), ("a", 3), ("a", ["b", 3]), ("a",)],
     "tags": [3, ["a", 3], None],
     "span": ["a text", ("a", "b", "c"), ("a", 3), 3],
+    "senses": [3, ["a", 3], None, (["a", "b"], ["a"], ["NOUN", "NOUN"]), (["a"], "a", ["NOUN"])],
 }
 EMPTY = {
     "label": ["", " \n", ("a", " ")],
@@ -193,6 +232,7 @@ EMPTY = {
     "choice": [("", ["a", "b"]), ("a", ["b", " "])],
     "tags": ["", " ", [], ["a", ""]],
     "span": [("", "a"), ("a", " ")],
+    "senses": ["", " ", [], ["a", ""], ([], [], [])],
 }
 
 

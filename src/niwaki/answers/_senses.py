@@ -20,6 +20,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.files import require_memory
 from niwaki.core.tensor_file import header
 from niwaki.data import files
+from niwaki.data.spill import gather
 from niwaki.data.wordnet import LEXFILES, POS, SENSES, refuse_loose
 
 SENSES_FILE, SYNSETS_FILE, FORMS_FILE, VECTORS_FILE = "senses.parquet", "synsets.parquet", "forms.parquet", "glosses.safetensors"  # fmt: skip
@@ -174,7 +175,7 @@ def _read(path: Path, schema: pa.Schema) -> pa.Table:
     if not path.is_file():
         raise Refused(f"{path}: is missing; a model that names senses needs it beside its weights")
     try:
-        return files.read_table(path, schema.names).cast(schema)
+        return gather(files.batches(path, schema.names), schema).cast(schema)  # which may have no rows
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise Refused(f"{path}: its columns are not of the right types ({error})") from None
 

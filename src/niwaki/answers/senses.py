@@ -49,11 +49,16 @@ class Prediction(Answer):
     senses: list[dict[str, Any]]  # {word, text, lemma, pos, sense, synset, gloss, probability, candidates}
 
     def __str__(self) -> str:
-        return " ".join(self.words)
+        """The words, those asked about with their sense and the beginning of what it means."""
+        told = {
+            one["word"]: f"[{one['sense']} {meaning(one['gloss'])} {one['probability']:.2f}]" for one in self.senses
+        }
+        return " ".join(f"{word} {told[place]}" if place in told else word for place, word in enumerate(self.words))
 
-    def line(self) -> str:
-        told = (f"{one['text']}: {one['sense']} ({one['probability']:.2f} of {one['candidates']}) {one['gloss']}" for one in self.senses)  # fmt: skip
-        return "\n".join([str(self), *(f"  {text}" for text in told)])
+
+def meaning(gloss: str) -> str:
+    """A gloss without its examples, which stand in quotes."""
+    return gloss.partition('; "')[0].strip()
 
 
 class Senses(Kind):
