@@ -29,10 +29,10 @@ GRAMMAR = frozenset(GRAMMAR_WORDS.split())
 
 
 def base_forms(word: str, pos: str, known: Mapping[tuple[str, str], str]) -> Iterator[str]:
-    """What a word may be a form of: itself, its lemma where it is irregular, and what the rules leave of it."""
-    yield word
+    """What a word may be a form of, the likeliest first: its lemma where it is irregular, itself, what the rules leave of it."""
     if (word, pos) in known:
         yield known[word, pos]
+    yield word
     yield from (word.removesuffix(end) + new for end, new in ENDINGS[pos] if word.endswith(end) and len(word) > len(end))  # fmt: skip
     if pos == "noun" and word.endswith("ful"):
         yield from (f"{one}ful" for one in base_forms(word.removesuffix("ful"), pos, known) if one)

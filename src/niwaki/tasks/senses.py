@@ -124,7 +124,7 @@ class Senses(Task):
 
     def _unknown(self) -> Iterator[str]:
         """Words that the inventory has no sense of, which nothing can answer."""
-        has = Has(self._bare.candidates)
+        has = Has(self.inventory_alone.candidates)
         for part, table in self.splits().items():
             words = (word for row in table.select(["lemmas", "pos"]).to_pylist() for word in zip(row["lemmas"], row["pos"], strict=True))  # fmt: skip
             lacking = Counter(word for word in words if not has(*word))
@@ -156,7 +156,7 @@ class Senses(Task):
         return found
 
     @cached_property
-    def _bare(self) -> Knowledge:
+    def inventory_alone(self) -> Knowledge:
         """The inventory without vectors, which take long."""
         nothing = Vectors(np.zeros((1, 0), np.int8), np.zeros(self.wordnet.synsets.num_rows, np.int32), np.ones(1, np.float32))  # fmt: skip
         return Knowledge(self.wordnet.senses, self._synsets, self.wordnet.exceptions, nothing)
@@ -167,7 +167,7 @@ class Senses(Task):
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        forms = {**irregular(self.splits()["train"], self._bare), **self.wordnet.exceptions}
+        forms = {**irregular(self.splits()["train"], self.inventory_alone), **self.wordnet.exceptions}
         return Knowledge(self.wordnet.senses, self._synsets, forms, self._vectors())
 
     def _vectors(self) -> Vectors:
@@ -192,8 +192,10 @@ class Senses(Task):
     # ── loss ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def targets(self, rows: pa.Table, encoded: Rows) -> Ragged:
-        """At the first token of a word, the number of its question: which candidates, which of them right. Words with one
-        candidate, or none that is right, teach nothing."""
+        """At the first token of a word, the number of its question: which candidates, which of them right. The
+        candidates are the senses of the lemma in all parts of speech: -log p(sense | lemma) is -log p(part of speech) and
+        -log p(sense | part of speech), so what is learnt serves words whose part of speech is told and plain sentences
+        alike. Words with one candidate, or none that is right, teach nothing."""
         flat = np.full(len(encoded.ids.values), NO_LABEL, dtype=np.int32)
         inputs, golds = self.inputs(rows), self.gold(rows)
         asked = ((target, keys) for one, gold in zip(inputs, golds, strict=True) for target, keys in zip(one.targets, gold, strict=True))  # fmt: skip
@@ -203,8 +205,8 @@ class Senses(Task):
         return Ragged(flat, encoded.ids.starts)
 
     def _question(self, target: Target, keys: Sequence[str]) -> int:
-        first, last = self._bare.candidates(target.lemma, target.pos)
-        right = tuple(key in keys for key in self._bare.keys[first:last])
+        first, last = self.inventory_alone.candidates(target.lemma)
+        right = tuple(key in keys for key in self.inventory_alone.keys[first:last])
         if last - first < 2 or not any(right):
             return NO_LABEL
         return self._questions.setdefault((first, last, right), len(self._questions))
@@ -231,7 +233,7 @@ class Senses(Task):
     _made: tuple[np.ndarray, Ragged] | None = PrivateAttr(None)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Cross-entropy over the candidates alone; any of several right ones is right."""
+        """Cross-entropy over the senses of the lemma alone; any of several right ones is right."""
         if not (batch.targets != NO_LABEL).any():
             return logits.sum() * 0
         asked, stretches, right = self._asked_about(batch)
