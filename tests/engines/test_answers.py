@@ -104,7 +104,7 @@ def senses(model, given):
         total = sum(range(1, SENSES[target.lemma] + 1)) + 0.5 * SENSES[target.lemma]
         keys = [f"{target.lemma}%1:0{n}:00::" for n in range(1, SENSES[target.lemma] + 1)]
         scores = []
-        for n, key in enumerate(keys, start=1):
+        for n in range(1, len(keys) + 1):
             place = known.synsets.column("synset").to_pylist().index(f"{target.lemma}{n}-n")
             file = np.eye(45)[place]
             prior = [np.log((n + 0.5) / total), n == 1, 1 / n]

@@ -6,8 +6,9 @@ passed over by a short list; neighbouring words that the inventory has as one le
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
-from niwaki.data.wordnet import POS
+from niwaki.data.wordnet import POS, lemma_of
 
 WORD = re.compile(r"\w+(?:['’.\-]\w+)*|[^\w\s]", re.UNICODE)  # U.S, mother-in-law and don't stay whole
 ENDINGS = {
@@ -16,6 +17,7 @@ ENDINGS = {
     "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "adv": (),
 }  # fmt: skip
+REMEMBERED = 100_000  # words
 LONGEST = 5  # words that may be one lemma
 GRAMMAR_WORDS = (
     "a an the and or but nor if as than that this these those of in on at by to for from with without into onto "
@@ -38,36 +40,52 @@ def base_forms(word: str, pos: str, known: Mapping[tuple[str, str], str]) -> Ite
         yield from (f"{one}ful" for one in base_forms(word.removesuffix("ful"), pos, known) if one)
 
 
-def lemmas_of(word: str, known: Mapping[tuple[str, str], str], has: "Has") -> list[tuple[str, str]]:
-    """(lemma, part of speech) for each part of speech that the word can be; the first form that the inventory has."""
-    found = []
-    for pos in POS:
-        lemma = next((form for form in base_forms(word, pos, known) if has(form, pos)), None)
-        if lemma is not None:
-            found.append((lemma, pos))
-    return found
+class Lemmas:
+    """Words to the lemmas of an inventory. What was looked up is remembered: texts repeat their words."""
 
+    def __init__(self, stretches: Mapping[str, Sequence[int]], forms: Mapping[tuple[str, str], str]) -> None:
+        """`stretches`: of each lemma, where its senses of each part of speech begin and end."""
+        self._stretches, self._forms = stretches, forms
+        self._firsts = {lemma.partition("_")[0] for lemma in stretches if "_" in lemma}
+        self.of = lru_cache(REMEMBERED)(self._of)
+        self._begins = lru_cache(REMEMBERED)(self._begin)
 
-class Has:
-    """Whether an inventory has a lemma as some part of speech."""
+    def has(self, lemma: str, pos: str) -> bool:
+        bounds, place = self._stretches.get(lemma), POS.index(pos)
+        return bounds is not None and bounds[place] < bounds[place + 1]
 
-    def __init__(self, candidates) -> None:  # type: ignore[no-untyped-def]
-        self._candidates = candidates
+    def _of(self, word: str) -> tuple[tuple[str, str], ...]:
+        """(lemma, part of speech) for each part of speech that a word in small letters can be; of several forms the first
+        that the inventory has."""
+        found = (
+            (next((form for form in base_forms(word, pos, self._forms) if self.has(form, pos)), ""), pos) for pos in POS
+        )
+        return tuple((lemma, pos) for lemma, pos in found if lemma)
 
-    def __call__(self, lemma: str, pos: str) -> bool:
-        first, last = self._candidates(lemma, pos)
-        return first < last
+    def _begin(self, word: str) -> tuple[str, ...]:
+        """The forms of a word that begin lemmas of several words: took, of take off."""
+        return tuple(
+            form for form in dict.fromkeys([word, *(lemma for lemma, _ in self.of(word))]) if form in self._firsts
+        )
 
+    def of_several(self, words: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """Those of words taken as one, of which the last or the first may be inflected (grand juries, took off)."""
+        rest = "_".join(words[1:])
+        return next((found for first in self._begins(words[0]) if (found := self.of(f"{first}_{rest}"))), ())
 
-def joined(words: Sequence[str], known: Mapping[tuple[str, str], str], has: Has) -> list[str]:
-    """The words with neighbours made one where the inventory has them so; from the left, the longest first."""
-    found, at = [], 0
-    while at < len(words):
-        size = next((size for size in range(min(LONGEST, len(words) - at), 1, -1) if _is_one(words[at : at + size], known, has)), 1)  # fmt: skip
-        found.append(" ".join(words[at : at + size]))
-        at += size
-    return found
+    def joined(self, words: Sequence[str]) -> list[str]:
+        """The words with neighbours made one where the inventory has them so; from the left, the longest first."""
+        small, found, at = [lemma_of(word) for word in words], [], 0
+        while at < len(words):
+            longest = min(LONGEST, len(words) - at) if self._begins(small[at]) else 1
+            size = next((size for size in range(longest, 1, -1) if self.of_several(small[at : at + size])), 1)
+            found.append(" ".join(words[at : at + size]))
+            at += size
+        return found
 
-
-def _is_one(words: Sequence[str], known: Mapping[tuple[str, str], str], has: Has) -> bool:
-    return all(word[0].isalnum() for word in words) and bool(lemmas_of("_".join(words).lower(), known, has))
+    def of_text(self, word: str) -> tuple[tuple[str, str], ...]:
+        """Those of a word as it stands in a text; none of a word of grammar."""
+        small = lemma_of(word)
+        if small in GRAMMAR:
+            return ()
+        return self.of(small) or (self.of_several(small.split("_")) if "_" in small else ())

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from niwaki.answers._lemmas import Lemmas
 from niwaki.core.errors import Refused
 from niwaki.core.files import require_memory
 from niwaki.core.tensor_file import header
@@ -68,7 +69,7 @@ class Knowledge:
         self.row = vectors.rows[self.synset]
         self.keys: list[str] = self.senses.column("sense_key").to_pylist()
         lemmas = self.senses.column("lemma").to_pylist()
-        self._stretches = stretches(lemmas, order.column("rank").to_pylist())
+        self.stretches = stretches(lemmas, order.column("rank").to_pylist())
         counts, places = (self.senses.column(name).to_numpy() for name in ("tag_count", "sense_number"))
         self.prior = priors(counts, places, self._starts(lemmas))
 
@@ -85,7 +86,7 @@ class Knowledge:
 
     def candidates(self, lemma: str, pos: str = "") -> tuple[int, int]:
         """The stretch of a lemma's senses, of one part of speech or of all; (0, 0) where it has none."""
-        found = self._stretches.get(lemma)
+        found = self.stretches.get(lemma)
         if found is None:
             return 0, 0
         if not pos:
@@ -104,6 +105,10 @@ class Knowledge:
             prior = np.einsum("pd,pd->p", v[:, dimensions + LEXFILES :], self.prior[s])
             found[piece] = gloss + v[np.arange(len(v)), dimensions + self.lexfile[s]] + prior
         return found
+
+    @cached_property
+    def lemmas(self) -> Lemmas:
+        return Lemmas(self.stretches, self.forms)
 
     @cached_property
     def number_of(self) -> dict[str, int]:
@@ -129,7 +134,7 @@ class Knowledge:
         }
         vectors = {"codes": self.vectors.codes, "rows": self.vectors.rows, "scale": self.vectors.scale}
         return {
-            **{name: _parquet(tables[name].select(schema.names)) for name, schema in TABLES.items()},
+            **{name: _parquet(tables[name].select(schema.names).cast(schema)) for name, schema in TABLES.items()},
             VECTORS_FILE: save(vectors),
         }
 

@@ -15,7 +15,7 @@ from pydantic import PrivateAttr
 from tokenizers import Tokenizer
 
 from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, filled, softmax
-from niwaki.answers._lemmas import GRAMMAR, WORD, Has, joined, lemmas_of
+from niwaki.answers._lemmas import WORD
 from niwaki.answers._senses import TABLES, VECTORS_FILE, Knowledge, labels
 from niwaki.answers.tags import Tags
 from niwaki.core.errors import Refused
@@ -106,17 +106,14 @@ class Senses(Kind):
         if not words:
             raise ValueError
         knowledge = self.knowledge
-        has = Has(knowledge.candidates)
         if is_text:
-            words = joined(words, knowledge.forms, has)
+            words = knowledge.lemmas.joined(words)
         targets = []
         for place, word in enumerate(words):
-            small = lemma_of(word)
-            found = [] if small in GRAMMAR else lemmas_of(small, knowledge.forms, has)
+            found = knowledge.lemmas.of_text(word)
             if found:
-                names = {lemma for lemma, _ in found}
                 stretches = tuple(knowledge.candidates(lemma, pos) for lemma, pos in found)
-                targets.append(Target(place, found[0][0] if len(names) == 1 else small, "", stretches))
+                targets.append(Target(place, " ".join(dict.fromkeys(lemma for lemma, _ in found)), "", stretches))
         return Sentence(words, targets)
 
     def _told(self, words: Any, lemmas: Any, parts: Any) -> Sentence:
@@ -127,13 +124,9 @@ class Senses(Kind):
         targets = [
             Target(place, lemma_of(filled(lemma)), pos)
             for place, (lemma, said) in enumerate(zip(lists[1], lists[2], strict=True))
-            if lemma and said and (pos := pos_of(said)) and self._has(lemma_of(filled(lemma)), pos)
+            if lemma and said and (pos := pos_of(said)) and self.knowledge.lemmas.has(lemma_of(filled(lemma)), pos)
         ]
         return Sentence([filled(word) for word in lists[0]], targets)
-
-    def _has(self, lemma: str, pos: str) -> bool:
-        first, last = self.knowledge.candidates(lemma, pos)
-        return first < last
 
     def from_line(self, line: str) -> Any:
         return line

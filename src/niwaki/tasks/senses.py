@@ -17,7 +17,7 @@ from pydantic import PrivateAttr
 from torch import Tensor
 
 from niwaki.answers._kind import Input, Rows, Value
-from niwaki.answers._lemmas import Has, lemmas_of
+from niwaki.answers._lemmas import Lemmas
 from niwaki.answers._senses import Knowledge, Vectors, labels
 from niwaki.answers.senses import Senses as SensesKind
 from niwaki.answers.senses import Sentence, Target, tokens_of
@@ -124,7 +124,7 @@ class Senses(Task):
 
     def _unknown(self) -> Iterator[str]:
         """Words that the inventory has no sense of, which nothing can answer."""
-        has = Has(self.inventory_alone.candidates)
+        has = self.inventory_alone.lemmas.has
         for part, table in self.splits().items():
             words = (word for row in table.select(["lemmas", "pos"]).to_pylist() for word in zip(row["lemmas"], row["pos"], strict=True))  # fmt: skip
             lacking = Counter(word for word in words if not has(*word))
@@ -265,13 +265,13 @@ class Senses(Task):
 def irregular(rows: pa.Table, inventory: Knowledge) -> dict[tuple[str, str], str]:
     """Forms that the train rows have and the rules do not lead to their lemma (went, children), each with the lemma it is
     most often of. Names are left out: they stand for a person or a place, and are no forms."""
-    has, counts = Has(inventory.candidates), Counter[tuple[str, str, str]]()
+    regular, counts = Lemmas(inventory.stretches, {}), Counter[tuple[str, str, str]]()
     for part in sliced(rows):
         for row in part.to_pylist():
             words = ((row["tokens"][place], lemma, pos) for place, lemma, pos in zip(row["words"], row["lemmas"], row["pos"], strict=True))  # fmt: skip
-            counts.update((form, lemma, pos) for form, lemma, pos in words if form.islower() and form.isalpha() and has(lemma, pos))  # fmt: skip
+            counts.update((form, lemma, pos) for form, lemma, pos in words if form.islower() and form.isalpha() and regular.has(lemma, pos))  # fmt: skip
     found: dict[tuple[str, str], str] = {}
     for (form, lemma, pos), _ in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])):
-        if (lemma, pos) not in lemmas_of(form, {}, has):
+        if (lemma, pos) not in regular.of(form):
             found.setdefault((form, pos), lemma)
     return found
