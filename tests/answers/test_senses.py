@@ -6,7 +6,7 @@ import pytest
 
 import tiny
 from niwaki.answers._lemmas import base_forms
-from niwaki.answers._senses import LEXFILES, Knowledge, Vectors, labels, priors, stretches
+from niwaki.answers._senses import LEXFILES, Knowledge, Vectors, labels, numbered, priors, stretches
 from niwaki.answers.senses import Senses, Sentence, Target, meaning, tokens_of
 from niwaki.core.errors import Refused
 from niwaki.data.wordnet import SENSES
@@ -54,7 +54,10 @@ def test_candidates_are_stretches_in_the_order_of_the_inventory(knowledge):
 
 
 def test_stretches_by_hand():
-    assert stretches(["a", "a", "a", "b"], [0, 0, 3, 1]) == {"a": (0, 2, 2, 2, 3), "b": (3, 3, 4, 4, 4)}
+    lemmas = ["a", "a", "a", "b"]
+    assert numbered(lemmas).tolist() == [0, 0, 0, 1] and numbered([]).tolist() == []
+    found = stretches(lemmas, numbered(lemmas), np.array([0, 0, 3, 1]))
+    assert found == {"a": (0, 2, 2, 2, 3), "b": (3, 3, 4, 4, 4)}
 
 
 def test_priors_by_hand():
@@ -100,7 +103,7 @@ def test_detachment(word, pos, lemma):
 
 def test_each_part_of_speech_that_a_word_can_be(knowledge):
     assert knowledge.lemmas.of("banks") == (("bank", "noun"), ("bank", "verb"))
-    assert knowledge.lemmas.of("leaves") == (("leaf", "noun"), ("leave", "verb"))
+    assert knowledge.lemmas.of("leaves") == (("leaf", "noun"), ("leave", "noun"), ("leave", "verb"))
     assert knowledge.lemmas.of("xyzzy") == knowledge.lemmas.of("") == ()
     assert knowledge.lemmas.of_text("the") == () and knowledge.lemmas.of_text("Sat up") == (("sit_up", "verb"),)
 
@@ -119,8 +122,8 @@ def test_a_plain_sentence(knowledge):
         (5, "leaf leave"),
         (7, "low"),
     ]
-    leaf, leave = (knowledge.candidates(*one) for one in (("leaf", "noun"), ("leave", "verb")))
-    assert found.targets[2].stretches == (leaf, leave)
+    forms = (("leaf", "noun"), ("leave", "noun"), ("leave", "verb"))
+    assert found.targets[2].stretches == tuple(knowledge.candidates(*one) for one in forms)
 
 
 def test_words_that_are_told_are_asked_as_told(knowledge):

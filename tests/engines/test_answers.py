@@ -1,6 +1,7 @@
 """All kinds of answers from text to answer, held against transformers asked one text at a time and read by hand."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -8,9 +9,12 @@ import torch
 
 import tiny
 from niwaki.answers import ANSWERS
-from niwaki.answers.senses import Sentence, Target
+from niwaki.answers.senses import Senses, Sentence, Target
 from niwaki.core.errors import Refused, UsageError
+from niwaki.core.files import committed
 from niwaki.engines.predictor import Predictor
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.model import load_folder
 
 from .kinds import INPUTS, KINDS, LONG, ROWS, SENSES, knowledge, model_of, saved
 
@@ -301,3 +305,56 @@ def test_several_threads_may_ask_at_once(tmp_path, kind):
     wanted = predictor.values(INPUTS[kind])
     with ThreadPoolExecutor(4) as pool:
         assert all(found == wanted for found in pool.map(lambda _: predictor.values(INPUTS[kind]), range(6)))
+
+
+# ── files beside the network ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_lies_beside_a_network_goes_where_it_goes(tmp_path):
+    """Saved, loaded, saved again and copied: the answers are the same, and the files too, byte for byte."""
+    first = saved(model_of("senses"), tmp_path / "first")
+    again = saved(load_folder(first), tmp_path / "again")
+    copied = shutil.copytree(again, tmp_path / "copied")
+    wanted = Predictor(first).values(INPUTS["senses"])
+    assert all(Predictor(folder).values(INPUTS["senses"]) == wanted for folder in (again, copied))
+    for name in Senses.files:
+        assert (first / name).read_bytes() == (copied / name).read_bytes()
+    student = load_folder(first).clone()
+    assert student.beside == load_folder(first).beside != {}
+
+
+@pytest.mark.parametrize("name", Senses.files)
+def test_a_file_beside_a_network_that_is_gone_or_changed_is_named(tmp_path, name):
+    with committed(tmp_path / "stage") as folder:
+        saved(model_of("senses"), folder / "model")
+    home = tmp_path / "stage" / "model"
+    content = (home / name).read_bytes()
+    (home / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    for load in (Predictor, load_folder):
+        with pytest.raises(Refused, match=rf"{name}: is not what was saved"):
+            load(home)
+    (tmp_path / "stage" / "MANIFEST").unlink()
+    (home / name).unlink()
+    for load in (Predictor, load_folder):
+        with pytest.raises(Refused, match=rf"{name}: is missing"):
+            load(home)
+
+
+def flat(values):
+    return [one for some in values for one in some]
+
+
+def test_senses_in_8_bits_in_the_native_engine(tmp_path):
+    model = model_of("senses")
+    before = Predictor(saved(model, tmp_path / "floats"), "torch")
+    model.operate(Int8())
+    folder = tiny.deployed(model, tmp_path / "int8")
+    engines = {engine: Predictor(folder, engine) for engine in ("native", "onnx", "torch")}
+    rows = engines["torch"].encode(INPUTS["senses"])
+    logits = {engine: one.logits(rows) for engine, one in engines.items()}
+    for engine in ("native", "onnx"):
+        assert np.abs(logits[engine] - logits["torch"]).max() < 0.1 * np.abs(logits["torch"]).max()
+    said = {engine: flat(one.values(INPUTS["senses"])) for engine, one in engines.items()}
+    floats = flat(before.values(INPUTS["senses"]))
+    assert np.mean([a == b for a, b in zip(said["native"], said["torch"], strict=True)]) > 0.95
+    assert np.mean([a == b for a, b in zip(said["native"], floats, strict=True)]) > 0.85

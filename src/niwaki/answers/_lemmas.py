@@ -55,12 +55,8 @@ class Lemmas:
         return bounds is not None and bounds[place] < bounds[place + 1]
 
     def _of(self, word: str) -> tuple[tuple[str, str], ...]:
-        """(lemma, part of speech) for each part of speech that a word in small letters can be; of several forms the first
-        that the inventory has."""
-        found = (
-            (next((form for form in base_forms(word, pos, self._forms) if self.has(form, pos)), ""), pos) for pos in POS
-        )
-        return tuple((lemma, pos) for lemma, pos in found if lemma)
+        """(lemma, part of speech) for all that a word in small letters can be a form of (shoes: of shoes and of shoe)."""
+        return tuple((form, pos) for pos in POS for form in dict.fromkeys(base_forms(word, pos, self._forms)) if self.has(form, pos))  # fmt: skip
 
     def _begin(self, word: str) -> tuple[str, ...]:
         """The forms of a word that begin lemmas of several words: took, of take off."""

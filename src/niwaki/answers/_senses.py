@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import compute, parquet
 
 from niwaki.answers._lemmas import Lemmas
 from niwaki.core.errors import Refused
@@ -60,24 +60,19 @@ class Knowledge:
     ) -> None:
         """`forms`: irregular forms with their part of speech → lemma."""
         self.synsets, self.forms, self.vectors = synsets, forms, vectors
-        ranks = pa.array([POS.index(pos) for pos in senses.column("pos").to_pylist()], pa.int8())
+        ranks = compute.index_in(senses.column("pos"), pa.array(POS))
         order = senses.append_column("rank", ranks).sort_by([(name, "ascending") for name in ("lemma", "rank", "sense_number")])  # fmt: skip
         self.senses = order.drop_columns(["rank"])
-        numbers = {name: number for number, name in enumerate(synsets.column("synset").to_pylist())}
-        self.synset = np.array([numbers[name] for name in self.senses.column("synset").to_pylist()], dtype=np.int32)
+        found = compute.index_in(self.senses.column("synset"), synsets.column("synset").combine_chunks())
+        self.synset = found.to_numpy()  # (senses,) the number of each one's
         self.lexfile = synsets.column("lexfile").to_numpy()[self.synset]  # (senses,)
         self.row = vectors.rows[self.synset]
         self.keys: list[str] = self.senses.column("sense_key").to_pylist()
         lemmas = self.senses.column("lemma").to_pylist()
-        self.stretches = stretches(lemmas, order.column("rank").to_pylist())
+        number = numbered(lemmas)
+        self.stretches = stretches(lemmas, number, order.column("rank").to_numpy())
         counts, places = (self.senses.column(name).to_numpy() for name in ("tag_count", "sense_number"))
-        self.prior = priors(counts, places, self._starts(lemmas))
-
-    @staticmethod
-    def _starts(lemmas: Sequence[str]) -> np.ndarray:
-        """Of each sense, the number of its lemma."""
-        changes = [False, *(one != other for one, other in zip(lemmas[1:], lemmas[:-1], strict=True))]
-        return np.cumsum(changes[: len(lemmas)])
+        self.prior = priors(counts, places, number)
 
     @property
     def width(self) -> int:
@@ -147,14 +142,19 @@ class Knowledge:
         return cls(senses, synsets, irregular, _vectors(folder / VECTORS_FILE, synsets.num_rows))
 
 
-def stretches(lemmas: Sequence[str], ranks: Sequence[int]) -> dict[str, tuple[int, ...]]:
+def numbered(lemmas: Sequence[str]) -> np.ndarray:
+    """Of each sense, the number of its lemma, where those of a lemma lie together."""
+    changes = [one != other for one, other in zip(lemmas[1:], lemmas[:-1], strict=True)]
+    return np.concatenate([[0], np.cumsum(changes, dtype=np.int64)]) if len(lemmas) else np.zeros(0, np.int64)
+
+
+def stretches(lemmas: Sequence[str], numbers: np.ndarray, ranks: np.ndarray) -> dict[str, tuple[int, ...]]:
     """Lemma → where its nouns, verbs, adjectives and adverbs begin, and where the last of them end."""
-    found: dict[str, list[int]] = {}
-    for number, (lemma, rank) in enumerate(zip(lemmas, ranks, strict=True)):
-        bounds = found.setdefault(lemma, [number] * (len(POS) + 1))
-        for later in range(rank + 1, len(POS) + 1):
-            bounds[later] = number + 1
-    return {lemma: tuple(bounds) for lemma, bounds in found.items()}
+    count = int(numbers[-1]) + 1 if len(numbers) else 0
+    sizes = np.bincount(numbers * len(POS) + ranks, minlength=count * len(POS)).reshape(count, len(POS))
+    firsts = np.searchsorted(numbers, np.arange(count))
+    bounds = firsts[:, None] + np.pad(np.cumsum(sizes, axis=1), ((0, 0), (1, 0)))
+    return dict(zip([lemmas[first] for first in firsts.tolist()], map(tuple, bounds.tolist()), strict=True))
 
 
 def priors(counts: np.ndarray, numbers: np.ndarray, lemmas: np.ndarray) -> np.ndarray:
@@ -172,7 +172,8 @@ def labels(dimensions: int) -> list[str]:
 
 def _parquet(table: pa.Table) -> bytes:
     sink = io.BytesIO()
-    parquet.write_table(table, sink, compression="zstd", compression_level=15)
+    # a dictionary of texts that differ makes a file no smaller, and slow to read
+    parquet.write_table(table, sink, compression="zstd", compression_level=15, use_dictionary=["pos"])
     return sink.getvalue()
 
 

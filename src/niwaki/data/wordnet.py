@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+from pyarrow import compute
 
 from niwaki.core.errors import Refused
 from niwaki.data import files
@@ -76,9 +77,9 @@ def refuse_loose(where: Path, senses: pa.Table, synsets: pa.Table) -> None:
     for table, column in ((senses, "sense_key"), (synsets, "synset")):
         if len(table.column(column).unique()) < table.num_rows:
             raise Refused(f"{where}: the same {column} is there twice; keep one")
-    there = set(synsets.column("synset").to_pylist())
-    lost = next((name for name in senses.column("synset").to_pylist() if name not in there), None)
-    if lost is not None:
+    there = compute.is_in(senses.column("synset"), synsets.column("synset").combine_chunks())
+    if not compute.all(there).as_py():
+        lost = senses.column("synset").filter(compute.invert(there))[0].as_py()
         raise Refused(f"{where}: a sense belongs to synset '{lost}', which is not among the synsets")
     files_said = synsets.column("lexfile").to_numpy()
     if len(files_said) and not 0 <= files_said.min() <= files_said.max() < LEXFILES:
