@@ -83,6 +83,10 @@ class Senses(Kind):
             raise Refused(f"{folder}: the network gives {len(names)} numbers at a word, the vectors of its senses have {len(wanted)}; the files are not of one model")  # fmt: skip
         return self.knowing(lambda: knowledge)
 
+    def __eq__(self, other: object) -> bool:
+        """By the settings, as other kinds are: what was opened is no part of them."""
+        return type(self) is type(other) and self.to_json() == other.to_json()  # type: ignore[attr-defined]
+
     @property
     def knowledge(self) -> Knowledge:
         if self._source is None:
@@ -146,12 +150,14 @@ class Senses(Kind):
 
     def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
         """Sense keys, one for each target; None where the inventory has no sense of it."""
+        if not inputs:
+            return []
         keys = self.knowledge.keys
         found = iter([keys[senses[int(chances.argmax())]] if len(senses) else None for senses, chances in self._judged(logits, rows, inputs)])  # fmt: skip
         return [[next(found) for _ in one.targets] for one in inputs]
 
     def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
-        judged = iter(self._judged(logits, rows, inputs))
+        judged = self._judged(logits, rows, inputs)
         return [
             Prediction(one.words, [self._told_of(one, target, *next(judged)) for target in one.targets])
             for one in inputs
@@ -174,8 +180,6 @@ class Senses(Kind):
         self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input]
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Of each target its candidates and their probabilities. A word that has no token is judged by the order of senses."""
-        if not inputs:
-            return
         places = tokens_of(rows, inputs)  # (targets,)
         candidates = [self._candidates(target) for one in inputs for target in one.targets]
         starts = np.concatenate([[0], np.cumsum([len(one) for one in candidates], dtype=np.int64)])

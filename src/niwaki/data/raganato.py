@@ -110,7 +110,9 @@ class _Reader:
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
         self._done: list[dict[str, Any]] = []
-        self._document, self._sentence, self._word, self._depth = "", None, None, 0  # type: ignore[var-annotated]
+        self._document, self._depth = "", 0
+        self._sentence: dict[str, Any] | None = None
+        self._word: dict[str, Any] | None = None
 
     def taken(self) -> list[dict[str, Any]]:
         done, self._done = self._done, []

@@ -91,7 +91,7 @@ class Senses(Task):
         if any(not isinstance(token, str) or not token.strip() for token in tokens):
             raise Refused(f"{where}: a word is empty; fill it or drop the row")
         asked = [place for place, keys in enumerate(senses) if keys]
-        found = {"words": asked, "lemmas": [], "pos": [], "senses": [], "ids": []}
+        found: dict[str, list[Any]] = {"words": asked, "lemmas": [], "pos": [], "senses": [], "ids": []}
         for place in asked:
             pos, keys = wordnet.pos_of(parts[place]), senses[place]
             if pos is None or not lemmas[place]:
