@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from jobs import main, make
 
+from niwaki.answers.senses import Sentence, Target
 from niwaki.core.files import folder_bytes, read_json
 from niwaki.data.files import read_table
+from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.quality import difference, quality
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
@@ -44,11 +46,11 @@ STUDENTS: dict[str, list[Stage]] = {
         {"name": "alone-int8", "methods": [{"use": "int8"}]},
     ],
 }  # fmt: skip
-NAMES = ("published", "teacher", *STUDENTS)
+NAMES = ("published", "teacher", "plain", *STUDENTS)
 
 
 def run(name: str, seed: int, data: str) -> dict[str, Any]:
-    found = published(data) if name == "published" else made(name, seed, data)
+    found = published(data) if name == "published" else plain(seed, data) if name == "plain" else made(name, seed, data)
     return {"name": name, "seed": seed, **found}
 
 
@@ -75,14 +77,59 @@ def each(task: Wsd, tell: Callable[[str], Answers]) -> dict[str, Any]:
 
 
 def made(name: str, seed: int, data: str) -> dict[str, Any]:
-    stages = [*TEACHER, *STUDENTS.get(name, [])]
-    model = {"model": "minilm", "task": "wsd", "data": {"path": data}, "seed": seed, "stages": stages}
-    if name == "alone":  # from the same pretrained layers, and no teacher's
-        model["stages"] = STUDENTS[name]
     folder = Path("runs") / f"senses-{seed}"
-    plan = make_plan(parse(model), f"senses-{name}")
+    plan = make_plan(parse(recipe(name, seed, data)), f"senses-{name}")
     make(plan, folder)
     return {"stages": [told(plan, folder, stage.spec.name) for stage in plan.stages], **beside(plan, folder, name)}
+
+
+def recipe(name: str, seed: int, data: str) -> dict[str, Any]:
+    """`alone` starts from the same pretrained layers as the student, and has no teacher."""
+    stages = STUDENTS[name] if name == "alone" else [*TEACHER, *STUDENTS.get(name, [])]
+    return {"model": "minilm", "task": "wsd", "data": {"path": data}, "seed": seed, "stages": stages}
+
+
+def plain(seed: int, data: str) -> dict[str, Any]:
+    """The teacher on ALL as published; without parts of speech; and from sentences alone, cut and looked up as `predict` does."""
+    folder = Path("runs") / f"senses-{seed}"
+    plan = make_plan(parse(recipe("teacher", seed, data)), "senses-teacher")
+    predictor, task = Predictor(folder / plan.stages[-1].folder / "model"), plan.task
+    rows = task.splits()[ALL]
+    inputs, golds = task.inputs(rows), task.gold(rows)
+    bare = [Sentence(one.words, [Target(target.word, target.lemma) for target in one.targets]) for one in inputs]
+    sentences = [predictor.kind.check(" ".join(one.words)) for one in inputs]
+    places = [aligned(one, other) for one, other in zip(inputs, sentences, strict=True)]
+    said = predictor.values(sentences)
+    answers = [
+        [None if place is None else row[place] for place in found] for row, found in zip(said, places, strict=True)
+    ]
+    keys = predictor.kind.knowledge.keys
+    known = [
+        {keys[number] for stretch in other.targets[place].stretches for number in range(*stretch)} & set(gold)
+        for other, found, row in zip(sentences, places, golds, strict=True)
+        for place, gold in zip(found, row, strict=True)
+        if place is not None
+    ]
+    f1 = {
+        name: task.scores(task.outcomes(values, rows))["f1"]
+        for name, values in (
+            ("with_pos", predictor.values(inputs)),
+            ("without_pos", predictor.values(bare)),
+            ("plain", answers),
+        )
+    }
+    return {**f1, "asked": sum(len(one.targets) for one in inputs), "found": sum(map(bool, known))}
+
+
+def aligned(asked: Sentence, cut: Sentence) -> list[int | None]:
+    """Of each word asked about, the number of the target that begins where it does, in the sentence as it was cut."""
+    starts = np.cumsum([0, *(len(word) + 1 for word in asked.words)])
+    text, at, begins = " ".join(asked.words), 0, []
+    for word in cut.words:
+        begins.append(at := text.find(word.split(" ")[0], at))
+        at += len(word)
+    targets = {begins[target.word]: number for number, target in enumerate(cut.targets)}
+    return [targets.get(int(starts[target.word])) for target in asked.targets]
 
 
 def told(plan: Plan, folder: Path, stage: str) -> dict[str, Any]:
