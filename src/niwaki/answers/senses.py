@@ -85,7 +85,7 @@ class Senses(Kind):
 
     def __eq__(self, other: object) -> bool:
         """By the settings, as other kinds are: what was opened is no part of them."""
-        return type(self) is type(other) and self.to_json() == other.to_json()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.to_json() == other.to_json()
 
     @property
     def knowledge(self) -> Knowledge:
