@@ -34,15 +34,15 @@ TEACHER: list[Stage] = [
     {"name": "first", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 2e-4}},
     {"name": "teacher", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 1e-4}},
 ]
-SMALL = {"use": "student", "layers": 3, "ffn": 752}
+SMALL = [{"use": "student", "layers": 3, "ffn": 752}, {"use": "vocabulary"}]
 STUDENT_TRAIN = {**TRAIN, "epochs": 1.0, "lr": 2e-4}
 STUDENTS: dict[str, list[Stage]] = {
     "student": [
-        {"name": "student", "teacher": "teacher", "methods": [SMALL, {"use": "logits", "temperature": 1.0, "weight": 0.7}], "train": STUDENT_TRAIN},
+        {"name": "student", "teacher": "teacher", "methods": [*SMALL, {"use": "logits", "temperature": 1.0, "weight": 0.7}], "train": STUDENT_TRAIN},
         {"name": "student-int8", "methods": [{"use": "int8"}]},
     ],
     "alone": [
-        {"name": "alone", "methods": [SMALL], "train": STUDENT_TRAIN},
+        {"name": "alone", "methods": SMALL, "train": STUDENT_TRAIN},
         {"name": "alone-int8", "methods": [{"use": "int8"}]},
     ],
 }  # fmt: skip
