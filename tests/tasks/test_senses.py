@@ -90,7 +90,7 @@ def test_scores_in_torch_are_products_with_vectors_written_out(task):
     stretches = torch.tensor(
         [knowledge.candidates("film"), knowledge.candidates("plot"), knowledge.candidates("actor")]
     )
-    found = candidate_scores(v, stretches, Tables.of(knowledge))
+    found = candidate_scores(v, stretches, Tables.of(knowledge, v.device))
     wanted = v @ dense(knowledge).T
     for row, (first, last) in enumerate(stretches.tolist()):
         torch.testing.assert_close(found[row, : last - first], wanted[row, first:last])

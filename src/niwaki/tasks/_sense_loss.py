@@ -22,10 +22,10 @@ class Tables:
     scale: float
 
     @classmethod
-    def of(cls, knowledge: Knowledge) -> "Tables":
-        row, lexfile = (torch.from_numpy(part.astype(np.int64)) for part in (knowledge.row, knowledge.lexfile))
-        codes, prior = torch.from_numpy(knowledge.vectors.codes), torch.from_numpy(knowledge.prior)
-        return cls(codes, row, lexfile, prior, float(knowledge.vectors.scale[0]))
+    def of(cls, knowledge: Knowledge, device: torch.device) -> "Tables":
+        numbers = (knowledge.row.astype(np.int64), knowledge.lexfile.astype(np.int64))
+        parts = (knowledge.vectors.codes, *numbers, knowledge.prior)
+        return cls(*(torch.from_numpy(part).to(device) for part in parts), scale=float(knowledge.vectors.scale[0]))
 
 
 def candidate_scores(vectors: Tensor, stretches: Tensor, tables: Tables) -> Tensor:

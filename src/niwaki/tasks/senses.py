@@ -91,6 +91,7 @@ class Senses(Task):
         if any(not isinstance(token, str) or not token.strip() for token in tokens):
             raise Refused(f"{where}: a word is empty; fill it or drop the row")
         asked = [place for place, keys in enumerate(senses) if keys]
+        named = isinstance(row["ids"], list) and len(row["ids"]) == len(tokens)
         found: dict[str, list[Any]] = {"words": asked, "lemmas": [], "pos": [], "senses": [], "ids": []}
         for place in asked:
             pos, keys = wordnet.pos_of(parts[place]), senses[place]
@@ -99,7 +100,7 @@ class Senses(Task):
             found["lemmas"].append(wordnet.lemma_of(lemmas[place]))
             found["pos"].append(pos)
             found["senses"].append([keys] if isinstance(keys, str) else keys)
-            found["ids"].append(str((row["ids"] or {})[place]) if row["ids"] else f"{number}.{place}")
+            found["ids"].append(str(row["ids"][place]) if named else f"{number}.{place}")
         return {"text": " ".join(tokens), "tokens": tokens, **found}
 
     @property
@@ -211,9 +212,12 @@ class Senses(Task):
             return NO_LABEL
         return self._questions.setdefault((first, last, right), len(self._questions))
 
-    @cached_property
-    def _tables(self) -> Tables:
-        return Tables.of(self.knowledge)
+    def _tables(self, device: torch.device) -> Tables:
+        if self._moved is None or self._moved.codes.device != device:
+            self._moved = Tables.of(self.knowledge, device)
+        return self._moved
+
+    _moved: Tables | None = PrivateAttr(None)
 
     def _asked_about(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Which tokens are asked about (batch, tokens); their stretches (words, 2); which candidates are right (words, most)."""
@@ -221,7 +225,8 @@ class Senses(Task):
         stretches, right = self._question_tables(len(self._questions))
         numbers = batch.targets[asked].cpu().numpy()
         rows, _ = right.padded(numbers)
-        return asked, torch.from_numpy(stretches[numbers]), torch.from_numpy(rows).bool()
+        found, device = (torch.from_numpy(stretches[numbers]), torch.from_numpy(rows).bool()), batch.targets.device
+        return asked, found[0].to(device), found[1].to(device)
 
     def _question_tables(self, count: int) -> tuple[np.ndarray, Ragged]:
         """(questions, 2) and ragged; made anew where further rows asked further questions."""
@@ -237,15 +242,14 @@ class Senses(Task):
         if not (batch.targets != NO_LABEL).any():
             return logits.sum() * 0
         asked, stretches, right = self._asked_about(batch)
-        return any_right(candidate_scores(logits[asked].float(), stretches, self._tables), right)
+        return any_right(candidate_scores(logits[asked].float(), stretches, self._tables(logits.device)), right)
 
     def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
         if not (batch.targets != NO_LABEL).any():
             return student.sum() * 0
         asked, stretches, _ = self._asked_about(batch)
-        own, others = (
-            candidate_scores(logits[asked].float(), stretches, self._tables) for logits in (student, teacher)
-        )
+        tables = self._tables(student.device)
+        own, others = (candidate_scores(logits[asked].float(), stretches, tables) for logits in (student, teacher))
         return soft_cross_entropy(own, others, temperature)
 
     # ── scores ──────────────────────────────────────────────────────────────────────────────────────────────────────
