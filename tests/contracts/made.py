@@ -6,11 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+from pyarrow import parquet
+
 import tiny
 
 Row = dict[str, Any]
-TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice")
-SHORT = {"answering": {"max_tokens": 32, "stride": 8}}  # settings that make long texts of rather short ones
+TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice", "senses")
+SHORT: dict[str, dict[str, Any]] = {
+    "answering": {"max_tokens": 32, "stride": 8},
+    "senses": {"glosses": "words", "dimensions": 6},
+}  # settings that make long texts of rather short ones, and ask for no pretrained encoder
+LEMMAS = ["film", "plot"]
 WORDS = {"good": tiny.GOOD, "bad": tiny.BAD}
 
 
@@ -49,9 +56,16 @@ def choice(draw: random.Random, words: list[str]) -> Row:
     return {"ctx": " ".join(words), "endings": [f"it was {word}" for word in endings], "label": endings.index(right)}
 
 
+def senses(draw: random.Random, words: list[str]) -> Row:
+    """`film` and `plot` are good or bad ones, as the words beside them are."""
+    sense = 1 if _count(words) > 0 else 2
+    keys = [[f"{word}%1:0{sense}:00::"] if word in LEMMAS else None for word in words]
+    return {"tokens": words, "lemmas": words, "pos": ["NOUN"] * len(words), "sense_keys": keys}
+
+
 KINDS: dict[str, Callable[[random.Random, list[str]], Row]] = {
     "classification": classification, "regression": regression, "multilabel": multilabel,
-    "tagging": tagging, "answering": answering, "choice": choice,
+    "tagging": tagging, "answering": answering, "choice": choice, "senses": senses,
 }  # fmt: skip
 
 
@@ -61,6 +75,7 @@ def rows(task: str, count: int = 90, seed: int = 0) -> list[Row]:
     while len(made) < count:
         words = draw.choices(tiny.PLAIN, k=draw.randint(2, 34 if task == "answering" else 9))
         words += draw.choices(tiny.GOOD, k=draw.randint(0, 2)) + draw.choices(tiny.BAD, k=draw.randint(0, 2))
+        words += draw.choices(LEMMAS, k=2) if task == "senses" else []
         draw.shuffle(words)
         made.setdefault(" ".join(words), KINDS[task](draw, words))
     return list(made.values())
@@ -69,7 +84,24 @@ def rows(task: str, count: int = 90, seed: int = 0) -> list[Row]:
 def write(task: str, folder: Path, count: int = 90) -> Path:
     path = folder / f"{task}.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows(task, count)), encoding="utf-8")
+    if task == "senses":
+        inventory(folder / "wordnet30")
     return path
+
+
+def inventory(folder: Path) -> Path:
+    """Two lemmas of two senses each, and one of a single sense."""
+    folder.mkdir()
+    senses = [(lemma, number) for lemma in LEMMAS for number in (1, 2)] + [("actor", 1)]
+    glosses = {1: "a good and superb one", 2: "a bad one, dull and weak"}
+    rows = [
+        {"sense_key": f"{lemma}%1:0{n}:00::", "lemma": lemma, "pos": "noun", "synset": f"{lemma}{n}-n", "sense_number": n, "tag_count": 3 - n}
+        for lemma, n in senses
+    ]  # fmt: skip
+    synsets = [{"synset": f"{lemma}{n}-n", "lexfile": n, "lemmas": [lemma], "gloss": f"{lemma}: {glosses[n]}", "hypernyms": []} for lemma, n in senses]  # fmt: skip
+    parquet.write_table(pa.Table.from_pylist(rows), folder / "senses.parquet")
+    parquet.write_table(pa.Table.from_pylist(synsets), folder / "synsets.parquet")
+    return folder
 
 
 def _count(words: list[str]) -> int:

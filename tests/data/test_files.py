@@ -215,3 +215,13 @@ def test_no_space_for_the_mapped_file_is_refused_before_it_is_written(tmp_path, 
 def test_a_folder_without_train_rows(tmp_path):
     with pytest.raises(Refused, match=r"has no train file \(train.csv, train.tsv"):
         read(tmp_path)
+
+
+def test_a_null_among_lists_of_lists_stays_in_its_place(tmp_path):
+    """Arrow's reader of JSON moves it, and what it gives is then shorter than it says (a crash, later)."""
+    rows = [{"senses": [None, ["a"], ["b", "c"]]}, {"senses": [["d"], None]}, {"senses": [None, None]}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    table = files.read(path)["all"]
+    table.validate(full=True)
+    assert table.to_pylist() == rows

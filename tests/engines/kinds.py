@@ -3,12 +3,27 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 import tiny
+from niwaki.answers._senses import Knowledge, Vectors
+from niwaki.answers._senses import labels as sense_labels
+from niwaki.answers.senses import Sentence, Target
+from niwaki.data.wordnet import SENSES as SCHEMA
 from niwaki.engines.export import write_graph
 from niwaki.models.model import Model
 
 ROWS = [text for text, _ in tiny.sentences(24, seed=3)]
+SENSES = {"film": 2, "story": 3, "end": 1}
 LONG = " ".join(ROWS[:18])  # does not fit into a window
+
+
+def asked(words: list[str]) -> Sentence:
+    """All of its words that the inventory has."""
+    return Sentence(words, [Target(place, word, "noun") for place, word in enumerate(words) if word in SENSES])
+
+
 KINDS: dict[str, tuple[dict[str, Any], list[str], str]] = {  # settings, labels, head
     "label": ({}, ["no", "maybe", "yes"], "SequenceClassification"),
     "labels": ({"threshold": 0.4}, ["a", "b", "c", "d"], "SequenceClassification"),
@@ -16,6 +31,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[str], str]] = {  # settings, labels,
     "choice": ({}, ["score"], "SequenceClassification"),
     "tags": ({}, ["O", "B-PER", "I-PER"], "TokenClassification"),
     "span": ({"stride": 8, "longest": 6}, ["start", "end"], "QuestionAnswering"),
+    "senses": ({}, sense_labels(6), "TokenClassification"),
 }
 INPUTS: dict[str, list[Any]] = {
     "label": [*ROWS, *zip(ROWS[:6], ROWS[6:], strict=False)],
@@ -24,13 +40,32 @@ INPUTS: dict[str, list[Any]] = {
     "choice": [(ROWS[number], ROWS[number + 1 : number + 3 + number % 3]) for number in range(18)],
     "tags": [text.rstrip(".").split() for text in ROWS] + [["film"], LONG.split()],
     "span": [("was it good", ROWS[number]) for number in range(12)] + [("the end", LONG), ("a plot and a scene", LONG)],
+    "senses": [asked(text.rstrip(".").split()) for text in ROWS] + [asked(["film"]), asked(LONG.split())],
 }
+
+
+def knowledge() -> Knowledge:
+    """Three lemmas of two or three senses, whose glosses have random vectors."""
+    senses = [(lemma, n) for lemma, count in SENSES.items() for n in range(1, count + 1)]
+    rows = [
+        {"sense_key": f"{lemma}%1:0{n}:00::", "lemma": lemma, "pos": "noun", "synset": f"{lemma}{n}-n", "sense_number": n, "tag_count": n}
+        for lemma, n in senses
+    ]  # fmt: skip
+    synsets = [
+        {"synset": row["synset"], "lexfile": number, "gloss": f"a {row['lemma']}"} for number, row in enumerate(rows)
+    ]
+    vectors = np.random.default_rng(0).normal(size=(len(rows), 6)).astype(np.float32)
+    packed = Vectors.packed(vectors, np.arange(len(rows)), len(rows))
+    return Knowledge(
+        pa.Table.from_pylist(rows, SCHEMA), pa.Table.from_pylist(synsets), {("ends", "noun"): "end"}, packed
+    )
 
 
 def model_of(kind: str, **more: Any) -> Model:
     settings, labels, head = KINDS[kind]
     model = tiny.model("bert", layers=2, labels=labels, head=head, seed=5)
     model.network.config.niwaki_answer = {"kind": kind, **settings, **more}
+    model.beside = knowledge().to_files() if kind == "senses" else {}
     return model
 
 

@@ -1,6 +1,7 @@
-"""All six kinds of answers from text to answer, held against transformers asked one text at a time and read by hand."""
+"""All kinds of answers from text to answer, held against transformers asked one text at a time and read by hand."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -8,10 +9,14 @@ import torch
 
 import tiny
 from niwaki.answers import ANSWERS
+from niwaki.answers.senses import Senses, Sentence, Target
 from niwaki.core.errors import Refused, UsageError
+from niwaki.core.files import committed
 from niwaki.engines.predictor import Predictor
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.model import load_folder
 
-from .kinds import INPUTS, KINDS, LONG, ROWS, model_of, saved
+from .kinds import INPUTS, KINDS, LONG, ROWS, SENSES, knowledge, model_of, saved
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -93,7 +98,33 @@ def span(model, given):
     return best[1]
 
 
-BY_HAND = {"label": label, "labels": labels, "number": number, "choice": choice, "tags": tags, "span": span}
+def senses(model, given):
+    """The vectors written out, of which a sense's is 6 numbers of its gloss, a 1 among 45 files, and 3 of how common it is."""
+    known = knowledge()
+    found, (out,) = by_transformers(model, given.words, is_split_into_words=True)
+    said = []
+    for target in given.targets:
+        if target.word not in found.word_ids():  # cut off: what is left is read by itself
+            start = max(word for word in found.word_ids() if word is not None) + 1
+            rest = [Target(one.word - start, one.lemma, one.pos) for one in given.targets if one.word >= start]
+            return [*said, *senses(model, Sentence(given.words[start:], rest))]
+        v = out.logits[0, found.word_ids().index(target.word)].double().numpy()
+        total = sum(range(1, SENSES[target.lemma] + 1)) + 0.5 * SENSES[target.lemma]
+        keys = [f"{target.lemma}%1:0{n}:00::" for n in range(1, SENSES[target.lemma] + 1)]
+        scores = []
+        for n in range(1, len(keys) + 1):
+            place = known.synsets.column("synset").to_pylist().index(f"{target.lemma}{n}-n")
+            file = np.eye(45)[place]
+            prior = [np.log((n + 0.5) / total), n == 1, 1 / n]
+            code = known.vectors.codes[known.vectors.rows[place]] * float(known.vectors.scale[0])
+            scores.append(v @ np.concatenate([code, file, prior]))
+        said.append(keys[int(np.argmax(scores))])
+    return said
+
+
+BY_HAND = {
+    "label": label, "labels": labels, "number": number, "choice": choice, "tags": tags, "span": span, "senses": senses,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
@@ -119,8 +150,12 @@ def test_answers_say_more_of_the_same_values(asked):
         "choice": "choice",
         "tags": "tags",
         "span": "answer",
+        "senses": "senses",
     }
-    assert [getattr(answer, fields[kind]) for answer in said] == predictors["onnx"].values(INPUTS[kind])
+    told = [getattr(answer, fields[kind]) for answer in said]
+    assert ([[one["sense"] for one in senses] for senses in told] if kind == "senses" else told) == predictors[
+        "onnx"
+    ].values(INPUTS[kind])
     for answer, given in zip(said, INPUTS[kind], strict=True):
         assert str(answer) and "\n" not in answer.line()
         if kind == "label":
@@ -133,6 +168,13 @@ def test_answers_say_more_of_the_same_values(asked):
         elif kind == "tags":
             assert answer.words == given and len(answer.tags) == len(answer.probabilities) == len(given)
             assert all(1 / 3 <= chance <= 1 for chance in answer.probabilities)
+        elif kind == "senses":
+            assert answer.words == given.words and len(answer.senses) == len(given.targets)
+            for one, target in zip(answer.senses, given.targets, strict=True):
+                assert (one["text"], one["lemma"]) == (target.lemma, target.lemma) and one[
+                    "gloss"
+                ] == f"a {target.lemma}"
+                assert one["candidates"] == SENSES[target.lemma] and 1 / one["candidates"] <= one["probability"] <= 1
         elif kind == "span":
             assert given[1][answer.start : answer.end] == answer.answer != ""
 
@@ -189,6 +231,7 @@ WRONG = {
     "choice": ["a text", ("a", "b"), ("a", ["one"]), ("a", 3), ("a", ["b", 3]), ("a",)],
     "tags": [3, ["a", 3], None],
     "span": ["a text", ("a", "b", "c"), ("a", 3), 3],
+    "senses": [3, ["a", 3], None, (["a", "b"], ["a"], ["NOUN", "NOUN"]), (["a"], "a", ["NOUN"])],
 }
 EMPTY = {
     "label": ["", " \n", ("a", " ")],
@@ -197,6 +240,7 @@ EMPTY = {
     "choice": [("", ["a", "b"]), ("a", ["b", " "])],
     "tags": ["", " ", [], ["a", ""]],
     "span": [("", "a"), ("a", " ")],
+    "senses": ["", " ", [], ["a", ""], ([], [], [])],
 }
 
 
@@ -265,3 +309,56 @@ def test_several_threads_may_ask_at_once(tmp_path, kind):
     wanted = predictor.values(INPUTS[kind])
     with ThreadPoolExecutor(4) as pool:
         assert all(found == wanted for found in pool.map(lambda _: predictor.values(INPUTS[kind]), range(6)))
+
+
+# ── files beside the network ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_lies_beside_a_network_goes_where_it_goes(tmp_path):
+    """Saved, loaded, saved again and copied: the answers are the same, and the files too, byte for byte."""
+    first = saved(model_of("senses"), tmp_path / "first")
+    again = saved(load_folder(first), tmp_path / "again")
+    copied = shutil.copytree(again, tmp_path / "copied")
+    wanted = Predictor(first).values(INPUTS["senses"])
+    assert all(Predictor(folder).values(INPUTS["senses"]) == wanted for folder in (again, copied))
+    for name in Senses.files:
+        assert (first / name).read_bytes() == (copied / name).read_bytes()
+    student = load_folder(first).clone()
+    assert student.beside == load_folder(first).beside != {}
+
+
+@pytest.mark.parametrize("name", Senses.files)
+def test_a_file_beside_a_network_that_is_gone_or_changed_is_named(tmp_path, name):
+    with committed(tmp_path / "stage") as folder:
+        saved(model_of("senses"), folder / "model")
+    home = tmp_path / "stage" / "model"
+    content = (home / name).read_bytes()
+    (home / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    for load in (Predictor, load_folder):
+        with pytest.raises(Refused, match=rf"{name}: is not what was saved"):
+            load(home)
+    (tmp_path / "stage" / "MANIFEST").unlink()
+    (home / name).unlink()
+    for load in (Predictor, load_folder):
+        with pytest.raises(Refused, match=rf"{name}: is missing"):
+            load(home)
+
+
+def flat(values):
+    return [one for some in values for one in some]
+
+
+def test_senses_in_8_bits_in_the_native_engine(tmp_path):
+    model = model_of("senses")
+    before = Predictor(saved(model, tmp_path / "floats"), "torch")
+    model.operate(Int8())
+    folder = tiny.deployed(model, tmp_path / "int8")
+    engines = {engine: Predictor(folder, engine) for engine in ("native", "onnx", "torch")}
+    rows = engines["torch"].encode(INPUTS["senses"])
+    logits = {engine: one.logits(rows) for engine, one in engines.items()}
+    for engine in ("native", "onnx"):
+        assert np.abs(logits[engine] - logits["torch"]).max() < 0.1 * np.abs(logits["torch"]).max()
+    said = {engine: flat(one.values(INPUTS["senses"])) for engine, one in engines.items()}
+    floats = flat(before.values(INPUTS["senses"]))
+    assert np.mean([a == b for a, b in zip(said["native"], said["torch"], strict=True)]) > 0.95
+    assert np.mean([a == b for a, b in zip(said["native"], floats, strict=True)]) > 0.85

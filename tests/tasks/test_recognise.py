@@ -17,6 +17,7 @@ ROWS = {
     "tagging": [{"tokens": text.split(), "tags": ["O"] * len(text.split())} for text in TEXTS],
     "answering": [{"question": "is it", "context": t, "answers": {"text": [t[:4]], "answer_start": [0]}} for t in TEXTS],
     "choice": [{"ctx": text, "endings": ["a", "b"], "label": n % 2} for n, text in enumerate(TEXTS)],
+    "senses": [{"tokens": ["the", text], "lemmas": ["the", text], "pos": ["DET", "NOUN"], "sense_keys": [None, ["a%1::"]]} for text in TEXTS],
 }  # fmt: skip
 
 

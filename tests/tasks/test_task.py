@@ -17,6 +17,7 @@ from niwaki.tasks.answering import Answering
 from niwaki.tasks.choice import Choice
 from niwaki.tasks.classification import Classification
 
+from .inventory import sentence, write_inventory, write_sets
 from .rows import TEXTS, TOKENIZER, batch, counts, csv, folder, jsonl
 
 WORDS = [text.split() for text in TEXTS]
@@ -27,7 +28,9 @@ BY_FORM = {
     "tagging": [{"tokens": words, "tags": (["B-X", "O"] * 9)[: len(words)]} for words in WORDS],
     "answering": [{"title": f"t{n}", "question": "is it", "context": t, "answers": {"text": [t[:4].strip()], "answer_start": [0]}} for n, t in enumerate(TEXTS)],
     "choice": [{"ctx": text, "endings": ["a film", "b"], "label": n % 2} for n, text in enumerate(TEXTS)],
+    "senses": [sentence(n) for n in range(len(TEXTS))],
 }  # fmt: skip
+NOT_ON_THE_HUB = ("wsd",)
 EMBEDDED = ("imdb", "rotten_tomatoes")
 
 
@@ -35,6 +38,10 @@ def made(name, tmp_path):
     kind = TASKS.load(name, Task)
     if name in EMBEDDED:
         return kind(rows=200)
+    if kind.form == "senses":
+        write_sets(tmp_path) if kind.home else write_inventory(tmp_path / "wordnet30")
+        small = {"glosses": "words", "dimensions": 4}
+        return kind(path=str(tmp_path) if kind.home else folder(tmp_path / name, train=BY_FORM["senses"]), **small)
     parts = dict.fromkeys(["train", *kind.exam.values()] if kind.exam else ["train"], BY_FORM[kind.form])
     return kind(path=folder(tmp_path / name, **parts))
 
@@ -47,7 +54,7 @@ def test_every_task_says_what_it_is(name):
     assert ANSWERS.entry(kind.answer) and kind.form in BY_FORM
     assert all(field.description for field in kind.model_fields.values())
     assert set(kind.roles) <= set(kind.model_fields)
-    assert bool(kind.home) <= bool(kind.hub)  # who has a folder of its own is on the hub too
+    assert bool(kind.home) <= (bool(kind.hub) or name in NOT_ON_THE_HUB)  # who has a folder of its own is there too
 
 
 @pytest.mark.parametrize("name", TASKS.names())
@@ -170,6 +177,7 @@ def test_a_named_text_brings_its_partner_and_what_is_read_is_told(tmp_path):
 @pytest.mark.parametrize("form", BY_FORM)
 def test_rows_that_are_trained_on_and_scored_on_are_told(tmp_path, form):
     rows = BY_FORM[form]
+    write_inventory(tmp_path / "wordnet30")  # for senses
     kind = TASKS.load(form, Task)
     task = kind(path=folder(tmp_path / "both", train=rows[:60], validation=rows[60:], test=rows[55:58] + rows[58:]))
     assert "5 of the 25 test rows stand in the train rows too" in task.caveats

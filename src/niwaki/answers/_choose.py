@@ -20,6 +20,13 @@ def kind_of(config: dict[str, Any], where: str) -> Kind:
     return check(kind, {key: value for key, value in said.items() if key != "kind"}, f"{where}: niwaki_answer")
 
 
+def files_of(config: dict[str, Any]) -> tuple[str, ...]:
+    """Files that the kind of answer needs beside the network; none of a kind that is not known."""
+    said = config.get("niwaki_answer")
+    name = str(said.get("kind")) if isinstance(said, dict) else ""
+    return ANSWERS.load(name, Kind).files if name in ANSWERS.names() else ()
+
+
 def labels_of(config: dict[str, Any], where: str) -> list[str]:
     """The names of the outputs, in their order. A head of two whose names were never set has none in its file: transformers
     leaves its default out, which is LABEL_0 and LABEL_1 and means nothing where the outputs are begin and end."""

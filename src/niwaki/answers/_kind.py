@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,6 +64,11 @@ class Kind(Settings):
     problem: ClassVar[str | None] = None  # transformers' name for what such a head is trained on
     per_token: ClassVar[bool] = False  # logits for every token, or for the whole sequence
     wants: ClassVar[str] = "a string, or a tuple of two"  # what an input is, for error messages
+    files: ClassVar[tuple[str, ...]] = ()  # what it needs beside the network, in the model's folder
+
+    def opened(self, folder: Path, labels: list[str]) -> "Kind":
+        """The kind with what its `files` hold, for a network of these labels; Refused where they do not go together."""
+        return self
 
     def check(self, given: Any) -> Input:
         """An input of a user's as `encode` takes it; TypeError where it is something else, ValueError where it is empty."""

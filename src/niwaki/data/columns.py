@@ -18,6 +18,7 @@ ROLES = {
     "tagging": ("tokens", "tags"),
     "answering": ("question", "context", "answers"),
     "choice": ("text", "endings", "label"),
+    "senses": ("tokens", "lemmas", "pos", "senses"),
 }
 
 
@@ -37,7 +38,7 @@ def guess(table: pa.Table, given: Mapping[str, str], kind: str = "") -> Guess:
     if not kinds:
         roles = ", ".join(f"data.{role}" for role in given)
         raise Refused(f"{roles}: do not go together{' in ' + kind if kind else ''}; roles: {roles_of(kind)}")
-    for name, shape in (("answering", shapes.answering), ("choice", shapes.choice)):
+    for name, shape in (("answering", shapes.answering), ("choice", shapes.choice), ("senses", shapes.senses)):
         if name in kinds and (found := shape(rows, given)):
             return Guess(name, found)
     if "tagging" in kinds and (tagged := as_tagging(rows, given, alone=kinds == ["tagging"])):

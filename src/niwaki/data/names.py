@@ -29,6 +29,7 @@ LABELS = {
 }  # fmt: skip
 TOKENS = {"tokens", "words", "token", "word"}
 NO_TAGS = {"lemmas", "lemma", "instanceids", "head", "heads", "offsets"}  # go with tokens, and are no kinds of them
+LEMMAS, POS, SENSES = {"lemmas", "lemma"}, {"pos", "upos", "postags"}, {"sensekeys", "senses", "sensekey", "sense"}
 QUESTIONS, CONTEXTS, ANSWERS = (
     {"question", "query"},
     {"context", "passage", "paragraph", "document"},

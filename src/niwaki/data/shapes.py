@@ -81,6 +81,14 @@ def tagging(rows: pa.Table, given: Mapping[str, str]) -> tuple[Roles | None, lis
     return ({"tokens": tokens, "tags": tags[0]}, []) if len(tags) == 1 else (None, tags)
 
 
+def senses(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
+    """Words with lemmas and parts of speech, and the right senses of some."""
+    lists = [name for name in rows.column_names if pa.types.is_list(rows.schema.field(name).type)]
+    known = {"tokens": names.TOKENS, "lemmas": names.LEMMAS, "pos": names.POS, "senses": names.SENSES}
+    found = {role: one(given, role, names.known(lists, usual)) for role, usual in known.items()}
+    return dict(found) if all(found.values()) else None
+
+
 def goes_with(rows: pa.Table, tokens: str, other: str) -> bool:
     """Whether each row has as many of the one as of the other, words or numbers."""
     kind = rows.schema.field(other).type

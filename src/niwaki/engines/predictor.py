@@ -46,8 +46,8 @@ class Predictor:
         fault = kind.fault(folder)
         if fault:
             raise Refused(fault)
-        self.kind = kind_of(config, str(folder / "config.json"))
         self.labels = labels_of(config, str(folder / "config.json"))
+        self.kind = kind_of(config, str(folder / "config.json")).opened(folder, self.labels)
         self.vocabulary: int | None = config.get("vocab_size")
         self.pad_id = int(config.get("pad_token_id") or 0)
         self.exits = exits_of(config)

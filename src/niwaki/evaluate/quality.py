@@ -12,10 +12,11 @@ RESAMPLES = 1000
 
 
 def quality(task: Task, outcomes: np.ndarray, seed: int = 0) -> dict[str, Any]:
-    """All metrics of the task with 95 % intervals from a bootstrap over the rows; the primary one on top."""
+    """All metrics of the task with 95 % intervals from a bootstrap over the rows; the primary one on top.
+    A metric of some rows alone, such as verbs, is left out of the draws that have none of these."""
     value = task.scores(outcomes)
     draws = [task.scores(outcomes[rows]) for rows in drawn(len(outcomes), seed)]
-    every = {name: {"value": value[name], **interval([draw[name] for draw in draws])} for name in value}
+    every = {name: {"value": value[name], **interval([draw[name] for draw in draws if name in draw])} for name in value}
     return {"metric": task.metric, **every[task.metric], "rows": len(outcomes), "all": every}
 
 

@@ -24,7 +24,7 @@ class Reference:
     def __init__(self, folder: Path, max_tokens: int) -> None:
         self.model = load_folder(folder)
         self.model.network.eval().set_attn_implementation("eager")
-        self.kind = kind_of(config_of(self.model.network), str(folder))
+        self.kind = kind_of(config_of(self.model.network), str(folder)).opened(folder, self.model.labels)
         self.max_tokens = min(max_tokens, self.model.anatomy.max_tokens)
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:

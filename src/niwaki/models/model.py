@@ -1,12 +1,14 @@
 """A model: network, tokenizer and blueprint, moving together. Saved as safetensors and JSON, never as code."""
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from niwaki.answers._choose import files_of
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused, first_line, is_panic
 from niwaki.core.files import require_memory, write_json
@@ -42,6 +44,7 @@ class Model:
     network: Network
     tokenizer: Any  # a transformers fast tokenizer; `.backend_tokenizer` is what runs
     blueprint: Blueprint = field(default_factory=Blueprint)
+    beside: dict[str, bytes] = field(default_factory=dict)  # files that the kind of answer needs, by name
 
     @property
     def anatomy(self) -> Anatomy:
@@ -77,6 +80,8 @@ class Model:
         self.tokenizer.save_pretrained(folder)
         if self.blueprint.edits:
             write_json(folder / BLUEPRINT, self.blueprint.to_json())
+        for name, content in self.beside.items():
+            (folder / name).write_bytes(content)
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,9 @@ class Head:
     architecture: str = "SequenceClassification"
     answer: dict[str, Any] = field(default_factory=dict)  # of the kind of answer (niwaki.answers), kept in the config
     problem: str | None = None
+    files: Callable[[], dict[str, bytes]] = (
+        dict  # what the answers need beside the network; asked for when a model is made
+    )
 
     def config(self) -> dict[str, Any]:
         return {
@@ -123,7 +131,8 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     refuse_changed(folder)
     tokenizer = load_tokenizer(folder, config)
     if not (folder / BLUEPRINT).exists():
-        return Model(_load_stock(folder, config, found, head), tokenizer)
+        network = _load_stock(folder, config, found, head)
+        return Model(network, tokenizer, beside=head.files() if head else beside_of(folder, config))
     blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_CONFIG_BYTES))
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
     network = blueprint.replay()
@@ -133,7 +142,19 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
         head.put_on(network, str(folder))
     else:
         name_labels(network, labels_in(config), str(folder))
-    return Model(network.eval(), tokenizer, blueprint)
+    return Model(network.eval(), tokenizer, blueprint, head.files() if head else beside_of(folder, config))
+
+
+def beside_of(folder: Path, config: dict[str, Any]) -> dict[str, bytes]:
+    """The files that the folder's kind of answer needs; others that lie there are not the model's."""
+    found = {}
+    for name in files_of(config):
+        path = inside(folder, name)
+        if not path.is_file():
+            raise Refused(f"{path}: is missing; what the model answers with is in it")
+        require_memory(path.stat().st_size, f"{path}: it")
+        found[name] = path.read_bytes()
+    return found
 
 
 def skeleton_of(folder: Path, head: Head | None = None) -> Model:

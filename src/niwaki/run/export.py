@@ -111,6 +111,8 @@ def texts_for(predictor: Predictor) -> list[Input]:
             f"export: a model that answers with a {form} is compared on rows of its task; name it with --task or --data"
         )
     found = imdb_sentences(TEXTS, 0)
+    if form == "senses":
+        return [predictor.kind.check(text) for text in found]
     return [text.split() for text in found] if form == "tags" else list(found)
 
 

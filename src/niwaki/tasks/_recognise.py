@@ -5,6 +5,7 @@ from pathlib import Path
 from niwaki.core.errors import Refused
 from niwaki.data import files
 from niwaki.data.columns import guess
+from niwaki.data.raganato import is_raganato
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 
@@ -21,5 +22,7 @@ def recognise(source: str, named: dict[str, str]) -> str:
             raise Refused(
                 f"{folder}: holds rows of several tasks ({', '.join(inside)}); say which: --set task={inside[0]}"
             )
+    if is_raganato(folder):
+        return "senses"
     tables = files.read(source)
     return guess(next(iter(tables.values())), named).kind

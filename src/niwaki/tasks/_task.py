@@ -77,6 +77,7 @@ class Task(Settings):
     metric: ClassVar[str]  # the primary one, higher is better
     description: ClassVar[str] = ""
     caveat: ClassVar[str] = ""  # of a named task: what a reader of scores must know
+    places: ClassVar[tuple[str, ...]] = ()  # settings that say where something lies, as `path` does
     home: ClassVar[str] = ""  # of a named task: its folder's name in a folder of tasks
     hub: ClassVar[str] = ""  # and its Hugging Face id
     exam: ClassVar[dict[str, str]] = {}  # and the part it is scored on, where that is not `test`: our name → its name
@@ -237,7 +238,11 @@ class Task(Settings):
     def head(self) -> Head:
         """What a model needs to learn the task."""
         kind = self.kind
-        return Head(self.labels, kind.architecture, kind.to_json(), kind.problem)
+        return Head(self.labels, kind.architecture, kind.to_json(), kind.problem, self.files)
+
+    def files(self) -> dict[str, bytes]:
+        """What the kind of answer needs beside the network, by the names of its `files`."""
+        return {}
 
     def inputs(self, rows: pa.Table) -> list[Input]:
         """As the kind of answer takes them."""
@@ -302,7 +307,7 @@ class Task(Settings):
 
     def fingerprint(self) -> str:
         """Changes when the rows, their order, or what is made of them changes."""
-        settings = self.model_dump(exclude={"path"})  # the rows count, not where they lie
+        settings = self.model_dump(exclude={"path", *self.places})  # the rows count, not where they lie
         digests = {part: digest(table) for part, table in self.splits().items()}
         return fingerprint([type(self).__name__, settings, self.labels, digests])
 

@@ -5,6 +5,8 @@ from typing import Literal
 
 import torch
 
+from niwaki.models.silicon import has_bf16
+
 Precision = Literal["auto", "bf16", "fp32"]
 
 
@@ -13,12 +15,6 @@ def resolve(wanted: Precision) -> str:
     if wanted == "auto":
         return "bf16" if has_bf16() else "fp32"
     return wanted
-
-
-def has_bf16() -> bool:
-    if torch.cuda.is_available():
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
 
 
 def autocast(precision: str, device: torch.device) -> contextlib.AbstractContextManager:

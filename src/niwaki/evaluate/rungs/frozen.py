@@ -10,6 +10,7 @@ from niwaki.answers.label import Label
 from niwaki.evaluate.ladder import Answerer, Rung
 from niwaki.evaluate.rungs._dense import Dense
 from niwaki.evaluate.rungs._linear import Fitted
+from niwaki.evaluate.rungs._senses import PASSED
 from niwaki.models.model import load_folder
 from niwaki.tasks._task import Features
 from niwaki.train.feed import Feed
@@ -24,6 +25,9 @@ class Frozen(Rung):
     most_rows = 10_000
 
     def fit(self) -> Answerer | None:
+        if self.task.answer == "senses":
+            self.note = PASSED
+            return None
         if self.task.answer == "span":
             # on SQuAD it had an F1 of .12 after 285 s, and shared words and shapes .41 after 20 s
             self.note = "a linear model on states that were not trained to answer finds few stretches, and slowly"

@@ -23,8 +23,21 @@ class Majority(Rung):
             return lambda inputs: [
                 [OUTSIDE if OUTSIDE in self.task.labels else common] * len(words) for words in inputs
             ]
+        if self.task.answer == "senses":
+            return self._commonest_senses(gold)
         value = constant(self.task.answer, gold)
         return lambda inputs: same(value, inputs)
+
+    def _commonest_senses(self, gold: Sequence[Value]) -> Answerer:
+        """Of each word the sense that the train rows have most often, else the inventory's first."""
+        from niwaki.tasks._sense_baselines import counted, most_frequent
+        from niwaki.tasks.senses import Senses
+
+        self.name = "the commonest sense of each word"
+        assert isinstance(self.task, Senses)
+        knowledge = self.task.inventory_alone
+        common = counted(self.task.inputs(self.task.splits()["train"]), gold)
+        return lambda inputs: [[most_frequent(knowledge, common, one) for one in row.targets] for row in inputs]
 
 
 def constant(answer: str, gold: Sequence[Value]) -> Value:

@@ -5,6 +5,7 @@ from pathlib import Path
 from niwaki.evaluate.ladder import Answerer, Rung
 from niwaki.evaluate.rungs._dense import Dense
 from niwaki.evaluate.rungs._linear import Fitted
+from niwaki.evaluate.rungs._senses import PASSED
 from niwaki.evaluate.rungs._tables import Table, of_file, of_model
 from niwaki.models.model import load_folder
 from niwaki.tasks._task import Task
@@ -17,6 +18,9 @@ class Static(Rung):
     most_rows = 20_000
 
     def fit(self) -> Answerer | None:
+        if self.task.answer == "senses":
+            self.note = PASSED
+            return None
         if self.task.answer == "span":
             self.note = "an average of words says nothing of where an answer stands"
             return None

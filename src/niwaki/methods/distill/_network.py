@@ -46,7 +46,7 @@ class NetworkStudent(Method):
         network.config.architectures = [type(network).__name__]
         network.body.embeddings.word_embeddings.weight.data.copy_(vectors)
         self.begin(network, model, context)
-        return Model(network, model.tokenizer)
+        return Model(network, model.tokenizer, beside=model.beside)
 
     def config(self, model: Model, pieces: int, width: int, separator: int, texts: int) -> dict[str, Any]:
         return {

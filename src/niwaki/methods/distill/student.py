@@ -115,4 +115,4 @@ def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(seed, "fresh"))
-        return Model(build(config), model.tokenizer)
+        return Model(build(config), model.tokenizer, beside=model.beside)

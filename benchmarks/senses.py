@@ -1,0 +1,164 @@
+"""Word senses: published systems, baselines, a teacher and its students: `python benchmarks/senses.py DATA [name[/seed] …]`.
+
+DATA is a folder of tasks (docs/senses.md) with `wsd_raganato`, `semcor` and `wordnet30`. Appends a record per job to
+results/senses.jsonl; stages lie in runs/senses-SEED, and what is there already is not made again. `--list` shows the jobs.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jobs import main, make
+
+from niwaki.answers.senses import Sentence, Target
+from niwaki.core.files import folder_bytes, read_json
+from niwaki.data.files import read_table
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate.quality import difference, quality
+from niwaki.run.plan import Plan, make_plan
+from niwaki.run.recipe import parse
+from niwaki.tasks._sense_baselines import counted, first_sense, most_frequent
+from niwaki.tasks.wsd import ALL, SETS, Wsd
+
+SYSTEMS = {
+    "esc": "ESCHER", "bem": "BEM", "ewiser": "EWISER", "ares": "ARES", "glossbert": "GlossBERT", "generationary": "Generationary",
+    "lmms": "LMMS", "syntagrank": "SyntagRank",
+}  # fmt: skip
+SPENT = ("seconds", "cpu_seconds", "joules", "tier")
+Stage = dict[str, Any]
+Answers = list[list[str | None]]
+
+TRAIN = {"batch": 16, "validations": 2, "warmup": 0.06}
+TEACHER: list[Stage] = [
+    {"name": "first", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 2e-4}},
+    {"name": "teacher", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 1e-4}},
+]
+SMALL = [{"use": "student", "layers": 3, "ffn": 752}, {"use": "vocabulary"}]
+STUDENT_TRAIN = {**TRAIN, "epochs": 1.0, "lr": 2e-4}
+STUDENTS: dict[str, list[Stage]] = {
+    "student": [
+        {"name": "student", "teacher": "teacher", "methods": [*SMALL, {"use": "logits", "temperature": 1.0, "weight": 0.7}], "train": STUDENT_TRAIN},
+        {"name": "student-int8", "methods": [{"use": "int8"}]},
+    ],
+    "alone": [
+        {"name": "alone", "methods": SMALL, "train": STUDENT_TRAIN},
+        {"name": "alone-int8", "methods": [{"use": "int8"}]},
+    ],
+}  # fmt: skip
+NAMES = ("published", "teacher", "plain", *STUDENTS)
+
+
+def run(name: str, seed: int, data: str) -> dict[str, Any]:
+    found = published(data) if name == "published" else plain(seed, data) if name == "plain" else made(name, seed, data)
+    return {"name": name, "seed": seed, **found}
+
+
+def published(data: str) -> dict[str, Any]:
+    """What systems of others answered, and the two baselines, by our scorer: on ALL, each set and each part of speech."""
+    task = Wsd(path=data)
+    said = read_table(Path(task.source()) / "system_predictions_ALL.parquet").to_pylist()
+    inventory, train = task.inventory_alone, task.splits()["train"]
+    common = counted(task.inputs(train), task.gold(train))
+    tellers: dict[str, Callable[[str], Answers]] = {}
+    for column, title in SYSTEMS.items():
+        answers = {row["instance_id"]: row[column] for row in said}
+        tellers[title] = lambda part, answers=answers: [[answers.get(one) for one in ids] for ids in task.splits()[part].column("ids").to_pylist()]  # fmt: skip
+    tellers["first sense of WordNet"] = lambda part: [[first_sense(inventory, one) for one in row.targets] for row in task.inputs(task.splits()[part])]  # fmt: skip
+    tellers["most frequent in SemCor"] = lambda part: [[most_frequent(inventory, common, one) for one in row.targets] for row in task.inputs(task.splits()[part])]  # fmt: skip
+    return {"systems": {title: each(task, tell) for title, tell in tellers.items()}}
+
+
+def each(task: Wsd, tell: Callable[[str], Answers]) -> dict[str, Any]:
+    """F1 of each set, and of ALL with its parts of speech."""
+    tables = task.splits()
+    found = {part: task.scores(task.outcomes(tell(part), tables[part])) for part in (ALL, *SETS)}
+    return {part: scores if part == ALL else scores["f1"] for part, scores in found.items()}
+
+
+def made(name: str, seed: int, data: str) -> dict[str, Any]:
+    folder = Path("runs") / f"senses-{seed}"
+    plan = make_plan(parse(recipe(name, seed, data)), f"senses-{name}")
+    make(plan, folder)
+    return {"stages": [told(plan, folder, stage.spec.name) for stage in plan.stages], **beside(plan, folder, name)}
+
+
+def recipe(name: str, seed: int, data: str) -> dict[str, Any]:
+    """`alone` starts from the same pretrained layers as the student, and has no teacher."""
+    stages = STUDENTS[name] if name == "alone" else [*TEACHER, *STUDENTS.get(name, [])]
+    return {"model": "minilm", "task": "wsd", "data": {"path": data}, "seed": seed, "stages": stages}
+
+
+def plain(seed: int, data: str) -> dict[str, Any]:
+    """The teacher on ALL as published; without parts of speech; and from sentences alone, cut and looked up as `predict` does."""
+    folder = Path("runs") / f"senses-{seed}"
+    plan = make_plan(parse(recipe("teacher", seed, data)), "senses-teacher")
+    predictor, task = Predictor(folder / plan.stages[-1].folder / "model"), plan.task
+    rows = task.splits()[ALL]
+    inputs, golds = task.inputs(rows), task.gold(rows)
+    bare = [Sentence(one.words, [Target(target.word, target.lemma) for target in one.targets]) for one in inputs]
+    sentences = [predictor.kind.check(" ".join(one.words)) for one in inputs]
+    places = [aligned(one, other) for one, other in zip(inputs, sentences, strict=True)]
+    said = predictor.values(sentences)
+    answers = [
+        [None if place is None else row[place] for place in found] for row, found in zip(said, places, strict=True)
+    ]
+    keys = predictor.kind.knowledge.keys
+    known = [
+        {keys[number] for stretch in other.targets[place].stretches for number in range(*stretch)} & set(gold)
+        for other, found, row in zip(sentences, places, golds, strict=True)
+        for place, gold in zip(found, row, strict=True)
+        if place is not None
+    ]
+    f1 = {
+        name: task.scores(task.outcomes(values, rows))["f1"]
+        for name, values in (
+            ("with_pos", predictor.values(inputs)),
+            ("without_pos", predictor.values(bare)),
+            ("plain", answers),
+        )
+    }
+    return {**f1, "asked": sum(len(one.targets) for one in inputs), "found": sum(map(bool, known))}
+
+
+def aligned(asked: Sentence, cut: Sentence) -> list[int | None]:
+    """Of each word asked about, the number of the target that begins where it does, in the sentence as it was cut."""
+    starts = np.cumsum([0, *(len(word) + 1 for word in asked.words)])
+    text, at, begins = " ".join(asked.words), 0, []
+    for word in cut.words:
+        begins.append(at := text.find(word.split(" ")[0], at))
+        at += len(word)
+    targets = {begins[target.word]: number for number, target in enumerate(cut.targets)}
+    return [targets.get(int(starts[target.word])) for target in asked.targets]
+
+
+def told(plan: Plan, folder: Path, stage: str) -> dict[str, Any]:
+    """Scores of one stage, on the test and on every further one; bytes; what it took."""
+    home = folder / plan.stage(stage).folder
+    result = read_json(home / "result.json")
+    parts = {"test": result["score"], **result["parts"]}
+    weights = (home / "model" / "model.safetensors").stat().st_size
+    beside = sum((home / "model" / name).stat().st_size for name in plan.task.kind.files)
+    return {
+        "stage": stage,
+        "scores": {part: {name: one["value"] for name, one in score["all"].items()} for part, score in parts.items()},
+        "interval": [parts[ALL]["low"], parts[ALL]["high"]],
+        "bytes": folder_bytes(home / "model"), "weights": weights, "knowledge": beside,
+        "parameters": result["parameters"], "flops": result["flops"], "engine": result["engine"], "parity": result["parity"],
+        "spent": {key: result["spent"][key] for key in SPENT},
+    }  # fmt: skip
+
+
+def beside(plan: Plan, folder: Path, name: str) -> dict[str, Any]:
+    """What the last stage has less than the teacher, row by row of the test."""
+    if name != "student":
+        return {}
+    outcomes = [np.load(folder / plan.stage(stage).folder / "outcomes.npy", allow_pickle=False) for stage in ("student-int8", "teacher")]  # fmt: skip
+    return {
+        "paired": difference(plan.task, [outcomes[0]], [outcomes[1]]),
+        "test": quality(plan.task, outcomes[0])["value"],
+    }
+
+
+if __name__ == "__main__":
+    main(__doc__, "senses", ("name", "seed"), [(name, 0) for name in NAMES], run)

@@ -1,0 +1,206 @@
+"""The sense of each word that is asked about: of all that its lemma has in an inventory, the one whose vector fits best.
+
+An input is words, and of those asked about the lemma and the part of speech. Of a plain sentence both are guessed: see
+`_lemmas`. Long sentences are cut between words, like those of `tags`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import PrivateAttr
+from tokenizers import Tokenizer
+
+from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, filled, softmax
+from niwaki.answers._lemmas import WORD
+from niwaki.answers._senses import TABLES, VECTORS_FILE, Knowledge, labels
+from niwaki.answers.tags import Tags
+from niwaki.core.errors import Refused
+from niwaki.data.names import LEMMAS, POS, TOKENS, known, plain
+from niwaki.data.wordnet import lemma_of, pos_of
+
+PARALLEL = 3  # tokens, lemmas, parts of speech
+
+
+@dataclass(frozen=True)
+class Target:
+    """A word asked about. Without a part of speech all that the lemma has are candidates."""
+
+    word: int  # its place in the sentence
+    lemma: str
+    pos: str = ""
+    stretches: tuple[tuple[int, int], ...] = ()  # of candidates, where these are not the lemma's of `pos`
+
+
+@dataclass(frozen=True)
+class Sentence:
+    words: list[str]
+    targets: list[Target]
+
+
+@dataclass(frozen=True)
+class Prediction(Answer):
+    """For each word asked about: its sense, what that means, and how sure it is among the candidates."""
+
+    words: list[str]
+    senses: list[dict[str, Any]]  # {word, text, lemma, pos, sense, synset, gloss, probability, candidates}
+
+    def __str__(self) -> str:
+        """The words, those asked about with their sense and the beginning of what it means."""
+        told = {
+            one["word"]: f"[{one['sense']} {meaning(one['gloss'])} {one['probability']:.2f}]" for one in self.senses
+        }
+        return " ".join(f"{word} {told[place]}" if place in told else word for place, word in enumerate(self.words))
+
+
+def meaning(gloss: str) -> str:
+    """A gloss without its examples, which stand in quotes."""
+    return gloss.partition('; "')[0].strip()
+
+
+class Senses(Kind):
+    architecture: ClassVar[str] = "TokenClassification"
+    per_token: ClassVar[bool] = True
+    wants: ClassVar[str] = "a string, a list of words, or a tuple of words, lemmas and parts of speech"
+    files: ClassVar[tuple[str, ...]] = (*TABLES, VECTORS_FILE)
+
+    _source: Callable[[], Knowledge] | None = PrivateAttr(None)
+
+    @classmethod
+    def knowing(cls, source: Callable[[], Knowledge]) -> "Senses":
+        """With an inventory that is made when it is first asked for."""
+        kind = cls()
+        kind._source = source
+        return kind
+
+    def opened(self, folder: Path, names: list[str]) -> "Senses":
+        knowledge = Knowledge.from_folder(folder)
+        wanted = labels(knowledge.vectors.codes.shape[1])
+        if names != wanted:
+            raise Refused(f"{folder}: the network gives {len(names)} numbers at a word, the vectors of its senses have {len(wanted)}; the files are not of one model")  # fmt: skip
+        return self.knowing(lambda: knowledge)
+
+    def __eq__(self, other: object) -> bool:
+        """By the settings, as other kinds are: what was opened is no part of them."""
+        return type(self) is type(other) and self.to_json() == other.to_json()
+
+    @property
+    def knowledge(self) -> Knowledge:
+        if self._source is None:
+            raise Refused("senses: the inventory was not loaded; open the kind with its model's folder")
+        return self._source()
+
+    # ── inputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def check(self, given: Any) -> Input:
+        if isinstance(given, Sentence):
+            return given
+        if isinstance(given, str):
+            return self._guessed(WORD.findall(filled(given)), is_text=True)
+        if not isinstance(given, tuple | list):
+            raise TypeError
+        if isinstance(given, tuple) and len(given) == PARALLEL and not isinstance(given[0], str):
+            return self._told(*given)
+        return self._guessed([filled(word) for word in given], is_text=False)
+
+    def _guessed(self, words: list[str], is_text: bool) -> Sentence:
+        if not words:
+            raise ValueError
+        knowledge = self.knowledge
+        if is_text:
+            words = knowledge.lemmas.joined(words)
+        targets = []
+        for place, word in enumerate(words):
+            found = knowledge.lemmas.of_text(word)
+            if found:
+                stretches = tuple(knowledge.candidates(lemma, pos) for lemma, pos in found)
+                targets.append(Target(place, " ".join(dict.fromkeys(lemma for lemma, _ in found)), "", stretches))
+        return Sentence(words, targets)
+
+    def _told(self, words: Any, lemmas: Any, parts: Any) -> Sentence:
+        """Parallel lists; a word without a lemma, or whose part of speech has no senses (DET), is not asked about."""
+        lists = [[] if one is None else list(one) for one in (words, lemmas, parts)]
+        if isinstance(lemmas, str) or len({len(one) for one in lists}) != 1 or not lists[0]:
+            raise TypeError if lists[0] else ValueError
+        targets = [
+            Target(place, lemma_of(filled(lemma)), pos)
+            for place, (lemma, said) in enumerate(zip(lists[1], lists[2], strict=True))
+            if lemma and said and (pos := pos_of(said)) and self.knowledge.lemmas.has(lemma_of(filled(lemma)), pos)
+        ]
+        return Sentence([filled(word) for word in lists[0]], targets)
+
+    def from_line(self, line: str) -> Any:
+        return line
+
+    def columns(self, names: Sequence[str]) -> list[Columns]:
+        """Words, lemmas and parts of speech, where all three are there; else words, or a text."""
+        tokens, lemmas, parts = known(names, TOKENS), known(names, LEMMAS), known(names, POS)
+        if len(tokens) == len(lemmas) == len(parts) == 1:
+            return [[tokens[0], lemmas[0], parts[0]]]
+        return [[name] for name in tokens] or super().columns([name for name in names if plain(name) not in LEMMAS | POS])  # fmt: skip
+
+    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
+        """Notes as those of `tags`: the place of every word's first token, and the number of the first word."""
+        return Tags().encode((one.words for one in inputs), tokenizer, max_tokens)
+
+    # ── answers ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+        """Sense keys, one for each target; None where the inventory has no sense of it."""
+        if not inputs:
+            return []
+        keys = self.knowledge.keys
+        found = iter([keys[senses[int(chances.argmax())]] if len(senses) else None for senses, chances in self._judged(logits, rows, inputs)])  # fmt: skip
+        return [[next(found) for _ in one.targets] for one in inputs]
+
+    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+        judged = self._judged(logits, rows, inputs)
+        return [
+            Prediction(one.words, [self._told_of(one, target, *next(judged)) for target in one.targets])
+            for one in inputs
+        ]
+
+    def _told_of(self, sentence: Sentence, target: Target, senses: np.ndarray, chances: np.ndarray) -> dict[str, Any]:
+        about = {"word": target.word, "text": sentence.words[target.word], "lemma": target.lemma, "pos": target.pos}
+        if not len(senses):
+            nothing = {"sense": None, "synset": None, "gloss": "", "probability": 0.0, "candidates": 0}
+            return {**about, **nothing}
+        place = int(chances.argmax())
+        sense, knowledge = int(senses[place]), self.knowledge
+        return {
+            **about, "pos": knowledge.senses.column("pos")[sense].as_py(), "sense": knowledge.keys[sense],
+            "synset": knowledge.synset_of(sense), "gloss": knowledge.gloss(sense), "probability": float(chances[place]),
+            "candidates": len(senses),
+        }  # fmt: skip
+
+    def _judged(
+        self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input]
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Of each target its candidates and their probabilities. A word that has no token is judged by the order of senses."""
+        places = tokens_of(rows, inputs)  # (targets,)
+        candidates = [self._candidates(target) for one in inputs for target in one.targets]
+        starts = np.concatenate([[0], np.cumsum([len(one) for one in candidates], dtype=np.int64)])
+        if not candidates:
+            return
+        owners = np.repeat(places, np.diff(starts))
+        pairs = np.concatenate(candidates)
+        scores = np.where(owners >= 0, self.knowledge.scores(logits, np.maximum(owners, 0), pairs), 0.0)
+        for senses, (first, last), place in zip(candidates, pairwise(starts), places, strict=True):
+            chances = softmax(scores[first:last]) if last > first else np.zeros(0)
+            yield senses, chances if place >= 0 or not len(chances) else np.eye(1, len(chances))[0]
+
+    def _candidates(self, target: Target) -> np.ndarray:
+        stretches = target.stretches or (self.knowledge.candidates(target.lemma, target.pos),)
+        return np.concatenate([np.arange(first, last) for first, last in stretches])
+
+
+def tokens_of(rows: Rows, inputs: Sequence[Input]) -> np.ndarray:
+    """(targets of all inputs,): the first token of each, counted over the tokens of all sequences; -1 for one that has none."""
+    firsts = [np.full(len(one.words), -1, dtype=np.int64) for one in inputs]
+    for sequence, (owner, (first, places)) in enumerate(zip(rows.owners, rows.notes, strict=True)):
+        real = places >= 0
+        firsts[owner][first : first + len(places)][real] = rows.ids.starts[sequence] + places[real]
+    return np.array([firsts[number][target.word] for number, one in enumerate(inputs) for target in one.targets], dtype=np.int64)  # fmt: skip

@@ -1,0 +1,304 @@
+"""Senses as a task: rows to questions, a loss over candidates, what lies beside the network, the named set."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from pyarrow import parquet
+
+import tiny
+from niwaki.answers._senses import LEXFILES
+from niwaki.answers.senses import Sentence, Target
+from niwaki.core.errors import Refused
+from niwaki.models.forward import Batch
+from niwaki.tasks import _glosses as glosses
+from niwaki.tasks import _sense_baselines as baselines
+from niwaki.tasks._sense_loss import FAR, Tables, any_right, candidate_scores
+from niwaki.tasks._task import NO_LABEL
+from niwaki.tasks.senses import Senses, irregular
+from niwaki.tasks.wsd import Wsd
+
+from .inventory import INVENTORY, key, sentence, write_inventory, write_sets, write_xml
+from .rows import TOKENIZER, counts, jsonl, only
+
+ROWS = [sentence(n) for n in range(40)]
+
+
+@pytest.fixture
+def task(tmp_path):
+    write_inventory(tmp_path / "wordnet30")
+    return Senses(path=jsonl(tmp_path / "rows.jsonl", ROWS), glosses="words", dimensions=3)
+
+
+def test_rows_and_what_is_asked_of_them(task):
+    assert sum(counts(task).values()) == 40
+    rows = task.splits()["train"]
+    (first, *_), (gold, *_) = task.inputs(rows), task.gold(rows)
+    assert first.targets == [Target(1, "film", "noun")] and first.words[1] == "film" and gold[0][0].startswith("film%1")
+    assert len(task.labels) == 3 + LEXFILES + 3 and task.head.architecture == "TokenClassification"
+    assert set(task.texts(rows)) >= {"film", "superb"}
+    assert task.remarks()[0].endswith(
+        "rows.jsonl: senses, tokens: tokens, lemmas: lemmas, pos: pos, senses: sense_keys"
+    )
+
+
+def test_sentences_in_which_nothing_is_asked_are_left_out(tmp_path):
+    write_inventory(tmp_path / "wordnet30")
+    dumb = {"tokens": ["a"], "lemmas": ["a"], "pos": ["DET"], "instance_ids": [None], "sense_keys": [None]}
+    assert sum(counts(Senses(path=jsonl(tmp_path / "rows.jsonl", [*ROWS, dumb]))).values()) == 40
+
+
+# ── loss ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_targets_are_questions_at_first_tokens(task):
+    features = task.features(task.splits()["train"], TOKENIZER)
+    flat = features.targets.values
+    asked = np.flatnonzero(flat != NO_LABEL)
+    assert len(asked) == len(features) and (features.rows.ids.values[asked] == TOKENIZER.token_to_id("film")).all()
+    assert set(flat[asked]) == {0, 1}  # the first sense is right, or the second
+    assert list(task._questions) == sorted(task._questions, key=task._questions.__getitem__)
+    assert {right for *_, right in task._questions} == {
+        (True, False, False),
+        (False, True, False),
+    }  # verbs are candidates too
+
+
+@pytest.mark.parametrize(
+    ("lemma", "keys"),
+    [("actor", [key("actor", "noun", 1)]), ("film", ["film%1:99:00::"]), ("bunk", ["bunk%1:01:00::"])],
+    ids=["one sense", "a key that is not there", "an unknown lemma"],
+)
+def test_what_teaches_nothing_is_no_target(task, lemma, keys):
+    assert task._question(Target(0, lemma, "noun"), keys) == NO_LABEL
+
+
+def dense(knowledge):
+    found = np.zeros((len(knowledge.keys), knowledge.width), dtype=np.float32)
+    dimensions = knowledge.vectors.codes.shape[1]
+    found[:, :dimensions] = knowledge.vectors.codes[knowledge.row] * knowledge.vectors.scale
+    found[np.arange(len(found)), dimensions + knowledge.lexfile] = 1
+    found[:, dimensions + LEXFILES :] = knowledge.prior
+    return torch.from_numpy(found)
+
+
+def test_scores_in_torch_are_products_with_vectors_written_out(task):
+    knowledge = task.knowledge
+    v = torch.randn(3, knowledge.width, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    stretches = torch.tensor(
+        [knowledge.candidates("film"), knowledge.candidates("plot"), knowledge.candidates("actor")]
+    )
+    found = candidate_scores(v, stretches, Tables.of(knowledge, v.device))
+    wanted = v @ dense(knowledge).T
+    for row, (first, last) in enumerate(stretches.tolist()):
+        torch.testing.assert_close(found[row, : last - first], wanted[row, first:last])
+        assert (found[row, last - first :] == FAR).all()
+    owners = np.repeat(np.arange(3), (stretches[:, 1] - stretches[:, 0]).numpy())
+    senses = np.concatenate([np.arange(*one) for one in stretches.tolist()])
+    by_numpy = knowledge.scores(v.detach().numpy(), owners, senses)  # as a deployment does
+    np.testing.assert_allclose(by_numpy, wanted.detach().numpy()[owners, senses], rtol=1e-5)
+    (found[found > FAR].sum()).backward()
+    torch.testing.assert_close(v.grad[0], dense(knowledge)[slice(*stretches[0].tolist())].sum(dim=0))
+
+
+def test_the_loss_by_hand():
+    """Two words: probabilities 1/4 and 3/4, where the second is right; three alike, of which two are right."""
+    scores = torch.tensor([[0.0, math.log(3), FAR], [1.0, 1.0, 1.0]])
+    right = torch.tensor([[False, True, False], [True, False, True]])
+    assert any_right(scores, right).item() == pytest.approx((-math.log(3 / 4) - math.log(2 / 3)) / 2, rel=1e-5)
+
+
+def test_the_loss_of_a_batch_sees_the_asked_tokens_alone(task):
+    task.features(task.splits()["train"], TOKENIZER)
+    targets = torch.full((2, 4), NO_LABEL)
+    targets[0, 2], targets[1, 1] = 0, 1
+    logits = torch.randn(2, 4, len(task.labels), generator=torch.Generator().manual_seed(1), requires_grad=True)
+    loss = task.loss(logits, only(targets))
+    first, last = task.knowledge.candidates("film")
+    g = dense(task.knowledge)[first:last]
+    right = [question[2].index(True) for question in task._questions]
+    logs = [torch.log_softmax(g @ logits[place], dim=0)[right[n]] for n, place in enumerate([(0, 2), (1, 1)])]
+    assert loss.item() == pytest.approx(-(logs[0] + logs[1]).item() / 2, rel=1e-5)
+    loss.backward()
+    touched = logits.grad.abs().sum(dim=-1) > 0
+    assert touched.tolist() == (targets != NO_LABEL).tolist()
+
+
+def test_soft_loss_is_none_of_equals_and_some_of_others(task):
+    task.features(task.splits()["train"], TOKENIZER)
+    targets = torch.tensor([[NO_LABEL, 0, 1]])
+    one, other = torch.randn(2, 1, 3, len(task.labels), generator=torch.Generator().manual_seed(2))
+    batch = only(targets)
+    assert task.soft_loss(one, one, batch, 2.0).item() == pytest.approx(0, abs=1e-6)
+    assert task.soft_loss(one, other, batch, 1.0).item() > 1e-4
+    elsewhere = other.clone()
+    elsewhere[0, 1:] = one[0, 1:]  # differs only where nothing is asked
+    assert task.soft_loss(one, elsewhere, batch, 1.0).item() == pytest.approx(0, abs=1e-6)
+
+
+def test_a_batch_in_which_nothing_is_asked_has_no_loss(task):
+    logits = torch.randn(1, 2, len(task.labels), requires_grad=True)
+    batch = Batch({}, torch.full((1, 2), NO_LABEL), torch.arange(1))
+    loss = task.loss(logits, batch) + task.soft_loss(logits, logits.detach(), batch, 1.0)
+    loss.backward()
+    assert loss.item() == 0 and not logits.grad.any()
+
+
+# ── knowledge ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_only_glosses_that_are_told_from_others_have_vectors(task):
+    knowledge = task.knowledge
+    assert len(knowledge.vectors.codes) == 1 + 5 and knowledge.row[knowledge.number_of[key("actor", "noun", 1)]] == 0
+    assert set(task.files()) == set(task.kind.files)
+
+
+def test_irregular_forms_come_from_the_rows(tmp_path):
+    write_inventory(tmp_path / "wordnet30")
+    odd = [
+        sentence(n, words=("we", "flimmed", "it"), lemma="film", pos="VERB", keys=[key("film", "verb", 1)])
+        for n in range(9)
+    ]
+    named = [sentence(n, words=("in", "Rome", "it"), keys=[key("film", "noun", 1)]) for n in range(9)]
+    plural = [sentence(n, words=("two", "films", "it")) for n in range(9)]
+    task = Senses(path=jsonl(tmp_path / "rows.jsonl", [*odd, *named, *plural]))
+    assert irregular(task.splits()["train"], task.inventory_alone) == {("flimmed", "verb"): "film"}
+
+
+def test_the_fingerprint_is_of_what_is_there_and_not_of_where(tmp_path):
+    made = []
+    for home, rows in (("a", INVENTORY), ("b", INVENTORY), ("c", INVENTORY[:-1])):
+        write_inventory(tmp_path / home / "wordnet30", rows)
+        path = jsonl(tmp_path / home / "rows.jsonl", ROWS)
+        made.append(Senses(path=path, glosses="words").fingerprint())
+    elsewhere = Senses(path=path, glosses="words", inventory=str(tmp_path / "a" / "wordnet30")).fingerprint()
+    assert made[0] == made[1] == elsewhere != made[2]
+    assert Senses(path=path, glosses="words", dimensions=7).fingerprint() != made[2]
+
+
+def test_words_that_the_inventory_lacks_are_told_and_not_answered(tmp_path):
+    write_inventory(tmp_path / "wordnet30")
+    odd = [sentence(n, lemma="bunk", keys=["bunk%1:01:00::"]) for n in range(3)]
+    task = Senses(path=jsonl(tmp_path / "rows.jsonl", [*ROWS, *odd]))
+    assert any("words of the train rows are not in the inventory (bunk, noun …)" in remark for remark in task.remarks())
+    target = Target(0, "bunk", "noun")
+    assert baselines.first_sense(task.inventory_alone, target) is None
+
+
+def test_baselines(task):
+    inputs = [Sentence(["film"], [Target(0, "film", "noun")])] * 3
+    common = baselines.counted(inputs, [[["b"]], [["a", "b"]], [["a", "c"]]])
+    assert common == {("film", "noun"): "b"}  # as often as a, and seen before it
+    inventory = task.inventory_alone
+    assert baselines.most_frequent(inventory, common, inputs[0].targets[0]) == "b"
+    assert baselines.most_frequent(inventory, common, Target(0, "plot", "noun")) == key("plot", "noun", 1)
+
+
+# ── glosses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_glosses_are_read_once_and_kept_by_content(tmp_path, monkeypatch, bert_folder):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    texts = ["a film", "the very long plot of a film with a start and an end", "a plot"]
+    first = glosses.encoded(str(bert_folder), texts)
+    np.testing.assert_allclose(np.linalg.norm(first, axis=1), 1, atol=1e-2)
+    monkeypatch.setattr(glosses, "by_encoder", lambda *_: pytest.fail("was read before"))
+    np.testing.assert_array_equal(glosses.encoded(str(bert_folder), texts), first)
+    monkeypatch.setattr(glosses, "by_encoder", lambda folder, texts: np.ones((len(texts), 2)))
+    assert glosses.encoded(str(bert_folder), texts[:2]).shape == (2, 2)  # other texts
+    (kept,) = (
+        path for path in (tmp_path / "niwaki" / "glosses").iterdir() if len(np.load(path, allow_pickle=False)) == 3
+    )
+    kept.write_bytes(kept.read_bytes()[:60])
+    assert glosses.encoded(str(bert_folder), texts).shape == (3, 2)  # damaged: made again
+
+
+def test_a_gloss_is_the_mean_of_its_last_states(bert_folder, monkeypatch):
+    monkeypatch.setattr(glosses, "has_bf16", lambda: False)
+    model = tiny.model("bert", ffn=256)
+    found = glosses.by_encoder(bert_folder, ["a film", "the plot was very dull"])
+    given = model.tokenizer(["the plot was very dull"], return_tensors="pt")
+    with torch.no_grad():
+        states = model.network(**given, output_hidden_states=True).hidden_states[-1][0].mean(dim=0).numpy()
+    np.testing.assert_allclose(found[1], states / np.linalg.norm(states), atol=1e-4)
+
+
+def test_reduced_keeps_distances_and_signs():
+    vectors = np.random.default_rng(0).normal(size=(30, 3)) @ np.random.default_rng(1).normal(size=(3, 8))
+    found = glosses.reduced(vectors.astype(np.float32), 5)
+    assert found.shape == (30, 5) and np.abs(found[:, 3:]).max() < 1e-3  # three directions are all there is
+    assert (found**2).sum(axis=1).mean() == pytest.approx(1, rel=1e-4)
+    apart = [np.linalg.norm(one[:, None] - one[None], axis=-1) for one in (vectors, found)]
+    ratio = apart[0][apart[0] > 0] / apart[1][apart[0] > 0]
+    assert ratio.std() / ratio.mean() < 1e-3
+    assert glosses.reduced(vectors[:, :2], 4).shape == (30, 4)
+
+
+def test_smoothed_by_hand():
+    found = glosses.smoothed(np.array([[1.0, 0], [0, 1]]), [[], [0]], 1.0)
+    np.testing.assert_allclose(found, [[1, 0], [0.5**0.5, 0.5**0.5]])
+
+
+# ── the named set ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("as_xml", [(), ("senseval3", "semeval2007")], ids=["parquet", "some as XML"])
+def test_the_five_sets_are_parted_as_the_field_does(tmp_path, as_xml):
+    task = Wsd(path=write_sets(tmp_path, as_xml))
+    assert counts(task) == {
+        "train": 20, "validation": 4, "test": 2 + 3 + 5 + 6, "ALL": 20, "senseval2": 2, "senseval3": 3, "semeval2007": 4,
+        "semeval2013": 5, "semeval2015": 6,
+    }  # fmt: skip
+    assert task.tests == ["test", "ALL", "semeval2007", "semeval2013", "semeval2015", "senseval2", "senseval3"]
+    assert task.splits()["ALL"].column("ids").to_pylist()[0] == ["senseval2.t100"]
+    assert "published tables give ALL" in task.caveats
+
+
+def test_a_set_that_is_missing_is_named(tmp_path):
+    write_sets(tmp_path)
+    (tmp_path / "wsd_raganato" / "semeval2013.parquet").unlink()
+    with pytest.raises(Refused, match=r"has no semeval2013\.parquet or semeval2013\.data\.xml, which task 'wsd' needs"):
+        Wsd(path=str(tmp_path)).splits()
+
+
+def test_own_rows_as_xml(tmp_path):
+    write_inventory(tmp_path / "wordnet30")
+    write_xml(tmp_path, "mine", ROWS)
+    task = Senses(path=str(tmp_path / "mine.data.xml"), glosses="words")
+    assert sum(counts(task).values()) == 40 and task.inputs(task.splits()["test"])[0].targets[0].lemma == "film"
+
+
+# ── what is refused ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({**ROWS[0], "lemmas": ["a"]}, "row 41 of the all rows: tokens, lemmas, .* lists of the same length"),
+        ({**ROWS[0], "tokens": ["the", "", "was", "superb", "x"]}, "row 41 of the all rows: a word is empty"),
+        (
+            {**ROWS[0], "pos": ["X"] * 5},
+            r"word 2 \('film'\) has senses, and no lemma or no part of speech that has any \(X\)",
+        ),
+        ({**ROWS[0], "tokens": None}, "lists of the same length"),
+    ],
+)
+def test_rows_that_are_none_are_refused_in_a_line(tmp_path, row, words):
+    write_inventory(tmp_path / "wordnet30")
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.Table.from_pylist([*ROWS, row]), path)
+    with pytest.raises(Refused, match=words) as caught:
+        Senses(path=str(path)).splits()
+    assert "\n" not in str(caught.value)
+
+
+def test_without_an_inventory_it_is_said_what_is_needed(tmp_path):
+    task = Senses(path=jsonl(tmp_path / "rows.jsonl", ROWS))
+    with pytest.raises(Refused, match=r"data\.inventory: needed for task 'senses' .* there is no 'wordnet30' beside"):
+        task.fingerprint()
+
+
+def test_predictions_of_a_file_are_keys_with_spaces_or_a_list(task):
+    assert task.read_value("a b") == ["a", "b"] and task.read_value(["a", None]) == ["a", None]
