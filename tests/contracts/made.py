@@ -9,7 +9,7 @@ from typing import Any
 import tiny
 
 Row = dict[str, Any]
-TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice")
+TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice", "roles")
 SHORT = {"answering": {"max_tokens": 32, "stride": 8}}  # settings that make long texts of rather short ones
 WORDS = {"good": tiny.GOOD, "bad": tiny.BAD}
 
@@ -49,9 +49,26 @@ def choice(draw: random.Random, words: list[str]) -> Row:
     return {"ctx": " ".join(words), "endings": [f"it was {word}" for word in endings], "label": endings.index(right)}
 
 
+def roles(draw: random.Random, words: list[str]) -> Row:
+    """Good and bad words are predicates, of two senses; the word before them and the two after them are their arguments."""
+    predicates = [at for at, word in enumerate(words) if word in (*tiny.GOOD, *tiny.BAD)]
+    found = [(place, "ARG0", at - 1, at) for place, at in enumerate(predicates) if at and words[at - 1] in tiny.PLAIN]
+    found += [
+        (place, "ARG1", at + 1, at + 3)
+        for place, at in enumerate(predicates)
+        if set(words[at + 1 : at + 3]) <= set(tiny.PLAIN)
+    ]
+    found = [one for one in found if one[3] <= len(words)]
+    return {
+        "tokens": words, "predicates": predicates,
+        "rolesets": [f"{words[at]}.{'01' if words[at] in tiny.GOOD else '02'}" for at in predicates],
+        "args": [{"predicate": place, "start": start, "end": end, "label": label} for place, label, start, end in found],
+    }  # fmt: skip
+
+
 KINDS: dict[str, Callable[[random.Random, list[str]], Row]] = {
     "classification": classification, "regression": regression, "multilabel": multilabel,
-    "tagging": tagging, "answering": answering, "choice": choice,
+    "tagging": tagging, "answering": answering, "choice": choice, "roles": roles,
 }  # fmt: skip
 
 

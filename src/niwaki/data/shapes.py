@@ -81,6 +81,20 @@ def tagging(rows: pa.Table, given: Mapping[str, str]) -> tuple[Roles | None, lis
     return ({"tokens": tokens, "tags": tags[0]}, []) if len(tags) == 1 else (None, tags)
 
 
+def roles(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
+    """Predicates and arguments, which are known by their names and by what arguments are made of."""
+    found = {
+        role: one(given, role, names.known(rows.column_names, known)) for role, known in names.PROPOSITIONS.items()
+    }
+    found["tokens"] = one(given, "tokens", names.known([name for name in rows.column_names if is_list_of_text(rows, name)], names.TOKENS))  # fmt: skip
+    if not all(found.values()):
+        return None
+    kind = rows.schema.field(found["args"]).type
+    inner = kind.value_type if pa.types.is_list(kind) else kind
+    fields = {field.name for field in inner} if pa.types.is_struct(inner) else set()
+    return dict(found) if {"predicate", "label"} <= fields else None
+
+
 def goes_with(rows: pa.Table, tokens: str, other: str) -> bool:
     """Whether each row has as many of the one as of the other, words or numbers."""
     kind = rows.schema.field(other).type
