@@ -11,11 +11,13 @@ from niwaki.report.worth import label_of
 
 KINDS = {  # what the task answers → the hubs' name for such models
     "tags": "token-classification",
+    "roles": "token-classification",
     "span": "question-answering",
     "choice": "multiple-choice",
 }
 EXAMPLES = {  # what the task answers → an input of that form
     "tags": '["Ada Lovelace was born in London"]',
+    "roles": '["Ada Lovelace wrote the first program"]',
     "span": '[("Where was she born?", "Ada Lovelace was born in London.")]',
     "choice": '[("She opens the door and", ["goes in.", "the door."])]',
 }

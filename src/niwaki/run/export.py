@@ -106,7 +106,7 @@ def texts_for(predictor: Predictor) -> list[Input]:
             f"export: a model that answers with a {form} is compared on rows of its task; name it with --task or --data"
         )
     found = imdb_sentences(TEXTS, 0)
-    return [text.split() for text in found] if form == "tags" else list(found)
+    return [text.split() for text in found] if form in ("tags", "roles") else list(found)
 
 
 def refuse_apart(told: dict[str, Any], tolerance: float) -> None:
