@@ -10,6 +10,7 @@ import records
 import render_distil
 import render_engines
 import render_reliability
+import render_roles
 import render_stack
 
 from niwaki.evaluate.glue import average
@@ -268,6 +269,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("demo", "The main job", demo),
     ("glue", "GLUE and SQuAD, fine-tuned, beside the ladder of baselines", glue),
     ("odd_csv", "A stranger's CSV", odd_csv),
+    ("roles", "Semantic roles", render_roles.roles),
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
     ("stack", "Compressions, alone and stacked", render_stack.stack),
