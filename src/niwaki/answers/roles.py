@@ -26,6 +26,9 @@ from niwaki.data.names import TOKENS, known
 IS_PREDICATE, SENSE = "P", "S-"
 MARKS = 2  # tokens that a mark takes
 Stretch = tuple[str, int, int]  # label, first word, the word after the last
+Note = tuple[
+    int, np.ndarray, int
+]  # number of the first word, place of each word's first token, number of the predicate's word
 Frame = dict[str, Any]
 
 
@@ -78,15 +81,13 @@ class Roles(Kind):
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
         """Notes: of each sequence the number of its first word, the place of every word's first token, and the number of
         the predicate's word, -1 without one. A long sentence is cut between words; with a predicate, it is the words around that."""
-        whole, short = limited(tokenizer, max_tokens), limited(tokenizer, max_tokens - MARKS)
-        separator = separator_of(whole)
-        writer = Writer()
+        marker, writer = Marker(tokenizer, max_tokens), Writer()
         for chunk in chunked(inputs):
             asked = [split(given) for given in chunk]
-            encodings = whole.encode_batch([words for words, _ in asked], is_pretokenized=True)
+            encodings = marker.whole.encode_batch([words for words, _ in asked], is_pretokenized=True)
             sequences, owners, notes = [], [], []
             for owner, ((words, predicate), encoding) in enumerate(zip(asked, encodings, strict=True)):
-                for tokens, about in _sequences(words, predicate, encoding, whole, short, separator, max_tokens):
+                for tokens, about in marker.sequences(words, predicate, encoding):
                     sequences.append(tokens)
                     owners.append(owner)
                     notes.append(about)
@@ -200,18 +201,24 @@ def separator_of(tokenizer: Tokenizer) -> int:
     return ids[-1]
 
 
-def _sequences(words: Sequence[str], predicate: int | None, encoding: Encoding, whole: Tokenizer, short: Tokenizer, separator: int, max_tokens: int) -> Iterator[tuple[Any, tuple[int, np.ndarray, int]]]:  # fmt: skip
-    """Tokens and notes of one input."""
-    if predicate is None:
-        for first, some, tokens in pieces_of(list(words), encoding, whole):
-            yield tokens, (*note(first, some, tokens), -1)
-        return
-    first, some = 0, words
-    if encoding.overflowing or len(encoding.ids) + MARKS > max_tokens:
-        first, end = window(words, predicate, encoding, max_tokens - MARKS)
-        some = words[first:end]
-        encoding = short.encode(some, is_pretokenized=True)
-    yield marked(encoding, first, some, predicate, separator)
+class Marker:
+    """Sentences to sequences of tokens, by one tokenizer and at most so many tokens."""
+
+    def __init__(self, tokenizer: Tokenizer, max_tokens: int) -> None:
+        self.whole, self.short = limited(tokenizer, max_tokens), limited(tokenizer, max_tokens - MARKS)
+        self.separator, self.max_tokens = separator_of(self.whole), max_tokens
+
+    def sequences(self, words: Sequence[str], predicate: int | None, encoding: Encoding) -> Iterator[tuple[Any, Note]]:
+        """Tokens and notes of one input; `encoding` is that of all its words."""
+        if predicate is None:
+            for number, some, tokens in pieces_of(list(words), encoding, self.whole):
+                yield tokens, (*note(number, some, tokens), -1)
+            return
+        first, end = 0, len(words)
+        if encoding.overflowing or len(encoding.ids) + MARKS > self.max_tokens:
+            first, end = window(words, predicate, encoding, self.max_tokens - MARKS)
+            encoding = self.short.encode(words[first:end], is_pretokenized=True)
+        yield marked(encoding, first, words[first:end], predicate, self.separator)
 
 
 def window(words: Sequence[str], predicate: int, encoding: Encoding, most: int) -> tuple[int, int]:
@@ -231,7 +238,7 @@ def window(words: Sequence[str], predicate: int, encoding: Encoding, most: int) 
         first, end = min(first, at), max(end, at + 1)
 
 
-def marked(encoding: Encoding, first: int, words: Sequence[str], predicate: int, separator: int) -> tuple[Marked, tuple[int, np.ndarray, int]]:  # fmt: skip
+def marked(encoding: Encoding, first: int, words: Sequence[str], predicate: int, separator: int) -> tuple[Marked, Note]:  # fmt: skip
     """A separator before and after the tokens of the predicate, and type 1 from the one to the other. A predicate that has no
     token (a lone odd character) is marked at the end of the sentence, by two separators with nothing between."""
     places = note(first, words, encoding)[1]

@@ -49,7 +49,8 @@ def _read(path: Path, number: int, cells: Cells, read: Any) -> dict[str, Any]:
 
 def sentences(path: Path) -> Iterator[tuple[int, Cells]]:
     """The number of its first line, and its words. Remarks, words in one (1-2) and words left out (8.1) are passed over."""
-    first, found, number = 1, [], 0
+    found: Cells = []
+    first = 1
     for number, line in enumerate(lines(path), 1):
         text = line.rstrip("\r\n")
         if not text.strip():

@@ -54,7 +54,7 @@ class Roles(Words):
     def _rows(self, part: str, table: pa.Table, columns: dict[str, Any], start: int) -> pa.RecordBatch:
         heads = table.column("head").to_pylist() if "head" in table.column_names else [()] * table.num_rows
         given = zip(*(table.column(columns[role]).to_pylist() for role in self.roles), heads, strict=True)
-        rows = []
+        rows: list[dict[str, Any]] = []
         for number, cells in enumerate(given, start):
             sentence = Sentence.of(*cells)
             fault = sentence.fault()
@@ -125,8 +125,8 @@ def _outcome(said: list[str], gold: list[str], predicate: int, untold: int, head
     if predicate == NONE:
         found, true = ({at for at, tag in enumerate(tags) if tag == IS_PREDICATE} for tags in (said, gold))
         return 0, 0, 0, len(found & true), len(found), len(true), 0, 0
-    hits, found, there = counts(said, gold, heads)
-    return hits, found, there + untold, 0, 0, 0, int(said[predicate] == gold[predicate]), 1
+    hits, claimed, there = counts(said, gold, heads)
+    return hits, claimed, there + untold, 0, 0, 0, int(said[predicate] == gold[predicate]), 1
 
 
 def _numbered(table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
