@@ -120,3 +120,12 @@ def test_stretches_by_hand():
         ("B", 4, 5),
         ("C-A", 5, 7),
     ]
+
+
+def test_a_window_reaches_as_far_to_both_sides():
+    """Of nine tokens two are the text's marks, two the predicate's and one its own: two words are left on each side."""
+    words = [*"abcdefghijk"]
+    ((first, places, _),) = Roles().encode([(words, 5)], INNER, 9).notes
+    assert (first, len(places)) == (3, 5)
+    ((first, places, _),) = Roles().encode([(words, 0)], INNER, 9).notes  # where one side ends, the other has the rest
+    assert (first, len(places)) == (0, 5)

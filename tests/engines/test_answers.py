@@ -9,6 +9,8 @@ import torch
 import tiny
 from niwaki.answers import ANSWERS
 from niwaki.core.errors import Refused, UsageError
+from niwaki.engines.native.files import write_program
+from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
 
 from .kinds import INPUTS, KINDS, LONG, ROWS, model_of, saved
@@ -175,9 +177,14 @@ def bare(frame):
     return frame["predicate"], frame["roleset"], arguments
 
 
-@pytest.mark.parametrize("engine", ["onnx", "torch"])
+@pytest.mark.parametrize("engine", ["onnx", "torch", "native"])
 def test_a_sentence_is_asked_for_its_predicates_and_each_of_them_for_its_roles(tmp_path, engine):
-    predictor = Predictor(saved(model_of("roles"), tmp_path), engine)
+    folder = saved(model_of("roles"), tmp_path)
+    assert write_program(model_of("roles"), folder) is None
+    if engine == "native" and not best():
+        pytest.skip("the native engine was not built")
+    predictor = Predictor(folder, engine)
+    assert predictor.values(INPUTS["roles"]) == Predictor(folder, "torch").values(INPUTS["roles"])
     sentences = [given for given in INPUTS["roles"] if not isinstance(given, tuple)]
     found = predictor.values(sentences)
     predicates = [[at for at, tag in enumerate(tags) if tag == "P"] for tags in found]
