@@ -25,9 +25,9 @@ from niwaki.tasks._sentences import NONE
 from niwaki.tasks.roles import Roles
 
 FOLDER = Path("runs") / "roles"
-TEACHER = {"name": "teacher", "methods": [{"use": "freeze"}], "train": {"epochs": 1.5, "lr": 3e-4, "batch": 16}}
+TEACHER = {"name": "teacher", "methods": [{"use": "freeze"}], "train": {"epochs": 3, "lr": 5e-4, "batch": 32, "dropout": 0.0, "validations": 2}}
 CUT = [{"use": "vocabulary"}, {"use": "student", "layers": 3}]
-TRAIN = {"epochs": 1, "lr": 3e-4, "batch": 16}
+TRAIN = {"epochs": 1, "lr": 5e-4, "batch": 32, "dropout": 0.0}
 INT8 = {"name": "int8", "methods": [{"use": "int8"}]}
 JOBS: dict[str, list[dict[str, Any]]] = {
     "minilm": [TEACHER],

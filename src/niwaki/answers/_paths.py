@@ -1,8 +1,8 @@
 """The best valid sequence of tags for the words of a sentence: I-X follows B-X or I-X, nothing else does.
 
 Every tag but those may follow any, so a step of Viterbi's search needs no table of pairs: an I-X comes from the better of its
-two, all others from the best there is. Most sentences need no search: where the best tag of each word is valid as it
-stands, nothing can be better.
+two, all others from the best there is. Where the best tag of each word is valid as it stands, nothing can be better, and
+nothing is searched.
 """
 
 from collections.abc import Sequence
