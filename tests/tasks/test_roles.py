@@ -114,6 +114,19 @@ def test_sets_of_heads_are_scored_by_heads(tmp_path):
     assert task.scores(task.outcomes([said[0], ["B-ARG0", "I-ARG0", "O", "S-01"]], rows))["f1_roles"] == 0.0
 
 
+def test_heads_and_stretches_in_one_file(tmp_path):
+    """A column of arguments then has all the fields, empty where they do not apply; each sentence is scored its own way."""
+    heads = {
+        "tokens": ["Cats", "sat"],
+        "predicates": [1],
+        "rolesets": ["sit.01"],
+        "args": [{"predicate": 0, "token": 0, "label": "A0"}],
+    }
+    task = task_on(tmp_path, {**heads, "head": [2, 0]}, {**SAT, "head": [2, 3, 0, 3, 3, 7, 3, 3]})
+    assert of(task, heads).column("heads").to_pylist() == [[2, 0], [2, 0]]
+    assert of(task, SAT).column("heads").to_pylist() == [[], []] and task.gold(of(task, SAT))[1] == TAGS
+
+
 def changed(**how):
     row = copy.deepcopy(SAT)
     row |= {key: value for key, value in how.items() if key in row}

@@ -31,7 +31,7 @@ class Sentence:
     @property
     def scores_heads(self) -> bool:
         """Whether arguments are told by their head words, and the tree is there to find the head of a stretch."""
-        by_token = any("token" in one for one in self.arguments)
+        by_token = any(one.get("token") is not None for one in self.arguments)
         return bool(len(self.heads)) and (by_token or not self.arguments)
 
     def stretches(self, place: int) -> Iterator[Stretch]:
