@@ -205,7 +205,7 @@ class Marker:
     """Sentences to sequences of tokens, by one tokenizer and at most so many tokens."""
 
     def __init__(self, tokenizer: Tokenizer, max_tokens: int) -> None:
-        self.whole, self.short = limited(tokenizer, max_tokens), limited(tokenizer, max_tokens - MARKS)
+        self.whole = limited(tokenizer, max_tokens)
         self.separator, self.max_tokens = separator_of(self.whole), max_tokens
 
     def sequences(self, words: Sequence[str], predicate: int | None, encoding: Encoding) -> Iterator[tuple[Any, Note]]:
@@ -217,8 +217,24 @@ class Marker:
         first, end = 0, len(words)
         if encoding.overflowing or len(encoding.ids) + MARKS > self.max_tokens:
             first, end = window(words, predicate, encoding, self.max_tokens - MARKS)
-            encoding = self.short.encode(words[first:end], is_pretokenized=True)
-        yield marked(encoding, first, words[first:end], predicate, self.separator)
+            encoding = self.whole.encode(words[first:end], is_pretokenized=True)
+        yield self.marked(encoding, first, words[first:end], predicate)
+
+    def marked(self, encoding: Encoding, first: int, words: Sequence[str], predicate: int) -> tuple[Marked, Note]:
+        """A separator before and after the tokens of the predicate, and type 1 from the one to the other. A predicate that does
+        not fit by itself loses its end; one that has no token (a lone odd character) is marked at the end of the sentence, by
+        two separators with nothing between."""
+        places = note(first, words, encoding)[1]
+        own = [place for place, word in enumerate(encoding.word_ids) if word == predicate - first]
+        start, end = (own[0], own[-1] + 1) if own else (len(encoding.ids) - 1, len(encoding.ids) - 1)
+        over = max(0, len(encoding.ids) + MARKS - self.max_tokens)
+        kept = [self.separator, *encoding.ids[start : end - over], self.separator]
+        ids = [*encoding.ids[:start], *kept, *encoding.ids[end:]]
+        types = [0] * start + [1] * len(kept) + [0] * (len(encoding.ids) - end)
+        places = places + (places >= start) + (places >= end) * (MARKS - 1 - over)
+        if not own:
+            places[predicate - first] = start
+        return Marked(ids, types), (first, places, predicate)
 
 
 def window(words: Sequence[str], predicate: int, encoding: Encoding, most: int) -> tuple[int, int]:
@@ -236,20 +252,6 @@ def window(words: Sequence[str], predicate: int, encoding: Encoding, most: int) 
         at = min(fitting, key=lambda at: abs(at - predicate))
         room -= tokens[at]
         first, end = min(first, at), max(end, at + 1)
-
-
-def marked(encoding: Encoding, first: int, words: Sequence[str], predicate: int, separator: int) -> tuple[Marked, Note]:  # fmt: skip
-    """A separator before and after the tokens of the predicate, and type 1 from the one to the other. A predicate that has no
-    token (a lone odd character) is marked at the end of the sentence, by two separators with nothing between."""
-    places = note(first, words, encoding)[1]
-    own = [place for place, word in enumerate(encoding.word_ids) if word == predicate - first]
-    start, end = (own[0], own[-1] + 1) if own else (len(encoding.ids) - 1, len(encoding.ids) - 1)
-    ids = [*encoding.ids[:start], separator, *encoding.ids[start:end], separator, *encoding.ids[end:]]
-    types = [0] * start + [1] * (end - start + MARKS) + [0] * (len(encoding.ids) - end)
-    places = places + (places >= start) + (places >= end)
-    if not own:
-        places[predicate - first] = start
-    return Marked(ids, types), (first, places, predicate)
 
 
 def stretches(tags: Sequence[str]) -> list[Stretch]:
