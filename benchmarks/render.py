@@ -10,6 +10,7 @@ import records
 import render_distil
 import render_engines
 import render_reliability
+import render_roles
 import render_senses
 import render_stack
 
@@ -270,6 +271,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("glue", "GLUE and SQuAD, fine-tuned, beside the ladder of baselines", glue),
     ("odd_csv", "A stranger's CSV", odd_csv),
     ("senses", "Word senses", render_senses.senses),
+    ("roles", "Semantic roles", render_roles.roles),
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
     ("stack", "Compressions, alone and stacked", render_stack.stack),

@@ -64,6 +64,7 @@ INPUTS = {
     "label": ["good film", "bad", ("a plot", "an end")] * 3,
     "choice": [("the film", ["was good", "is bad"]), ("a", ["b", "c c c"])] * 4,
     "tags": [["good", "film"], ["unlovely"], ["film"] * 30] * 3,
+    "roles": [["good", "film"], (["un", "film"] * 30, 31), ["film"] * 40, (["unlovely"], 0)] * 3,
     "span": [("is it good", "the film " * 40), ("what", "it was a plot")] * 4,
 }
 

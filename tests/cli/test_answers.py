@@ -107,6 +107,7 @@ LINES = {
     "number": ["a good film\tthe plot was dull"],
     "choice": ["the film was\tgood\tdull", "it is\tcold\twarm\tfine"],
     "tags": ["the film was very good.", "unseen words, too"],
+    "roles": ["the film was very good.", "unseen words, too\t1"],
     "span": ["the good\tit was a very good film and a dull plot"],
 }
 GIVEN = {  # the same, as Python users give it
@@ -115,6 +116,7 @@ GIVEN = {  # the same, as Python users give it
     "number": [("a good film", "the plot was dull")],
     "choice": [("the film was", ["good", "dull"]), ("it is", ["cold", "warm", "fine"])],
     "tags": [["the", "film", "was", "very", "good", "."], ["unseen", "words", ",", "too"]],
+    "roles": [["the", "film", "was", "very", "good", "."], (["unseen", "words", ",", "too"], 1)],
     "span": [("the good", "it was a very good film and a dull plot")],
 }
 
@@ -126,10 +128,13 @@ def served(request, tmp_path_factory):
 
 def test_predict_lines_of_every_kind(niwaki, served, tmp_path, monkeypatch):
     kind, folder = served
-    wanted = Predictor(folder).values(GIVEN[kind])
+    predictor = Predictor(folder)
+    wanted = (
+        [one.frames for one in predictor.predict(GIVEN[kind])] if kind == "roles" else predictor.values(GIVEN[kind])
+    )
     (tmp_path / "lines").write_text("\n".join(LINES[kind]))
     said = json.loads(niwaki("predict", folder, "--in", tmp_path / "lines", "--json").out)
-    field = {"label": "label", "labels": "labels", "number": "value", "choice": "choice", "tags": "tags", "span": "answer"}  # fmt: skip
+    field = {"label": "label", "labels": "labels", "number": "value", "choice": "choice", "tags": "tags", "span": "answer", "roles": "frames"}  # fmt: skip
     found = [answer[field[kind]] for answer in said]
     assert [answer["text"] for answer in said] == LINES[kind]
     if kind == "number":
@@ -159,6 +164,7 @@ BAD = {
     "choice": "only a beginning",
     "span": "a question alone",
     "tags": None,
+    "roles": "one two\t2",
 }
 
 

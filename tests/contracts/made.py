@@ -12,7 +12,7 @@ from pyarrow import parquet
 import tiny
 
 Row = dict[str, Any]
-TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice", "senses")
+TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice", "senses", "roles")
 SHORT: dict[str, dict[str, Any]] = {
     "answering": {"max_tokens": 32, "stride": 8},
     "senses": {"glosses": "words", "dimensions": 6},
@@ -63,9 +63,26 @@ def senses(draw: random.Random, words: list[str]) -> Row:
     return {"tokens": words, "lemmas": words, "pos": ["NOUN"] * len(words), "sense_keys": keys}
 
 
+def roles(draw: random.Random, words: list[str]) -> Row:
+    """Good and bad words are predicates, of two senses; the word before them and the two after them are their arguments."""
+    predicates = [at for at, word in enumerate(words) if word in (*tiny.GOOD, *tiny.BAD)]
+    found = [(place, "ARG0", at - 1, at) for place, at in enumerate(predicates) if at and words[at - 1] in tiny.PLAIN]
+    found += [
+        (place, "ARG1", at + 1, at + 3)
+        for place, at in enumerate(predicates)
+        if set(words[at + 1 : at + 3]) <= set(tiny.PLAIN)
+    ]
+    found = [one for one in found if one[3] <= len(words)]
+    return {
+        "tokens": words, "predicates": predicates,
+        "rolesets": [f"{words[at]}.{'01' if words[at] in tiny.GOOD else '02'}" for at in predicates],
+        "args": [{"predicate": place, "start": start, "end": end, "label": label} for place, label, start, end in found],
+    }  # fmt: skip
+
+
 KINDS: dict[str, Callable[[random.Random, list[str]], Row]] = {
     "classification": classification, "regression": regression, "multilabel": multilabel,
-    "tagging": tagging, "answering": answering, "choice": choice, "senses": senses,
+    "tagging": tagging, "answering": answering, "choice": choice, "senses": senses, "roles": roles,
 }  # fmt: skip
 
 

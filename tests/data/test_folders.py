@@ -37,7 +37,7 @@ def test_names_tell_the_parts(tmp_path, names, expected):
 @pytest.mark.parametrize(
     "names, message",
     [
-        ("notes.md rows.csv", "has no train file (train.csv, train.tsv, train.jsonl, train.parquet, train.json)"),
+        ("notes.md rows.csv", "has no train file (train.csv, train.tsv, train.jsonl, train.parquet, train.json,"),
         ("train.csv train.jsonl", "train.csv and train.jsonl are both 'train'; keep one"),
         ("train.csv train.csv.gz", "train.csv and train.csv.gz are both 'train'; keep one"),
         ("train.csv dev.csv val.csv", "dev.csv and val.csv are both 'validation'; keep one"),

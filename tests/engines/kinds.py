@@ -30,6 +30,11 @@ KINDS: dict[str, tuple[dict[str, Any], list[str], str]] = {  # settings, labels,
     "number": ({"mean": 30.0, "scale": 12.5}, ["value"], "SequenceClassification"),
     "choice": ({}, ["score"], "SequenceClassification"),
     "tags": ({}, ["O", "B-PER", "I-PER"], "TokenClassification"),
+    "roles": (
+        {"rolesets": "good good.02 good.01\nfilm film.01"},
+        ["O", "P", "B-A0", "I-A0", "S-01", "S-02"],
+        "TokenClassification",
+    ),
     "span": ({"stride": 8, "longest": 6}, ["start", "end"], "QuestionAnswering"),
     "senses": ({}, sense_labels(6), "TokenClassification"),
 }
@@ -39,6 +44,9 @@ INPUTS: dict[str, list[Any]] = {
     "number": list(zip(ROWS[:12], ROWS[12:], strict=True)),
     "choice": [(ROWS[number], ROWS[number + 1 : number + 3 + number % 3]) for number in range(18)],
     "tags": [text.rstrip(".").split() for text in ROWS] + [["film"], LONG.split()],
+    "roles": [text.rstrip(".").split() for text in ROWS]
+    + [(text.rstrip(".").split(), 2) for text in ROWS]
+    + [LONG.split(), ["film"]],
     "span": [("was it good", ROWS[number]) for number in range(12)] + [("the end", LONG), ("a plot and a scene", LONG)],
     "senses": [asked(text.rstrip(".").split()) for text in ROWS] + [asked(["film"]), asked(LONG.split())],
 }

@@ -12,6 +12,8 @@ from niwaki.answers import ANSWERS
 from niwaki.answers.senses import Senses, Sentence, Target
 from niwaki.core.errors import Refused, UsageError
 from niwaki.core.files import committed
+from niwaki.engines.native.files import write_program
+from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.model import load_folder
@@ -73,12 +75,37 @@ def choice(model, given):
     return int(np.argmax([of_text(model, (beginning, ending))[0] for ending in endings]))
 
 
-def tags(model, words):
+def tags(model, words, among=slice(None)):
     """A sentence that fits is read at once; of a longer one, this reads as many words as fit, then the rest."""
     given, (out,) = by_transformers(model, words, is_split_into_words=True)
     first = [given.word_ids().index(word) for word in range(len(words)) if word in given.word_ids()]
-    found = [model.labels[place] for place in out.logits[0, first].argmax(dim=1).tolist()]
-    return found if len(found) == len(words) else [*found, *tags(model, words[len(found) :])]
+    found = [model.labels[among][place] for place in out.logits[0, first][:, among].argmax(dim=1).tolist()]
+    return found if len(found) == len(words) else [*found, *tags(model, words[len(found) :], among)]
+
+
+def roles(model, given):
+    """Without a predicate, the better of O and P. With one, its mark is put in by hand and every valid path is walked."""
+    if not isinstance(given, tuple):
+        return tags(model, given, slice(0, 2))
+    words, at = given
+    before, own, after = (model.tokenizer(some, is_split_into_words=True, add_special_tokens=False) for some in (words[:at], [words[at]], words[at + 1 :]))  # fmt: skip
+    parts = [["[CLS]"], before.tokens(), ["[SEP]"], own.tokens(), ["[SEP]"], after.tokens(), ["[SEP]"]]
+    types = [kind for kind, part in zip([0, 0, 1, 1, 1, 0, 0], parts, strict=True) for _ in part]
+    ids = model.tokenizer.convert_tokens_to_ids([token for part in parts for token in part])
+    logits = (
+        model.network(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([types])).logits[0].double().detach()
+    )
+    starts = np.cumsum([0, *map(len, parts)])
+    places = [starts[place] + encoding.word_ids().index(word) for place, encoding in ((1, before), (3, own), (5, after))
+              for word in range(max([-1, *encoding.word_ids()]) + 1)]  # fmt: skip
+    senses = {"film": ["S-01"]}.get(words[at], ["S-01", "S-02"])
+    allowed = [senses if word == at else ["O", "B-A0", "I-A0"] for word in range(len(words))]
+    paths = {"": (0.0, [])}  # by the last tag, the best way to it
+    for place, some in zip(places, allowed, strict=True):
+        ways = [(score + float(logits[place, model.labels.index(tag)]), [*path, tag]) for last, (score, path) in paths.items()
+                for tag in some if tag != "I-A0" or last in ("B-A0", "I-A0")]  # fmt: skip
+        paths = {tag: max((way for way in ways if way[1][-1] == tag), default=(-np.inf, [])) for tag in some}
+    return max(paths.values())[1]
 
 
 def span(model, given):
@@ -123,7 +150,7 @@ def senses(model, given):
 
 
 BY_HAND = {
-    "label": label, "labels": labels, "number": number, "choice": choice, "tags": tags, "span": span, "senses": senses,
+    "label": label, "labels": labels, "number": number, "choice": choice, "tags": tags, "span": span, "senses": senses, "roles": roles,
 }  # fmt: skip
 
 
@@ -152,6 +179,8 @@ def test_answers_say_more_of_the_same_values(asked):
         "span": "answer",
         "senses": "senses",
     }
+    if kind == "roles":
+        return  # what is said of sentences takes two passes: see below
     told = [getattr(answer, fields[kind]) for answer in said]
     assert ([[one["sense"] for one in senses] for senses in told] if kind == "senses" else told) == predictors[
         "onnx"
@@ -177,6 +206,35 @@ def test_answers_say_more_of_the_same_values(asked):
                 assert one["candidates"] == SENSES[target.lemma] and 1 / one["candidates"] <= one["probability"] <= 1
         elif kind == "span":
             assert given[1][answer.start : answer.end] == answer.answer != ""
+
+
+def bare(frame):
+    """Without probabilities, which differ in the last digits in other company."""
+    arguments = [(one["label"], one["start"], one["end"]) for one in frame["arguments"]]
+    assert all(0 < one["probability"] <= 1 for one in [frame, *frame["arguments"]])
+    return frame["predicate"], frame["roleset"], arguments
+
+
+@pytest.mark.parametrize("engine", ["onnx", "torch", "native"])
+def test_a_sentence_is_asked_for_its_predicates_and_each_of_them_for_its_roles(tmp_path, engine):
+    folder = saved(model_of("roles"), tmp_path)
+    assert write_program(model_of("roles"), folder) is None
+    if engine == "native" and not best():
+        pytest.skip("the native engine was not built")
+    predictor = Predictor(folder, engine)
+    assert predictor.values(INPUTS["roles"]) == Predictor(folder, "torch").values(INPUTS["roles"])
+    sentences = [given for given in INPUTS["roles"] if not isinstance(given, tuple)]
+    found = predictor.values(sentences)
+    predicates = [[at for at, tag in enumerate(tags) if tag == "P"] for tags in found]
+    assert sum(map(len, predicates)) > 5  # an untrained model says something at random
+    said = predictor.predict(sentences)
+    assert [[frame["predicate"] for frame in answer.frames] for answer in said] == predicates
+    for words, answer in zip(sentences, said, strict=True):
+        for frame in answer.frames:
+            (alone,) = predictor.predict([(words, frame["predicate"])])
+            assert [bare(one) for one in alone.frames] == [bare(frame)]
+            (tags,) = predictor.values([(words, frame["predicate"])])
+            assert frame["roleset"].endswith(tags[frame["predicate"]].removeprefix("S-"))
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
@@ -230,6 +288,17 @@ WRONG = {
     "number": [3.5, ["a", None]],
     "choice": ["a text", ("a", "b"), ("a", ["one"]), ("a", 3), ("a", ["b", 3]), ("a",)],
     "tags": [3, ["a", 3], None],
+    "roles": [
+        3,
+        ["a", 3],
+        None,
+        (["a", "b"], 2),
+        (["a", "b"], -1),
+        ("a b", "b"),
+        ("a b", True),
+        ("a b", 0, 0),
+        ("a b",),
+    ],
     "span": ["a text", ("a", "b", "c"), ("a", 3), 3],
     "senses": [3, ["a", 3], None, (["a", "b"], ["a"], ["NOUN", "NOUN"]), (["a"], "a", ["NOUN"])],
 }
@@ -239,6 +308,7 @@ EMPTY = {
     "number": ["\t"],
     "choice": [("", ["a", "b"]), ("a", ["b", " "])],
     "tags": ["", " ", [], ["a", ""]],
+    "roles": ["", " ", [], ["a", ""], ("", 0), ([], 0)],
     "span": [("", "a"), ("a", " ")],
     "senses": ["", " ", [], ["a", ""], ([], [], [])],
 }

@@ -12,6 +12,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 import tiny
+from niwaki.answers.roles import split
 from niwaki.core.errors import Refused
 from niwaki.data.ragged import Ragged
 from niwaki.evaluate import ladder
@@ -34,6 +35,7 @@ from niwaki.tasks.choice import Choice
 from niwaki.tasks.classification import Classification
 from niwaki.tasks.multilabel import Multilabel
 from niwaki.tasks.regression import Regression
+from niwaki.tasks.roles import Roles
 from niwaki.tasks.tagging import Tagging
 
 TASKS = {
@@ -45,6 +47,7 @@ TASKS = {
     "span": Answering,
     "span or none": Answering,
     "choice": Choice,
+    "roles": Roles,
 }
 
 
@@ -68,6 +71,11 @@ def row(kind: str, draw: random.Random) -> dict:
         return {"text": text, "second": " ".join(second), "label": len(set(words) & set(second)) / 2 + 0.25}
     if kind == "tags":
         return {"tokens": words, "tags": ["B-tone" if word in tone else "O" for word in words]}
+    if kind == "roles":
+        at = next(place for place, word in enumerate(words) if word in tone)
+        label, start = ("ARG0", at - 1) if at else ("ARG1", at + 1)
+        found = {"predicate": 0, "start": start, "end": start + 1, "label": label}
+        return {"tokens": words, "predicates": [at], "rolesets": [f"{words[at]}.01"], "args": [found]}
     if kind == "choice":
         endings = [draw.choice(tone), draw.choice(other)]  # one good, one bad; the good one is right
         return {"text": text, "endings": [f"it was {ending}" for ending in endings], "label": 0 if good else 1}
@@ -117,6 +125,8 @@ def is_right(task, given, value) -> bool:
         return isinstance(value, list) and set(value) <= set(task.labels)
     if task.answer == "number":
         return type(value) is float and np.isfinite(value)
+    if task.answer == "roles":
+        return len(value) == len(split(given)[0]) and set(value) <= set(task.labels)
     if task.answer == "tags":
         return len(value) == len(given) and set(value) <= set(task.labels)
     if task.answer == "choice":
@@ -133,7 +143,7 @@ def test_the_order_names_every_rung():
 def test_every_rung_answers_every_kind_or_passes(made, bert_folder, kind, rung):
     task = made[kind]
     answer = fitted(rung, task, bert_folder)
-    if task.answer == "span" and rung in ("static", "frozen"):
+    if task.answer in ("span", "roles") and rung in ("static", "frozen"):
         assert answer is None
         return
     assert answer is not None
@@ -156,6 +166,7 @@ LEARNT = {
     "span": 0.9,
     "span or none": 0.75,
     "choice": 0.95,
+    "roles": 0.9,
 }
 
 

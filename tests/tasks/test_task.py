@@ -29,8 +29,9 @@ BY_FORM = {
     "answering": [{"title": f"t{n}", "question": "is it", "context": t, "answers": {"text": [t[:4].strip()], "answer_start": [0]}} for n, t in enumerate(TEXTS)],
     "choice": [{"ctx": text, "endings": ["a film", "b"], "label": n % 2} for n, text in enumerate(TEXTS)],
     "senses": [sentence(n) for n in range(len(TEXTS))],
+    "roles": [{"tokens": words, "predicates": [0], "rolesets": ["be.01"], "args": [{"predicate": 0, "start": 1, "end": 2, "label": "ARG1"}]} for words in WORDS],
 }  # fmt: skip
-NOT_ON_THE_HUB = ("wsd",)
+NOT_ON_THE_HUB = ("propbank_ewt", "wsd")  # in this form
 EMBEDDED = ("imdb", "rotten_tomatoes")
 
 
@@ -180,7 +181,8 @@ def test_rows_that_are_trained_on_and_scored_on_are_told(tmp_path, form):
     write_inventory(tmp_path / "wordnet30")  # for senses
     kind = TASKS.load(form, Task)
     task = kind(path=folder(tmp_path / "both", train=rows[:60], validation=rows[60:], test=rows[55:58] + rows[58:]))
-    assert "5 of the 25 test rows stand in the train rows too" in task.caveats
+    each = 2 if form == "roles" else 1  # a sentence with a predicate is two rows
+    assert f"{5 * each} of the {25 * each} test rows stand in the train rows too" in task.caveats
     assert task.remarks()[1] == f"{task.path}: {task.caveats}"
     apart = kind(path=folder(tmp_path / "apart", train=rows[:60], test=rows[60:]))
     assert len(apart.remarks()) == 1 and apart.caveats == ""

@@ -36,7 +36,7 @@ def test_rows_come_back_in_order(family):
     assert found.dtype == np.float32
 
 
-@pytest.fixture(params=["tagging", "answering", "choice"])
+@pytest.fixture(params=["tagging", "answering", "choice", "roles"])
 def task(request, tmp_path):
     """Tasks whose rows are not one sequence with one answer."""
     path = made.write(request.param, tmp_path, count=40)

@@ -33,7 +33,7 @@ def feed_of(model, count=40):
     return Feed(Features(Label().encode(texts, model.tokenizer.backend_tokenizer, 60), targets), model, CPU)
 
 
-@pytest.fixture(params=["tagging", "answering", "choice"])
+@pytest.fixture(params=["tagging", "answering", "choice", "roles"])
 def task(request, tmp_path):
     """Tasks whose rows are not one sequence with one answer."""
     path = made.write(request.param, tmp_path, count=40)

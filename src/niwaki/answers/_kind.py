@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 
 from niwaki.core.errors import Refused, UsageError
 from niwaki.core.settings import Settings
@@ -102,8 +102,26 @@ class Kind(Settings):
         """The answer to each input with all that a user may want to know of it."""
         raise NotImplementedError
 
+    def further(self, answers: Sequence[Any]) -> list[Input]:
+        """What a second pass is asked after the first; most kinds need none."""
+        return []
+
+    def completed(self, answers: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """The answers of the first pass with those of the second in them."""
+        raise NotImplementedError
+
     def to_json(self) -> dict[str, Any]:
         return {"kind": type(self).__module__.rpartition(".")[2], **self.model_dump()}
+
+
+class Tokens(Protocol):
+    """What is taken of a tokenizer's encoding."""
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def type_ids(self) -> list[int]: ...
 
 
 class Writer:
@@ -116,9 +134,7 @@ class Writer:
         self._notes: list[Any] = []
         self._inputs = 0
 
-    def add(
-        self, encodings: Sequence[Encoding], owners: Sequence[int] | None = None, notes: Sequence[Any] = ()
-    ) -> None:
+    def add(self, encodings: Sequence[Tokens], owners: Sequence[int] | None = None, notes: Sequence[Any] = ()) -> None:
         """Sequences of some more inputs; `owners` counts from the first of these inputs, none says one sequence each."""
         numbers = np.arange(len(encodings)) if owners is None else np.asarray(owners, dtype=np.int64)
         self._ids.add(encoding.ids for encoding in encodings)

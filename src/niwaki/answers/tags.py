@@ -55,9 +55,9 @@ class Tags(Kind):
             pieces = [
                 (number, piece)
                 for number, (words, encoding) in enumerate(zip(chunk, whole, strict=True))
-                for piece in _pieces(list(words), encoding, tokenizer)
+                for piece in pieces_of(list(words), encoding, tokenizer)
             ]
-            notes = [_note(*piece) for _, piece in pieces]
+            notes = [note(*piece) for _, piece in pieces]
             writer.add([encoding for _, (*_, encoding) in pieces], [number for number, _ in pieces], notes)
         return writer.done()
 
@@ -81,7 +81,7 @@ class Tags(Kind):
         return found
 
 
-def _pieces(words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Iterator[Piece]:
+def pieces_of(words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Iterator[Piece]:
     """Stretches of words that fit, with the number of their first word. Most sentences are one stretch. A word that does
     not fit by itself loses its end."""
     if not encoding.overflowing:
@@ -102,7 +102,7 @@ def _pieces(words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Itera
     yield from zip(starts, stretches, tokenizer.encode_batch(stretches, is_pretokenized=True), strict=True)
 
 
-def _note(first: int, words: Sequence[str], encoding: Encoding) -> tuple[int, np.ndarray]:
+def note(first: int, words: Sequence[str], encoding: Encoding) -> tuple[int, np.ndarray]:
     places = np.full(len(words), -1)
     for place, word in reversed(list(enumerate(encoding.word_ids))):
         if word is not None:

@@ -31,7 +31,7 @@ def command(
 ) -> None:
     """Answer texts: given as words, from a file of any size, or from stdin, one a line.
 
-    What an answer is depends on the model: a label, labels, a number, tags, a stretch of text, a choice. Where it reads two
+    What an answer is depends on the model: a label, labels, a number, tags, a stretch of text, a choice, roles. Where it reads two
     texts (a pair, a question and its text, a beginning and its endings) a tab stands between them, or they are two columns.
     """
     from niwaki import api

@@ -15,6 +15,7 @@ from niwaki.data import contents, labelled, names, shapes
 LABELLED = ("classification", "regression", "multilabel")
 ROLES = {
     **dict.fromkeys(LABELLED, ("text", "second", "label")),
+    "roles": ("tokens", "predicates", "rolesets", "args"),
     "tagging": ("tokens", "tags"),
     "answering": ("question", "context", "answers"),
     "choice": ("text", "endings", "label"),
@@ -38,7 +39,8 @@ def guess(table: pa.Table, given: Mapping[str, str], kind: str = "") -> Guess:
     if not kinds:
         roles = ", ".join(f"data.{role}" for role in given)
         raise Refused(f"{roles}: do not go together{' in ' + kind if kind else ''}; roles: {roles_of(kind)}")
-    for name, shape in (("answering", shapes.answering), ("choice", shapes.choice), ("senses", shapes.senses)):
+    known = {"answering": shapes.answering, "choice": shapes.choice, "senses": shapes.senses, "roles": shapes.roles}
+    for name, shape in known.items():
         if name in kinds and (found := shape(rows, given)):
             return Guess(name, found)
     if "tagging" in kinds and (tagged := as_tagging(rows, given, alone=kinds == ["tagging"])):

@@ -1,4 +1,4 @@
-"""Rows from anywhere: a csv, tsv, jsonl, json or parquet file, a folder with a file per part, or a data set of the hub.
+"""Rows from anywhere: a csv, tsv, jsonl, json, parquet or conllu file, a folder with a file per part, or a data set of the hub.
 
 Small files are held in memory, large ones in a temporary file that is mapped (`spill.py`): memory stays flat.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from niwaki.core.errors import Refused, first_line
-from niwaki.data import columnar, delimited, objects
+from niwaki.data import columnar, delimited, objects, propositions
 from niwaki.data.folders import READERS, kind_of, parts_in
 from niwaki.data.hub import looks_like_id, read_hub
 from niwaki.data.spill import gather
@@ -63,6 +63,8 @@ def opened(path: Path, kind: str, columns: list[str] | None) -> Iterable[pa.Reco
         return columnar.batches(path, columns)
     if kind in (".jsonl", ".json"):
         return objects.batches(path)
+    if kind in (".conllu", ".conll"):
+        return propositions.batches(path, spans=kind == ".conll")
     return delimited.batches(path, "\t" if kind == ".tsv" else ",", columns)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from niwaki.core.errors import Refused
 
-READERS = (".csv", ".tsv", ".jsonl", ".parquet", ".json")
+READERS = (".csv", ".tsv", ".jsonl", ".parquet", ".json", ".conllu", ".conll")
 PACKED = tuple(f"{suffix}.gz" for suffix in READERS if suffix != ".parquet")
 PARTS = {
     "train": "train", "training": "train", "validation": "validation", "valid": "validation", "val": "validation",

@@ -28,6 +28,11 @@ LABELS = {
     "labelid", "categoryid", "answerkey",
 }  # fmt: skip
 TOKENS = {"tokens", "words", "token", "word"}
+PROPOSITIONS = {
+    "predicates": {"predicates"},
+    "rolesets": {"rolesets", "senses", "frames"},
+    "args": {"args", "arguments", "roles"},
+}
 NO_TAGS = {"lemmas", "lemma", "instanceids", "head", "heads", "offsets"}  # go with tokens, and are no kinds of them
 LEMMAS, POS, SENSES = {"lemmas", "lemma"}, {"pos", "upos", "postags"}, {"sensekeys", "senses", "sensekey", "sense"}
 QUESTIONS, CONTEXTS, ANSWERS = (

@@ -89,6 +89,23 @@ def senses(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
     return dict(found) if all(found.values()) else None
 
 
+def roles(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
+    """Predicates and arguments, which are known by their names and by what arguments are made of."""
+    lists = [name for name in rows.column_names if is_list_of_text(rows, name)]
+    found = {"tokens": one(given, "tokens", names.known(lists, names.TOKENS))}
+    found |= {
+        role: one(given, role, names.known(rows.column_names, known)) for role, known in names.PROPOSITIONS.items()
+    }
+    return dict(found) if all(found.values()) and holds_arguments(rows.schema.field(found["args"]).type) else None
+
+
+def holds_arguments(kind: pa.DataType) -> bool:
+    """Whether a column holds lists of arguments, of whatever predicate; or empty ones throughout."""
+    inner = kind.value_type if pa.types.is_list(kind) else kind
+    named = {field.name for field in inner} if pa.types.is_struct(inner) else set()
+    return {"predicate", "label"} <= named or pa.types.is_null(inner)
+
+
 def goes_with(rows: pa.Table, tokens: str, other: str) -> bool:
     """Whether each row has as many of the one as of the other, words or numbers."""
     kind = rows.schema.field(other).type

@@ -64,8 +64,13 @@ class Predictor:
         if not isinstance(texts, Iterable):
             raise UsageError(f"predict: give a text or a list of them (given: {type(texts).__name__})")
         inputs = checked(self.kind, [texts] if isinstance(texts, str | tuple) else list(texts))
-        rows = self.encode(inputs)
-        return self.kind.answers(self.logits(rows), rows, inputs, self.labels)
+        return self.answers(inputs, self.encode(inputs))
+
+    def answers(self, inputs: Sequence[Input], rows: Rows) -> list[Any]:
+        """The answers to inputs that are encoded already; what the kind asks further is asked too."""
+        found = self.kind.answers(self.logits(rows), rows, inputs, self.labels)
+        further = self.kind.further(found)
+        return self.kind.completed(found, self.answers(further, self.encode(further))) if further else found
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:
         """The bare answers: a label, a number, a list of tags, a text. Inputs are trusted to be of the right form."""

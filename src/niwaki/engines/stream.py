@@ -59,7 +59,7 @@ def answered(predictor: Predictor, source: Iterator[Batch]) -> Iterator[tuple[Ba
         coming = pool.submit(next, source, None)
         while (batch := coming.result()) is not None:
             coming = pool.submit(next, source, None)
-            yield batch, predictor.kind.answers(predictor.logits(batch.encoded), batch.encoded, batch.inputs, predictor.labels)  # fmt: skip
+            yield batch, predictor.answers(batch.inputs, batch.encoded)
 
 
 def records(batch: Batch, answers: Sequence[Any]) -> Iterator[dict[str, Any]]:

@@ -12,12 +12,14 @@ from niwaki.report.worth import label_of
 KINDS = {  # what the task answers → the hubs' name for such models
     "tags": "token-classification",
     "senses": "token-classification",
+    "roles": "token-classification",
     "span": "question-answering",
     "choice": "multiple-choice",
 }
 EXAMPLES = {  # what the task answers → an input of that form
     "tags": '["Ada Lovelace was born in London"]',
     "senses": '["She sat on the bank of the river"]',
+    "roles": '["Ada Lovelace wrote the first program"]',
     "span": '[("Where was she born?", "Ada Lovelace was born in London.")]',
     "choice": '[("She opens the door and", ["goes in.", "the door."])]',
 }

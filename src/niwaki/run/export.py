@@ -113,7 +113,7 @@ def texts_for(predictor: Predictor) -> list[Input]:
     found = imdb_sentences(TEXTS, 0)
     if form == "senses":
         return [predictor.kind.check(text) for text in found]
-    return [text.split() for text in found] if form == "tags" else list(found)
+    return [text.split() for text in found] if form in ("tags", "roles") else list(found)
 
 
 def refuse_apart(told: dict[str, Any], tolerance: float) -> None:

@@ -25,7 +25,8 @@ class Tables:
     def of(cls, knowledge: Knowledge, device: torch.device) -> "Tables":
         numbers = (knowledge.row.astype(np.int64), knowledge.lexfile.astype(np.int64))
         parts = (knowledge.vectors.codes, *numbers, knowledge.prior)
-        return cls(*(torch.from_numpy(part).to(device) for part in parts), scale=float(knowledge.vectors.scale[0]))
+        codes, row, lexfile, prior = (torch.from_numpy(part).to(device) for part in parts)
+        return cls(codes, row, lexfile, prior, float(knowledge.vectors.scale[0]))
 
 
 def candidate_scores(vectors: Tensor, stretches: Tensor, tables: Tables) -> Tensor:

@@ -6,25 +6,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-import torch
 from pyarrow import compute
-from torch import Tensor
-from torch.nn import functional
 
-from niwaki.answers._kind import Input, Rows, Value
+from niwaki.answers._kind import Input, Value
 from niwaki.answers.tags import OUTSIDE
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
-from niwaki.data.ragged import Ragged
-from niwaki.models.forward import Batch
-from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks._entities import counts, f1_of, precision_of, recall_of
-from niwaki.tasks._task import NO_LABEL, Task
+from niwaki.tasks._words import Words
 
 MARKS = "BIESLU"  # first letters of tags that mark stretches; parts of speech have single letters too (X, a full stop)
 
 
-class Tagging(Task):
+class Tagging(Words):
     tokens: str = setting("", "column that holds the words of a sentence, as a list; none guesses")
     tags: str = setting("", "column that holds their tags, as a list; none guesses")
 
@@ -36,7 +30,7 @@ class Tagging(Task):
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
         columns = self.columns(table)
-        tokens, tags = (self._lists(table, columns[role]) for role in ("tokens", "tags"))
+        tokens, tags = (self.lists(table, columns[role]) for role in ("tokens", "tags"))
         self.refuse_empty(part, pa.table({columns["tags"]: compute.list_flatten(tags)}))
         if compute.list_flatten(tokens).null_count:
             raise Refused(
@@ -52,14 +46,6 @@ class Tagging(Task):
         table = pa.table({"text": compute.binary_join(tokens, " "), "tokens": tokens, "tags": tags})
         return table.filter(kept)
 
-    def _lists(self, table: pa.Table, column: str) -> pa.ChunkedArray:
-        try:
-            return table.column(column).cast(pa.list_(pa.string()))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise Refused(
-                f"{self.source()}: column '{column}' does not hold lists; give jsonl or parquet with a list per sentence"
-            ) from None
-
     @cached_property
     def labels(self) -> list[str]:
         found = set(compute.unique(compute.list_flatten(self.splits()["train"].column("tags"))).to_pylist())
@@ -67,27 +53,6 @@ class Tagging(Task):
 
     def inputs(self, rows: pa.Table) -> list[Input]:
         return rows.column("tokens").to_pylist()
-
-    def gold(self, rows: pa.Table) -> list[Value]:
-        return rows.column("tags").to_pylist()
-
-    def targets(self, rows: pa.Table, encoded: Rows) -> Ragged:
-        """The tag at the first token of its word; a tag that no train row has teaches nothing."""
-        number = {name: k for k, name in enumerate(self.labels)}
-        gold, flat = self.gold(rows), np.full(len(encoded.ids.values), NO_LABEL, dtype=np.int32)
-        for sequence, (owner, (first, places)) in enumerate(zip(encoded.owners, encoded.notes, strict=True)):
-            numbers = np.array([number.get(tag, NO_LABEL) for tag in gold[owner][first : first + len(places)]])
-            flat[encoded.ids.starts[sequence] + places[places >= 0]] = numbers[places >= 0]
-        return Ragged(flat, encoded.ids.starts)
-
-    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        summed = functional.cross_entropy(
-            logits.flatten(0, 1), batch.targets.flatten(), ignore_index=NO_LABEL, reduction="sum"
-        )
-        return summed / torch.clamp((batch.targets != NO_LABEL).sum(), min=1)
-
-    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
-        return soft_cross_entropy(student, teacher, temperature, (batch.targets != NO_LABEL).float())
 
     @cached_property
     def _in_stretches(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from niwaki.answers._kind import Input, Value, chunked
+from niwaki.answers.roles import split
 from niwaki.tasks._task import Task
 
 SPARSE = (0.1, 1.0)  # 1 ÷ penalty, strongest first
@@ -60,7 +61,7 @@ def answered(features: Features, models: Sequence[Predict], inputs: Sequence[Inp
 
 def items(inputs: Sequence[Input]) -> Sequence[Input]:
     """What gets features of its own: to choose between endings, every beginning with each ending."""
-    if inputs and isinstance(inputs[0], tuple) and not isinstance(inputs[0][1], str):
+    if inputs and isinstance(inputs[0], tuple) and isinstance(inputs[0][1], list):
         return [(beginning, ending) for beginning, endings in inputs for ending in endings]
     return inputs
 
@@ -104,6 +105,11 @@ def tags(task: Task, known: Matrix, inputs: Any, gold: Sequence[Value], strength
     return lambda asked, inputs: cut(of_word(asked, inputs), [len(words) for words in inputs])
 
 
+def roles(task: Task, known: Matrix, inputs: Any, gold: Sequence[Value], strength: float) -> Predict:
+    of_words = tags(task, known, inputs, gold, strength)
+    return lambda asked, inputs: of_words(asked, [split(given)[0] for given in inputs])
+
+
 def choice(task: Task, known: Matrix, inputs: Sequence[Input], gold: Sequence[Value], strength: float) -> Predict:
     """A linear score for each ending, from the differences between the right ending and every other one."""
     groups = cut(range(known.shape[0]), [len(endings) for _, endings in inputs])
@@ -122,7 +128,7 @@ def choice(task: Task, known: Matrix, inputs: Sequence[Input], gold: Sequence[Va
     return predict
 
 
-KINDS = {"label": label, "labels": labels, "number": number, "tags": tags, "choice": choice}
+KINDS = {"label": label, "labels": labels, "number": number, "tags": tags, "choice": choice, "roles": roles}
 
 
 def classifier(known: Matrix, strength: float, labels: int) -> Any:

@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from niwaki.answers._kind import Input
+from niwaki.answers.roles import split
 from niwaki.evaluate.rungs._linear import Matrix
 
+FAR = 6  # words beyond which all are far from the predicate
 HASHED = 1 << 18  # features: names are hashed to so many columns
 
 
@@ -19,6 +23,34 @@ class WordFeatures:
 
         hasher = FeatureHasher(HASHED, input_type="string", alternate_sign=False)
         return hasher.transform(seen for words in inputs for seen in looks(words))
+
+
+class RoleFeatures(WordFeatures):
+    """The same, and how each word stands to the predicate, where one is marked."""
+
+    def of(self, inputs: Sequence[Input]) -> Matrix:
+        from sklearn.feature_extraction import FeatureHasher
+
+        hasher = FeatureHasher(HASHED, input_type="string", alternate_sign=False)
+        return hasher.transform(seen for given in inputs for seen in beside(*split(given)))
+
+
+def beside(words: Sequence[str], predicate: int | None) -> Iterator[list[str]]:
+    """What a word looks like, on which side of the predicate and how far from it; all of it beside the predicate's own word too."""
+    if predicate is None:
+        yield from looks(words)
+        return
+    own = words[predicate].lower()
+    for at, seen in enumerate(looks(words)):
+        side = min(max(at - predicate, -FAR), FAR)
+        between = " ".join(words[min(at, predicate) + 1 : max(at, predicate)][:3]).lower()
+        yield [
+            *(f"{feature} {'<=>'[np.sign(at - predicate) + 1]}" for feature in seen),
+            f"at {side}",
+            f"at {side} of {own}",
+            f"of {own}",
+            f"{side} over {between}",
+        ]
 
 
 def looks(words: Sequence[str]) -> Iterator[list[str]]:

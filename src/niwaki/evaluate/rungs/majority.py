@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from niwaki.answers._kind import Input, Value
+from niwaki.answers.roles import SENSE, split
 from niwaki.answers.tags import OUTSIDE
 from niwaki.evaluate.ladder import Answerer, Rung
 
@@ -25,6 +26,9 @@ class Majority(Rung):
             ]
         if self.task.answer == "senses":
             return self._commonest_senses(gold)
+        if self.task.answer == "roles":
+            sense = commonest(tag for tags in gold for tag in tags if tag.startswith(SENSE))
+            return lambda inputs: [no_roles(given, sense) for given in inputs]
         value = constant(self.task.answer, gold)
         return lambda inputs: same(value, inputs)
 
@@ -52,6 +56,12 @@ def constant(answer: str, gold: Sequence[Value]) -> Value:
 def commonest(values: Any) -> Value:
     """Ties go to the first in order, so that the choice is the same everywhere."""
     return min(Counter(values).items(), key=lambda entry: (-entry[1], entry[0]))[0]
+
+
+def no_roles(given: Input, sense: str) -> Value:
+    """Nothing has a role, nothing is a predicate, and a predicate that is marked has its commonest sense."""
+    words, predicate = split(given)
+    return [sense if at == predicate else OUTSIDE for at in range(len(words))]
 
 
 def same(value: Value, inputs: Sequence[Input]) -> list[Value]:

@@ -24,6 +24,9 @@ class Static(Rung):
         if self.task.answer == "span":
             self.note = "an average of words says nothing of where an answer stands"
             return None
+        if self.task.answer == "roles":
+            self.note = "vectors of words do not tell where the predicate stands"
+            return None
         if self.task.answer == "tags":
             self.most_rows = MOST_SENTENCES
         table = self._table()

@@ -1,0 +1,112 @@
+"""Semantic roles on PropBank's English Web Treebank: `python benchmarks/roles.py DATA [names …]`.
+
+DATA is a folder of tasks (docs/tasks.md) that holds propbank_ewt and, where heads are to be scored too, universal_propositions.
+MiniLM is fine-tuned, packed in 8 bits, and students of three layers are made of it with and without its help. Appends a record of
+each to results/roles.jsonl; runs lie in runs/roles, and what is there already is not made again.
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import jobs
+from jobs import both, stages_of
+
+from niwaki.answers.roles import stretches
+from niwaki.core.files import read_json
+from niwaki.data.files import read_table
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate.quality import quality
+from niwaki.run.plan import Plan, make_plan
+from niwaki.run.recipe import parse
+from niwaki.tasks._entities import f1_of, precision_of, recall_of
+from niwaki.tasks._propositions import arguments
+from niwaki.tasks._sentences import NONE
+from niwaki.tasks.roles import Roles
+
+FOLDER = Path("runs") / "roles"
+TEACHER = {
+    "name": "teacher",
+    "methods": [{"use": "freeze"}],
+    "train": {"epochs": 3, "lr": 5e-4, "batch": 32, "dropout": 0.0, "validations": 2},
+}
+CUT = [{"use": "vocabulary"}, {"use": "student", "layers": 3}]
+TRAIN = {"epochs": 1, "lr": 5e-4, "batch": 32, "dropout": 0.0}
+INT8 = {"name": "int8", "methods": [{"use": "int8"}]}
+JOBS: dict[str, list[dict[str, Any]]] = {
+    "minilm": [TEACHER],
+    "minilm-int8": [TEACHER, INT8],
+    "half": [TEACHER, {"name": "half", "start": "teacher", "teacher": "teacher", "methods": [*CUT, {"use": "logits"}], "train": TRAIN}, INT8],
+    "half-alone": [{"name": "alone", "methods": CUT, "train": TRAIN}, INT8],
+}  # fmt: skip
+
+
+def run(name: str, data: str) -> dict[str, Any]:
+    recipe = {"model": "minilm", "task": "propbank_ewt", "data": {"path": data}, "stages": JOBS[name]}
+    plan = make_plan(parse(recipe), name)
+    jobs.make(plan, FOLDER)
+    made = both(plan, FOLDER)[1]
+    predictor = Predictor(made / "model")
+    return {"name": name, **summary(plan, made), "sentences": whole(plan, predictor), "heads": by_heads(Path(data), predictor), "parts": parts(plan, predictor)}  # fmt: skip
+
+
+def summary(plan: Plan, made: Path) -> dict[str, Any]:
+    result = read_json(made / "result.json")
+    rows = {part: table.num_rows for part, table in plan.task.splits().items()}
+    first = read_json(FOLDER / plan.stages[0].folder / "result.json")
+    spent = {key: first["spent"][key] for key in jobs.SPENT}
+    return {"rows": rows, "bytes": result["bytes"], "score": result["score"], "parity": result["parity"], "first_spent": spent, "train": TEACHER["train"], **stages_of(plan, FOLDER)}  # fmt: skip
+
+
+def whole(plan: Plan, predictor: Predictor) -> dict[str, float]:
+    """F1 where nothing but the sentence is given: an argument is right where its predicate is found too."""
+    rows = plan.task.splits()["test"]
+    asked, hits, said, gold = rows.column("predicate").to_pylist(), 0, 0, 0
+    golds = list(zip(rows.column("tokens").to_pylist(), asked, plan.task.gold(rows), strict=True))
+    answers = iter(predictor.predict([words for words, predicate, _ in golds if predicate == NONE]))
+    found: dict[int, Any] = {}
+    for _, predicate, tags in golds:
+        if predicate == NONE:
+            found = {frame["predicate"]: frame["arguments"] for frame in next(answers).frames}
+            said += sum(len(arguments(stretches_in(some))) for some in found.values())
+        else:
+            true = arguments(stretches(tags))
+            hits += len(true & arguments(stretches_in(found.get(predicate, ()))))
+            gold += len(true)
+    return {
+        "f1": f1_of(hits, said, gold),
+        "precision": precision_of(hits, said, gold),
+        "recall": recall_of(hits, said, gold),
+    }
+
+
+def stretches_in(some: Any) -> list[tuple[str, int, int]]:
+    return [(one["label"], one["start"], one["end"]) for one in some]
+
+
+def by_heads(data: Path, predictor: Predictor) -> dict[str, Any]:
+    """Scores on the sets that mark head words: the head of a stretch that was said must be the one marked."""
+    found = {}
+    for path in sorted((data / "universal_propositions").glob("*-test.parquet")):
+        task = Roles(path=str(path))
+        rows = task.checked("test", read_table(path))
+        found[path.stem.removesuffix("-test")] = quality(task, task.outcomes(predictor.values(task.inputs(rows)), rows))
+    return {name: {"rows": score["rows"], **{key: one["value"] for key, one in score["all"].items()}} for name, score in found.items()}  # fmt: skip
+
+
+def parts(plan: Plan, predictor: Predictor) -> dict[str, float]:
+    """CPU seconds of the test rows: to tokens, through the network, to tags."""
+    rows = plan.task.splits()["test"]
+    inputs, clock = plan.task.inputs(rows), [time.process_time()]
+    encoded = predictor.encode(inputs)
+    clock.append(time.process_time())
+    logits = predictor.logits(encoded)
+    clock.append(time.process_time())
+    predictor.kind.values(logits, encoded, inputs, predictor.labels)
+    clock.append(time.process_time())
+    names = ("tokens", "network", "tags")
+    return {"rows": len(inputs), **{name: clock[place + 1] - clock[place] for place, name in enumerate(names)}}
+
+
+if __name__ == "__main__":
+    jobs.main(__doc__, "roles", ("name",), [(name,) for name in JOBS], run)

@@ -1,0 +1,297 @@
+"""Who did what to whom: the predicates of a sentence, the sense of each, and its arguments with their roles.
+
+One head says it all. A sentence alone is asked for its predicates: each word is `P` or `O`. With a predicate marked it is asked
+for roles, `B-ARG0`, `I-ARG0`, …, and the predicate's own word for its sense, `S-01`. A plain sentence so takes two passes.
+
+The mark is a separator on either side of the predicate, and token type 1 for families that have types: networks without types
+can learn from a teacher that has them, since both read the same tokens.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from tokenizers import Encoding, Tokenizer
+
+from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited, softmax
+from niwaki.answers._paths import Paths
+from niwaki.answers.tags import OUTSIDE, WORD, note, pieces_of
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.data.names import TOKENS, known
+
+IS_PREDICATE, SENSE = "P", "S-"
+MARKS = 2  # tokens that a mark takes
+Stretch = tuple[str, int, int]  # label, first word, the word after the last
+Note = tuple[
+    int, np.ndarray, int
+]  # number of the first word, place of each word's first token, number of the predicate's word
+Frame = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Prediction(Answer):
+    words: list[str]
+    frames: list[
+        Frame
+    ]  # of each predicate: `predicate`, its word's number; `roleset`; `arguments`, with label, start, end
+
+    def __str__(self) -> str:
+        return " | ".join(shown(self.words, frame) for frame in self.frames) or " ".join(self.words)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """The tokens of a sentence whose predicate is marked."""
+
+    ids: list[int]
+    type_ids: list[int]
+
+
+class Roles(Kind):
+    rolesets: str = setting(
+        "", "a line for each word known as a predicate: the word, then its rolesets, commonest first"
+    )
+
+    architecture: ClassVar[str] = "TokenClassification"
+    per_token: ClassVar[bool] = True
+    wants: ClassVar[str] = "a string, a list of words, or one of these and the number of its predicate's word, from 0"
+
+    def check(self, given: Any) -> Input:
+        if not isinstance(given, tuple):
+            return checked_words(given)
+        if len(given) != 2 or isinstance(given[1], bool) or not isinstance(given[1], int):
+            raise TypeError
+        words = checked_words(given[0])
+        if not 0 <= given[1] < len(words):
+            raise TypeError
+        return words, given[1]
+
+    def from_line(self, line: str) -> Any:
+        """A sentence; after a tab, the number of its predicate's word."""
+        text, _, number = line.rpartition("\t")
+        return (text, int(number)) if text and number.isascii() and number.isdigit() else line
+
+    def columns(self, names: Sequence[str]) -> list[Columns]:
+        return [[name] for name in known(names, TOKENS)] or super().columns(names)
+
+    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
+        """Notes: of each sequence the number of its first word, the place of every word's first token, and the number of
+        the predicate's word, -1 without one. A long sentence is cut between words; with a predicate, it is the words around that."""
+        marker, writer = Marker(tokenizer, max_tokens), Writer()
+        for chunk in chunked(inputs):
+            asked = [split(given) for given in chunk]
+            encodings = marker.whole.encode_batch([words for words, _ in asked], is_pretokenized=True)
+            sequences, owners, notes = [], [], []
+            for owner, ((words, predicate), encoding) in enumerate(zip(asked, encodings, strict=True)):
+                for tokens, about in marker.sequences(words, predicate, encoding):
+                    sequences.append(tokens)
+                    owners.append(owner)
+                    notes.append(about)
+            writer.add(sequences, owners, notes)
+        return writer.done()
+
+    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+        """A tag for every word."""
+        said = [[OUTSIDE] * len(split(given)[0]) for given in inputs]
+        for owner, first, numbers, _ in self._tagged(logits, rows, inputs, labels):
+            said[owner][first : first + len(numbers)] = [labels[number] for number in numbers]
+        return said
+
+    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+        found = [Prediction(list(split(given)[0]), []) for given in inputs]
+        for owner, first, numbers, scores in self._tagged(logits, rows, inputs, labels):
+            words, predicate = split(inputs[owner])
+            tags = [labels[number] for number in numbers]
+            if predicate is None:
+                found[owner].frames.extend(
+                    {"predicate": first + at} for at, tag in enumerate(tags) if tag == IS_PREDICATE
+                )
+            else:
+                sure = softmax(scores)[np.arange(len(numbers)), numbers]
+                roleset = self.roleset(words[predicate], tags[predicate - first])
+                found[owner].frames.append(frame_of(tags, sure, first, predicate, roleset))
+        return found
+
+    def further(self, answers: Sequence[Prediction]) -> list[Input]:
+        """Every predicate that was found and has no roleset yet is asked for its roles."""
+        return [(one.words, frame["predicate"]) for one in answers for frame in one.frames if "roleset" not in frame]
+
+    def completed(self, answers: Sequence[Prediction], others: Sequence[Prediction]) -> list[Prediction]:
+        rest = iter(others)
+        return [Prediction(one.words, [frame if "roleset" in frame else next(rest).frames[0] for frame in one.frames])
+                for one in answers]  # fmt: skip
+
+    def roleset(self, word: str, sense: str) -> str:
+        """`sit.01` of `sat` and `S-01`; of a word that no train row has as a predicate, the word itself and the number."""
+        number = sense.removeprefix(SENSE)
+        known_as = (one for one in rolesets_of(self.rolesets).get(word.lower(), ()) if one.rpartition(".")[2] == number)
+        return next(known_as, f"{word.lower()}.{number}")
+
+    def _tagged(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:  # fmt: skip
+        """Of each sequence its input, its first word, the tags of its words, and the scores (words, labels) they were chosen by."""
+        modes = modes_of(tuple(labels))
+        for sequence, (owner, (first, places, predicate)) in enumerate(zip(rows.owners, rows.notes, strict=True)):
+            tokens = logits[rows.ids.starts[sequence] : rows.ids.starts[sequence + 1]]
+            scores = np.where(places[:, None] >= 0, tokens[places], 0)  # a word that has no token may have any tag
+            if predicate < 0:
+                scores = scores + modes.finding
+                yield owner, first, scores.argmax(axis=1), scores
+            else:
+                at = predicate - first
+                scores = scores + modes.labelling
+                scores[at] = tokens[places[at]] + modes.senses(self._known_senses(split(inputs[owner])[0][predicate]))
+                yield owner, first, modes.paths.best(scores), scores
+
+    def _known_senses(self, word: str) -> tuple[str, ...]:
+        """Those that the train rows have of a word; only they compete."""
+        return tuple(f"{SENSE}{one.rpartition('.')[2]}" for one in rolesets_of(self.rolesets).get(word.lower(), ()))
+
+
+class Modes:
+    """Which labels compete: 0 for those, -inf for others."""
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.labels = labels
+        self.paths = Paths(labels)
+        self.finding = self._among({OUTSIDE, IS_PREDICATE})
+        self.labelling = self._among({label for label in labels if label[:2] in ("B-", "I-")} | {OUTSIDE})
+        self._senses = cache(self._sense_mask)
+
+    def senses(self, some: tuple[str, ...]) -> np.ndarray:
+        return self._senses(some)
+
+    def _sense_mask(self, some: tuple[str, ...]) -> np.ndarray:
+        there = {label for label in self.labels if label.startswith(SENSE)}
+        return self._among(there & set(some) or there or {OUTSIDE})
+
+    def _among(self, allowed: set[str]) -> np.ndarray:
+        return np.where([label in allowed for label in self.labels], 0.0, -np.inf)
+
+
+modes_of = lru_cache(8)(Modes)
+
+
+@lru_cache(8)
+def rolesets_of(text: str) -> dict[str, list[str]]:
+    """Word → its rolesets, from lines of words with spaces between."""
+    return {word: rolesets for word, *rolesets in (line.split() for line in text.splitlines() if line.strip())}
+
+
+def split(given: Input) -> tuple[Sequence[str], int | None]:
+    """Words, and the number of the predicate's where there is one."""
+    return given if isinstance(given, tuple) else (given, None)
+
+
+def checked_words(given: Any) -> list[str]:
+    words = WORD.findall(filled(given)) if isinstance(given, str) else [filled(word) for word in given]
+    if not words:
+        raise ValueError
+    return words
+
+
+def separator_of(tokenizer: Tokenizer) -> int:
+    """The mark that ends a text."""
+    ids = tokenizer.encode("").ids
+    if not ids:
+        raise Refused("roles: the tokenizer ends texts with no mark, which is needed to mark predicates")
+    return ids[-1]
+
+
+class Marker:
+    """Sentences to sequences of tokens, by one tokenizer and at most so many tokens."""
+
+    def __init__(self, tokenizer: Tokenizer, max_tokens: int) -> None:
+        self.whole = limited(tokenizer, max_tokens)
+        self.separator, self.max_tokens = separator_of(self.whole), max_tokens
+
+    def sequences(self, words: Sequence[str], predicate: int | None, encoding: Encoding) -> Iterator[tuple[Any, Note]]:
+        """Tokens and notes of one input; `encoding` is that of all its words."""
+        if predicate is None:
+            for number, some, tokens in pieces_of(list(words), encoding, self.whole):
+                yield tokens, (*note(number, some, tokens), -1)
+            return
+        first, end = 0, len(words)
+        if encoding.overflowing or len(encoding.ids) + MARKS > self.max_tokens:
+            first, end = window(words, predicate, encoding, self.max_tokens - MARKS)
+            encoding = self.whole.encode(words[first:end], is_pretokenized=True)
+        yield self.marked(encoding, first, words[first:end], predicate)
+
+    def marked(self, encoding: Encoding, first: int, words: Sequence[str], predicate: int) -> tuple[Marked, Note]:
+        """A separator before and after the tokens of the predicate, and type 1 from the one to the other. A predicate that does
+        not fit by itself loses its end; one that has no token (a lone odd character) is marked at the end of the sentence, by
+        two separators with nothing between."""
+        places = note(first, words, encoding)[1]
+        own = [place for place, word in enumerate(encoding.word_ids) if word == predicate - first]
+        start, end = (own[0], own[-1] + 1) if own else (len(encoding.ids) - 1, len(encoding.ids) - 1)
+        over = max(0, len(encoding.ids) + MARKS - self.max_tokens)
+        kept = [self.separator, *encoding.ids[start : end - over], self.separator]
+        ids = [*encoding.ids[:start], *kept, *encoding.ids[end:]]
+        types = [0] * start + [1] * len(kept) + [0] * (len(encoding.ids) - end)
+        places = places + (places >= start) + (places >= end) * (MARKS - 1 - over)
+        if not own:
+            places[predicate - first] = start
+        return Marked(ids, types), (first, places, predicate)
+
+
+def window(words: Sequence[str], predicate: int, encoding: Encoding, most: int) -> tuple[int, int]:
+    """First and last word (not in it) of the stretch around the predicate that fits, as wide to the left as to the right."""
+    parts = [encoding, *encoding.overflowing]
+    tokens = Counter(word for part in parts for word in part.word_ids if word is not None)
+    room = most - sum(encoding.special_tokens_mask) - max(1, tokens[predicate])
+    first, end = predicate, predicate + 1
+    while True:
+        sides = [(end, tokens[end])] if end < len(words) else []
+        sides += [(first - 1, tokens[first - 1])] if first > 0 else []
+        fitting = [at for at, size in sides if size <= room]
+        if not fitting:
+            return first, end
+        at = min(fitting, key=lambda at: abs(at - predicate))
+        room -= tokens[at]
+        first, end = min(first, at), max(end, at + 1)
+
+
+def stretches(tags: Sequence[str]) -> list[Stretch]:
+    """Of B-X and I-X; an I-X that goes on with nothing begins a stretch of its own."""
+    found: list[Stretch] = []
+    for place, tag in enumerate(tags):
+        letter, label = tag[:2], tag[2:]
+        if letter == "I-" and found and found[-1][0] == label and found[-1][2] == place:
+            found[-1] = (label, found[-1][1], place + 1)
+        elif letter in ("B-", "I-"):
+            found.append((label, place, place + 1))
+    return found
+
+
+def frame_of(tags: Sequence[str], sure: np.ndarray, first: int, predicate: int, roleset: str) -> Frame:
+    """`sure`: the probability of each word's tag; that of an argument is the least of its words'."""
+    told = [
+        {"label": label, "start": first + start, "end": first + end, "probability": float(sure[start:end].min())}
+        for label, start, end in stretches(tags)
+    ]
+    return {
+        "predicate": predicate,
+        "roleset": roleset,
+        "probability": float(sure[predicate - first]),
+        "arguments": told,
+    }
+
+
+def shown(words: Sequence[str], frame: Frame) -> str:
+    """`[ARG0 The cat] [V sat: sit.01] [ARGM-LOC on the mat]`; words that have no role stand as they are."""
+    starts = {one["start"]: one for one in frame.get("arguments", ())}
+    parts, at = [], 0
+    while at < len(words):
+        if at == frame["predicate"]:
+            parts.append(f"[V {words[at]}: {frame.get('roleset', '?')}]")
+            at += 1
+        elif at in starts:
+            parts.append(f"[{starts[at]['label']} {' '.join(words[at : starts[at]['end']])}]")
+            at = starts[at]["end"]
+        else:
+            parts.append(words[at])
+            at += 1
+    return " ".join(parts)
