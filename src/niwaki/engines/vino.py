@@ -4,7 +4,6 @@ OpenVINO never opens a file here: tables of weights are inputs of the graph that
 of model.safetensors at its place. What packed weights unpack to is worked out once, so that it can be multiplied as 8 bits.
 """
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,13 @@ import numpy as np
 
 from niwaki.core.errors import Refused, first_line
 from niwaki.core.inside import inside
+from niwaki.core.tensor_file import header
 from niwaki.engines.graph_rules import EXTERNAL, check_graph
 from niwaki.engines.products import Product, with_scales
 
 GRAPH, WEIGHTS = "model.onnx", "model.safetensors"
 INPUTS = {"ids", "mask", "types"}
+KINDS = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
 
 
 def read(folder: Path, core: Any) -> tuple[Any, list[int]]:
@@ -50,20 +51,20 @@ def places(model: Any, names: set[str]) -> list[Any]:
 
 
 def _tables(graph: Any, weights: Path, where: Path) -> dict[str, np.ndarray]:
-    """The tables that lie in the file of weights, mapped and not read."""
+    """The tables that lie in the file of weights, mapped and not read. Their shapes must be those of the file: OpenVINO trusts them."""
     from onnx import helper
 
     outside = [table for table in graph.initializer if table.data_location == EXTERNAL]
     data = np.asarray(np.memmap(weights, np.uint8, "c")) if outside else np.zeros(0, np.uint8)
+    start, tensors = header(weights)
+    there = {(start + one.first, one.shape): one for one in tensors.values()}
     found = {}
     for table in outside:
         place = {entry.key: int(entry.value) for entry in table.external_data if entry.key != "location"}
-        try:
-            kind = np.dtype(helper.tensor_dtype_to_np_dtype(table.data_type))
-        except KeyError:
-            raise Refused(f"{where}: table '{table.name[:60]}' is of a type that is not known") from None
-        if any(size < 0 for size in table.dims) or math.prod(table.dims) * kind.itemsize != place["length"]:
-            raise Refused(f"{where}: table '{table.name[:60]}' is of another size than its place in {WEIGHTS}")
+        tensor = there.get((place["offset"], tuple(table.dims)))
+        kind = KINDS.get(tensor.dtype) if tensor else None
+        if kind is None or helper.np_dtype_to_tensor_dtype(np.dtype(kind)) != table.data_type:
+            raise Refused(f"{where}: table '{table.name[:60]}' is of another shape or type than in {WEIGHTS}")
         piece = data[place["offset"] : place["offset"] + place["length"]]
         found[table.name] = np.require(piece.view(kind).reshape(table.dims), requirements="A")
     return found
