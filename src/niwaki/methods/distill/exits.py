@@ -1,6 +1,6 @@
 """Early exits: the head learns to answer from inner layers too, so that texts which an inner answer is sure enough for go no further.
 
-Papers: Schwartz et al. 2020, The Right Tool for the Job (arXiv 2004.07453); one head for all exits as in Elhoushi et al. 2024, LayerSkip
+Paper: Schwartz et al. 2020, The Right Tool for the Job (arXiv 2004.07453); one head for all exits as in Elhoushi et al. 2024, LayerSkip
 (arXiv 2404.16710): the saved network is an ordinary one, and its first layers with its head are a smaller model that is in it.
 An exit follows the teacher where the stage has one, else the network's own last answer. `niwaki cascade` chooses when to stop.
 Cost: the head once more for each exit; one pass of the teacher over the texts, where there is one.
