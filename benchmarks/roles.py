@@ -30,11 +30,17 @@ TEACHER = {
     "methods": [{"use": "freeze"}],
     "train": {"epochs": 3, "lr": 5e-4, "batch": 32, "dropout": 0.0, "validations": 2},
 }
+LONGER = {
+    "name": "longer",
+    "methods": [{"use": "freeze"}],
+    "train": {"epochs": 3, "lr": 3e-4, "batch": 32, "dropout": 0.0, "validations": 2},
+}
 CUT = [{"use": "vocabulary"}, {"use": "student", "layers": 3}]
 TRAIN = {"epochs": 1, "lr": 5e-4, "batch": 32, "dropout": 0.0}
 INT8 = {"name": "int8", "methods": [{"use": "int8"}]}
 JOBS: dict[str, list[dict[str, Any]]] = {
     "minilm": [TEACHER],
+    "minilm-longer": [TEACHER, LONGER],
     "minilm-int8": [TEACHER, INT8],
     "half": [TEACHER, {"name": "half", "start": "teacher", "teacher": "teacher", "methods": [*CUT, {"use": "logits"}], "train": TRAIN}, INT8],
     "half-alone": [{"name": "alone", "methods": CUT, "train": TRAIN}, INT8],
