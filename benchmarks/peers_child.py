@@ -207,10 +207,10 @@ class Niwaki:
         self.folder, self.made = work / "exported", {}  # type: ignore[var-annotated]
 
     def predictor(self, tokens: int) -> Any:
-        from niwaki.engines.predictor import Predictor
+        from niwaki.engines.cascade import opened
         from niwaki.engines.runtimes.native import Native
 
-        made = Predictor(self.folder, self.engine, THREADS, tokens)
+        made = opened(self.folder, self.engine, THREADS, tokens)
         if self.kernels:
             made.runtime = Native(self.folder, THREADS, self.kernels)
         return made
@@ -241,15 +241,6 @@ class NiwakiStudent(Niwaki):
         super().__init__(folder, work)
         self.folder = work / "students" / sys.argv[1].removeprefix(STUDENT)
         self.engine = "native" if list(self.folder.rglob("native.json")) else "onnx"
-
-    def predictor(self, tokens: int) -> Any:
-        from niwaki import api
-
-        return (
-            api.load(self.folder, self.engine, THREADS)
-            if (self.folder / "cascade.json").is_file()
-            else super().predictor(tokens)
-        )
 
 
 STUDENT = "niwaki student "
