@@ -109,6 +109,7 @@ LINES = {
     "tags": ["the film was very good.", "unseen words, too"],
     "roles": ["the film was very good.", "unseen words, too\t1"],
     "span": ["the good\tit was a very good film and a dull plot"],
+    "senses": ["the film was very good.", "a dull plot, a cold film"],
 }
 GIVEN = {  # the same, as Python users give it
     "label": ["a good film", ("a good film", "the plot was dull")],
@@ -118,7 +119,9 @@ GIVEN = {  # the same, as Python users give it
     "tags": [["the", "film", "was", "very", "good", "."], ["unseen", "words", ",", "too"]],
     "roles": [["the", "film", "was", "very", "good", "."], (["unseen", "words", ",", "too"], 1)],
     "span": [("the good", "it was a very good film and a dull plot")],
+    "senses": [["the", "film", "was", "very", "good", "."], ["a", "dull", "plot", ",", "a", "cold", "film"]],
 }
+SAID = {"label": "label", "labels": "labels", "number": "value", "choice": "choice", "tags": "tags", "span": "answer", "roles": "frames", "senses": "senses"}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=LINES)
@@ -126,21 +129,25 @@ def served(request, tmp_path_factory):
     return request.param, saved(model_of(request.param), tmp_path_factory.mktemp("served") / request.param)
 
 
+def without_chances(said):
+    """Probabilities differ in the last digits from engine to engine."""
+    if isinstance(said, dict):
+        return {name: without_chances(value) for name, value in said.items() if name != "probability"}
+    return [without_chances(one) for one in said] if isinstance(said, list) else said
+
+
 def test_predict_lines_of_every_kind(niwaki, served, tmp_path, monkeypatch):
     kind, folder = served
     predictor = Predictor(folder)
-    wanted = (
-        [one.frames for one in predictor.predict(GIVEN[kind])] if kind == "roles" else predictor.values(GIVEN[kind])
-    )
+    wanted = [getattr(one, SAID[kind]) for one in predictor.predict(GIVEN[kind])]
     (tmp_path / "lines").write_text("\n".join(LINES[kind]))
     said = json.loads(niwaki("predict", folder, "--in", tmp_path / "lines", "--json").out)
-    field = {"label": "label", "labels": "labels", "number": "value", "choice": "choice", "tags": "tags", "span": "answer", "roles": "frames"}  # fmt: skip
-    found = [answer[field[kind]] for answer in said]
+    found = [answer[SAID[kind]] for answer in said]
     assert [answer["text"] for answer in said] == LINES[kind]
     if kind == "number":
         np.testing.assert_allclose(found, wanted, atol=1e-3)
     else:
-        assert found == wanted
+        assert without_chances(found) == without_chances(wanted)
     plain = niwaki("predict", folder, *LINES[kind]).out
     assert len(plain.splitlines()) == len(LINES[kind])
     assert all(line.endswith(f"\t{given}") for line, given in zip(plain.splitlines(), LINES[kind], strict=True))
@@ -165,6 +172,7 @@ BAD = {
     "span": "a question alone",
     "tags": None,
     "roles": "one two\t2",
+    "senses": None,
 }
 
 

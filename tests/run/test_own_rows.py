@@ -56,10 +56,12 @@ def test_rows_of_every_kind_are_recognised(tmp_path, bert_folder):
     """And the recipe that is run where none is named is fit for them."""
     assert resolve("", (), made.write("choice", tmp_path))[:2] == (locate("own"), "choice-own")
     for task in made.TASKS:
-        plan = api.check(data=made.write(task, tmp_path), overrides=[f"model={bert_folder}"])
+        short = [f"data.{name}={value}" for name, value in made.SHORT.get(task, {}).items()]
+        plan = api.check(data=made.write(task, tmp_path), overrides=[f"model={bert_folder}", *short])
         assert plan["task"]["name"] == task
-        assert plan["task"]["answer"] == {"classification": "label", "regression": "number", "multilabel": "labels", "tagging": "tags", "answering": "span", "choice": "choice", "roles": "roles"}[task]  # fmt: skip
-        assert sum(plan["task"]["rows"].values()) == 90 or task == "roles"  # there a sentence is several rows
+        assert plan["task"]["answer"] == {"classification": "label", "regression": "number", "multilabel": "labels", "tagging": "tags", "answering": "span", "choice": "choice", "roles": "roles", "senses": "senses"}[task]  # fmt: skip
+        # a sentence is several rows of roles, and none of senses where nothing is asked
+        assert sum(plan["task"]["rows"].values()) == 90 or task in ("roles", "senses")
 
 
 def test_settings_that_name_no_column_may_stand_beside_the_data(tmp_path, bert_folder):
