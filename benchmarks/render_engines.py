@@ -14,7 +14,7 @@ def peers(rows: list[Record]) -> str:
     """The newest record of each model and task with the same contenders."""
     newest = {(row["model"], row["task"], *sorted(row["contenders"])): row for row in rows}
     parts = [
-        "Command: `python benchmarks/peers.py MODEL DATA`, with `--only` some of the engines and `--students NAME=FOLDER …` for models beside the teacher (a name that ends in -float is not rounded; the cascade is `niwaki cascade half teacher --task sst2 --keep 1.0`). The same fine-tuned fp32 model in each engine, as its documentation says to use it: batches of 32 in the order given, padded to "
+        "Command: `python benchmarks/peers.py MODEL DATA`, with `--only` some of the engines and `--students NAME=FOLDER …` for models beside the teacher (a name that ends in -float is not rounded; the cascades are `niwaki cascade half teacher --task sst2 --keep 1.0`; `exits`, that of the half trained with exits (`benchmarks/distil.py DATA exits/sst2`, exported in 8 bits) with `--keep 0.99`; and `exits-and-teacher`, that and the teacher with `--keep 0.995`). The same fine-tuned fp32 model in each engine, as its documentation says to use it: batches of 32 in the order given, padded to "
         "the longest; niwaki's are what `niwaki export` wrote. Text in to label out, each engine in a process of its own with all cores, one at a time, lap by lap in turns. Figures are the median of the "
         "laps' ratios to transformers eager fp32; absolute figures in brackets. `AVX2 alone` is held back to instructions of 2013 while the others use all of the processor's."
     ]  # fmt: skip
