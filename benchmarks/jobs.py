@@ -12,7 +12,7 @@ from niwaki.core.lock import locked
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.speed import race
 from niwaki.meter.ledger import Ledger
-from niwaki.run.plan import Plan
+from niwaki.run.plan import Plan, PlannedStage
 from niwaki.run.runner import quiet_libraries, run_stage
 
 RACE_TEXTS = 192
@@ -65,8 +65,13 @@ def raced(plan: Plan, folder: Path) -> dict[str, Any]:
 
 def stages_of(plan: Plan, folder: Path) -> dict[str, Any]:
     """What the stages after the teacher were, and took."""
-    results = [read_json(folder / stage.folder / "result.json") for stage in plan.stages[1:]]
     return {
         "stages": [stage.to_json() for stage in plan.stages[1:]],
-        "spent": [{key: result["spent"][key] for key in SPENT} for result in results],
+        "spent": [spent_on(stage, folder) for stage in plan.stages[1:]],
     }
+
+
+def spent_on(stage: PlannedStage, folder: Path) -> dict[str, Any]:
+    """By all attempts, those that were killed or stopped too."""
+    found = Ledger(folder / "ledger.jsonl").total("key")[stage.key].reading
+    return {key: getattr(found, key) for key in SPENT}

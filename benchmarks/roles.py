@@ -59,8 +59,7 @@ def run(name: str, data: str) -> dict[str, Any]:
 def summary(plan: Plan, made: Path) -> dict[str, Any]:
     result = read_json(made / "result.json")
     rows = {part: table.num_rows for part, table in plan.task.splits().items()}
-    first = read_json(FOLDER / plan.stages[0].folder / "result.json")
-    spent = {key: first["spent"][key] for key in jobs.SPENT}
+    spent = jobs.spent_on(plan.stages[0], FOLDER)
     return {"rows": rows, "bytes": result["bytes"], "score": result["score"], "parity": result["parity"], "first_spent": spent, "train": TEACHER["train"], **stages_of(plan, FOLDER)}  # fmt: skip
 
 

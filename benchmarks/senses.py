@@ -25,7 +25,7 @@ SYSTEMS = {
     "esc": "ESCHER", "bem": "BEM", "ewiser": "EWISER", "ares": "ARES", "glossbert": "GlossBERT", "generationary": "Generationary",
     "lmms": "LMMS", "syntagrank": "SyntagRank",
 }  # fmt: skip
-SPENT = ("seconds", "cpu_seconds", "joules", "tier")
+spent_on = ("seconds", "cpu_seconds", "joules", "tier")
 Stage = dict[str, Any]
 Answers = list[list[str | None]]
 
@@ -145,7 +145,7 @@ def told(plan: Plan, folder: Path, stage: str) -> dict[str, Any]:
         "interval": [parts[ALL]["low"], parts[ALL]["high"]],
         "bytes": folder_bytes(home / "model"), "weights": weights, "knowledge": beside,
         "parameters": result["parameters"], "flops": result["flops"], "engine": result["engine"], "parity": result["parity"],
-        "spent": {key: result["spent"][key] for key in SPENT},
+        "spent": spent_on(plan.stage(stage), folder),
     }  # fmt: skip
 
 
