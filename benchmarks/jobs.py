@@ -7,7 +7,6 @@ from typing import Any
 
 from records import append, circumstances, read
 
-from niwaki.core.files import read_json
 from niwaki.core.lock import locked
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.speed import race

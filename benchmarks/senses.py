@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jobs import main, make
+from jobs import main, make, spent_on
 
 from niwaki.answers.senses import Sentence, Target
 from niwaki.core.files import folder_bytes, read_json
@@ -25,7 +25,6 @@ SYSTEMS = {
     "esc": "ESCHER", "bem": "BEM", "ewiser": "EWISER", "ares": "ARES", "glossbert": "GlossBERT", "generationary": "Generationary",
     "lmms": "LMMS", "syntagrank": "SyntagRank",
 }  # fmt: skip
-spent_on = ("seconds", "cpu_seconds", "joules", "tier")
 Stage = dict[str, Any]
 Answers = list[list[str | None]]
 
