@@ -230,17 +230,18 @@ def odd_csv(rows: Records) -> str:
     scores = [(rung["name"], rung["score"], "") for rung in row["rungs"]]
     scores += [(stage["name"], stage["score"], f"{stage['bytes'] / 1e6:.1f}") for stage in row["stages"]]
     beside = ", ".join(row["written_beside"]) or "no other file"
+    took = f"{row['seconds'] / 60:.0f} minutes on {row['cores']} vCPU at a load of {row['machine']['load']:.0f}" if row["seconds"] else row["note"]  # fmt: skip
     return "\n".join(
         [
             "Command: `python benchmarks/odd_csv.py DATA`, which makes a CSV and runs `niwaki run --data FILE`, nothing else said.",
             "",
-            f"{row['rows']:,} rows of WordNet's words and meanings, {row['labels']} families of things to be told apart, of which one has {row['largest']:.0%} of the rows; line breaks and quotes in the cells, column names that say nothing. Read: {columns}. {row['seconds'] / 60:.0f} minutes on {row['cores']} vCPU{'s' if row['cores'] > 1 else ''} at a load of {row['machine']['load']:.0f}; {beside} written beside the run's folder.",
+            f"{row['rows']:,} rows of WordNet's words and meanings, {row['labels']} families of things to be told apart, of which one has {row['largest']:.0%} of the rows; line breaks and quotes in the cells, column names that say nothing. Read: {columns}. {took[0].upper() + took[1:]}; {beside} written beside the run's folder.",
             "",
             f"| what | {row['metric']} | MB |",
             "|---|---|---|",
             *(f"| {name} | {score:.3f} | {size} |" for name, score, size in scores),
             "",
-            f"What the report says of it: {row.get('need') or row['verdict'].partition(';')[0] + '.'} The default recipe trains an epoch and a half, which is little for that many labels.",
+            f"What the report says of it: {row.get('need') or row['verdict'].partition(';')[0] + '.'}",
         ]
     )
 
