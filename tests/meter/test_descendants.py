@@ -12,10 +12,10 @@ import pytest
 
 from niwaki.meter import counters, descendants, meter
 
-TICKS = 0.02  # the kernel counts the time of processes that ended in steps of 10 ms
 from .work import BURN, PYTHON, child, waiting_child
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="live children are seen on Linux only")
+TICKS = 0.02  # the kernel counts the time of processes that ended in steps of 10 ms
 WAIT = "print('ready', flush=True)\ninput()\n"
 
 
