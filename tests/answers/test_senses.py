@@ -50,7 +50,7 @@ def test_candidates_are_stretches_in_the_order_of_the_inventory(knowledge):
     assert [knowledge.keys[n] for n in range(*knowledge.candidates("bank", "verb"))] == [key("bank", "verb", 1)]
     first, last = knowledge.candidates("bank", "adj")
     assert first == last and knowledge.candidates("bunk") == (0, 0)
-    assert knowledge.number_of[key("bank", "noun", 2)] == knowledge.candidates("bank")[0] + 1
+    assert knowledge.keys.index(key("bank", "noun", 2)) == knowledge.candidates("bank")[0] + 1
 
 
 def test_stretches_by_hand():
@@ -76,14 +76,14 @@ def test_vectors_in_8_bits_are_near_and_what_needs_none_is_zero():
 
 
 def test_scores_are_products_with_vectors_written_out(knowledge):
-    dense = np.zeros((len(knowledge.keys), knowledge.width))
+    dense = np.zeros((len(knowledge.keys), len(labels(4))))
     dense[:, :4] = knowledge.vectors.codes[knowledge.row] * knowledge.vectors.scale
     dense[np.arange(len(dense)), 4 + knowledge.lexfile] = 1
     dense[:, 4 + LEXFILES :] = knowledge.prior
-    v = np.random.default_rng(2).normal(size=(3, knowledge.width)).astype(np.float32)
+    v = np.random.default_rng(2).normal(size=(3, len(labels(4)))).astype(np.float32)
     owners, senses = np.array([0, 0, 1, 2, 2]), np.array([0, 3, 1, 2, 9])
     np.testing.assert_allclose(knowledge.scores(v, owners, senses), (v[owners] * dense[senses]).sum(axis=1), rtol=1e-5)
-    assert len(labels(4)) == knowledge.width == 4 + 45 + 3
+    assert len(labels(4)) == 4 + 45 + 3
 
 
 # ── words to lemmas ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -151,8 +151,8 @@ def test_odd_sentences_are_no_fault(knowledge):
 
 def logits_for(knowledge, rows, inputs, sense):
     """A network that is sure of one sense's lexicographer file at every word."""
-    logits = np.zeros((len(rows.ids.values), knowledge.width), dtype=np.float32)
-    logits[:, 4 + knowledge.lexfile[knowledge.number_of[sense]]] = 9
+    logits = np.zeros((len(rows.ids.values), len(labels(4))), dtype=np.float32)
+    logits[:, 4 + knowledge.lexfile[knowledge.keys.index(sense)]] = 9
     return logits
 
 
@@ -181,7 +181,7 @@ def test_only_senses_of_the_lemma_and_its_part_of_speech_are_said(knowledge):
     }  # fmt: skip
     assert said[1].senses[0]["probability"] > 0.99 and said[0].senses[2]["sense"] is None
     assert "bank [bank%2:01:00:: the bank 1.00]" in str(said[1])
-    assert kind.values(np.zeros((0, knowledge.width), np.float32), kind.encode([], tokenizer, 64), [], []) == []
+    assert kind.values(np.zeros((0, len(labels(4))), np.float32), kind.encode([], tokenizer, 64), [], []) == []
 
 
 def test_a_word_without_tokens_gets_the_first_sense(knowledge):
@@ -189,7 +189,7 @@ def test_a_word_without_tokens_gets_the_first_sense(knowledge):
     inputs = [Sentence(["\u200b", "bank"], [Target(0, "bank", "noun")])]
     rows = kind.encode(inputs, tiny.tokenizer().backend_tokenizer, 64)
     assert tokens_of(rows, inputs).tolist() == [-1]
-    assert kind.values(np.ones((len(rows.ids.values), knowledge.width), np.float32), rows, inputs, []) == [[key("bank", "noun", 1)]]  # fmt: skip
+    assert kind.values(np.ones((len(rows.ids.values), len(labels(4))), np.float32), rows, inputs, []) == [[key("bank", "noun", 1)]]  # fmt: skip
 
 
 def test_places_of_words_in_a_sentence_that_is_cut(knowledge):

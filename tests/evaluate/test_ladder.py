@@ -110,7 +110,7 @@ def quick(monkeypatch):
 
 
 def fitted(rung: str, task, model: Path, vectors: str = ""):
-    return RUNGS.load(rung, Rung)(task, model, vectors).fit()
+    return RUNGS.load(rung, Rung)(task, model, vectors).answerer()
 
 
 def scored(task, answer, part: str = "test") -> float:

@@ -14,7 +14,7 @@ def task(tmp_path):
 
 def test_the_commonest_sense_of_each_word(task, bert_folder):
     rung = RUNGS.load("majority", Rung)(task, bert_folder)
-    answer = rung.fit()
+    answer = rung.answerer()
     golds = task.gold(task.splits()["train"])
     film = sum(keys == ["film%1:01:00::"] for row in golds for keys in row), sum(keys == ["film%1:02:00::"] for row in golds for keys in row)  # fmt: skip
     wanted = "film%1:01:00::" if film[0] > film[1] else "film%1:02:00::"
@@ -26,4 +26,4 @@ def test_the_commonest_sense_of_each_word(task, bert_folder):
 @pytest.mark.parametrize("name", ["tfidf", "static", "frozen"])
 def test_other_rungs_pass_and_say_why(task, bert_folder, name):
     rung = RUNGS.load(name, Rung)(task, bert_folder)
-    assert rung.fit() is None and "no labels" in rung.note
+    assert rung.answerer() is None and "no labels" in rung.note

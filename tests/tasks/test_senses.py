@@ -76,8 +76,8 @@ def test_what_teaches_nothing_is_no_target(task, lemma, keys):
 
 
 def dense(knowledge):
-    found = np.zeros((len(knowledge.keys), knowledge.width), dtype=np.float32)
     dimensions = knowledge.vectors.codes.shape[1]
+    found = np.zeros((len(knowledge.keys), dimensions + 45 + 3), dtype=np.float32)
     found[:, :dimensions] = knowledge.vectors.codes[knowledge.row] * knowledge.vectors.scale
     found[np.arange(len(found)), dimensions + knowledge.lexfile] = 1
     found[:, dimensions + LEXFILES :] = knowledge.prior
@@ -86,7 +86,7 @@ def dense(knowledge):
 
 def test_scores_in_torch_are_products_with_vectors_written_out(task):
     knowledge = task.knowledge
-    v = torch.randn(3, knowledge.width, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    v = torch.randn(3, len(task.labels), generator=torch.Generator().manual_seed(0), requires_grad=True)
     stretches = torch.tensor(
         [knowledge.candidates("film"), knowledge.candidates("plot"), knowledge.candidates("actor")]
     )
@@ -151,7 +151,7 @@ def test_a_batch_in_which_nothing_is_asked_has_no_loss(task):
 
 def test_only_glosses_that_are_told_from_others_have_vectors(task):
     knowledge = task.knowledge
-    assert len(knowledge.vectors.codes) == 1 + 5 and knowledge.row[knowledge.number_of[key("actor", "noun", 1)]] == 0
+    assert len(knowledge.vectors.codes) == 1 + 5 and knowledge.row[knowledge.keys.index(key("actor", "noun", 1))] == 0
     assert set(task.files()) == set(task.kind.files)
 
 

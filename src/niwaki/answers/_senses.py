@@ -74,11 +74,6 @@ class Knowledge:
         counts, places = (self.senses.column(name).to_numpy() for name in ("tag_count", "sense_number"))
         self.prior = priors(counts, places, number)
 
-    @property
-    def width(self) -> int:
-        """Numbers of a vector g_s."""
-        return self.vectors.codes.shape[1] + LEXFILES + len(PRIORS)
-
     def candidates(self, lemma: str, pos: str = "") -> tuple[int, int]:
         """The stretch of a lemma's senses, of one part of speech or of all; (0, 0) where it has none."""
         found = self.stretches.get(lemma)
@@ -104,11 +99,6 @@ class Knowledge:
     @cached_property
     def lemmas(self) -> Lemmas:
         return Lemmas(self.stretches, self.forms)
-
-    @cached_property
-    def number_of(self) -> dict[str, int]:
-        """Sense key → its number."""
-        return {key: number for number, key in enumerate(self.keys)}
 
     def gloss(self, sense: int) -> str:
         return self.synsets.column("gloss")[int(self.synset[sense])].as_py()

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited, softmax
+from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, limited, softmax
 from niwaki.answers._paths import Paths
-from niwaki.answers.tags import OUTSIDE, WORD, note, pieces_of
+from niwaki.answers.tags import OUTSIDE, checked_words, note, pieces_of
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.data.names import TOKENS, known
@@ -184,13 +184,6 @@ def rolesets_of(text: str) -> dict[str, list[str]]:
 def split(given: Input) -> tuple[Sequence[str], int | None]:
     """Words, and the number of the predicate's where there is one."""
     return given if isinstance(given, tuple) else (given, None)
-
-
-def checked_words(given: Any) -> list[str]:
-    words = WORD.findall(filled(given)) if isinstance(given, str) else [filled(word) for word in given]
-    if not words:
-        raise ValueError
-    return words
 
 
 def separator_of(tokenizer: Tokenizer) -> int:

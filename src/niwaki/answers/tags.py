@@ -35,10 +35,7 @@ class Tags(Kind):
     wants: ClassVar[str] = "a string, or a list of words"
 
     def check(self, given: Any) -> Input:
-        words = WORD.findall(filled(given)) if isinstance(given, str) else [filled(word) for word in given]
-        if not words:
-            raise ValueError
-        return words
+        return checked_words(given)
 
     def from_line(self, line: str) -> Any:
         return line
@@ -79,6 +76,14 @@ class Tags(Kind):
             real = places >= 0
             found[owner][first : first + len(places)][real] = tokens[places[real]]
         return found
+
+
+def checked_words(given: Any) -> list[str]:
+    """The words of a list, or of a plain text."""
+    words = WORD.findall(filled(given)) if isinstance(given, str) else [filled(word) for word in given]
+    if not words:
+        raise ValueError
+    return words
 
 
 def pieces_of(words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Iterator[Piece]:

@@ -12,9 +12,11 @@ import numpy as np
 
 from niwaki.core.errors import Refused
 
-Stops = Callable[
-    [int, np.ndarray], np.ndarray
-]  # an exit's number and logits (texts, labels) to (texts,): who ends there
+NOTHING = np.zeros(0, dtype=np.float32)  # is left behind the last layer
+# an exit's number and logits (texts, labels) to (texts,): who ends there
+Stops = Callable[[int, np.ndarray], np.ndarray]
+# what waits, and the number of a stretch, to logits and what is left for the next stretch; nothing behind the last
+Run = Callable[[Any, int], tuple[np.ndarray, np.ndarray]]
 
 
 def stretches(exits: list[int], depth: int) -> list[tuple[int, int]]:
@@ -30,43 +32,49 @@ def exits_of(config: dict[str, Any]) -> list[int]:
     return list(config.get("niwaki_exits") or ())
 
 
+class Waiting:
+    """Texts of a batch that are still on their way."""
+
+    def kept(self, chosen: np.ndarray, left: np.ndarray) -> "Waiting":
+        """Some of the texts, where the last stretch left them."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Padded:
-    """Texts of a batch in arrays of one length."""
+class Padded(Waiting):
+    """In arrays of one length."""
 
     start: np.ndarray  # (texts, tokens) ids, or (texts, tokens, width) what the last stretch left
     mask: np.ndarray  # (texts, tokens)
     types: np.ndarray
 
-    def kept(self, chosen: np.ndarray) -> "Padded":
-        """Some of the texts, no longer than they are."""
+    def kept(self, chosen: np.ndarray, left: np.ndarray) -> "Padded":
         longest = int(self.mask[chosen].sum(axis=1).max())
-        return Padded(*(array[chosen, :longest] for array in (self.start, self.mask, self.types)))
+        return Padded(*(array[chosen, :longest] for array in (left, self.mask, self.types)))
 
 
 @dataclass(frozen=True)
-class Packed:
-    """Texts of a batch one behind the other."""
+class Packed(Waiting):
+    """One behind the other."""
 
     start: np.ndarray  # (tokens,) ids, or (tokens, padded width) what the last stretch left
     types: np.ndarray  # (tokens,)
     lengths: np.ndarray  # (texts,)
 
-    def kept(self, chosen: np.ndarray) -> "Packed":
+    def kept(self, chosen: np.ndarray, left: np.ndarray) -> "Packed":
         tokens = np.repeat(chosen, self.lengths)
-        return Packed(self.start[tokens], self.types[tokens], self.lengths[chosen])
+        return Packed(left[tokens], self.types[tokens], self.lengths[chosen])
 
 
-def settle(waiting: Any, exits: int, run: Callable[[Any, int], tuple[np.ndarray, Any]], stops: Stops) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Logits (texts, labels) of the exit that each text took, and its number; `run` takes what waits through one stretch."""
-    logits, waiting = run(waiting, 0)
-    found, taken = logits, np.zeros(len(logits), dtype=np.int64)
-    places = np.arange(len(logits))
+def settle(waiting: Waiting, exits: int, run: Run, stops: Stops) -> tuple[np.ndarray, np.ndarray]:
+    """Logits (texts, labels) of the exit that each text took, and its number."""
+    found, left = run(waiting, 0)
+    logits, taken, places = found, np.zeros(len(found), dtype=np.int64), np.arange(len(found))
     for number in range(exits):
         on = ~stops(number, logits)
         if not on.any():
             break
-        places = places[on]
-        logits, waiting = run(waiting.kept(on), number + 1)
+        places, waiting = places[on], waiting.kept(on, left)
+        logits, left = run(waiting, number + 1)
         found[places], taken[places] = logits, number + 1
     return found, taken

@@ -14,11 +14,11 @@ import torch
 from niwaki.core.tensor_file import header
 from niwaki.engines.exits import stretches
 from niwaki.engines.expand import DOMAIN, expand
+from niwaki.engines.graph_rules import GRAPH, STRETCH, WEIGHTS
 from niwaki.engines.tidy import tidy
 from niwaki.models.lean import Lean, Stretch
-from niwaki.models.model import WEIGHTS, Model
+from niwaki.models.model import Model
 
-GRAPH, STRETCH = "model.onnx", "exit-{}.onnx"
 OPSET = 17
 INPUTS = ("ids", "mask", "types")
 SOME_IDS = torch.ones(2, 5, dtype=torch.long)

@@ -15,6 +15,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.inside import inside
 from niwaki.core.tensor_file import header
 
+GRAPH, STRETCH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
 MOST_BYTES, MOST_NODES, MOST_EXTERNAL = 4 << 20, 50_000, 20_000
 MOST_INLINE = 1 << 16  # numbers of a table in the graph itself
 MOST_MADE = 1 << 24  # numbers of what a constant shape makes

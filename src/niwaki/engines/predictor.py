@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from niwaki.core.tensor_file import header
 from niwaki.data.batching import in_order
 from niwaki.engines import RUNTIMES
 from niwaki.engines.choice import able, fastest
-from niwaki.engines.exits import Stops, exits_of
+from niwaki.engines.exits import Stops, exits_of, settle
 from niwaki.engines.runtime import Runtime
 from niwaki.models.config_rules import checked as checked_config
 from niwaki.models.tokenizer_rules import read_text
@@ -106,8 +106,13 @@ class Predictor:
         taken = np.zeros(len(rows.ids), dtype=np.int64)
         alone = len(batches) == 1
         run = map if alone else self._pool.map
-        parts = run(lambda chosen: self.runtime.settle(rows.ids, rows.types, chosen, self.pad_id, self.exits, stops, alone), batches)  # fmt: skip
-        for chosen, (found, numbers) in zip(batches, parts, strict=True):
+
+        def leave(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            waiting = self.runtime.begin(rows.ids, rows.types, chosen, self.pad_id)
+            step = partial(self.runtime.stretch, exits=self.exits, alone=alone)
+            return settle(waiting, len(self.exits), step, stops)
+
+        for chosen, (found, numbers) in zip(batches, run(leave, batches), strict=True):
             logits[chosen], taken[chosen] = found, numbers
         return logits, taken
 

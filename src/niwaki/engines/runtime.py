@@ -1,13 +1,13 @@
 """What a runtime must do: sequences of token ids in, logits out."""
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from niwaki.data.batching import sorted_batches
 from niwaki.data.ragged import Ragged
-from niwaki.engines.exits import Padded, Stops, settle
+from niwaki.engines.exits import Padded, Waiting
 
 BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
 
@@ -47,27 +47,14 @@ class Runtime:
         found = self.logits(filled, mask.astype(np.int64), types.padded(sequences)[0])
         return found[mask] if found.ndim == 3 else found
 
-    def settle(
-        self,
-        ids: Ragged,
-        types: Ragged,
-        sequences: np.ndarray,
-        pad_id: int,
-        exits: list[int],
-        stops: Stops,
-        alone: bool = False,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Chosen sequences from exit to exit: (sequences, labels), and the number of the exit that each took."""
+    def begin(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> Waiting:
+        """Chosen sequences as `stretch` takes them, before the first layer."""
         filled, mask = ids.padded(sequences, pad_id)
-        waiting = Padded(filled, mask.astype(np.int64), types.padded(sequences)[0])
+        return Padded(filled, mask.astype(np.int64), types.padded(sequences)[0])
 
-        def run(waiting: Padded, number: int) -> tuple[np.ndarray, Padded]:
-            logits, left = self.stretch(waiting, number, exits)
-            return logits, Padded(waiting.start if left is None else left, waiting.mask, waiting.types)
-
-        return settle(waiting, len(exits), run, stops)
-
-    def stretch(self, waiting: Padded, number: int, exits: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
+    def stretch(
+        self, waiting: Any, number: int, exits: list[int], alone: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """From one exit to the next: logits (texts, labels), and what the following stretch begins with, where there is one."""
         raise NotImplementedError
 

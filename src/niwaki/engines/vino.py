@@ -12,10 +12,9 @@ import numpy as np
 from niwaki.core.errors import Refused, first_line
 from niwaki.core.inside import inside
 from niwaki.core.tensor_file import header
-from niwaki.engines.graph_rules import EXTERNAL, check_graph
+from niwaki.engines.graph_rules import EXTERNAL, GRAPH, WEIGHTS, check_graph
 from niwaki.engines.products import Product, with_scales
 
-GRAPH, WEIGHTS = "model.onnx", "model.safetensors"
 INPUTS = {"ids", "mask", "types"}
 KINDS = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from niwaki.data.ragged import Ragged
-from niwaki.engines.exits import Packed, Stops, settle, stretches
+from niwaki.engines.exits import Packed, stretches
 from niwaki.engines.native.files import PROGRAM, read_program, read_tensors
 from niwaki.engines.native.library import NEED, best
 from niwaki.engines.native.network import Network
@@ -46,23 +46,14 @@ class Native(Runtime):
     def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
         return self.network(*packed(ids, types, sequences), self.threads if alone else 1)
 
-    def settle(
-        self,
-        ids: Ragged,
-        types: Ragged,
-        sequences: np.ndarray,
-        pad_id: int,
-        exits: list[int],
-        stops: Stops,
-        alone: bool = False,
+    def begin(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> Packed:
+        return Packed(*packed(ids, types, sequences))
+
+    def stretch(
+        self, waiting: Packed, number: int, exits: list[int], alone: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        parts, threads = stretches(exits, self.network.depth), self.threads if alone else 1
-
-        def run(waiting: Packed, number: int) -> tuple[np.ndarray, Packed]:
-            logits, left = self.network.stretch(waiting.start, waiting.types, waiting.lengths, *parts[number], threads)
-            return logits, Packed(left, waiting.types, waiting.lengths)
-
-        return settle(Packed(*packed(ids, types, sequences)), len(exits), run, stops)
+        depths, threads = stretches(exits, self.network.depth)[number], self.threads if alone else 1
+        return self.network.stretch(waiting.start, waiting.types, waiting.lengths, *depths, threads)
 
 
 def packed(ids: Ragged, types: Ragged, sequences: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from niwaki.core.errors import Refused, first_line
-from niwaki.engines.exits import Padded
-from niwaki.engines.graph_rules import check_graph
+from niwaki.engines.exits import NOTHING, Padded
+from niwaki.engines.graph_rules import GRAPH, STRETCH, WEIGHTS, check_graph
 from niwaki.engines.runtime import Runtime
 
 NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # from 1.29 on, official builds else note models and tell them to their maker
-GRAPH, STRETCH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
 
 
 class Onnx(Runtime):
@@ -37,11 +36,13 @@ class Onnx(Runtime):
         given = {"ids": ids, "mask": mask, "types": types}
         return self.session.run(None, {name: given[name] for name in self.inputs})[0]
 
-    def stretch(self, waiting: Padded, number: int, exits: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
+    def stretch(
+        self, waiting: Padded, number: int, exits: list[int], alone: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         given = {"ids": waiting.start, "hidden": waiting.start, "mask": waiting.mask, "types": waiting.types}
         session = self._stretches(len(exits) + 1)[number]
         found = session.run(None, {entry.name: given[entry.name] for entry in session.get_inputs()})
-        return found[0], found[1] if len(found) > 1 else None
+        return found[0], found[1] if len(found) > 1 else NOTHING
 
     def _stretches(self, count: int) -> list[Any]:
         """The sessions of all stretches, in their order: graphs of their own, with the same weights. Opened when first asked for."""

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from niwaki.core.errors import Refused, first_line
+from niwaki.engines.graph_rules import GRAPH
 from niwaki.engines.runtime import Runtime
-from niwaki.engines.vino import GRAPH, read
+from niwaki.engines.vino import read
 
 MENDING = 'pip install "niwaki[openvino]"'
 TELEMETRY = "openvino_telemetry"

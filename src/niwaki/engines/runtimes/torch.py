@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from niwaki.data.ragged import Ragged
-from niwaki.engines.exits import Padded, stretches
+from niwaki.engines.exits import NOTHING, Padded, stretches
 from niwaki.engines.runtime import Runtime
 
 
@@ -32,13 +32,15 @@ class Torch(Runtime):
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         return self._asked(self.lean, ids, mask, types)
 
-    def stretch(self, waiting: Padded, number: int, exits: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
+    def stretch(
+        self, waiting: Padded, number: int, exits: list[int], alone: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         from niwaki.models.lean import Stretch
 
         anatomy = self.lean.anatomy
         part = Stretch(self.lean.network, anatomy, *stretches(exits, len(anatomy.order))[number], begins=number == 0)
         found = self._asked(part, waiting.start, waiting.mask, waiting.types)
-        return found if isinstance(found, tuple) else (found, None)
+        return found if isinstance(found, tuple) else (found, NOTHING)
 
     def _asked(self, network: Any, *given: np.ndarray) -> Any:
         """Arrays to what comes out, one array or several; floats in the network's own precision."""

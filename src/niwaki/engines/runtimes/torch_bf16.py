@@ -25,8 +25,8 @@ class TorchBf16(Torch):
 
     @classmethod
     def lacking(cls) -> str | None:
-        import torch
+        from niwaki.models.silicon import processor_has_bf16
 
-        if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
+        if processor_has_bf16():
             return None
         return "torch_bf16 engine: this processor has neither AVX512-BF16 nor AMX, so that bf16 would be emulated; take engine 'torch'"
