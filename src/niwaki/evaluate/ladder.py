@@ -40,8 +40,8 @@ class Rung:
             return None
         return self.fit()
 
-    def fit(self) -> Answerer | None:
-        """None where the rung is passed over for these rows; its note then says why."""
+    def fit(self) -> Answerer:
+        """From the train rows to something that answers."""
         raise NotImplementedError
 
     def train(self) -> pa.Table:

@@ -31,7 +31,7 @@ class Frozen(Rung):
         "span": "a linear model on states that were not trained to answer finds few stretches, and slowly",
     }
 
-    def fit(self) -> Answerer | None:
+    def fit(self) -> Answerer:
         if self.task.answer == "tags":
             self.most_rows = MOST_SENTENCES
         encoder = Encoder(self)

@@ -15,7 +15,7 @@ from niwaki.evaluate.ladder import Answerer, Rung
 class Majority(Rung):
     name = "the commonest answer"
 
-    def fit(self) -> Answerer | None:
+    def fit(self) -> Answerer:
         gold = self.task.gold(self.task.splits()["train"])
         if self.task.answer == "span":
             return lambda inputs: [""] * len(inputs)

@@ -23,7 +23,7 @@ class Static(Rung):
         "span": "an average of words says nothing of where an answer stands",
     }
 
-    def fit(self) -> Answerer | None:
+    def fit(self) -> Answerer:
         if self.task.answer == "tags":
             self.most_rows = MOST_SENTENCES
         table = self._table()

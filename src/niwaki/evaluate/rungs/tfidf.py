@@ -21,7 +21,7 @@ class TfIdf(Rung):
     name = "TF-IDF + linear SVM"
     passes: ClassVar[dict[str, str]] = {"senses": NO_LABELS}
 
-    def fit(self) -> Answerer | None:
+    def fit(self) -> Answerer:
         train = self.train()
         if self.task.answer == "span":
             self.name = "shared words and shapes + linear model"
