@@ -285,5 +285,10 @@ def require_memory(need_bytes: int, what: str) -> None:
         )
 
 
+def user_cache() -> Path:
+    """Where what can be made again is kept for all runs of a user."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "niwaki"
+
+
 def newest_first(folders: Iterable[Path]) -> list[Path]:
     return sorted(folders, key=lambda path: path.name, reverse=True)

@@ -6,7 +6,6 @@ remembered belongs to a shape of model, a processor, a number of threads and the
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import Refused
-from niwaki.core.files import write_json
+from niwaki.core.files import user_cache, write_json
 from niwaki.data.ragged import Ragged
 from niwaki.engines import RUNTIMES
 from niwaki.engines.runtime import Runtime
@@ -95,7 +94,7 @@ def _version(package: str) -> str:
 
 
 def _file() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "niwaki" / "engines.json"
+    return user_cache() / "engines.json"
 
 
 def _remembered() -> dict[str, Any]:

@@ -4,7 +4,6 @@ The key of what is kept is a hash of the encoder's files and of the texts, so st
 that has changed is taken for what it was. It lies beside the user's other caches ($XDG_CACHE_HOME/niwaki/glosses).
 """
 
-import os
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ import torch
 
 from niwaki.answers.label import Label
 from niwaki.core import log
-from niwaki.core.files import fingerprint, sha256
+from niwaki.core.files import fingerprint, sha256, user_cache
 from niwaki.data.batching import sorted_batches
 from niwaki.models.forward import HIDDEN, Batch, forward
 from niwaki.models.model import Head, load_folder
@@ -54,7 +53,7 @@ def encoded(name: str, texts: Sequence[str]) -> np.ndarray:
 
 
 def cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "niwaki" / "glosses"
+    return user_cache() / "glosses"
 
 
 @torch.no_grad()

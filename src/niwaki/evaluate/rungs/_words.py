@@ -1,4 +1,4 @@
-"""What a word looks like and stands beside, as sparse features: for tags."""
+"""What a word looks like and stands beside, as sparse features: for tags and roles."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,20 +13,10 @@ HASHED = 1 << 18  # features: names are hashed to so many columns
 
 
 class WordFeatures:
-    """A row for each word of each sentence."""
+    """A row for each word of each sentence; where a predicate is marked, also how the word stands to it."""
 
     def fit(self, inputs: Sequence[Input]) -> Matrix:
         return self.of(inputs)
-
-    def of(self, inputs: Sequence[Input]) -> Matrix:
-        from sklearn.feature_extraction import FeatureHasher
-
-        hasher = FeatureHasher(HASHED, input_type="string", alternate_sign=False)
-        return hasher.transform(seen for words in inputs for seen in looks(words))
-
-
-class RoleFeatures(WordFeatures):
-    """The same, and how each word stands to the predicate, where one is marked."""
 
     def of(self, inputs: Sequence[Input]) -> Matrix:
         from sklearn.feature_extraction import FeatureHasher

@@ -11,7 +11,7 @@ from niwaki.evaluate.rungs._hints import Hints
 from niwaki.evaluate.rungs._linear import Fitted, Matrix
 from niwaki.evaluate.rungs._passed import NO_LABELS
 from niwaki.evaluate.rungs._spans import Spans
-from niwaki.evaluate.rungs._words import RoleFeatures, WordFeatures
+from niwaki.evaluate.rungs._words import WordFeatures
 
 MOST_PREDICATES = 3000  # rows of roles: there is a linear model for each of a hundred tags
 MOST_NUMBERS = 50_000_000  # of a model: words × labels
@@ -32,7 +32,7 @@ class TfIdf(Rung):
         if self.task.answer == "roles":
             self.name = "words, endings, shapes, the predicate + linear SVM"
             self.most_rows = MOST_PREDICATES
-            return Fitted(self.task, self.train(), [RoleFeatures()])
+            return Fitted(self.task, self.train(), [WordFeatures()])
         if self.task.answer == "number":
             self.name = "TF-IDF + ridge regression"
         most = MOST_NUMBERS // len(self.task.labels)
