@@ -13,6 +13,7 @@ import render_reliability
 import render_roles
 import render_senses
 import render_stack
+import render_translation
 
 from niwaki.evaluate.glue import average
 
@@ -273,6 +274,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("odd_csv", "A stranger's CSV", odd_csv),
     ("senses", "Word senses", render_senses.senses),
     ("roles", "Semantic roles", render_roles.roles),
+    ("wmt22", "Translation: the scorer", render_translation.wmt22),
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
     ("stack", "Compressions, alone and stacked", render_stack.stack),
