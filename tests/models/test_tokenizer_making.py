@@ -8,8 +8,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from niwaki.core.errors import Refused, UsageError
+from niwaki.data.tokenizer_rules import read_text
 from niwaki.models.tokenizer_making import CONTINUES, MARKS, SPLITS, make
-from niwaki.models.tokenizer_rules import read_text
 
 TEXTS = [
     "the old man fed the grey cats near the old mill",

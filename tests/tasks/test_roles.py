@@ -54,7 +54,7 @@ def test_labels_and_what_the_model_will_know(tmp_path):
     task = Roles(path=folder(tmp_path / "x", train=[SAT, *MADE[:40]], validation=MADE[40:50], test=MADE[50:60]))
     assert task.labels == ["O", "P", "B-ARG0", "B-ARG1", "B-ARGM-TMP", "B-C-V", "I-ARG0", "I-ARGM-TMP", "S-01", "S-02", "S-04"]  # fmt: skip
     assert "picked pick_up.04" in task.kind.rolesets.splitlines()
-    assert task.head.config()["niwaki_answer"]["kind"] == "roles"
+    assert task.head.on({"model_type": "bert"})["niwaki_answer"]["kind"] == "roles"
 
 
 def test_words_that_belong_to_the_predicate_go_on_with_it(tmp_path):

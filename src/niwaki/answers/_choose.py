@@ -8,7 +8,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.settings import check
 
 BY_HEAD = {"TokenClassification": "tags", "QuestionAnswering": "span"}
-HEADS = (*BY_HEAD, "SequenceClassification")
+HEADS = (*BY_HEAD, "SequenceClassification", "ConditionalGeneration")
 BY_PROBLEM = {"regression": "number", "multi_label_classification": "labels"}
 
 
@@ -23,8 +23,9 @@ def kind_of(config: dict[str, Any], where: str) -> Kind:
 def files_of(config: dict[str, Any]) -> tuple[str, ...]:
     """Files that the kind of answer needs beside the network; none of a kind that is not known."""
     said = config.get("niwaki_answer")
-    name = str(said.get("kind")) if isinstance(said, dict) else ""
-    return ANSWERS.load(name, Kind).files if name in ANSWERS.names() else ()
+    if not isinstance(said, dict) or str(said.get("kind")) not in ANSWERS.names():
+        return ()
+    return ANSWERS.load(str(said["kind"]), Kind).files_for(said)
 
 
 def labels_of(config: dict[str, Any], where: str) -> list[str]:

@@ -66,6 +66,11 @@ class Kind(Settings):
     wants: ClassVar[str] = "a string, or a tuple of two"  # what an input is, for error messages
     files: ClassVar[tuple[str, ...]] = ()  # what it needs beside the network, in the model's folder
 
+    @classmethod
+    def files_for(cls, said: dict[str, Any]) -> tuple[str, ...]:
+        """Those of a kind with the fields that a config says."""
+        return cls.files
+
     def opened(self, folder: Path, labels: list[str]) -> "Kind":
         """The kind with what its `files` hold, for a network of these labels; Refused where they do not go together."""
         return self

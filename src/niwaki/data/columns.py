@@ -20,6 +20,7 @@ ROLES = {
     "answering": ("question", "context", "answers"),
     "choice": ("text", "endings", "label"),
     "senses": ("tokens", "lemmas", "pos", "senses"),
+    "writing": ("text", "target"),
 }
 
 
@@ -39,7 +40,13 @@ def guess(table: pa.Table, given: Mapping[str, str], kind: str = "") -> Guess:
     if not kinds:
         roles = ", ".join(f"data.{role}" for role in given)
         raise Refused(f"{roles}: do not go together{' in ' + kind if kind else ''}; roles: {roles_of(kind)}")
-    known = {"answering": shapes.answering, "choice": shapes.choice, "senses": shapes.senses, "roles": shapes.roles}
+    known = {
+        "answering": shapes.answering,
+        "choice": shapes.choice,
+        "senses": shapes.senses,
+        "roles": shapes.roles,
+        "writing": shapes.writing,
+    }
     for name, shape in known.items():
         if name in kinds and (found := shape(rows, given)):
             return Guess(name, found)

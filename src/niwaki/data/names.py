@@ -27,6 +27,11 @@ LABELS = {
     "stance", "domain", "department", "priority", "entailmentlabel", "entailmentjudgment", "classindex", "classid",
     "labelid", "categoryid", "answerkey",
 }  # fmt: skip
+WRITTEN = [
+    ("source", "target"), ("src", "tgt"), ("src", "trg"), ("input", "output"), ("source", "translation"), ("text", "translation"),
+    ("sentence", "logicalform"), ("utterance", "logicalform"), ("question", "sql"), ("command", "actions"),
+    ("sentence", "formula"), ("document", "summary"), ("article", "summary"), ("text", "summary"),
+]  # fmt: skip
 TOKENS = {"tokens", "words", "token", "word"}
 PROPOSITIONS = {
     "predicates": {"predicates"},

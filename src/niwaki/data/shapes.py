@@ -99,6 +99,22 @@ def roles(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
     return dict(found) if all(found.values()) and holds_arguments(rows.schema.field(found["args"]).type) else None
 
 
+def writing(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
+    """Two columns whose names say that one is written for the other."""
+    by_plain = {names.plain(name): name for name in rows.column_names}
+    pairs = [(by_plain[one], by_plain[two]) for one, two in names.WRITTEN if one in by_plain and two in by_plain]
+    text, target = (given.get(role, "") for role in ("text", "target"))
+    found = [pair for pair in pairs if text in ("", pair[0]) and target in ("", pair[1])]
+    if text and target:
+        return {"text": text, "target": target}
+    return {"text": found[0][0], "target": found[0][1]} if len(found) == 1 and all(is_text(rows, name) for name in found[0]) else None  # fmt: skip
+
+
+def is_text(rows: pa.Table, name: str) -> bool:
+    kind = rows.schema.field(name).type
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
 def holds_arguments(kind: pa.DataType) -> bool:
     """Whether a column holds lists of arguments, of whatever predicate; or empty ones throughout."""
     inner = kind.value_type if pa.types.is_list(kind) else kind

@@ -26,6 +26,8 @@ SOME_IDS = torch.ones(2, 5, dtype=torch.long)
 
 def write_graph(model: Model, folder: Path) -> None:
     """Adds `model.onnx` to a folder that the model was saved in, and where it has exits a graph for every stretch."""
+    if model.anatomy.writes:
+        return
     write(trace(model), folder, GRAPH)
     exits = getattr(model.network.config, "niwaki_exits", None)
     for number, (first, last) in enumerate(stretches(exits, len(model.anatomy.order)) if exits else ()):

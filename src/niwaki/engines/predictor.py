@@ -19,12 +19,12 @@ from niwaki.core.inside import inside
 from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import header
 from niwaki.data.batching import in_order
+from niwaki.data.tokenizer_rules import read_text
 from niwaki.engines import RUNTIMES
 from niwaki.engines.choice import able, fastest
 from niwaki.engines.exits import Stops, exits_of, settle
 from niwaki.engines.runtime import Runtime
 from niwaki.models.config_rules import checked as checked_config
-from niwaki.models.tokenizer_rules import read_text
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
 
 MOST_CONFIG_BYTES = 8 << 20

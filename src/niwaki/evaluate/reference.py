@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from niwaki.answers._choose import kind_of
 from niwaki.answers._kind import Input, Value
+from niwaki.answers.text import Text
 from niwaki.data.batching import in_order
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import config_of, load_folder
+from niwaki.models.writing import written
 from niwaki.tasks._task import Features
 from niwaki.train.feed import Feed
 
 BATCH = 32
 DESCRIPTION = "transformers, eager, fp32, batches of 32 in arrival order"
-CPU = torch.device("cpu")
+CPU, NOTHING = torch.device("cpu"), torch.zeros(0)
 
 
 class Reference:
@@ -31,12 +34,17 @@ class Reference:
         parts = []
         rows = self.kind.encode(inputs, self.model.tokenizer.backend_tokenizer, self.max_tokens)
         feed = Feed(Features(rows, torch.zeros(0).numpy()), self.model, CPU)
-        nothing, order = torch.zeros(0), torch.arange(len(rows.ids)).numpy()
+        order = np.arange(len(rows.ids))
         with torch.inference_mode():
             for start in range(0, len(order), BATCH):
                 sequences = order[start : start + BATCH]
-                batch = Batch(feed.inputs(sequences), nothing, nothing)
-                found = forward(self.model.network, self.model.anatomy, batch).logits
-                parts.append((sequences, (found[batch.mask.bool()] if self.kind.per_token else found).numpy()))
+                parts.append((sequences, self._logits(feed.inputs(sequences))))
         logits = in_order(parts, rows.ids.lengths, self.kind.per_token)
         return self.kind.values(logits, rows, inputs, self.model.labels)
+
+    def _logits(self, given: dict[str, torch.Tensor]) -> np.ndarray:
+        anatomy, mask = self.model.anatomy, given["attention_mask"]
+        if isinstance(self.kind, Text):
+            return written(anatomy, given["input_ids"], mask, given.get("token_type_ids"), self.kind.search)
+        found = forward(self.model.network, anatomy, Batch(given, NOTHING, NOTHING)).logits
+        return (found[mask.bool()] if self.kind.per_token else found).numpy()

@@ -12,7 +12,7 @@ from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
 from niwaki.models.block import Block
 from niwaki.models.forms.silent import Silent
-from niwaki.models.layer import Layer, add_bias, run_layer
+from niwaki.models.layer import MATRICES, Layer, add_bias, run_layer
 from niwaki.models.places import leaves
 
 Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
@@ -55,6 +55,7 @@ class Anatomy:
     uses_types: ClassVar[bool] = True  # whether the second text of a pair is marked by token types
     in_transformers: ClassVar[bool] = True  # whether transformers has the networks, and not niwaki alone
     for_tokens: ClassVar[bool] = True  # whether there are heads that answer for every token
+    writes: ClassVar[bool] = False  # whether it answers with a text that it writes, token by token
     marks: ClassVar[tuple[str, ...]] = ("pad_token_id",)  # of the config: ids that the network looks for in a text
     max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks
 
@@ -79,6 +80,11 @@ class Anatomy:
         """Which of `layers` runs at each depth."""
         return list(range(len(self.layers)))
 
+    @property
+    def attentions(self) -> list[Layer]:
+        """All that has heads: the layers, and what a decoder has beside them."""
+        return self.layers
+
     def require_layers(self, what: str) -> None:
         """Refused, in the name of what asks, where the network has no attention layers."""
         if not self.layers:
@@ -99,6 +105,15 @@ class Anatomy:
         if len(counts) == 1:
             setattr(self.network.config, self.neurons_key, counts.pop())
 
+    def tell_heads(self) -> None:
+        """The same of the numbers of heads, where they are as wide as a config reckons."""
+        self.tell_heads_of(self.layers, self.heads_key)
+
+    def tell_heads_of(self, layers: list[Layer], key: str) -> None:
+        counts = {layer.heads for layer in layers}
+        if len(counts) == 1 and layers[0].head_width * max(counts) == self.width:
+            setattr(self.network.config, key, counts.pop())
+
     @property
     def width(self) -> int:
         return self.layers[0].linear("query").in_features
@@ -115,6 +130,18 @@ class Anatomy:
         """Paths, from the network, of all embedding tables."""
         for path in (self.token_table, *self.other_tables):
             yield f"{self.body}.{path}"
+
+    def whole_token_tables(self) -> list[str]:
+        """Of these, the large ones: with a vector for each piece of what is read, or written."""
+        return [f"{self.body}.{self.token_table}"]
+
+    def token_tables(self) -> list[str]:
+        """The same; of one that is made of several, these."""
+        return [leaf for path in self.whole_token_tables() for leaf in leaves(self.network, path)]
+
+    def embedding_norms(self) -> list[str]:
+        """Paths, from the network, of the norms behind the tables."""
+        return [f"{self.body}.{self.embedding_norm}"]
 
     def beside(self) -> list[str]:
         """Paths, from the network, of the small tables and the inner matrices of the head: too few numbers to cut or round
@@ -135,9 +162,9 @@ class Anatomy:
         if self.projection and _has(self.trunk, self.projection):
             yield f"{self.body}.{self.projection}"
         root = {id(module): name for name, module in self.network.named_modules()}
-        for layer in self.layers:
-            for part in ("query", "key", "value", "out", "ffn_in", "ffn_out"):
-                if not isinstance(layer.part(part), Silent):
+        for layer in self.attentions:
+            for part in layer.parts:
+                if part in MATRICES and not isinstance(layer.part(part), Silent):
                     yield f"{root[id(layer.module)]}.{layer.path(part)}"
 
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:

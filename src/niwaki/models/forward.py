@@ -46,12 +46,17 @@ def forward(network: Network, anatomy: Anatomy, batch: Batch, needs: frozenset[s
     with recording(anatomy, on=bool({SCORES, STATES} & needs)) as states:
         result: Any = network(**batch.inputs, output_hidden_states=HIDDEN in needs, return_dict=True)
     scores = scores_of(anatomy, states) if SCORES in needs else ()
-    return Outputs(_logits(result), tuple(result.hidden_states or ()), scores, **states)
+    return Outputs(_logits(result), tuple(_hidden(result) or ()), scores, **states)
 
 
 def _logits(result: Any) -> Tensor:
     """transformers gives the two logits of a span apart."""
     return torch.stack([result.start_logits, result.end_logits], -1) if "start_logits" in result else result.logits
+
+
+def _hidden(result: Any) -> Any:
+    """Of a network that writes, what it read: there its layers are those of its encoder."""
+    return result.encoder_hidden_states if "encoder_hidden_states" in result else result.get("hidden_states")
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from niwaki.models.model import Model
 
 @dataclass(frozen=True)
 class Importance:
-    heads: list[Tensor]  # per distinct layer, (heads,)
+    heads: list[Tensor]  # per attention of the anatomy, (heads,)
     neurons: list[Tensor]  # per block of the anatomy, (neurons,)
     width: Tensor  # (width,)
 
@@ -43,18 +43,17 @@ def importance(model: Model, batches: Iterable[Batch], loss: Callable[[Model, Ba
 @contextlib.contextmanager
 def gates(anatomy: Anatomy) -> Iterator[tuple[list[Tensor], list[Tensor], Tensor]]:
     """Puts a gate before `out` (per head), before what reads a block (per neuron) and after every norm (per column)."""
-    heads = [torch.ones(layer.heads, requires_grad=True) for layer in anatomy.layers]
+    heads = [torch.ones(layer.heads, requires_grad=True) for layer in anatomy.attentions]
     neurons = [torch.ones(block.neurons, requires_grad=True) for block in anatomy.blocks]
     columns = torch.ones(anatomy.width, requires_grad=True)
     handles = []
     for block, gate in zip(anatomy.blocks, neurons, strict=True):
         handles.append(block.reader.register_forward_pre_hook(_gate_input(gate, block.factors)))
-    for layer, gate in zip(anatomy.layers, heads, strict=True):
+    for layer, gate in zip(anatomy.attentions, heads, strict=True):
         per_head = partial(torch.repeat_interleave, repeats=layer.head_width)
         handles.append(layer.part("out").register_forward_pre_hook(_gate_input(gate, per_head)))
-        handles += [
-            layer.part(part).register_forward_hook(_gate_output(columns)) for part in ("attention_norm", "ffn_norm")
-        ]
+        norms = [layer.part(part) for part in layer.parts if part.endswith("norm")]
+        handles += [norm.register_forward_hook(_gate_output(columns)) for norm in norms]
     try:
         yield heads, neurons, columns
     finally:

@@ -1,4 +1,4 @@
-"""One attention layer: its parts by role, and what it does with hidden states."""
+"""One layer, or one of a decoder's attentions with what lies behind it: its parts by role, and what it does with hidden states."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,18 +8,31 @@ from torch import Tensor, nn
 
 from niwaki.models.forms.silent import Silent
 
-PARTS = ("query", "key", "value", "out", "attention_norm", "ffn_in", "ffn_out", "ffn_norm")
+MATRICES = ("query", "key", "value", "out", "ffn_in", "ffn_out")
+PARTS = (*MATRICES, "attention_norm", "ffn_norm")
+
+Drop = Callable[[Tensor], Tensor]  # what is left of activations while training
+
+
+def kept(x: Tensor) -> Tensor:
+    """All of it."""
+    return x
 
 
 class Layer:
-    """One encoder layer. Reading a part follows the family's path; `replace` puts another in."""
+    """Reading a part follows the family's path; `replace` puts another in."""
 
     def __init__(self, module: nn.Module, paths: Any) -> None:
         self.module = module
-        self.paths = paths  # the anatomy, whose attributes they are
+        self.paths = paths  # what has them as attributes: the anatomy, or what it says of a decoder
 
     def path(self, part: str) -> str:
         return getattr(self.paths, part)
+
+    @property
+    def parts(self) -> list[str]:
+        """Those that there are: an attention may have no feed-forward block behind it."""
+        return [part for part in PARTS if self.path(part)]
 
     def part(self, name: str) -> Any:
         return self.module.get_submodule(self.path(name))
@@ -56,21 +69,39 @@ def run_layer(layer: Layer, hidden: Tensor, scores: Tensor, rows: slice) -> Tens
 
 def around(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor]) -> Tensor:
     """The layer around what its heads read: works on rows (…, width), each by itself."""
+    return fed(layer, attended(layer, wanted, mixed))
+
+
+def attended(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor], drop: Drop = kept) -> Tensor:
+    """Rows (…, width) with what the heads read added to them."""
     last = layer.part("out")
     read = wanted if isinstance(last, Silent) else mixed()
-    attended = layer.part("attention_norm")(last(read) + wanted)
+    return layer.part("attention_norm")(drop(last(read)) + wanted)
+
+
+def fed(layer: Layer, rows: Tensor, drop: Drop = kept) -> Tensor:
+    """Rows (…, width) through the feed-forward block."""
     last = layer.part("ffn_out")
-    inner = attended if isinstance(last, Silent) else layer.part("activation")(layer.part("ffn_in")(attended))
-    return layer.part("ffn_norm")(last(inner) + attended)
+    inner = rows if isinstance(last, Silent) else layer.part("activation")(layer.part("ffn_in")(rows))
+    return layer.part("ffn_norm")(drop(last(inner)) + rows)
 
 
 def _mixed(layer: Layer, wanted: Tensor, hidden: Tensor, scores: Tensor) -> Tensor:
-    """What the heads read: (batch, rows, heads × head width)."""
-    query, key, value = (
-        _split_heads(layer.part(part)(source), layer.head_width)
-        for part, source in (("query", wanted), ("key", hidden), ("value", hidden))
-    )  # each (batch, heads, tokens, head width)
-    weights = torch.softmax(query @ key.transpose(-1, -2) * layer.head_width**-0.5 + scores, dim=-1)
+    return read_by(layer, wanted, *keys_and_values(layer, hidden), scores)
+
+
+def keys_and_values(layer: Layer, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """What can be read of hidden states (batch, tokens, width): each (batch, heads, tokens, head width)."""
+    return _split_heads(layer.part("key")(hidden), layer.head_width), _split_heads(layer.part("value")(hidden), layer.head_width)  # fmt: skip
+
+
+def read_by(
+    layer: Layer, wanted: Tensor, key: Tensor, value: Tensor, scores: Tensor | None, drop: Drop = kept
+) -> Tensor:
+    """What the heads read for the wanted rows: (batch, rows, heads × head width). `scores` are added to the heads' own."""
+    query = _split_heads(layer.part("query")(wanted), layer.head_width)
+    own = query @ key.transpose(-1, -2) * layer.head_width**-0.5  # (batch, heads, rows, tokens)
+    weights = drop(torch.softmax(own if scores is None else own + scores, dim=-1))
     return (weights @ value).transpose(1, 2).flatten(2)
 
 

@@ -15,13 +15,13 @@ from niwaki.core.files import require_memory, write_json
 from niwaki.core.inside import inside
 from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import Header, header
-from niwaki.models.anatomy import Anatomy, Network, anatomy_of
+from niwaki.data.tokenizer_rules import read_text
+from niwaki.models.anatomy import Anatomy, Network, anatomy_of, family_of
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.edit import Edit
 from niwaki.models.forms.sparse import Sparse, refuse_misfits
-from niwaki.models.skeleton import attention, build, checked_config
+from niwaki.models.skeleton import WHOLE, WRITTEN, attention, build, checked_config
 from niwaki.models.ties import distinct, spelled_out
-from niwaki.models.tokenizer_rules import read_text
 from niwaki.models.tokenizer_settings import check_folder
 
 WEIGHTS, CONFIG, BLUEPRINT, TOKENIZER = "model.safetensors", "config.json", "blueprint.json", "tokenizer.json"
@@ -96,20 +96,29 @@ class Head:
         dict  # what the answers need beside the network; asked for when a model is made
     )
 
-    def config(self) -> dict[str, Any]:
+    def on(self, config: dict[str, Any]) -> dict[str, Any]:
+        """The config of a network with this head."""
         return {
+            **config,
             "id2label": dict(enumerate(self.labels)),
             "label2id": {name: number for number, name in enumerate(self.labels)},
-            "architectures": [f"AnyFor{self.architecture}"],
+            "num_labels": len(self.labels),
+            "architectures": [f"AnyFor{self._fitting(family_of(str(config['model_type'])).writes)}"],
             "problem_type": self.problem,
             "niwaki_answer": self.answer or None,
         }
 
+    def _fitting(self, writes: bool) -> str:
+        """What only reads learns to write by a method that gives it a decoder, and has the head for whole texts until then."""
+        return WHOLE if self.architecture == WRITTEN and not writes else self.architecture
+
     def put_on(self, network: Network, where: str) -> None:
         """On an edited network, which keeps the head it has: it must be of the same kind, with as many labels."""
-        have = anatomy_of(network).head
-        if have != self.architecture:
-            raise Refused(f"{where}: an edited model keeps its head, which is for {have}, not {self.architecture}")
+        anatomy = anatomy_of(network)
+        if anatomy.head != self._fitting(anatomy.writes):
+            raise Refused(
+                f"{where}: an edited model keeps its head, which is for {anatomy.head}, not {self.architecture}"
+            )
         name_labels(network, self.labels, where)
         network.config.niwaki_answer, network.config.problem_type = self.answer or None, self.problem
 
@@ -132,7 +141,7 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     tokenizer = load_tokenizer(folder, config)
     if not (folder / BLUEPRINT).exists():
         network = _load_stock(folder, config, found, head)
-        return Model(network, tokenizer, beside=head.files() if head else beside_of(folder, config))
+        return Model(network, tokenizer, beside=_beside(folder, config, head))
     blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_CONFIG_BYTES))
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
     network = blueprint.replay()
@@ -142,7 +151,21 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
         head.put_on(network, str(folder))
     else:
         name_labels(network, labels_in(config), str(folder))
-    return Model(network.eval(), tokenizer, blueprint, head.files() if head else beside_of(folder, config))
+    return Model(network.eval(), tokenizer, blueprint, _beside(folder, config, head))
+
+
+def _beside(folder: Path, config: dict[str, Any], head: Head | None) -> dict[str, bytes]:
+    """The folder's own files, or those of the task; a network that writes goes on with the pieces it has learnt."""
+    if head is None:
+        return beside_of(folder, config)
+    found = head.files()
+    if family_of(str(config["model_type"])).writes and found != (own := beside_of(folder, config)):
+        unlike = next(name for name in sorted({**found, **own}) if found.get(name) != own.get(name))
+        raise Refused(
+            f"{folder / unlike}: is not what the task's rows give, so the model would learn other pieces than it writes; "
+            "set data.split and data.pieces as it was made, on the same train rows, or start from an encoder"
+        )
+    return found
 
 
 def beside_of(folder: Path, config: dict[str, Any]) -> dict[str, bytes]:
@@ -168,7 +191,7 @@ def skeleton_of(folder: Path, head: Head | None = None) -> Model:
             head.put_on(network, str(folder))
         return Model(network, None, blueprint)
     if head:
-        config = {**config, **head.config(), "num_labels": len(head.labels)}
+        config = head.on(config)
     with torch.device("meta"):
         return Model(build(config), None)
 
@@ -265,7 +288,7 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
     from safetensors.torch import load_file
 
     if asked:
-        config = {**config, **asked.config(), "num_labels": len(asked.labels)}
+        config = asked.on(config)
     kind = _kind_that_fits(config, found, folder)
     try:
         network, missing = kind.from_pretrained(

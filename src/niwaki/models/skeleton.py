@@ -7,9 +7,11 @@ from niwaki.models.anatomy import FAMILIES, Network, family_of, is_known
 from niwaki.models.config_rules import checked, shown
 
 WHOLE = "SequenceClassification"  # the head for whole texts
+WRITTEN = "ConditionalGeneration"  # and what texts are written by
 HEADS = {
     name: f"AutoModelFor{name}" for name in (WHOLE, "TokenClassification", "QuestionAnswering")
-}  # architecture suffix → transformers' class
+}  # of encoders: architecture suffix → transformers' class
+ALL = {**HEADS, WRITTEN: "AutoModelForSeq2SeqLM"}
 
 
 def checked_config(values: Any, where: str) -> dict[str, Any]:
@@ -29,11 +31,13 @@ def build(values: dict[str, Any]) -> Network:
 
     values = checked_config(values, "config")
     head = head_of(values)
-    if head != WHOLE and not family_of(values["model_type"]).for_tokens:
+    if (head == WRITTEN) != family_of(values["model_type"]).writes:
+        raise Refused(f"config: a model of family '{values['model_type']}' has no head for {head}")
+    if head not in (WHOLE, WRITTEN) and not family_of(values["model_type"]).for_tokens:
         raise Refused(
             f"config: a model of family '{values['model_type']}' answers for whole texts, not for tokens ({head}); take another family"
         )
-    kind = getattr(transformers, HEADS[head])
+    kind = getattr(transformers, ALL[head])
     try:
         return kind.from_config(transformers.AutoConfig.for_model(**values), attn_implementation=attention())
     except Exception as error:  # noqa: BLE001 - a wrong number in a config can break transformers anywhere
@@ -52,9 +56,9 @@ def head_of(values: dict[str, Any]) -> str:
     """Which head the config's architecture has, e.g. `BertForSequenceClassification` → `SequenceClassification`."""
     names = values.get("architectures") or []
     for name in names:
-        for head in HEADS:
+        for head in ALL:
             if str(name).endswith(f"For{head}"):
                 return head
     raise Refused(
-        f"config: architectures {names} has none of the heads niwaki knows ({', '.join(HEADS)}); fine-tune it first"
+        f"config: architectures {names} has none of the heads niwaki knows ({', '.join(ALL)}); fine-tune it first"
     )

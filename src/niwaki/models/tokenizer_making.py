@@ -27,8 +27,8 @@ from tokenizers.trainers import BpeTrainer
 
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused, UsageError, did_you_mean
+from niwaki.data import tokenizer_rules
 from niwaki.data.limits import MOST_ROW_BYTES
-from niwaki.models import tokenizer_rules
 
 MARKS = PAD, BOS, EOS, UNK = "[PAD]", "[BOS]", "[EOS]", "[UNK]"  # ids 0, 1, 2, 3
 CONTINUES = "##"

@@ -10,8 +10,8 @@ from typing import Any
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused
 from niwaki.core.inside import inside
+from niwaki.data.tokenizer_rules import MOST_ADDED, MOST_BYTES, MOST_ID, MOST_TEXT, MOST_VALUES
 from niwaki.models.config_rules import PROVENANCE, TOKENIZERS, Rule, flag, names, one_of, refuse_steering, shown, whole
-from niwaki.models.tokenizer_rules import MOST_ADDED, MOST_BYTES, MOST_ID, MOST_TEXT, MOST_VALUES
 
 SETTINGS, MARKS, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 READ = ("vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", SETTINGS, MARKS, ADDED)  # by transformers, if there

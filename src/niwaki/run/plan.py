@@ -15,6 +15,7 @@ from niwaki.core.log import say
 from niwaki.data import unlabelled
 from niwaki.methods._method import Method
 from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, Model, refuse_unless_model, skeleton_of
+from niwaki.models.skeleton import WRITTEN
 from niwaki.models.sources import locate
 from niwaki.run.recipe import Recipe, Stage
 from niwaki.tasks._task import Task
@@ -112,7 +113,9 @@ def rehearse(plan: Plan) -> None:
     shapes = {"": skeleton_of(plan.model_folder, plan.task.head)}
     for stage in plan.stages:
         try:
-            shapes[stage.spec.name] = _rehearsed(stage, shapes)
+            shapes[stage.spec.name] = found = _rehearsed(stage, shapes)
+            if plan.task.kind.architecture == WRITTEN and not found.anatomy.writes:
+                raise Refused(f"task '{plan.task.name}' is answered by writing, and the model only reads; put {{ use = 'writer' }} first among the first stage's methods")  # fmt: skip
         except Refused as error:
             raise Refused([f"stage '{stage.spec.name}': {fault}" for fault in error.faults]) from None
 

@@ -120,7 +120,7 @@ class StageMaker:
         model.network.to(self.device).eval().requires_grad_(False)
         feed = Feed(self._features(model), model, self.device)
         self._refuse_other_tokens(features, feed.features, layers=bool(asked))
-        if asked and self.device.type != "cpu":
+        if model.anatomy.writes or (asked and self.device.type != "cpu"):
             return beside(model, feed, asked, self.stage.precision)
         names = (LOGITS, *sorted(asked))
         ask = self._alone(model, feed, asked) if asked else in_batches(model, feed, self.stage.precision)
@@ -278,7 +278,11 @@ class StageMaker:
 
 @torch.no_grad()
 def parity(model: Model, predictor: Predictor, rows: Rows) -> float:
-    """Largest difference between the engine's logits and torch's on a few texts: rounding for floats, more for integers."""
+    """Largest difference between the engine's logits and torch's on a few texts: rounding for floats, more for integers. Of what
+    is written, between the logarithms of how likely it is."""
+    if model.anatomy.writes:
+        again = Predictor(predictor.folder, "torch").logits(rows)
+        return float(np.abs(again[:, 0] - predictor.logits(rows)[:, 0]).max())
     lean = Lean(model.network.eval(), model.anatomy)
     own = []
     for number, length in enumerate(rows.ids.lengths):

@@ -48,8 +48,9 @@ class Features:
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """Tokens of each row; of several sequences that belong together, the longest one's."""
-        return self.rows.ids.lengths.reshape(-1, self.rows.group).max(axis=1)
+        """Tokens of each row, read or to be written; of several sequences that belong together, the longest one's."""
+        read = self.rows.ids.lengths.reshape(-1, self.rows.group).max(axis=1)
+        return np.maximum(read, self.targets.lengths) if isinstance(self.targets, Ragged) else read
 
     def joined(self, other: "Features") -> "Features":
         if isinstance(self.targets, Ragged) and isinstance(other.targets, Ragged):

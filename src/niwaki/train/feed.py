@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from niwaki.answers._search import PAD, START
 from niwaki.data.ragged import Ragged
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
@@ -20,14 +21,17 @@ class Feed:
         self.device = device
         self.pad_id = int(model.network.config.pad_token_id or 0)
         self.uses_types = model.anatomy.uses_types
+        self.writes = model.anatomy.writes
 
     @property
     def lengths(self) -> np.ndarray:
         return self.features.lengths
 
     def batch(self, rows: Sequence[int] | np.ndarray) -> Batch:
-        inputs = self.inputs(self.features.rows.sequences(rows))
-        return Batch(inputs, self._targets(rows).to(self.device), torch.as_tensor(np.asarray(rows)))
+        inputs, targets = self.inputs(self.features.rows.sequences(rows)), self._targets(rows).to(self.device)
+        if self.writes:
+            inputs["decoder_input_ids"] = written_before(targets)
+        return Batch(inputs, targets, torch.as_tensor(np.asarray(rows)))
 
     def inputs(self, sequences: np.ndarray) -> dict[str, Tensor]:
         """The network's arguments for some sequences."""
@@ -42,6 +46,13 @@ class Feed:
         if isinstance(targets, Ragged):
             return torch.from_numpy(targets.padded(rows, NO_LABEL)[0])
         return torch.from_numpy(targets[np.asarray(rows)])
+
+
+def written_before(targets: Tensor) -> Tensor:
+    """What lies before each token that is to be written, (batch, tokens) likewise: the start, then the tokens but the last."""
+    before = targets.roll(1, dims=1)
+    before[:, 0] = START
+    return before.masked_fill(before == NO_LABEL, PAD)
 
 
 def encode_for(model: Model, task: Task, part: str) -> Features:

@@ -6,9 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from niwaki.answers._search import Search
 from niwaki.data.batching import in_order, sorted_batches
 from niwaki.models.forward import HIDDEN, Batch, Outputs, forward
 from niwaki.models.model import Model
+from niwaki.models.writing import written
 from niwaki.train.feed import Feed
 from niwaki.train.precision import autocast
 
@@ -18,8 +20,28 @@ Read = Callable[[Outputs, Tensor], Tensor]  # what a batch gave, and its mask, t
 
 def logits_of(model: Model, feed: Feed, precision: str, chosen: np.ndarray | None = None) -> np.ndarray:
     """(sequences, labels) of all sequences, or of the chosen ones, in their order; (tokens of all of them, labels) from heads
-    per token; float32."""
+    per token; of a network that writes, what it writes without a beam (`answers/_search.py`); float32."""
+    if model.anatomy.writes:
+        return _written(model, feed, precision)
     return _gathered(model, feed, precision, lambda out, mask: out.logits, model.anatomy.per_token, chosen=chosen)
+
+
+def _written(model: Model, feed: Feed, precision: str) -> np.ndarray:
+    answer = model.network.config.niwaki_answer
+    how = Search(longest=int(answer["longest"]))
+    lengths = feed.features.rows.ids.lengths
+    was_training = model.network.training
+    model.network.eval()
+
+    def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for places in sorted_batches(lengths, ROWS, TOKENS):
+            given = feed.inputs(places)
+            with autocast(precision, feed.device):
+                yield places, written(model.anatomy, given["input_ids"], given["attention_mask"], given.get("token_type_ids"), how)  # fmt: skip
+
+    found = in_order(parts(), lengths, per_token=False)
+    model.network.train(was_training)
+    return found
 
 
 def hidden_of(model: Model, feed: Feed, precision: str, per_token: bool) -> np.ndarray:

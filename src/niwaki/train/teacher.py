@@ -153,7 +153,8 @@ def in_batches(model: Model, feed: Feed, precision: str) -> Ask:
 
 
 def beside(model: Model, feed: Feed, names: Iterable[str], precision: str) -> Callable[[Batch], Outputs]:
-    """On a graphics card: the teacher runs on the student's batches, and nothing is kept."""
+    """The teacher runs on the student's batches, and nothing is kept: on a graphics card, and where what it says of a text is the
+    likelihood of every piece at every place, which is too much to keep."""
     needs = frozenset({"hidden": HIDDEN, "scores": SCORES}.get(name.split(".")[0], STATES) for name in names)
     anatomy = model.anatomy
 

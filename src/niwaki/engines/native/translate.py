@@ -41,6 +41,8 @@ class _Translator:
 
     def program(self) -> p.Program:
         anatomy = self.anatomy
+        if anatomy.writes:
+            raise Refused("the native engine reads texts and writes none; torch does")
         if not anatomy.layers:
             raise Refused(
                 f"native engine: it runs encoders with attention, and '{self.network.config.model_type}' has none"

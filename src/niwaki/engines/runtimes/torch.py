@@ -8,6 +8,7 @@ import numpy as np
 from niwaki.data.ragged import Ragged
 from niwaki.engines.exits import NOTHING, Padded, stretches
 from niwaki.engines.runtime import Runtime
+from niwaki.engines.writing import search_of
 
 
 class Torch(Runtime):
@@ -21,7 +22,8 @@ class Torch(Runtime):
         super().__init__(folder, threads)
         model = load_folder(folder)
         self.lean = Lean(model.network.eval(), model.anatomy)
-        self.unpadded = Unpadded(model.network, model.anatomy) if model.anatomy.layers else None
+        self.unpadded = Unpadded(model.network, model.anatomy) if model.anatomy.layers and not model.anatomy.writes else None  # fmt: skip
+        self.search = search_of(folder) if model.anatomy.writes else None
 
     def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
         if self.unpadded is None:
@@ -30,6 +32,14 @@ class Torch(Runtime):
         return self._asked(self.unpadded, filled, mask, types.padded(sequences)[0])
 
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
+        if self.search is not None:
+            import torch
+
+            from niwaki.models.writing import written
+
+            with torch.inference_mode():
+                given = [torch.from_numpy(array) for array in (ids, mask, types)]
+                return written(self.lean.anatomy, given[0], given[1], given[2], self.search)
         return self._asked(self.lean, ids, mask, types)
 
     def stretch(

@@ -139,7 +139,7 @@ class Gates:
         self.speed, self.whole, self.name = speed, whole, name
         self.outputs: dict[int, Gate] = {}  # by the last matrix that makes the units
         self.inputs: dict[int, list[Gate]] = {}  # by the first that reads them
-        self.heads = [self._head(layer) for layer in model.anatomy.layers] if "heads" in over else []
+        self.heads = [self._head(layer) for layer in model.anatomy.attentions] if "heads" in over else []
         self.neurons = [self._neuron(block) for block in model.anatomy.blocks] if "ffn" in over else []
         self.ranks = [self._rank(module) for module in factored(model.network, model.anatomy).values()] if "ranks" in over else []  # fmt: skip
         leaves = {id(module): module for module in map(model.network.get_submodule, model.anatomy.matrices())}

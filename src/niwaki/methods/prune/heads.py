@@ -22,7 +22,7 @@ class Heads(Method):
     def rehearse(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
             model.anatomy.require_layers("heads")
-            model.operate(HeadsEdit(keep=[self.count(layer.heads) for layer in model.anatomy.layers]))
+            model.operate(HeadsEdit(keep=[self.count(layer.heads) for layer in model.anatomy.attentions]))
         return model
 
     def count(self, heads: int) -> int:

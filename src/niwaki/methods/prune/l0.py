@@ -84,7 +84,7 @@ def one_fewer(model: Model, over: Sequence[str]) -> Model:
     """A skeleton that lacks the last head and neuron of each layer, and the last rank, where it has others."""
     anatomy = model.anatomy
     if "heads" in over:
-        model.operate(Heads(keep=[max(1, layer.heads - 1) for layer in anatomy.layers]))
+        model.operate(Heads(keep=[max(1, layer.heads - 1) for layer in anatomy.attentions]))
     if "ffn" in over:
         model.operate(Ffn(keep=[max(1, block.neurons - 1) for block in anatomy.blocks]))
     if "ranks" in over:

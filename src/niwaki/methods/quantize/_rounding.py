@@ -18,7 +18,7 @@ from niwaki.models.forms.rounding import straight
 from niwaki.models.forward import Batch
 from niwaki.models.lean import Lean
 from niwaki.models.model import Model
-from niwaki.models.places import leaves, once_each
+from niwaki.models.places import once_each
 
 Bits = Literal[4, 3, 2]
 BASE = {4: 16, 3: 7, 2: 4}  # bits → levels; seven because eleven of them fill four bytes, and one is 0
@@ -54,8 +54,8 @@ def counts(weight: Tensor, group: int) -> Tensor:
 
 def places(model: Model, embeddings: bool) -> list[str]:
     """Of the matrices, and of the token table's where that is wanted."""
-    network, anatomy = model.network, model.anatomy
-    return [*anatomy.matrices(), *(leaves(network, next(anatomy.tables())) if embeddings else ())]
+    anatomy = model.anatomy
+    return [*anatomy.matrices(), *(anatomy.token_tables() if embeddings else ())]
 
 
 def trainable(name: str, model: Model, embeddings: bool) -> list[str]:

@@ -12,7 +12,7 @@ from niwaki.models.forms.digits import Digits as Store
 from niwaki.models.forms.int8 import packed_form
 from niwaki.models.forms.sparse import Sparse
 from niwaki.models.forms.store import Floats, StoredLinear, StoredTable
-from niwaki.models.places import Once, exchange, leaves, plain
+from niwaki.models.places import Once, exchange, plain
 
 
 class Digits(Edit):
@@ -42,7 +42,7 @@ class Digits(Edit):
         exchange(network, anatomy.beside() if self.beside else [], packed_form)
 
     def places(self, network: Network, anatomy: Anatomy) -> list[str]:
-        tables = leaves(network, next(anatomy.tables())) if self.table else ()
+        tables = anatomy.token_tables() if self.table else []
         return [*(anatomy.matrices() if self.matrices else ()), *tables]
 
     def packed(self, module: Any, scale: Tensor | None = None) -> nn.Module:

@@ -11,25 +11,18 @@ from niwaki.models.slicing import cut_linear
 
 
 class Heads(Edit):
-    keep: list[list[int] | int]  # per distinct layer: the heads, or how many of the first
+    keep: list[list[int] | int]  # per attention: the heads, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("heads")
-        kept = per_layer(self.keep, [layer.heads for layer in anatomy.layers], "heads")
+        kept = per_layer(self.keep, [layer.heads for layer in anatomy.attentions], "heads")
         kept = [sorted(heads) for heads in kept]  # their order means nothing
-        refuse_torn("heads", ((f"layer {number}", anatomy.layers[number].part("query"), keep) for number, keep in enumerate(kept)))  # fmt: skip
+        refuse_torn("heads", ((f"layer {number}", anatomy.attentions[number].part("query"), keep) for number, keep in enumerate(kept)))  # fmt: skip
         once = Once()
-        for layer, heads in zip(anatomy.layers, kept, strict=True):
+        for layer, heads in zip(anatomy.attentions, kept, strict=True):
             remember_heads(layer, heads)
             cut_heads(layer, heads, once)
-        tell_heads(network, anatomy)
-
-
-def tell_heads(network: Network, anatomy: Anatomy) -> None:
-    """Writes the number of heads into the config where a config can say it: all layers alike, heads as wide as it reckons."""
-    counts = {layer.heads for layer in anatomy.layers}
-    if len(counts) == 1 and anatomy.layers[0].head_width * max(counts) == anatomy.width:
-        setattr(network.config, anatomy.heads_key, counts.pop())
+        anatomy.tell_heads()
 
 
 def cut_heads(layer: Layer, heads: list[int], once: Once) -> None:

@@ -10,7 +10,7 @@ from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
 from niwaki.models.forms.int8 import Int8Linear, packed_form
 from niwaki.models.forms.static import Range, StaticInt8Linear
-from niwaki.models.places import Once, exchange, leaves, plain
+from niwaki.models.places import Once, exchange, plain
 
 
 class Static(Edit):
@@ -32,7 +32,7 @@ class Static(Edit):
         for path in list(anatomy.matrices()):
             make = partial(packed, given=self._ranges.get(path))
             network.set_submodule(path, once(network.get_submodule(path), make))
-        tables = leaves(network, next(anatomy.tables())) if self.embeddings else []
+        tables = anatomy.token_tables() if self.embeddings else []
         exchange(network, [*tables, *(anatomy.beside() if self.beside else [])], packed_form)
 
 

@@ -1,9 +1,11 @@
 """Keeps some columns of the hidden state, everywhere it is read or written."""
 
+from functools import partial
+from typing import Any
+
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen
-from niwaki.models.edits.heads import tell_heads
-from niwaki.models.places import Once
+from niwaki.models.places import Once, exchange
 from niwaki.models.slicing import cut_linear, cut_norm, cut_table
 
 
@@ -15,21 +17,26 @@ class Width(Edit):
         keep = chosen(self.keep, anatomy.width, "width")
         cut_embeddings(network, anatomy, keep)
         once = Once()
-        for layer in anatomy.layers:
-            for part in ("query", "key", "value", "ffn_in"):
-                layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, inputs=keep)))
-            for part in ("out", "ffn_out"):
-                layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, outputs=keep)))
-            for part in ("attention_norm", "ffn_norm"):
-                layer.replace(part, cut_norm(layer.part(part), keep))
+        for layer in anatomy.attentions:
+            for part in layer.parts:
+                layer.replace(part, once(layer.part(part), partial(cut_part, part, keep=keep)))
         for path in anatomy.head_square:
             network.set_submodule(path, cut_linear(network.get_submodule(path), outputs=keep, inputs=keep))
-        network.set_submodule(anatomy.head_final, cut_linear(network.get_submodule(anatomy.head_final), inputs=keep))
+        if anatomy.head_final:
+            final = cut_linear(network.get_submodule(anatomy.head_final), inputs=keep)
+            network.set_submodule(anatomy.head_final, final)
         setattr(network.config, anatomy.width_key, len(keep))
-        tell_heads(network, anatomy)
+        anatomy.tell_heads()
 
     def recorded(self) -> "Width":
         return Width(keep=self.keep if isinstance(self.keep, int) else len(self.keep))
+
+
+def cut_part(part: str, old: Any, keep: list[int]) -> Any:
+    """A part of a layer with these columns of what it reads or writes."""
+    if part.endswith("norm"):
+        return cut_norm(old, keep)
+    return cut_linear(old, outputs=keep) if part in ("out", "ffn_out") else cut_linear(old, inputs=keep)
 
 
 def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
@@ -41,9 +48,7 @@ def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
         network.set_submodule(path, cut_linear(network.get_submodule(path), outputs=keep))
     if projections:
         return
-    for path in anatomy.tables():
-        network.set_submodule(path, cut_table(network.get_submodule(path), columns=keep))
-    norm = anatomy.trunk.get_submodule(anatomy.embedding_norm)
-    anatomy.trunk.set_submodule(anatomy.embedding_norm, cut_norm(norm, keep))
+    exchange(network, anatomy.tables(), lambda table: cut_table(table, columns=keep))
+    exchange(network, anatomy.embedding_norms(), lambda norm: cut_norm(norm, keep))
     if hasattr(network.config, "embedding_size"):
         network.config.embedding_size = len(keep)

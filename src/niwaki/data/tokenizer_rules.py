@@ -15,7 +15,7 @@ from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused
-from niwaki.models.patterns import fault_in_pattern
+from niwaki.data.patterns import fault_in_pattern
 
 MOST_BYTES, MOST_VALUES = 48 << 20, 2_000_000
 MOST_PIECES, MOST_ADDED, MOST_ID = 1_000_000, 50_000, 10_000_000

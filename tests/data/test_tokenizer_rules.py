@@ -11,7 +11,7 @@ from tokenizers.trainers import BpeTrainer, UnigramTrainer, WordLevelTrainer, Wo
 
 import tiny
 from niwaki.core.errors import Refused
-from niwaki.models.tokenizer_rules import check, read_text
+from niwaki.data.tokenizer_rules import check, read_text
 from niwaki.models.tokenizer_settings import check_settings
 
 TEXTS = [text for text, _ in tiny.sentences(200)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from niwaki.models.patterns import fault_in_pattern
+from niwaki.data.patterns import fault_in_pattern
 
 
 @pytest.mark.parametrize(

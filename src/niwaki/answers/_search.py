@@ -1,0 +1,174 @@
+"""Writing a text token by token: the likeliest next token each time, or several hypotheses of each text side by side (a beam).
+
+Numpy alone: engines give the next step, training and deployments search alike. What is written is (texts, 1 + longest) numbers: the
+logarithm of how likely the text is, then the tokens, NOTHING behind its end.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+PAD, START, END, UNKNOWN = range(4)  # marks of every target tokenizer, its first pieces
+NOTHING = -1
+NEVER = -1e9  # the logarithm of how likely that is which may not be
+
+
+class Steps(Protocol):
+    """What an engine does for some texts that it has read."""
+
+    def __call__(self, tokens: np.ndarray, parents: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        """One token further: (texts, hypotheses) of tokens and of the hypotheses that they continue, for those of the texts of the
+        step before that go on, to the logarithms (texts, hypotheses, pieces)."""
+        ...
+
+
+class Grammar(Protocol):
+    """Which texts are well-formed."""
+
+    def start(self) -> Any: ...
+
+    def allowed(self, state: Any) -> np.ndarray:
+        """(pieces,) of which may come next; END where the text may end."""
+        ...
+
+    def after(self, state: Any, token: int) -> Any: ...
+
+    def least(self, state: Any) -> int:
+        """The fewest further tokens, END among them, with which the text ends."""
+        ...
+
+
+@dataclass(frozen=True)
+class Search:
+    """How texts are searched for. `penalty` is the power of the length that the logarithm is divided by before texts are compared:
+    0 favours short ones, 1 compares the mean."""
+
+    beam: int = 1
+    penalty: float = 1.0
+    longest: int = 128
+    grammar: Grammar | None = None
+
+    def worth(self, scores: Any, length: int) -> Any:
+        return scores / length**self.penalty
+
+
+@dataclass
+class Hypotheses:
+    """Of the texts that are still written: `tokens` (texts, beam, so far), `scores` (texts, beam)."""
+
+    numbers: np.ndarray  # (texts,) which of all texts they are
+    tokens: np.ndarray
+    scores: np.ndarray
+    states: list[list[Any]] = field(default_factory=list)  # the grammar's, by text and hypothesis
+
+
+def write(step: Steps, texts: int, how: Search) -> np.ndarray:
+    """The best text found for each."""
+    found = np.full((texts, 1 + how.longest), NOTHING, dtype=np.float32)
+    best = np.full(texts, -np.inf)
+    ended = np.zeros(texts, dtype=np.int64)  # how many texts were found for each
+    scores = np.full((texts, how.beam), NEVER)
+    scores[:, 0] = 0.0  # all hypotheses begin alike: only one may be continued
+    states = [[how.grammar.start()] * how.beam for _ in range(texts)] if how.grammar else []
+    going = Hypotheses(np.arange(texts), np.full((texts, how.beam, 1), START), scores, states)
+    parents = np.tile(np.arange(how.beam), (texts, 1))
+    kept = np.arange(texts)
+    for length in range(1, how.longest + 1):
+        ahead = step(going.tokens[:, :, -1], parents, kept)  # (texts, beam, pieces)
+        totals = going.scores[:, :, None] + _permitted(ahead, going, how, how.longest - length)
+        choices, values = _best(totals, 2 * how.beam)
+        parents, pieces = np.divmod(choices, totals.shape[2])
+        ends = (pieces == END) | (length == how.longest)
+        ends[:, how.beam :] = False
+        _note(found, best, ended, going, (parents, pieces, values, ends), how, length)
+        values = np.where(pieces == END, -np.inf, values)
+        order = np.argsort(-values, axis=1, kind="stable")[:, : how.beam]
+        parents, pieces, values = (np.take_along_axis(part, order, axis=1) for part in (parents, pieces, values))
+        hopeless = how.worth(values[:, 0], length) <= best[going.numbers]
+        kept = np.flatnonzero(~((ended[going.numbers] >= how.beam) & hopeless) & (values[:, 0] > NEVER / 2))
+        if not len(kept) or length == how.longest:
+            break
+        going, parents = _further(going, parents, pieces, values, kept, how), parents[kept]
+    return found
+
+
+def _permitted(ahead: np.ndarray, going: Hypotheses, how: Search, left: int) -> np.ndarray:
+    """The logarithms with what may not be written as good as impossible: marks, what the grammar forbids, and what leads where a
+    text cannot end with the tokens that are `left`."""
+    ahead = ahead.copy()
+    ahead[:, :, [PAD, START, UNKNOWN]] = NEVER
+    if how.grammar is None:
+        return ahead
+    for row, states in zip(ahead, going.states, strict=True):
+        for scores, state in zip(row, states, strict=True):
+            if state is None:
+                continue
+            allowed = how.grammar.allowed(state)
+            scores[~allowed] = NEVER
+            _refuse_endless(scores, allowed, state, how.grammar, left)
+    return ahead
+
+
+def _refuse_endless(scores: np.ndarray, allowed: np.ndarray, state: Any, grammar: Grammar, left: int) -> None:
+    """Where the end is near, tokens after which it is out of reach."""
+    if grammar.least(state) + NEAR < left:
+        return
+    for token in np.flatnonzero(allowed):
+        if token != END and grammar.least(grammar.after(state, int(token))) > left:
+            scores[token] = NEVER
+
+
+NEAR = 64  # tokens further than any one token can put the end
+
+
+def _best(totals: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """(texts, beam, pieces) to the places of the best of each text and their values, the best first."""
+    flat = totals.reshape(len(totals), -1)
+    if count == 2 and totals.shape[1] == 1:  # greedy: the second is never asked for
+        places = flat.argmax(axis=1)[:, None]
+        places = np.concatenate([places, places], axis=1)
+        values = np.take_along_axis(flat, places, axis=1)
+        values[:, 1] = -np.inf
+        return places, values
+    count = min(count, flat.shape[1])
+    places = np.argpartition(-flat, count - 1, axis=1)[:, :count]
+    values = np.take_along_axis(flat, places, axis=1)
+    order = np.lexsort((places, -values), axis=1)  # ties go to the first
+    return np.take_along_axis(places, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+def _note(
+    found: np.ndarray, best: np.ndarray, ended: np.ndarray, going: Hypotheses, chosen: Sequence[np.ndarray], how: Search, length: int
+) -> None:  # fmt: skip
+    """Writes down the texts that end here where they are better than those before."""
+    parents, pieces, values, ends = chosen
+    for text, place in zip(*np.nonzero(ends & (values > NEVER / 2)), strict=True):
+        number, value = going.numbers[text], float(values[text, place])
+        ended[number] += 1
+        if how.worth(value, length) <= best[number]:
+            continue
+        best[number] = how.worth(value, length)
+        tokens = going.tokens[text, parents[text, place], 1:]
+        last = [] if pieces[text, place] == END else [pieces[text, place]]
+        found[number] = NOTHING
+        found[number, 0] = value
+        found[number, 1 : 1 + len(tokens) + len(last)] = [*tokens, *last]
+
+
+def _further(
+    going: Hypotheses, parents: np.ndarray, pieces: np.ndarray, values: np.ndarray, kept: np.ndarray, how: Search
+) -> Hypotheses:
+    """The hypotheses of the texts that go on, with their new tokens."""
+    parents, pieces, values = parents[kept], pieces[kept], values[kept]
+    before = np.take_along_axis(going.tokens[kept], parents[:, :, None], axis=1)
+    states = []
+    if how.grammar is not None:
+        for text, row, tokens, scores in zip(kept, parents, pieces, values, strict=True):
+            olds = [going.states[text][parent] for parent in row]
+            states.append([
+                how.grammar.after(old, int(token)) if old is not None and score > NEVER / 2 else None
+                for old, token, score in zip(olds, tokens, scores, strict=True)
+            ])  # fmt: skip
+    return Hypotheses(going.numbers[kept], np.concatenate([before, pieces[:, :, None]], axis=2), values, states)

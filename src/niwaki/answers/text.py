@@ -1,0 +1,110 @@
+"""A text that the model writes: a translation, a formula. Beside the network lies the tokenizer of what is written."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import PrivateAttr
+from tokenizers import Tokenizer
+
+from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, filled
+from niwaki.answers._search import NOTHING, Search
+from niwaki.core import strict_json
+from niwaki.core.errors import Refused, first_line, is_panic
+from niwaki.core.inside import inside
+from niwaki.core.settings import setting
+from niwaki.data import tokenizer_rules
+
+TARGET, GRAMMAR = "target.json", "grammar.json"
+MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Prediction(Answer):
+    text: str
+    probability: float  # of the whole text, as the model sees it
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Text(Kind):
+    beam: int = setting(1, "hypotheses of each text that are followed side by side", ge=1, le=64)
+    penalty: float = setting(
+        1.0, "power of the length by which scores are divided before texts are compared", ge=0, le=10
+    )
+    longest: int = setting(128, "most tokens that are written", ge=1, le=100_000)
+    grammar: bool = setting(False, f"whether only what {GRAMMAR} allows is written")
+
+    architecture: ClassVar[str] = "ConditionalGeneration"
+    wants: ClassVar[str] = "a string"
+    files: ClassVar[tuple[str, ...]] = (TARGET,)
+
+    _target: Tokenizer | None = PrivateAttr(None)
+    _grammar: Any = PrivateAttr(None)
+
+    @classmethod
+    def files_for(cls, said: dict[str, Any]) -> tuple[str, ...]:
+        return (TARGET, GRAMMAR) if said.get("grammar") else (TARGET,)
+
+    def opened(self, folder: Path, labels: list[str]) -> "Text":
+        names = self.files_for({"grammar": self.grammar})
+        return self.holding({name: _read(folder, name) for name in names}, str(folder))
+
+    def holding(self, beside: dict[str, bytes], where: str = "") -> "Text":
+        """The kind with the files that a model has beside it."""
+        self._target = read_target(beside[TARGET], where)
+        if self.grammar:
+            from niwaki.answers._grammar import read
+
+            self._grammar = read(beside[GRAMMAR], self._target, where)
+        return self
+
+    @property
+    def target(self) -> Tokenizer:
+        if self._target is None:
+            raise LookupError(TARGET)
+        return self._target
+
+    @property
+    def search(self) -> Search:
+        return Search(self.beam, self.penalty, self.longest, self._grammar)
+
+    def check(self, given: Any) -> Input:
+        return filled(given)
+
+    def from_line(self, line: str) -> Any:
+        return line
+
+    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+        """`logits` are what the search wrote (`answers/_search.py`)."""
+        pieces = logits[:, 1:].astype(np.int64)
+        return self.target.decode_batch([[int(one) for one in row[row != NOTHING]] for row in pieces])
+
+    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+        texts = self.values(logits, rows, inputs, labels)
+        return [Prediction(text, math.exp(min(0.0, float(one[0])))) for text, one in zip(texts, logits, strict=True)]
+
+
+def _read(folder: Path, name: str) -> bytes:
+    path = inside(folder, name)
+    if not path.is_file():
+        raise Refused(f"{path}: is missing; what the model writes is made with it")
+    if path.stat().st_size > MOST_BYTES:
+        raise Refused(f"{path}: is larger than any that niwaki writes")
+    return path.read_bytes()
+
+
+def read_target(data: bytes, where: str) -> Tokenizer:
+    """Checked before the library reads it, which trusts its file."""
+    path = str(Path(where) / TARGET)
+    tokenizer_rules.check(strict_json.parse(data, path, tokenizer_rules.MOST_VALUES), path)
+    try:
+        return Tokenizer.from_str(data.decode())
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        raise Refused(f"{path}: cannot be read ({first_line(error)})") from None

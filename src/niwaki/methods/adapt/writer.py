@@ -1,0 +1,105 @@
+"""Gives an encoder a decoder, so that it writes its answers: translations, formulas. The network is then an encoder–decoder.
+
+The encoder stays what the start model is, or is one of another shape with random weights; the decoder begins at random.
+
+Paper: Vaswani et al. 2017, Attention Is All You Need (arXiv 1706.03762); a pretrained encoder as in Rothe, Narayan, Severyn 2020,
+Leveraging Pre-trained Checkpoints for Sequence Generation Tasks (arXiv 1907.12461).
+Cost: none before training.
+"""
+
+from typing import Any, ClassVar, Literal
+
+import torch
+from tokenizers import Tokenizer
+
+from niwaki.answers._search import END, PAD, START, UNKNOWN
+from niwaki.answers.text import TARGET
+from niwaki.core.errors import Refused
+from niwaki.core.seeds import derive
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context, Method, Moment
+from niwaki.models.model import Model
+from niwaki.models.skeleton import build
+
+SOME = 64  # pieces of a vocabulary that is not known yet
+
+
+class Writer(Method):
+    layers: int = setting(3, "layers of the decoder", ge=1, le=200)
+    heads: int | None = setting(None, "attention heads of each; none takes as many as the encoder has", ge=1)
+    neurons: int | None = setting(None, "of each feed-forward block; none takes as many as the encoder has", ge=1)
+    positions: Literal["learned", "waves"] = setting("learned", "of what is written: a table, or sines and cosines")
+    encoder: Literal["pretrained", "fresh"] = setting("pretrained", "the start model's, or random weights in the shape that follows")  # fmt: skip
+    depth: int | None = setting(None, "layers of a fresh encoder; none takes the start model's", ge=1, le=200)
+    hidden: int | None = setting(
+        None, "width of a fresh encoder, and of the decoder; none takes the start model's", ge=1
+    )
+    shared: bool = setting(False, "a fresh encoder reads the pieces that are written, and both use one table")
+
+    needs_training: ClassVar[bool] = True
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        target = Tokenizer.from_str(model.beside[TARGET].decode())
+        config = self.config(model, target.get_vocab_size())
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(derive(context.seed, "writer"))
+            network = build(config).eval()
+        network.config.architectures = [type(network).__name__]
+        if self.encoder == "pretrained":
+            own = network.encoder.state_dict()
+            found = {name: value for name, value in model.anatomy.trunk.state_dict().items() if name in own}
+            network.encoder.load_state_dict(found)
+        return Model(network, as_source(target) if self.shared else model.tokenizer, beside=model.beside)
+
+    def rehearse(self, model: Model, moment: Moment) -> Model:
+        if moment == "finish":
+            return model
+        with torch.device("meta"):
+            return Model(build(self.config(model, SOME)), None)
+
+    def config(self, model: Model, pieces: int) -> dict[str, Any]:
+        anatomy = model.anatomy
+        self._refuse(model)
+        kept = model.network.config.to_dict()
+        width = self.hidden or anatomy.width
+        heads, neurons = self.heads or anatomy.layers[0].heads, self.neurons or anatomy.layers[0].neurons
+        if width % heads:
+            raise Refused(f"writer: hidden {width} is not a multiple of heads {heads}")
+        fresh = {anatomy.depth_key: self.depth or len(anatomy.order), anatomy.width_key: width, anatomy.heads_key: heads, anatomy.neurons_key: neurons}  # fmt: skip
+        shared = {"vocab_size": pieces, "pad_token_id": PAD, "decoder_shares": True} if self.shared else {}
+        return {
+            **kept, **(fresh if self.encoder == "fresh" else {}), **shared,
+            "model_type": "writer", "niwaki_encoder": kept["model_type"], "architectures": ["AnyForConditionalGeneration"],
+            "decoder_layers": self.layers, "decoder_heads": heads, "decoder_neurons": neurons, "decoder_pieces": pieces,
+            "decoder_positions": longest(kept) + 1, "decoder_sinusoids": self.positions == "waves",
+        }  # fmt: skip
+
+    def _refuse(self, model: Model) -> None:
+        anatomy = model.anatomy
+        anatomy.require_layers("writer")
+        faults = []
+        if anatomy.writes:
+            faults.append("writer: the model writes already; leave 'writer' out")
+        if model.blueprint.edits:
+            faults.append("writer: an edited encoder is given no decoder; name 'writer' first, and cut what it makes")
+        asked = [name for name in ("depth", "hidden") if getattr(self, name)] + ["shared"] * self.shared
+        if asked and self.encoder == "pretrained":
+            faults.append(f"writer: {asked[0]} is for a fresh encoder; set encoder = 'fresh', or leave it out")
+        if faults:
+            raise Refused(faults)
+
+
+def longest(config: dict[str, Any]) -> int:
+    """Most tokens that the task's answers have, as its kind of answer says."""
+    answer = config.get("niwaki_answer")
+    return int(answer.get("longest", 128)) if isinstance(answer, dict) else 128
+
+
+def as_source(target: Tokenizer) -> Any:
+    """The tokenizer of what is written, for what is read."""
+    from transformers import PreTrainedTokenizerFast
+
+    name = target.id_to_token
+    return PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(target.to_str()), pad_token=name(PAD), bos_token=name(START), eos_token=name(END), unk_token=name(UNKNOWN)
+    )  # fmt: skip

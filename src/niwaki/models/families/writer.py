@@ -1,0 +1,124 @@
+"""A network that writes (`models/networks/writer.py`): all that its encoder's family says, and a decoder behind it."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from niwaki.models.anatomy import Anatomy, Network, family_of
+from niwaki.models.block import Block
+from niwaki.models.decoding import Pair, Unit, decoded, ignored, remembered
+from niwaki.models.layer import Layer
+
+DECODER = "decoder"
+START = 1  # what a text begins with: the second of a target tokenizer's marks
+
+
+class Writer(Anatomy):
+    """`layers` and `order` are the encoder's; `attentions`, `blocks`, `matrices` and tables are of both."""
+
+    in_transformers = False
+    for_tokens = False
+    writes = True
+    heads_of_decoder: ClassVar[str] = "decoder_heads"
+    neurons_of_decoder: ClassVar[str] = "decoder_neurons"
+
+    def __new__(cls, network: Network) -> Any:
+        return object.__new__(mixed(str(network.config.niwaki_encoder)))
+
+    @classmethod
+    def introduce(cls) -> None:
+        from niwaki.models.networks.writer import introduce
+
+        introduce()
+
+    @property
+    def decoder(self) -> Any:
+        return self.network.get_submodule(DECODER)
+
+    @property
+    def units(self) -> list[Unit]:
+        return self.decoder.units
+
+    @property
+    def attentions(self) -> list[Layer]:
+        return [*self.layers, *(layer for unit in self.units for layer in unit)]
+
+    @property
+    def blocks(self) -> list[Block]:
+        return [*super().blocks, *(Block(other.module, other.path("ffn_in"), other.path("ffn_out")) for _, other in self.units)]  # fmt: skip
+
+    def tell_neurons(self) -> None:
+        config, depth = self.network.config, len(self.layers)
+        for key, blocks in ((self.neurons_key, self.blocks[:depth]), (self.neurons_of_decoder, self.blocks[depth:])):
+            counts = {block.neurons for block in blocks}
+            if len(counts) == 1:
+                setattr(config, key, counts.pop())
+
+    def tell_heads(self) -> None:
+        super().tell_heads()
+        self.tell_heads_of([layer for unit in self.units for layer in unit], self.heads_of_decoder)
+
+    def tables(self) -> Iterator[str]:
+        yield from super().tables()
+        yield f"{DECODER}.pieces"
+        yield from self._positions()
+
+    def whole_token_tables(self) -> list[str]:
+        return [*super().whole_token_tables(), f"{DECODER}.pieces"]
+
+    def embedding_norms(self) -> list[str]:
+        return [*super().embedding_norms(), f"{DECODER}.norm"]
+
+    def beside(self) -> list[str]:
+        return [*super().beside(), *self._positions()]
+
+    def _positions(self) -> list[str]:
+        return [] if self.decoder.positions is None else [f"{DECODER}.positions"]
+
+    @property
+    def head_square(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def head_final(self) -> str:
+        return ""  # the table tells how likely each piece is
+
+    # ── the lean pass ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def remember(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[Pair]:
+        """What the decoder reads of texts (batch, tokens): keys and values of each of its layers."""
+        hidden = self.stretch(self.embed(ids, types), mask, 0, len(self.order), every=True)
+        return remembered(self.units, hidden)
+
+    def step(
+        self, ids: Tensor, place: Tensor, mask: Tensor, memory: list[Pair], past: list[Pair]
+    ) -> tuple[Tensor, list[Pair]]:
+        """The last token of each hypothesis (texts, hypotheses), all at one place, to the logarithms of how likely each piece comes
+        next (texts, hypotheses, pieces), and the past with that token."""
+        hidden = self.decoder.embed(ids.reshape(-1, 1), place).reshape(*ids.shape, -1)
+        hidden, past = decoded(self.units, hidden, memory, ignored(mask, hidden), past)
+        return torch.log_softmax(self.decoder.scores(hidden).float(), dim=-1), past
+
+    def nothing_written(self, hypotheses: int, like: Tensor) -> list[Pair]:
+        """The past of hypotheses that have not begun."""
+        sizes = [(own.heads, own.head_width) for own, _ in self.units]
+        return [(like.new_zeros(hypotheses, heads, 0, width),) * 2 for heads, width in sizes]
+
+    def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
+        """What writing as many tokens as are read takes: the last one's scores (batch, pieces). For counting."""
+        memory = self.remember(ids, mask, types)
+        past, last = self.nothing_written(len(ids), memory[0][0]), torch.full((len(ids), 1), START)
+        for place in range(ids.shape[1]):
+            scores, past = self.step(last, torch.tensor(place), mask, memory, past)
+            last = scores.argmax(dim=-1)
+        return scores[:, 0]
+
+
+@cache
+def mixed(family: str) -> type[Anatomy]:
+    """A writer whose encoder is of the family: what it does not say itself, the family says."""
+    encoder = family_of(family)
+    return type(f"Writing{encoder.__name__}", (Writer, encoder), {"in_transformers": False, "for_tokens": False})

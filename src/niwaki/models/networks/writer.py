@@ -1,0 +1,162 @@
+"""A network that writes: an encoder of any family with attention layers reads, and a decoder of its own writes token by token.
+
+The decoder is that of Vaswani et al. 2017 with norms behind each block, its table of pieces also tells how likely each piece
+comes next. The encoder lies where its family's own networks have it, so that its anatomy holds here too.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, PretrainedConfig, PreTrainedModel
+from transformers.activations import ACT2FN
+from transformers.modeling_outputs import Seq2SeqLMOutput
+
+from niwaki.models.anatomy import family_of
+from niwaki.models.decoding import Unit, decoded, ignored, remembered
+from niwaki.models.layer import Layer
+
+OWN = "decoder_"  # keys of the config that are the decoder's begin so; all others are the encoder's
+
+
+class WriterConfig(PretrainedConfig):
+    """The encoder's keys lie beside these, under the names of its family. Limits are in `config_rules`."""
+
+    model_type = "writer"
+    niwaki_encoder: str = "bert"  # the family
+    decoder_layers: int = 2
+    decoder_heads: int = 4
+    decoder_neurons: int = 128
+    decoder_pieces: int = 100  # of what is written
+    decoder_positions: int = 512  # the most that is written
+    decoder_sinusoids: bool = False  # positions as waves, and no table for them
+    decoder_shares: bool = False  # reads and writes the same pieces, with one table
+
+    def encoder(self) -> Any:
+        values = {
+            name: value for name, value in self.to_dict().items() if not name.startswith((OWN, "_", "model_type"))
+        }
+        return AutoConfig.for_model(self.niwaki_encoder, **values)
+
+
+class Attention(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.num_attention_heads, self.attention_head_size = heads, width // heads
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
+        self.norm = nn.LayerNorm(width)
+
+
+class DecoderLayer(nn.Module):
+    """Only holds its parts; `models/decoding.py` runs them."""
+
+    def __init__(self, config: Any, width: int) -> None:
+        super().__init__()
+        self.own, self.other = (Attention(width, config.decoder_heads) for _ in range(2))
+        self.ffn_in = nn.Linear(width, config.decoder_neurons)
+        self.activation = ACT2FN["gelu"]
+        self.ffn_out = nn.Linear(config.decoder_neurons, width)
+        self.ffn_norm = nn.LayerNorm(width)
+
+
+class Own:
+    """Where the parts of the attention to what was written lie in a layer."""
+
+    attention_module = "own"
+    query, key, value, out, attention_norm = "own.query", "own.key", "own.value", "own.out", "own.norm"
+    ffn_in = ffn_out = ffn_norm = ""
+
+
+class Other:
+    """And of the attention to what was read, with the feed-forward block behind it."""
+
+    attention_module = "other"
+    query, key, value, out, attention_norm = "other.query", "other.key", "other.value", "other.out", "other.norm"
+    ffn_in, activation, ffn_out, ffn_norm = "ffn_in", "activation", "ffn_out", "ffn_norm"
+
+
+class Decoder(nn.Module):
+    def __init__(self, config: Any, width: int, table: nn.Module | None) -> None:
+        super().__init__()
+        self.pieces = table or nn.Embedding(config.decoder_pieces, width)
+        self.positions = None if config.decoder_sinusoids else nn.Embedding(config.decoder_positions, width)
+        self.norm = nn.LayerNorm(width)
+        self.layer = nn.ModuleList(DecoderLayer(config, width) for _ in range(config.decoder_layers))
+
+    @property
+    def units(self) -> list[Unit]:
+        return [(Layer(module, Own), Layer(module, Other)) for module in self.layer]
+
+    def embed(self, ids: Tensor, first: Tensor | int = 0) -> Tensor:
+        """(batch, tokens) to (batch, tokens, width); `first` is the position of the first of them."""
+        vectors = self.pieces(ids)
+        places = torch.arange(ids.shape[1], device=ids.device) + first
+        if self.positions is None:
+            return self.norm(vectors * vectors.shape[-1] ** 0.5 + waves(places, vectors.shape[-1]))
+        return self.norm(vectors + self.positions(places))
+
+    def scores(self, hidden: Tensor) -> Tensor:
+        """(…, width) to (…, pieces): how near each piece's vector is."""
+        table: Any = self.pieces
+        if isinstance(table, nn.Embedding):
+            return hidden @ table.weight.T
+        return hidden @ table(torch.arange(table.num_embeddings, device=hidden.device)).T.to(hidden.dtype)
+
+
+def waves(places: Tensor, width: int) -> Tensor:
+    """Vaswani et al.'s positions, (tokens,) to (tokens, width): sines, then cosines, of wave lengths from 2π to 20000π."""
+    steps = torch.arange((width + 1) // 2, device=places.device) * (-9.210340371976184 / ((width + 1) // 2))
+    angles = places[:, None] * torch.exp(steps)
+    return torch.cat([torch.sin(angles), torch.cos(angles)], dim=1)[:, :width]
+
+
+class WriterForConditionalGeneration(PreTrainedModel):
+    config_class = WriterConfig
+    _supports_sdpa = True  # asked of every network where there is a GPU; the encoder may use it
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        family = family_of(config.niwaki_encoder)
+        inner = config.encoder()
+        encoder = AutoModel.from_config(inner, attn_implementation=config._attn_implementation)
+        if getattr(encoder, "pooler", None) is not None:
+            encoder.pooler = None  # of a head for whole texts
+        self.add_module(family.body, encoder)
+        tokens = encoder.get_submodule(family.token_table) if config.decoder_shares else None
+        self.decoder = Decoder(config, getattr(inner, family.width_key), tokens)
+        self.dropout = nn.Dropout(0.1)  # `train.dropout` sets another
+        self.post_init()
+
+    @property
+    def encoder(self) -> Any:
+        return self.get_submodule(family_of(self.config.niwaki_encoder).body)
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, decoder_input_ids: Tensor, output_hidden_states: bool = False,
+        return_dict: bool = True, **others: Any,
+    ) -> Any:  # fmt: skip
+        """All tokens of what is to be written at once: each is told from those before it."""
+        read = self.encoder(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=output_hidden_states, **others)  # fmt: skip
+        units, memory = self.decoder.units, read.last_hidden_state
+        hidden = self.dropout(self.decoder.embed(decoder_input_ids))
+        hidden, _ = decoded(
+            units, hidden, remembered(units, memory), ignored(attention_mask, hidden), drop=self.dropout
+        )
+        logits: Any = self.decoder.scores(hidden)
+        return Seq2SeqLMOutput(logits=logits, encoder_hidden_states=read.hidden_states)
+
+    @torch.no_grad()
+    def _init_weights(self, module: Any) -> None:
+        """Matrices as Glorot and Bengio 2010, tables so that a piece scores about 1 against what a norm gives."""
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+        elif isinstance(module, nn.LayerNorm):
+            module.reset_parameters()
+
+
+def introduce() -> None:
+    AutoConfig.register(WriterConfig.model_type, WriterConfig, exist_ok=True)
+    AutoModelForSeq2SeqLM.register(WriterConfig, WriterForConditionalGeneration, exist_ok=True)

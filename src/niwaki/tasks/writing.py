@@ -1,0 +1,118 @@
+"""Your own pairs of texts: one is read, the other is to be written."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from niwaki.answers._kind import Input, Rows, Value
+from niwaki.answers._search import END
+from niwaki.answers.text import GRAMMAR, TARGET, Text
+from niwaki.core.settings import setting
+from niwaki.data.ragged import Ragged, RaggedWriter
+from niwaki.models.forward import Batch
+from niwaki.models.soft import soft_cross_entropy
+from niwaki.models.tokenizer_making import make
+from niwaki.tasks._tables import as_text, sliced
+from niwaki.tasks._task import NO_LABEL, Task
+
+
+class Writing(Task):
+    text: str = setting("", "column that holds what is read; none guesses")
+    target: str = setting("", "column that holds what is to be written; none guesses")
+    split: Literal["words", "bpe", "wordpiece", "bytes", "characters"] = setting("bpe", "pieces of what is written")
+    pieces: int = setting(8000, "most pieces of that vocabulary", ge=5, le=400_000)
+    longest: int = setting(128, "most tokens that are written", ge=1, le=100_000)
+    beam: int = setting(4, "hypotheses that are followed side by side", ge=1, le=64)
+    penalty: float = setting(
+        1.0, "power of the length by which scores are divided before texts are compared", ge=0, le=10
+    )
+    smoothing: float = setting(0.1, "share of the truth that all pieces have alike while training", ge=0, lt=1)
+
+    form: ClassVar[str] = "writing"
+    answer: ClassVar[str] = "text"
+    roles: ClassVar[tuple[str, ...]] = ("text", "target")
+    metric: ClassVar[str] = "exact"
+    description: ClassVar[str] = "a text for a text"
+
+    def checked(self, part: str, table: pa.Table) -> pa.Table:
+        columns = self.columns(table)
+        source, target = (columns[role] for role in self.roles)
+        texts = pa.table({name: as_text(table, name, self.source()) for name in dict.fromkeys((source, target))})
+        self.refuse_empty(part, texts)
+        return pa.table({"text": texts.column(source), "target": texts.column(target)})
+
+    @property
+    def labels(self) -> list[str]:
+        return ["text"]
+
+    def grammar(self) -> bytes:
+        """The file of a grammar that all that is written must keep; empty where there is none."""
+        return b""
+
+    def spaced(self, target: str) -> str:
+        """A target as it is learnt, with spaces where words are pieces."""
+        return target
+
+    def canonical(self, text: str) -> str:
+        """Texts that are equal in this are the same answer."""
+        return " ".join(self.spaced(text).split())
+
+    @cached_property
+    def _files(self) -> dict[str, bytes]:
+        train = self.splits()["train"]
+        target = make(self._all_of(train), self.split, self.pieces).encode()
+        grammar = self.grammar()
+        return {TARGET: target, **({GRAMMAR: grammar} if grammar else {})}
+
+    def _all_of(self, rows: pa.Table) -> Iterator[str]:
+        for part in sliced(rows):
+            yield from self.inputs(part)
+            yield from map(self.spaced, self.gold(part))
+
+    def files(self) -> dict[str, bytes]:
+        return self._files
+
+    @cached_property
+    def kind(self) -> Text:
+        said = Text(beam=self.beam, penalty=self.penalty, longest=self.longest, grammar=GRAMMAR in self._files)
+        return said.holding(self._files)
+
+    def inputs(self, rows: pa.Table) -> list[Input]:
+        return rows.column("text").to_pylist()
+
+    def gold(self, rows: pa.Table) -> list[Value]:
+        return rows.column("target").to_pylist()
+
+    def targets(self, rows: pa.Table, encoded: Rows) -> Ragged:
+        """The tokens of what is to be written, and its end; cut after `longest`."""
+        writer = RaggedWriter(np.int32)
+        for part in sliced(rows):
+            found = self.kind.target.encode_batch_fast([self.spaced(text) for text in self.gold(part)], add_special_tokens=False)  # fmt: skip
+            writer.add([*one.ids, END][: self.longest] for one in found)
+        return writer.done()
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        summed = functional.cross_entropy(
+            logits.flatten(0, 1), batch.targets.flatten(), ignore_index=NO_LABEL, reduction="sum",
+            label_smoothing=self.smoothing,
+        )  # fmt: skip
+        return summed / torch.clamp((batch.targets != NO_LABEL).sum(), min=1)
+
+    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
+        return soft_cross_entropy(student, teacher, temperature, (batch.targets != NO_LABEL).float())
+
+    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        pairs = zip(values, self.gold(rows), strict=True)
+        return np.array([[self.canonical(said) == self.canonical(gold)] for said, gold in pairs], dtype=np.int64)
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        return {"exact": float(outcomes[:, 0].mean())}
+
+    def read_value(self, text: Any) -> Value:
+        return str(text)
