@@ -26,7 +26,7 @@ def task(tmp_path):
     for part, rows in parts.items():
         lines = [json.dumps({"en": source, "de": target}) for source, target in rows]
         (tmp_path / f"{part}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return Translation(path=str(tmp_path), source_column="en", target_column="de")
+    return Translation(path=str(tmp_path), text="en", target="de")
 
 
 def test_the_commonest_text(task, tmp_path):
