@@ -1,0 +1,224 @@
+"""What may be written next, so that all that is written is well-formed.
+
+A grammar is a list of rules. A rule is a choice, and each alternative of it begins with a symbol that no other one begins
+with (Greibach 1965), so that the next symbol alone says how it goes on:
+
+    rules[0] = [[["answer"], ["(", 1, ")", "[EOS]"]]]              what is written: answer ( … ), and the end
+    rules[1] = [[["state", "city"], ["(", 1, ")"]], [["all"], []]]   a call of either, or all
+
+Numbers stand for rules, texts for symbols. What is left to be written is a stack of them, and that is the state. Every symbol
+must be one token: that is so where texts are split into words, and refused of other pieces.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from niwaki.core import strict_json
+from niwaki.core.errors import Refused
+
+FILE = "grammar.json"
+END = "[EOS]"
+FORMAT = 1
+MOST_BYTES = 4 << 20
+MOST_RULES, MOST_SYMBOLS = 1_000, 50_000  # what a file may ask to be checked
+NEVER = 1 << 30  # tokens to the end, where there is none
+
+Symbol: TypeAlias = str | int
+Alternative: TypeAlias = tuple[Sequence[str], Sequence[Symbol]]  # any of the first symbols, then all of the second
+Rules: TypeAlias = Sequence[Sequence[Alternative]]
+State: TypeAlias = (
+    "tuple[int, State, int] | None"  # what is next, what comes then, fewest tokens to the end; None: ended
+)
+
+
+class Grammar:
+    """Rules over the tokens of a vocabulary. A state is what is still to be written; what may come next hangs on its top
+    alone, so that is worked out once."""
+
+    def __init__(self, rules: Rules, vocabulary: Mapping[str, int]) -> None:
+        refuse_unsound(rules)
+        lacking = sorted(symbol for symbol in symbols(rules) if symbol not in vocabulary)
+        if lacking:
+            raise Refused(
+                f"'{lacking[0]}' is not one token of what is written{more(lacking)}; formulas need data.split = 'words'"
+            )
+        self.size = max(vocabulary.values()) + 1
+        self.end = vocabulary[END]
+        self._nearest = nearest_ends(rules)
+        self._next: list[dict[int, tuple[int, ...]]] = [
+            {
+                vocabulary[first]: tuple(self._coded(symbol, vocabulary) for symbol in reversed(then))
+                for firsts, then in rule
+                for first in firsts
+            }
+            for rule in rules
+        ]
+        self._masks: dict[int, np.ndarray] = {}
+        self._costs: dict[int, np.ndarray] = {}
+
+    @staticmethod
+    def _coded(symbol: Symbol, vocabulary: Mapping[str, int]) -> int:
+        """Rules as their numbers, tokens below zero."""
+        return symbol if isinstance(symbol, int) else -1 - vocabulary[symbol]
+
+    def start(self) -> State:
+        return self._pushed((0,), None)
+
+    def allowed(self, state: State, room: int | None = None) -> np.ndarray:
+        """(vocabulary,) bool: which tokens may come next, never none; the end only where the text may end. With `room`,
+        those alone from which the end is reached within so many tokens, these included, where there are such."""
+        top = -1 - self.end if state is None else state[0]
+        mask = self._mask(top)
+        if room is None or state is None or state[2] > room:
+            return mask
+        then = 0 if state[1] is None else state[1][2]
+        return self._costs[top] <= room - then
+
+    def after(self, state: State, token: int) -> State:
+        """ValueError where the token was not allowed."""
+        top = -1 - self.end if state is None else state[0]
+        if top < 0:
+            if token != -1 - top:
+                raise ValueError(f"token {token} may not come here")
+            return None if state is None else state[1]
+        pushed = self._next[top].get(token)
+        if pushed is None or state is None:
+            raise ValueError(f"token {token} may not come here")
+        return self._pushed(pushed, state[1])
+
+    def least(self, state: State) -> int:
+        """Fewest further tokens, the end included, that end the text."""
+        return 0 if state is None else state[2]
+
+    def accepts(self, tokens: Iterable[int]) -> bool:
+        """Whether these, and then the end, are a whole text."""
+        state = self.start()
+        try:
+            for token in (*tokens, self.end):
+                if state is None:
+                    return False
+                state = self.after(state, token)
+        except ValueError:
+            return False
+        return state is None
+
+    def _pushed(self, symbols: Sequence[int], state: State) -> State:
+        """Symbols on top of a state, the last of them uppermost."""
+        for symbol in symbols:
+            state = (symbol, state, (1 if symbol < 0 else self._nearest[symbol]) + (0 if state is None else state[2]))
+        return state
+
+    def _mask(self, top: int) -> np.ndarray:
+        if top not in self._masks:
+            costs = np.full(self.size, NEVER, dtype=np.int64)  # fewest tokens to the end of this symbol, by its first
+            for token, then in [(-1 - top, ())] if top < 0 else self._next[top].items():
+                costs[token] = 1 + sum(1 if symbol < 0 else self._nearest[symbol] for symbol in then)
+            self._costs[top], self._masks[top] = costs, costs < NEVER
+            costs.setflags(write=False)
+            self._masks[top].setflags(write=False)
+        return self._masks[top]
+
+
+def read(data: bytes, target: Tokenizer, where: str = "") -> Grammar:
+    """From the file beside a model, over the tokens of what it writes; Refused in a line where it is damaged or of another model."""
+    path = str(Path(where) / FILE)
+    if len(data) > MOST_BYTES:
+        raise Refused(f"{path}: is larger than any that niwaki writes")
+    said = strict_json.parse(data, path)
+    try:
+        return Grammar(parsed(said), target.get_vocab())
+    except Refused as error:
+        raise Refused(f"{path}: {error}") from None
+
+
+def to_bytes(rules: Rules) -> bytes:
+    """As the file beside the model has it."""
+    return json.dumps({"format": FORMAT, "rules": rules}, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def parsed(said: Any) -> Rules:
+    """Rules from JSON, all of the types they must have."""
+    if not isinstance(said, dict) or set(said) != {"format", "rules"} or said["format"] != FORMAT:
+        raise Refused(f"must hold format {FORMAT} and rules, and nothing else")
+    if not isinstance(said["rules"], list) or not all(
+        isinstance(rule, list) and all(map(_is_alternative, rule)) for rule in said["rules"]
+    ):
+        raise Refused("a rule must be a list of alternatives: first symbols, and what follows them")
+    return said["rules"]
+
+
+def _is_alternative(said: Any) -> bool:
+    if not isinstance(said, list) or len(said) != 2 or not all(isinstance(part, list) for part in said):
+        return False
+    return all(type(symbol) is str for symbol in said[0]) and all(type(symbol) in (str, int) for symbol in said[1])
+
+
+def symbols(rules: Rules) -> set[str]:
+    """All that is written by the rules."""
+    return {symbol for alternative in each(rules) for part in alternative for symbol in part if isinstance(symbol, str)}
+
+
+def each(rules: Rules) -> Iterator[Alternative]:
+    return (alternative for rule in rules for alternative in rule)
+
+
+def refuse_unsound(rules: Rules) -> None:
+    """Refused unless the next symbol always decides, every text can end, and the end comes at the end alone."""
+    if not rules:
+        raise Refused("has no rules")
+    if len(rules) > MOST_RULES or sum(len(firsts) + len(then) for firsts, then in each(rules)) > MOST_SYMBOLS:
+        raise Refused(f"has more than {MOST_RULES} rules or {MOST_SYMBOLS} symbols, which no grammar here has")
+    for number, rule in enumerate(rules):
+        firsts = [first for some, _ in rule for first in some]
+        if not firsts or not all(some for some, _ in rule) or len(set(firsts)) != len(firsts):
+            raise Refused(f"rule {number} must have alternatives, each with first symbols that no other one has")
+        for symbol in (symbol for _, then in rule for symbol in then):
+            if isinstance(symbol, int) and not 0 <= symbol < len(rules):
+                raise Refused(f"rule {number} asks for rule {symbol}, and there are {len(rules)}")
+    if max(nearest_ends(rules)) >= NEVER:
+        raise Refused("has a rule from which no text can end")
+    refuse_loose_ends(rules)
+
+
+def nearest_ends(rules: Rules) -> list[int]:
+    """Of each rule, the fewest tokens that complete it."""
+    nearest = [NEVER] * len(rules)
+    while True:
+        found = [
+            min(min(NEVER, 1 + sum(nearest[one] if isinstance(one, int) else 1 for one in then)) for _, then in rule)
+            for rule in rules
+        ]
+        if found == nearest:
+            return nearest
+        nearest = found
+
+
+def refuse_loose_ends(rules: Rules) -> None:
+    """The end must be the last symbol of all that is written, and stand nowhere else."""
+    ending: set[Symbol] = {END}
+    while True:
+        found = ending | {
+            number
+            for number, rule in enumerate(rules)
+            for firsts, then in rule
+            if ending & ({*firsts, *then})
+        }  # fmt: skip
+        if found == ending:
+            break
+        ending = found
+    if 0 not in ending:
+        raise Refused("its first rule never comes to the end")
+    for number in (one for one in ending if isinstance(one, int)):
+        for firsts, then in rules[number]:
+            before, last = ([*firsts, *then[:-1]], [then[-1]]) if then else ([], firsts)
+            if ending & set(before) or not ending >= set(last):
+                raise Refused(f"rule {number} has the end where more must follow, or none where all ends")
+
+
+def more(names: Sequence[str]) -> str:
+    return f" (nor are {len(names) - 1} more)" if len(names) > 1 else ""

@@ -1,0 +1,59 @@
+"""What tasks share whose texts to be written are formulas: symbols apart, a grammar, and when two formulas are the same."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from niwaki.answers._grammar import to_bytes
+from niwaki.answers._kind import Value
+from niwaki.core.settings import setting
+from niwaki.tasks import _grammars
+from niwaki.tasks._notation import Notation, parse, sorted_within, spaced
+from niwaki.tasks.writing import Writing
+
+
+class Formulas(Writing):
+    split: Literal["words", "bpe", "wordpiece", "bytes", "characters"] = setting("words", "pieces of what is written; a grammar needs words")  # fmt: skip
+    well_formed: bool = setting(True, "whether only what a grammar allows is written, read off the train formulas; of words alone")  # fmt: skip
+
+    unordered: ClassVar[tuple[str, ...]] = ()  # symbols whose arguments mean the same in any order
+    reads: ClassVar[dict[str, str]] = {}  # of a named task: role → its column
+
+    @property
+    def noted(self) -> Notation:
+        """How the formulas are written."""
+        raise NotImplementedError
+
+    def columns(self, table: pa.Table) -> dict[str, Any]:
+        return dict(self.reads) or super().columns(table)
+
+    def spaced(self, target: str) -> str:
+        return spaced(target, self.noted)
+
+    def grammar(self) -> bytes:
+        """What lies beside the model to write by; nothing where the notation has no grammar, or pieces are not words."""
+        if not self.well_formed or self.split != "words":
+            return b""
+        rules = _grammars.read(self.gold(self.splits()["train"]), self.noted)
+        return to_bytes(rules) if rules else b""
+
+    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        """Whether each is the right formula, whatever its spaces; then also whatever its order, where that means nothing."""
+        return np.array([self._outcome(said, gold) for said, gold in zip(values, self.gold(rows), strict=True)], dtype=np.float64)  # fmt: skip
+
+    def _outcome(self, said: str, gold: str) -> list[bool]:
+        said, gold = self.spaced(said), self.spaced(gold)
+        return [said == gold, *([self._alike(said, gold)] if self.unordered else [])]
+
+    def _alike(self, said: str, gold: str) -> bool:
+        try:
+            one, other = (sorted_within(parse(text, self.noted), self.unordered) for text in (said, gold))
+        except ValueError:
+            return said == gold
+        return one == other
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        names = ["exact", *(["exact_unordered"] if self.unordered else [])]
+        return {name: float(column.mean()) for name, column in zip(names, outcomes.T, strict=True)}

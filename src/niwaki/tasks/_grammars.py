@@ -1,0 +1,205 @@
+"""Grammars read off train formulas: what each symbol takes, in how many places, and what was seen in each place.
+
+Two places are of one kind where the same symbol was called in both (carried on: kinds are what hangs together), and may then
+hold every call that any of them held: so a formula need not have been seen to be written. What stands alone is of a sort
+(ci0 and ci3, morning:pd and evening:pd; a variable), and sorts are alike that were seen in one place which holds no calls; a
+place holds the sorts like those seen in it. FunQL's `all` goes wherever calls of its kind go.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from niwaki.answers._grammar import END, Alternative, Rules, Symbol
+from niwaki.core.errors import Refused
+from niwaki.tasks._notation import QUOTE, Notation, Tree, trees
+
+VARIABLE = re.compile(r"\$\d+|[A-Z]")
+NUMBERED, SORTED = re.compile(r"([a-z]+)\d+"), re.compile(r".+:([a-z]+)")
+FEW = 2  # a symbol seen with more numbers of arguments than these takes any number of them
+Slot = tuple[str, int]  # a symbol and which of its places
+Kind = tuple[str | None, frozenset[str]]  # the first call of those that go there, if any; and what goes there alone
+ROOT: Slot = ("", -1)
+
+
+def read(formulas: Sequence[str], notation: Notation) -> Rules | None:
+    """The rules of what is written, or nothing where the notation has none."""
+    if notation == "clauses":
+        from niwaki.tasks._clauses import rules
+
+        return rules(formulas)
+    if notation not in ("calls", "lists"):
+        return None
+    seen = Seen()
+    for tree in trees(formulas, notation):
+        seen.add(tree, ROOT)
+    return Maker(seen, notation).rules()
+
+
+@dataclass
+class Seen:
+    """What stood where."""
+
+    called: dict[Slot, set[str]] = field(default_factory=lambda: defaultdict(set))
+    alone: dict[Slot, set[str]] = field(default_factory=lambda: defaultdict(set))
+    sizes: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))  # numbers of arguments of each symbol
+    quoted: set[str] = field(default_factory=set)  # words of names
+
+    def add(self, tree: Tree, slot: Slot) -> None:
+        if tree.arguments is None:
+            self._add_alone(tree.head, slot)
+            return
+        self.called[slot].add(tree.head)
+        self.sizes[tree.head].add(len(tree.arguments))
+        for place, argument in enumerate(tree.arguments):
+            self.add(argument, (tree.head, place))
+
+    def _add_alone(self, head: str, slot: Slot) -> None:
+        quote = QUOTE["calls"]
+        if head.startswith(quote + " "):
+            self.quoted |= set(head.split()[1:-1])
+            head = quote
+        self.alone[slot].add(head)
+
+    def takes_any(self, head: str) -> bool:
+        return len(self.sizes[head]) > FEW
+
+    def slot(self, head: str, place: int) -> Slot:
+        """All places of a symbol that takes any number of arguments are one."""
+        return (head, 0) if self.takes_any(head) else (head, place)
+
+    def kinds(self, pooled: bool) -> dict[Slot, Kind]:
+        """Slot → its kind. `pooled`: what stands alone goes wherever calls of the kind go."""
+        alone, called = self._by_slot(self.alone), self._by_slot(self.called)
+        alike = joined_up({slot: {sort_of(head) for head in heads if bound(head)} for slot, heads in alone.items() if slot not in called})  # fmt: skip
+        like = joined_up(called)
+        members: dict[str, set[str]] = defaultdict(set)
+        for head in {head for heads in alone.values() for head in heads}:
+            members[alike.get(sort_of(head), sort_of(head))].add(head)
+        found = {slot: (like[min(called[slot])] if slot in called else None) for slot in {*alone, *called}}
+        holds = {slot: {one for head in alone.get(slot, ()) for one in members[alike.get(sort_of(head), sort_of(head))]} for slot in found}  # fmt: skip
+        if pooled:
+            pools: dict[str | None, set[str]] = defaultdict(set)
+            for slot, kind in found.items():
+                pools[kind] |= holds[slot]
+            holds = {slot: pools[kind] if kind else holds[slot] for slot, kind in found.items()}
+        return {slot: (kind, frozenset(holds[slot])) for slot, kind in found.items()}
+
+    def _by_slot(self, seen: dict[Slot, set[str]]) -> dict[Slot, set[str]]:
+        """All places of a symbol that takes any number of arguments are one."""
+        found: dict[Slot, set[str]] = defaultdict(set)
+        for slot, heads in seen.items():
+            found[slot if slot == ROOT else self.slot(*slot)] |= heads
+        return dict(found)
+
+
+def joined_up(groups: dict[Slot, set[str]]) -> dict[str, str]:
+    """Name → the first of all names that it hangs together with, where those of one group do."""
+    parent = {name: name for names in groups.values() for name in names}
+    for names in groups.values():
+        for one in names:
+            ends = sorted((root(parent, one), root(parent, min(names))))
+            parent[ends[1]] = ends[0]
+    return {name: root(parent, name) for name in parent}
+
+
+def root(parent: dict[str, str], name: str) -> str:
+    while parent[name] != name:
+        name = parent[name]
+    return name
+
+
+def sort_of(head: str) -> str:
+    """What it has in common with what is named alike; else itself."""
+    if VARIABLE.fullmatch(head):
+        return "$"
+    like = NUMBERED.fullmatch(head) or SORTED.fullmatch(head)
+    return f"{like[1]}:" if like else head
+
+
+def bound(head: str) -> bool:
+    """Whether it stands for one thing, and so says what kind of place it is in."""
+    return not VARIABLE.fullmatch(head) and head != QUOTE["calls"]
+
+
+class Maker:
+    """Rules of what was seen: one for each kind of place, and some for what is left of a call."""
+
+    def __init__(self, seen: Seen, notation: Notation) -> None:
+        self.seen, self.notation, self.kinds = seen, notation, seen.kinds(notation == "calls")
+        self.made: list[list[Alternative]] = []
+        self.numbers: dict[tuple[object, ...], int] = {}
+        self.calls: dict[str, set[str]] = defaultdict(set)
+        for slot, heads in seen.called.items():
+            self.calls[str(self.kinds[slot if slot == ROOT else seen.slot(*slot)][0])] |= heads
+
+    def rules(self) -> Rules:
+        self._numbered(("formula",), lambda: [(firsts, [*then, END]) for firsts, then in self._term(self.kinds[ROOT])])
+        return self.made
+
+    def _numbered(self, key: tuple[object, ...], make: Callable[[], list[Alternative]]) -> int:
+        """The number of a rule that is made once."""
+        if key not in self.numbers:
+            self.numbers[key] = len(self.made)
+            self.made.append([])
+            self.made[self.numbers[key]] = grouped(make())
+        return self.numbers[key]
+
+    def _kind(self, head: str, place: int) -> Kind:
+        return self.kinds[self.seen.slot(head, place)]
+
+    def _argument(self, kind: Kind) -> int:
+        return self._numbered(("term", kind), lambda: self._term(kind))
+
+    def _term(self, kind: Kind) -> list[Alternative]:
+        """What may stand in a place of the kind."""
+        calls, alone = sorted(self.calls[kind[0]] if kind[0] is not None else ()), sorted(kind[1])
+        quote = QUOTE["calls"]
+        found: list[Alternative] = [([head], [self._name()] if head == quote else []) for head in alone]
+        if self.notation == "calls":
+            both = sorted(set(calls) & set(alone))
+            if both:
+                raise Refused(f"'{both[0]}' stands both alone and before a bracket in the train formulas, so no grammar can be read off them; set data.well_formed = false")  # fmt: skip
+            return found + [([head or "("], [*(["("] if head else []), *self._arguments(head)]) for head in calls]
+        if calls:
+            found.append((["("], [self._numbered(("call", kind[0]), lambda: [([head], self._arguments(head)) for head in calls])]))  # fmt: skip
+        return found
+
+    def _arguments(self, head: str) -> list[Symbol]:
+        """The arguments of a call and the bracket that ends it."""
+        fewest = min(self.seen.sizes[head])
+        found: list[Symbol] = []
+        for place in range(fewest):
+            found += [","] if place and self.notation == "calls" else []
+            found.append(self._argument(self._kind(head, place)))
+        return [*found, *self._rest(head, fewest)]
+
+    def _rest(self, head: str, place: int) -> list[Symbol]:
+        """What may follow so many arguments."""
+        if not self.seen.takes_any(head) and place == max(self.seen.sizes[head]):
+            return [")"]
+        key = ("rest", self._kind(head, place)) if self.seen.takes_any(head) else ("rest", head, place)
+        return [self._numbered(key, lambda: self._more(head, place))]
+
+    def _more(self, head: str, place: int) -> list[Alternative]:
+        may_end = self.seen.takes_any(head) or place in self.seen.sizes[head]
+        kind, rest = self._kind(head, place), self._rest(head, place + 1)
+        ends: list[Alternative] = [([")"], [])] if may_end else []
+        if self.notation == "calls":
+            return [*ends, ([","], [self._argument(kind), *rest])]
+        return [*ends, *((firsts, [*then, *rest]) for firsts, then in self._term(kind))]
+
+    def _name(self) -> int:
+        """Words, at least one, and the quote that ends them."""
+        words = sorted(self.seen.quoted)
+        rest = self._numbered(("name",), lambda: [([QUOTE["calls"]], []), (words, [self.numbers[("name",)]])])
+        return self._numbered(("word",), lambda: [(words, [rest])])
+
+
+def grouped(alternatives: Iterable[Alternative]) -> list[Alternative]:
+    """Alternatives that go on alike as one."""
+    found: dict[tuple[Symbol, ...], list[str]] = defaultdict(list)
+    for firsts, then in alternatives:
+        found[tuple(then)] += firsts
+    return [(firsts, list(then)) for then, firsts in found.items()]

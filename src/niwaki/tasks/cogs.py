@@ -1,0 +1,71 @@
+"""COGS (Kim and Linzen 2020): logical forms of sentences; a second test asks for what no train sentence was built like."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import compute
+
+from niwaki.answers._kind import Value
+from niwaki.core.errors import Refused
+from niwaki.core.settings import setting
+from niwaki.data import files
+from niwaki.data.folders import READERS
+from niwaki.tasks._formulas import Formulas
+from niwaki.tasks._notation import Notation
+
+GENERAL = "gen"
+CATEGORIES = (
+    "active_to_passive", "cp_recursion", "do_dative_to_pp_dative", "obj_omitted_transitive_to_transitive", "obj_pp_to_subj_pp",
+    "obj_to_subj_common", "obj_to_subj_proper", "only_seen_as_transitive_subj_as_unacc_subj",
+    "only_seen_as_unacc_subj_as_obj_omitted_transitive_subj", "only_seen_as_unacc_subj_as_unerg_subj", "passive_to_active",
+    "pp_dative_to_do_dative", "pp_recursion", "prim_to_inf_arg", "prim_to_obj_common", "prim_to_obj_proper", "prim_to_subj_common",
+    "prim_to_subj_proper", "subj_to_obj_common", "subj_to_obj_proper", "unacc_to_transitive",
+)  # fmt: skip
+OTHER = -1
+
+
+class Cogs(Formulas):
+    longest: int = setting(512, "most tokens that are written; the deepest of `gen` have 480", ge=1, le=100_000)
+
+    home: ClassVar[str] = "cogs"
+    reads: ClassVar[dict[str, str]] = {"source": "sentence", "target": "logical_form"}
+    description: ClassVar[str] = "the logical form of a sentence"
+    caveat: ClassVar[str] = (
+        "The test is of the train rows' own kind; `gen`, told beside it, is what the set was made for."
+    )
+
+    @property
+    def noted(self) -> Notation:
+        return "clauses"
+
+    def parts(self) -> dict[str, pa.Table]:
+        """Train, dev, test, and `gen` as a further test."""
+        folder = Path(self.source()).expanduser()
+        found = {part: table for part, table in files.read(folder).items() if part != "all"}
+        general = next((path for suffix in READERS if (path := folder / f"{GENERAL}{suffix}").is_file()), None)
+        missing = "train" if "train" not in found else GENERAL if general is None else ""
+        if missing or general is None:
+            raise Refused(f"{folder}: has no {missing} rows, which task '{self.name}' needs")
+        return {**found, GENERAL: files.read_table(general)}
+
+    def checked(self, part: str, table: pa.Table) -> pa.Table:
+        if "category" not in table.column_names:
+            raise Refused(f"{self.source()}: the {part} rows have no column 'category', which COGS has")
+        place = compute.index_in(table.column("category").cast(pa.string()), pa.array(CATEGORIES))
+        return super().checked(part, table).append_column("category", compute.fill_null(place, OTHER))
+
+    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        """Whether it is right, and which category it is of."""
+        return np.column_stack([super().outcomes(values, rows), rows.column("category").to_numpy()])
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        """Exact match; of rows of several categories, that of each too."""
+        right, place = outcomes[:, 0], outcomes[:, 1].astype(int)
+        scores = {"exact": float(right.mean())}
+        there = np.unique(place)
+        if len(there) < 2:
+            return scores
+        return scores | {f"exact_{CATEGORIES[one]}": float(right[place == one].mean()) for one in there if one != OTHER}

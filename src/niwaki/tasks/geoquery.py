@@ -1,0 +1,105 @@
+"""GeoQuery (Zelle and Mooney 1996): questions on the geography of the USA to formulas that a database answers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import compute
+
+from niwaki.answers._kind import Value
+from niwaki.core.errors import Refused
+from niwaki.core.files import fingerprint, sha256
+from niwaki.core.settings import setting
+from niwaki.data import files
+from niwaki.data.database import Database
+from niwaki.data.folders import READERS
+from niwaki.tasks._formulas import Formulas
+from niwaki.tasks._funql import denotation
+from niwaki.tasks._geography import World, denoted
+from niwaki.tasks._notation import Notation, joined
+
+ROWS, DATABASE = "geoquery", "geography.sqlite"
+PARTS = {"train": "train", "dev": "validation", "test": "test"}  # of the split by questions
+Denotation = frozenset[object]
+
+
+class Geoquery(Formulas):
+    language: Literal["en", "de", "el", "th", "zh", "es", "ja", "tr"] = setting(
+        "en", "of the questions; es, ja and tr have 250"
+    )
+    meaning: Literal["funql", "sql", "prolog"] = setting("funql", "what is written")
+
+    home: ClassVar[str] = "geoquery"
+    description: ClassVar[str] = "the formula that answers a question on the geography of the USA"
+
+    @property
+    def noted(self) -> Notation:
+        return "sql" if self.meaning == "sql" else "calls"
+
+    def parts(self) -> dict[str, pa.Table]:
+        """As the questions are split by custom: 550, 50 and 280; rows that lack the language or the meaning are left out."""
+        table = files.read_table(self._file()).select(["question_split", self.language, self.meaning])
+        table = table.filter(
+            compute.and_(*(compute.is_valid(table.column(name)) for name in (self.language, self.meaning)))
+        )
+        table = table.rename_columns(["question_split", *self.reads])
+        return {ours: table.filter(compute.equal(table.column(0), theirs)).drop_columns(["question_split"]) for theirs, ours in PARTS.items()}  # fmt: skip
+
+    def _file(self) -> Path:
+        folder = Path(self.source()).expanduser()
+        found = next((path for suffix in READERS if (path := folder / f"{ROWS}{suffix}").is_file()), None)
+        if found is None:
+            raise Refused(f"{folder}: has no {ROWS}.parquet, which task '{self.name}' needs")
+        return found
+
+    reads: ClassVar[dict[str, str]] = {"source": "source", "target": "target"}
+
+    # ── execution ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _beside(self) -> Path:
+        return self._file().with_name(DATABASE)
+
+    @cached_property
+    def _answering(self) -> Callable[[str], Denotation] | None:
+        """What a formula denotes; nothing where there is no database, or none that could be asked."""
+        if self.meaning == "prolog" or not self._beside.is_file():
+            return None
+        database = Database(self._beside)
+        if self.meaning == "sql":
+            return lambda formula: denoted(database.rows(joined(formula, "sql")))
+        world = World(database)
+        return lambda formula: frozenset(denotation(formula, world))
+
+    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        """Whether it is the right formula; and, with the database, whether it denotes the same."""
+        exact, asked = super().outcomes(values, rows), self._answering
+        if asked is None:
+            return exact
+        pairs = zip(values, self.gold(rows), exact[:, 0], strict=True)
+        return np.column_stack([exact, [bool(same) or alike(asked, said, gold) for said, gold, same in pairs]])
+
+    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+        return {name: float(column.mean()) for name, column in zip(("exact", "executed"), outcomes.T, strict=False)}
+
+    def remarks(self) -> list[str]:
+        return [*super().remarks(), *self._told()]
+
+    def _told(self) -> Iterator[str]:
+        if self.meaning != "prolog" and not self._beside.is_file():
+            yield f"{self._beside}: is not there, so formulas are compared and not executed"
+
+    def fingerprint(self) -> str:
+        return fingerprint([super().fingerprint(), sha256(self._beside) if self._beside.is_file() else ""])
+
+
+def alike(asked: Callable[[str], Denotation], said: str, gold: str) -> bool:
+    """Whether two formulas denote the same. Nothing is no answer: where the right one denotes nothing, only it is right."""
+    try:
+        wanted = asked(gold)
+        return bool(wanted) and asked(said) == wanted
+    except ValueError:
+        return False
