@@ -74,7 +74,7 @@ def evaluate(
     chosen = _task(task, data, overrides)
     table = _rows(chosen, split)
     first = _outcomes(chosen, table, model or predictions, bool(predictions), engine)
-    result = {"task": chosen.name, "split": split, **quality(chosen, first)}
+    result = {"task": chosen.name, "split": split, **quality(chosen, first), "caveat": chosen.caveats}
     if against:
         second = _outcomes(chosen, table, against, Path(against).is_file(), engine)
         result["against"] = {**quality(chosen, second), "paired": difference(chosen, [first], [second])}

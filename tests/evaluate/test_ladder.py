@@ -103,7 +103,7 @@ def made(tmp_path_factory):
         path = folder / f"{kind}.jsonl"
         path.write_text("\n".join(json.dumps(row(kind, draw)) for _ in range(300)) + "\n", encoding="utf-8")
         named = {"second": "second"} if kind in ("pair", "number") else {}
-        named |= {"source_column": "source", "target_column": "target"} if kind == "text" else {}
+        named |= {"text": "source", "target": "target"} if kind == "text" else {}
         return TASKS[kind](path=str(path), max_tokens=48, **named)
 
     return {kind: make(kind) for kind in TASKS}

@@ -26,7 +26,7 @@ def task(tmp_path):
     for part, rows in parts.items():
         lines = [json.dumps({"en": source, "de": target}) for source, target in rows]
         (tmp_path / f"{part}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return Translation(path=str(tmp_path), source_column="en", target_column="de")
+    return Translation(path=str(tmp_path), text="en", target="de")
 
 
 def test_the_commonest_text(task, tmp_path):
@@ -36,7 +36,7 @@ def test_the_commonest_text(task, tmp_path):
 def test_the_text_of_the_nearest_row(task, tmp_path):
     rung = TfIdf(task, tmp_path)
     answer = rung.fit()
-    assert rung.name == "what the nearest text has, by TF-IDF"
+    assert rung.name == "TF-IDF + nearest neighbour"
     assert answer(["one red house", "tree", "?", "a dog"]) == ["ein rotes Haus", "ein grüner Baum", "ein Hund rennt", "ein Hund rennt"]  # fmt: skip
     assert answer([]) == []
 

@@ -11,8 +11,8 @@ import tiny
 from niwaki import api
 from niwaki.core.errors import Refused, UsageError
 from niwaki.core.files import fault_in
+from niwaki.data.tokenizer_rules import read_text
 from niwaki.models.tokenizer_making import make
-from niwaki.models.tokenizer_rules import read_text
 from niwaki.run.tokenizer import is_held_back, tried
 
 TEXTS = [f"{text} {number}" for number, (text, _) in enumerate(tiny.sentences(300))]

@@ -8,7 +8,7 @@ from niwaki.tasks.translation import Translation
 
 from .rows import TEXTS, counts, csv, folder
 
-NAMES = {"source_column": "en", "target_column": "de"}
+NAMES = {"text": "en", "target": "de"}
 
 
 def row(number, languages=("en", "de", "fr", "cs")):

@@ -10,13 +10,12 @@ from niwaki.core.settings import setting
 from niwaki.data import files
 from niwaki.tasks.translation import Translation
 
-TEST = "test_2016_flickr"
-
 
 class Multi30k(Translation):
     languages: str = setting("en-de", "from which column to which, e.g. en-fr")
 
     home: ClassVar[str] = "multi30k"
+    exam: ClassVar[dict[str, str]] = {"validation": "validation", "test": "test_2016_flickr"}
     description: ClassVar[str] = "descriptions of pictures in another language"
 
     @field_validator("languages")
@@ -36,16 +35,11 @@ class Multi30k(Translation):
 
     def parts(self) -> dict[str, pa.Table]:
         """The test is that of 2016; those of 2017 and 2018 are further ones, where they have both languages."""
-        found = files.read(self.source())
-        for name in ("train", "validation", TEST):
-            self._refuse_without(name, found)
-        others = {name: table for name, table in found.items() if set(self.pair) <= set(table.column_names) and name not in ("train", "validation", TEST)}  # fmt: skip
-        return {"train": found["train"], "validation": found["validation"], "test": found[TEST], **others}
-
-    def _refuse_without(self, name: str, found: dict[str, pa.Table]) -> None:
-        if name not in found:
-            raise Refused(f"{self.source()}: has no {name} rows, which task '{self.name}' needs")
-        there = found[name].column_names
-        missing = [column for column in self.pair if column not in there]
-        if missing:
-            raise Refused(f"data.languages: the {name} rows have no '{missing[0]}'{did_you_mean(missing[0], there)}")
+        exam = super().parts()
+        for part, table in exam.items():
+            missing = [column for column in self.pair if column not in table.column_names]
+            if missing:
+                near = did_you_mean(missing[0], table.column_names)
+                raise Refused(f"data.languages: the {part} rows have no '{missing[0]}'{near}")
+        further = {name: table for name, table in files.read(self.source()).items() if name not in ("train", *self.exam.values())}  # fmt: skip
+        return exam | {name: table for name, table in further.items() if set(self.pair) <= set(table.column_names)}

@@ -35,7 +35,7 @@ class TfIdf(Rung):
             self.most_rows = MOST_PREDICATES
             return Fitted(self.task, self.train(), [WordFeatures()])
         if self.task.answer == "text":
-            self.name = "what the nearest text has, by TF-IDF"
+            self.name = "TF-IDF + nearest neighbour"
             return Nearest(self.task, train, TextFeatures(1, MOST_NUMBERS))
         if self.task.answer == "number":
             self.name = "TF-IDF + ridge regression"
