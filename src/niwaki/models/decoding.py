@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from niwaki.models.layer import Drop, Layer, attended, fed, kept, keys_and_values, read_by
+from niwaki.models.layer import Drop, Layer, at_heads, attended, fed, kept, keys_and_values, read_by
 
 Unit = tuple[
     Layer, Layer
@@ -24,28 +24,32 @@ def remembered(units: Sequence[Unit], memory: Tensor) -> list[Pair]:
 
 def decoded(
     units: Sequence[Unit], hidden: Tensor, memory: Sequence[Pair], unread: Tensor, past: Sequence[Pair] | None = None,
-    drop: Drop = kept,
+    drop: Drop = kept, bias: Tensor | None = None,
 ) -> tuple[Tensor, list[Pair]]:  # fmt: skip
     """(texts, rows, width) through all layers, and the keys and values of what is written by then. Rows are all tokens of what was
     written for a text, or, where there is a past, hypotheses of it, each one token further: they read the same text (but for
-    `unread` tokens) and each its own past, (texts × hypotheses, heads, tokens, head width)."""
+    `unread` tokens) and each its own past, (texts × hypotheses, heads, tokens, head width). `bias` is added to the scores of what
+    was written, (1, heads, rows or 1, tokens)."""
     now: list[Pair] = []
     shape = hidden.shape
     for number, (own, other) in enumerate(units):
+        scores = None if bias is None else at_heads(bias, own)
         if past is None:
-            pair = keys_and_values(own, hidden)
-            hidden = _attend(own, hidden, pair, causal(hidden), drop)
+            pair = keys_and_values(own, own.before("attention_norm", hidden))
+            scores = causal(hidden) if scores is None else causal(hidden) + scores
+            hidden = _attend(own, hidden, pair, scores, drop)
         else:
             hidden = hidden.reshape(-1, 1, shape[-1])
-            pair = _longer(past[number], keys_and_values(own, hidden))
-            hidden = _attend(own, hidden, pair, None, drop).reshape(shape)
+            pair = _longer(past[number], keys_and_values(own, own.before("attention_norm", hidden)))
+            hidden = _attend(own, hidden, pair, scores, drop).reshape(shape)
         now.append(pair)
         hidden = fed(other, _attend(other, hidden, memory[number], unread, drop), drop)
     return hidden, now
 
 
 def _attend(layer: Layer, rows: Tensor, pair: Pair, scores: Tensor | None, drop: Drop) -> Tensor:
-    return attended(layer, rows, lambda: read_by(layer, rows, *pair, scores, drop), drop)
+    seen = layer.before("attention_norm", rows)
+    return attended(layer, rows, lambda: read_by(layer, seen, *pair, scores, drop), drop)
 
 
 def _longer(past: Pair, further: Pair) -> Pair:

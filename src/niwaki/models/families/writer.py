@@ -4,24 +4,17 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, ClassVar
 
-import torch
 from torch import Tensor
 
 from niwaki.models.anatomy import Anatomy, Network, family_of
-from niwaki.models.block import Block
-from niwaki.models.decoding import Pair, Unit, decoded, ignored, remembered
-from niwaki.models.layer import Layer
+from niwaki.models.decoding import Unit
+from niwaki.models.families._writing import Writing
 
 DECODER = "decoder"
-START = 1  # what a text begins with: the second of a target tokenizer's marks
 
 
-class Writer(Anatomy):
-    """`layers` and `order` are the encoder's; `attentions`, `blocks`, `matrices` and tables are of both."""
-
+class Writer(Writing):
     in_transformers = False
-    for_tokens = False
-    writes = True
     heads_of_decoder: ClassVar[str] = "decoder_heads"
     neurons_of_decoder: ClassVar[str] = "decoder_neurons"
 
@@ -42,24 +35,11 @@ class Writer(Anatomy):
     def units(self) -> list[Unit]:
         return self.decoder.units
 
-    @property
-    def attentions(self) -> list[Layer]:
-        return [*self.layers, *(layer for unit in self.units for layer in unit)]
+    def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
+        return self.decoder.embed(ids, first)
 
-    @property
-    def blocks(self) -> list[Block]:
-        return [*super().blocks, *(Block(other.module, other.path("ffn_in"), other.path("ffn_out")) for _, other in self.units)]  # fmt: skip
-
-    def tell_neurons(self) -> None:
-        config, depth = self.network.config, len(self.layers)
-        for key, blocks in ((self.neurons_key, self.blocks[:depth]), (self.neurons_of_decoder, self.blocks[depth:])):
-            counts = {block.neurons for block in blocks}
-            if len(counts) == 1:
-                setattr(config, key, counts.pop())
-
-    def tell_heads(self) -> None:
-        super().tell_heads()
-        self.tell_heads_of([layer for unit in self.units for layer in unit], self.heads_of_decoder)
+    def scores(self, hidden: Tensor) -> Tensor:
+        return self.decoder.scores(hidden)
 
     def tables(self) -> Iterator[str]:
         yield from super().tables()
@@ -77,44 +57,6 @@ class Writer(Anatomy):
 
     def _positions(self) -> list[str]:
         return [] if self.decoder.positions is None else [f"{DECODER}.positions"]
-
-    @property
-    def head_square(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def head_final(self) -> str:
-        return ""  # the table tells how likely each piece is
-
-    # ── the lean pass ───────────────────────────────────────────────────────────────────────────────────────────────
-
-    def remember(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[Pair]:
-        """What the decoder reads of texts (batch, tokens): keys and values of each of its layers."""
-        hidden = self.stretch(self.embed(ids, types), mask, 0, len(self.order), every=True)
-        return remembered(self.units, hidden)
-
-    def step(
-        self, ids: Tensor, place: Tensor, mask: Tensor, memory: list[Pair], past: list[Pair]
-    ) -> tuple[Tensor, list[Pair]]:
-        """The last token of each hypothesis (texts, hypotheses), all at one place, to the logarithms of how likely each piece comes
-        next (texts, hypotheses, pieces), and the past with that token."""
-        hidden = self.decoder.embed(ids.reshape(-1, 1), place).reshape(*ids.shape, -1)
-        hidden, past = decoded(self.units, hidden, memory, ignored(mask, hidden), past)
-        return torch.log_softmax(self.decoder.scores(hidden).float(), dim=-1), past
-
-    def nothing_written(self, hypotheses: int, like: Tensor) -> list[Pair]:
-        """The past of hypotheses that have not begun."""
-        sizes = [(own.heads, own.head_width) for own, _ in self.units]
-        return [(like.new_zeros(hypotheses, heads, 0, width),) * 2 for heads, width in sizes]
-
-    def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
-        """What writing as many tokens as are read takes: the last one's scores (batch, pieces). For counting."""
-        memory = self.remember(ids, mask, types)
-        past, last = self.nothing_written(len(ids), memory[0][0]), torch.full((len(ids), 1), START)
-        for place in range(ids.shape[1]):
-            scores, past = self.step(last, torch.tensor(place), mask, memory, past)
-            last = scores.argmax(dim=-1)
-        return scores[:, 0]
 
 
 @cache

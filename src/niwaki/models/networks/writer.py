@@ -15,6 +15,7 @@ from transformers.modeling_outputs import Seq2SeqLMOutput
 from niwaki.models.anatomy import family_of
 from niwaki.models.decoding import Unit, decoded, ignored, remembered
 from niwaki.models.layer import Layer
+from niwaki.models.tables import scores
 
 OWN = "decoder_"  # keys of the config that are the decoder's begin so; all others are the encoder's
 
@@ -96,13 +97,7 @@ class Decoder(nn.Module):
         return self.norm(vectors + self.positions(places))
 
     def scores(self, hidden: Tensor) -> Tensor:
-        """(…, width) to (…, pieces): how near each piece's vector is."""
-        table: Any = self.pieces
-        if isinstance(table, nn.Embedding):
-            return hidden @ table.weight.T
-        if hasattr(table, "scores"):
-            return table.scores(hidden)
-        return hidden @ table(torch.arange(table.num_embeddings, device=hidden.device)).T.to(hidden.dtype)
+        return scores(self.pieces, hidden)
 
 
 def waves(places: Tensor, width: int) -> Tensor:
