@@ -135,7 +135,7 @@ class Stock(Writing):
 
     def tables(self) -> Iterator[str]:
         yield self.table
-        yield from (name for name, module in self.network.named_modules() if isinstance(module, Positions))
+        yield from self.beside()
 
     def whole_token_tables(self) -> list[str]:
         return [self.table]
@@ -144,7 +144,7 @@ class Stock(Writing):
         raise Refused("vocabulary: a model that writes the pieces it reads keeps them all; leave 'vocabulary' out")
 
     def beside(self) -> list[str]:
-        return []
+        return [name for name, module in self.network.named_modules() if isinstance(module, Positions)]
 
     @property
     def constants(self) -> list[Any]:

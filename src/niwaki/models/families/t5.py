@@ -60,6 +60,8 @@ class T5(Stock):
     def settle(cls, network: Any) -> None:
         super().settle(network)
         for side in (network.encoder, network.decoder):
+            for block in side.block:
+                block.layer[-1].DenseReluDense = Dense(block.layer[-1].DenseReluDense)
             for module in side.modules():
                 if hasattr(module, "has_relative_attention_bias"):
                     module.register_forward_pre_hook(whole_bias, with_kwargs=True)
@@ -116,6 +118,18 @@ class T5(Stock):
 
     def written_bias(self, place: Tensor, tokens: int) -> Tensor | None:
         return biases(self.units[0][0].attention, (torch.arange(tokens, device=place.device) - place)[None, :])
+
+
+class Dense(nn.Module):
+    """The feed-forward block with its parts under their names. transformers' own asks its last matrix for its weights, which a
+    packed one does not have as it wants them."""
+
+    def __init__(self, old: Any) -> None:
+        super().__init__()
+        self.wi, self.wo, self.dropout, self.act = old.wi, old.wo, old.dropout, old.act
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        return self.wo(self.dropout(self.act(self.wi(hidden))))
 
 
 def biases(attention: Any, distances: Tensor) -> Tensor:
