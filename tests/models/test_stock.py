@@ -13,6 +13,7 @@ from niwaki.core.errors import Refused
 from niwaki.engines.export import write_graph
 from niwaki.engines.graph_rules import DECODER, ENCODER
 from niwaki.engines.predictor import Predictor
+from niwaki.models.anatomy import anatomy_of
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
@@ -137,7 +138,9 @@ def test_the_anatomy_finds_every_matrix_and_table_once(model):
     assert len(found) == len(set(found))
     assert set(found) == {name for name, module in network.named_modules() if isinstance(module, torch.nn.Linear)}
     assert len(anatomy.attentions) == 2 + 2 * 3 and len(anatomy.blocks) == 2 + 3
-    assert model.parameters() == sum(value.numel() for value in network.state_dict().values())  # nothing lies there twice
+    assert model.parameters() == sum(
+        value.numel() for value in network.state_dict().values()
+    )  # nothing lies there twice
 
 
 def test_it_is_given_back_to_transformers(family, model, given, tmp_path):
@@ -152,7 +155,9 @@ def test_it_is_given_back_to_transformers(family, model, given, tmp_path):
 def test_a_cut_network_trains_as_it_is_deployed_and_is_loaded_again(model, given, name, tmp_path):
     cut = model.clone()
     cut.operate(EDITS[name].model_copy(deep=True))
-    assert bool(cut.blueprint.edits) == (name != "layers")  # a config of transformers tells how many, and nothing else of these
+    assert bool(cut.blueprint.edits) == (
+        name != "layers"
+    )  # a config of transformers tells how many, and nothing else of these
     trained, deployed = by_transformers(cut.network, given), step_by_step(cut, given)
     same(deployed, trained)
     assert not torch.allclose(trained, by_transformers(model.network, given), atol=1e-3) or name == "int8"
@@ -186,6 +191,18 @@ def test_a_shape_that_a_config_tells_is_stock_again(family, model, given, tmp_pa
     cut.save(tmp_path)
     again = getattr(transformers, stock.CLASSES[family]).from_pretrained(tmp_path)
     same(by_transformers(again, given), by_transformers(cut.network, given))
+
+
+def test_embeddings_are_all_that_lies_before_the_first_layer(model, given):
+    """Without their gradients the layers still have theirs."""
+    network = copy.deepcopy(model.network)
+    anatomy = anatomy_of(network)
+    for module in anatomy.embeddings:
+        module.requires_grad_(False)
+    assert not anatomy.embed(given["input_ids"], None).requires_grad
+    assert not anatomy.embed_written(given["decoder_input_ids"], 0).requires_grad
+    network(**given).logits.sum().backward()
+    assert all(layer.linear("query").weight.grad is not None for layer in anatomy.attentions)
 
 
 def test_int8_packs_one_table_for_all_that_use_it(model):
@@ -228,12 +245,12 @@ def test_onnx_writes_what_torch_writes(model, edits, tmp_path):
         assert (found[:, 1:] == wanted[:, 1:]).all() and abs(found[:, 0] - wanted[:, 0]).max() < 1e-4
 
 
-@pytest.mark.parametrize("beam", [1, 2, 4])
+@pytest.mark.parametrize("beam", [1, 4])
 def test_what_is_written_is_what_transformers_generates(family, model, folder, beam):
     """With beams, by transformers' default rule of stopping (`early_stopping=False`). It keeps no keys and values there: for a T5 whose
     decoder is deeper than its encoder it makes too few places for them."""
     marks = own_pieces(folder).marks
-    for seed in range(6):
+    for seed in range(3):
         network = stock.network(family, seed=seed, noise=0.4)
         mine = copy.deepcopy(model)
         mine.network.load_state_dict({name: network.state_dict()[name] for name in mine.network.state_dict()})

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from niwaki.answers._search import START
 from niwaki.core.errors import Refused
@@ -136,6 +136,10 @@ class Stock(Writing):
     def tables(self) -> Iterator[str]:
         yield self.table
         yield from self.beside()
+
+    @property
+    def embeddings(self) -> list[nn.Module]:
+        return [self.network.get_submodule(path) for path in self.tables()]
 
     def whole_token_tables(self) -> list[str]:
         return [self.table]

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from niwaki.models.decoding import Unit
 from niwaki.models.families._writing import Stock
@@ -53,6 +53,10 @@ class Bart(Stock):
     @property
     def units(self) -> list[Unit]:
         return [(Layer(module, Written), Layer(module, Read)) for module in self.trunk.decoder.layers]
+
+    @property
+    def embeddings(self) -> list[nn.Module]:
+        return [*super().embeddings, *(self.network.get_submodule(path) for path in self.norms_of_embeddings)]
 
     def embedding_norms(self) -> list[str]:
         return list(self.norms_of_embeddings)
