@@ -66,16 +66,16 @@ def trace_stretch(model: Model, first: int, last: int, begins: bool) -> bytes:
 
 def trace_encoder(model: Model) -> bytes:
     """Of a network that writes: from what is read to what its decoder reads of it."""
-    module = Remember(model.network, model.anatomy)
-    return graph_of(module, model.anatomy.uses_types, names_of("memory", len(model.anatomy.units)))
+    anatomy: Any = model.anatomy
+    return graph_of(Remember(model.network, anatomy), anatomy.uses_types, names_of("memory", len(anatomy.units)))
 
 
 def trace_decoder(model: Model) -> bytes:
     """And one token further, with the keys and values of all that was read and written."""
-    anatomy = model.anatomy
+    anatomy: Any = model.anatomy
     memory = anatomy.remember(SOME_IDS, SOME_IDS, torch.zeros_like(SOME_IDS) if anatomy.uses_types else None)
     past = [
-        (torch.cat([pair[0][:, :, :3]] * 2), torch.cat([pair[1][:, :, :3]] * 2)) for pair in own_like(model, memory)
+        (torch.cat([pair[0][:, :, :3]] * 2), torch.cat([pair[1][:, :, :3]] * 2)) for pair in own_like(anatomy, memory)
     ]
     depth = len(anatomy.units)
     pairs = dict(zip(names_of("memory", depth) + names_of("past", depth), flat([*memory, *past]), strict=True))
@@ -86,10 +86,10 @@ def trace_decoder(model: Model) -> bytes:
     return graph_with(Step(model.network, anatomy), given, ["scores", *names_of("now", depth)], axes)
 
 
-def own_like(model: Model, memory: list[Pair]) -> list[Pair]:
+def own_like(anatomy: Any, memory: list[Pair]) -> list[Pair]:
     """Keys and values of as many heads as each layer's attention to what was written has."""
     like = memory[0][0]
-    sizes = [(len(like), own.heads, like.shape[2], own.head_width) for own, _ in model.anatomy.units]
+    sizes = [(len(like), own.heads, like.shape[2], own.head_width) for own, _ in anatomy.units]
     return [(like.new_zeros(size), like.new_zeros(size)) for size in sizes]
 
 
