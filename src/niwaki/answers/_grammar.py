@@ -45,7 +45,7 @@ class Grammar:
         lacking = sorted(symbol for symbol in symbols(rules) if symbol not in vocabulary)
         if lacking:
             raise Refused(
-                f"'{lacking[0]}' is not one token of what is written{more(lacking)}; formulas need data.split = 'words'"
+                f"'{lacking[0]}' is not one token of what is written{more(lacking)}; formulas need data.split = 'words' and data.pieces for all of them"
             )
         self.size = max(vocabulary.values()) + 1
         self.end = vocabulary[END]

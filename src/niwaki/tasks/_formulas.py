@@ -40,18 +40,18 @@ class Formulas(Writing):
         return to_bytes(rules) if rules else b""
 
     def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        """Whether each is the right formula, whatever its spaces; then also whatever its order, where that means nothing."""
-        return np.array([self._outcome(said, gold) for said, gold in zip(values, self.gold(rows), strict=True)], dtype=np.float64)  # fmt: skip
-
-    def _outcome(self, said: str, gold: str) -> list[bool]:
-        said, gold = self.spaced(said), self.spaced(gold)
-        return [said == gold, *([self._alike(said, gold)] if self.unordered else [])]
+        """Whether each is the right formula, whatever its spaces; and, where order means nothing to some symbols, whatever it is."""
+        exact = super().outcomes(values, rows)
+        if not self.unordered:
+            return exact
+        pairs = zip(values, self.gold(rows), exact[:, 0], strict=True)
+        return np.column_stack([exact, [bool(same) or self._alike(said, gold) for said, gold, same in pairs]])
 
     def _alike(self, said: str, gold: str) -> bool:
         try:
             one, other = (sorted_within(parse(text, self.noted), self.unordered) for text in (said, gold))
         except ValueError:
-            return said == gold
+            return False
         return one == other
 
     def scores(self, outcomes: np.ndarray) -> dict[str, float]:

@@ -31,7 +31,7 @@ class Cogs(Formulas):
     longest: int = setting(512, "most tokens that are written; the deepest of `gen` have 480", ge=1, le=100_000)
 
     home: ClassVar[str] = "cogs"
-    reads: ClassVar[dict[str, str]] = {"source": "sentence", "target": "logical_form"}
+    reads: ClassVar[dict[str, str]] = {"text": "sentence", "target": "logical_form"}
     description: ClassVar[str] = "the logical form of a sentence"
     caveat: ClassVar[str] = (
         "The test is of the train rows' own kind; `gen`, told beside it, is what the set was made for."

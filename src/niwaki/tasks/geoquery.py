@@ -20,6 +20,7 @@ from niwaki.tasks._formulas import Formulas
 from niwaki.tasks._funql import denotation
 from niwaki.tasks._geography import World, denoted
 from niwaki.tasks._notation import Notation, joined
+from niwaki.tasks._recombine import names_in, recombined
 
 ROWS, DATABASE = "geoquery", "geography.sqlite"
 PARTS = {"train": "train", "dev": "validation", "test": "test"}  # of the split by questions
@@ -31,6 +32,9 @@ class Geoquery(Formulas):
         "en", "of the questions; es, ja and tr have 250"
     )
     meaning: Literal["funql", "sql", "prolog"] = setting("funql", "what is written")
+    recombined: int = setting(
+        0, "train rows to add, with other names of the database in the places of theirs; of funql", ge=0, le=100_000
+    )
 
     home: ClassVar[str] = "geoquery"
     description: ClassVar[str] = "the formula that answers a question on the geography of the USA"
@@ -46,7 +50,21 @@ class Geoquery(Formulas):
             compute.and_(*(compute.is_valid(table.column(name)) for name in (self.language, self.meaning)))
         )
         table = table.rename_columns(["question_split", *self.reads])
-        return {ours: table.filter(compute.equal(table.column(0), theirs)).drop_columns(["question_split"]) for theirs, ours in PARTS.items()}  # fmt: skip
+        found = {ours: table.filter(compute.equal(table.column(0), theirs)).drop_columns(["question_split"]) for theirs, ours in PARTS.items()}  # fmt: skip
+        return {**found, "train": pa.concat_tables([found["train"], self._more(found)])} if self.recombined else found
+
+    def _more(self, found: dict[str, pa.Table]) -> pa.Table:
+        """Train rows with other names; no question of another part is among them."""
+        if self.meaning != "funql" or not self._beside.is_file():
+            raise Refused(f"data.recombined: other names can be put into funql alone, and come from {DATABASE} beside the rows; set it to 0")  # fmt: skip
+        without = {
+            text for part, table in found.items() if part != "train" for text in table.column("text").to_pylist()
+        }
+        rows = list(zip(*(found["train"].column(name).to_pylist() for name in self.reads), strict=True))
+        more = recombined(rows, names_in(World(Database(self._beside))), self.recombined, without, 0)
+        return pa.table(
+            {name: [row[place] for row in more] for place, name in enumerate(self.reads)}, schema=found["train"].schema
+        )
 
     def _file(self) -> Path:
         folder = Path(self.source()).expanduser()
@@ -55,7 +73,7 @@ class Geoquery(Formulas):
             raise Refused(f"{folder}: has no {ROWS}.parquet, which task '{self.name}' needs")
         return found
 
-    reads: ClassVar[dict[str, str]] = {"source": "source", "target": "target"}
+    reads: ClassVar[dict[str, str]] = {"text": "text", "target": "target"}
 
     # ── execution ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -19,7 +19,7 @@ class Scan(Formulas):
     longest: int = setting(64, "most tokens that are written; the longest have 48 actions", ge=1, le=100_000)
 
     home: ClassVar[str] = "scan"
-    reads: ClassVar[dict[str, str]] = {"source": "command", "target": "actions"}
+    reads: ClassVar[dict[str, str]] = {"text": "command", "target": "actions"}
     description: ClassVar[str] = "the actions that a command asks for"
 
     @property

@@ -1,0 +1,167 @@
+"""What a grammar lets through is well-formed, ends in time, and a file that is damaged is refused in a line."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from tokenizers import Tokenizer
+
+from niwaki.answers._grammar import END, Grammar, read, to_bytes
+from niwaki.answers._search import Search, write
+from niwaki.core.errors import Refused
+from niwaki.models.tokenizer_making import make
+
+RULES = [
+    [(["answer"], ["(", 1, ")", END])],
+    [(["state", "city"], ["(", 1, ")"]), (["both"], ["(", 1, 2]), (["all"], [])],
+    [([")"], []), ([","], [1, 2])],
+]
+WORDS = "answer state city both all ( ) , other".split()
+VOCABULARY = {word: number for number, word in enumerate(["[PAD]", "[BOS]", END, "[UNK]", *WORDS])}
+NAMES = {number: word for word, number in VOCABULARY.items()}
+GRAMMAR = Grammar(RULES, VOCABULARY)
+
+
+def well_formed(text):
+    """Another way to say it: Python reads the text as a call of known names, each with the arguments it takes."""
+    import ast
+
+    def sound(node):
+        if isinstance(node, ast.Name):
+            return node.id == "all"
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
+            return False
+        counts = {"state": (1, 1), "city": (1, 1), "both": (1, 99)}
+        least, most = counts.get(node.func.id, (1, 0))
+        return least <= len(node.args) <= most and all(map(sound, node.args))
+
+    tree = ast.parse(text, mode="eval").body
+    return isinstance(tree, ast.Call) and tree.func.id == "answer" and len(tree.args) == 1 and sound(tree.args[0])
+
+
+def walk(grammar, draw, room=None):
+    """A text of random steps; towards its end those that lead there, where there is room for so many tokens alone."""
+    state, found = grammar.start(), []
+    while state is not None:
+        allowed = np.flatnonzero(grammar.allowed(state, None if room is None else room - len(found)))
+        assert len(allowed)
+        found.append(int(draw.choice(allowed)))
+        state = grammar.after(state, found[-1])
+    assert found[-1] == VOCABULARY[END]
+    return found[:-1]
+
+
+@given(seed=some.integers(0, 100_000), room=some.integers(5, 30))
+def test_every_walk_is_well_formed_and_keeps_to_its_room(seed, room):
+    found = walk(GRAMMAR, random.Random(seed), room)
+    assert len(found) + 1 <= room
+    assert well_formed(" ".join(NAMES[token] for token in found)) and GRAMMAR.accepts(found)
+
+
+def test_by_hand():
+    state = GRAMMAR.start()
+    assert GRAMMAR.least(state) == 5  # answer ( all ) and the end
+    assert allowed(state) == {"answer"}
+    for word, least, following in [("answer", 4, {"("}), ("(", 3, {"state", "city", "both", "all"}), ("both", 5, {"("}), ("(", 4, {"state", "city", "both", "all"}), ("all", 3, {")", ","}), (",", 4, {"state", "city", "both", "all"}), ("all", 3, {")", ","}), (")", 2, {")"}), (")", 1, {END})]:  # fmt: skip
+        state = GRAMMAR.after(state, VOCABULARY[word])
+        assert (GRAMMAR.least(state), allowed(state)) == (least, following), word
+    ended = GRAMMAR.after(state, VOCABULARY[END])
+    assert GRAMMAR.least(ended) == 0 and allowed(ended) == {END}
+
+
+def allowed(state, room=None):
+    return {NAMES[token] for token in np.flatnonzero(GRAMMAR.allowed(state, room))}
+
+
+def test_room_leaves_what_can_still_end():
+    state = GRAMMAR.start()
+    for word in ("answer", "("):
+        state = GRAMMAR.after(state, VOCABULARY[word])
+    assert allowed(state, 3) == {"all"}  # all ) and the end
+    assert allowed(state, 6) == {"all", "state", "city", "both"}  # state ( all ) ) and the end
+    assert allowed(state, 5) == {"all"}
+    assert allowed(state, 2) == {"all", "state", "city", "both"}  # too late for any: none is never the answer
+
+
+@pytest.mark.parametrize("text", ["answer ( all", "answer ( all ) )", "answer ( state )", "state ( all )", "answer ( both ( all , ) )", "", "answer ( other )", "answer ( all , all )"])  # fmt: skip
+def test_what_is_not_well_formed_is_not_accepted(text):
+    assert not GRAMMAR.accepts([VOCABULARY[word] for word in text.split()])
+    assert GRAMMAR.accepts([VOCABULARY[word] for word in "answer ( both ( all , city ( all ) , all ) )".split()])
+
+
+def test_a_token_that_may_not_come_is_an_error():
+    with pytest.raises(ValueError, match="may not come here"):
+        GRAMMAR.after(GRAMMAR.start(), VOCABULARY["state"])
+
+
+def test_what_is_allowed_is_worked_out_once_and_cannot_be_changed():
+    first = GRAMMAR.allowed(GRAMMAR.start())
+    assert GRAMMAR.allowed(GRAMMAR.start()) is first
+    with pytest.raises(ValueError):
+        first[0] = True
+
+
+TARGET = Tokenizer.from_str(make([" ".join(WORDS)], "words", 100))
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("longest", [6, 9, 25])
+def test_a_search_writes_well_formed_texts_only(beam, longest):
+    """Whatever the model would rather write."""
+    grammar, draw = read(to_bytes(RULES), TARGET), np.random.default_rng(longest)
+    pieces = TARGET.get_vocab_size()
+
+    def step(tokens, parents, texts):
+        return np.log(draw.dirichlet(np.full(pieces, 0.1), tokens.shape) + 1e-12)
+
+    found = write(step, 40, Search(beam, 1.0, longest, grammar))
+    texts = [TARGET.decode([int(one) for one in row[1:] if one >= 0]) for row in found]
+    assert all(map(well_formed, texts)) and (len(set(texts)) > 1) == (longest > 6)
+
+
+def test_a_file_is_read_again_and_of_other_pieces_refused():
+    again = read(to_bytes(RULES), TARGET, "model")
+    assert again.accepts(TARGET.encode("answer ( both ( all , all ) )").ids)
+    other = Tokenizer.from_str(make(["answer ( state )"], "characters", 100))
+    with pytest.raises(Refused, match=r"model.grammar\.json: '.+' is not one token of what is written .*data.split = 'words'"):
+        read(to_bytes(RULES), other, "model")
+
+
+def said(**change):
+    return {**json.loads(to_bytes(RULES)), **change}
+
+
+DAMAGED = {
+    "no JSON": b"{",
+    "a list": b"[]",
+    "another format": json.dumps(said(format=2)).encode(),
+    "a key more": json.dumps(said(code="x")).encode(),
+    "no rules": json.dumps(said(rules=[])).encode(),
+    "rules that are none": json.dumps(said(rules=[[["a", "b"]]])).encode(),
+    "a number first": json.dumps(said(rules=[[[[1], [END]]]])).encode(),
+    "true for a rule": json.dumps(said(rules=[[[["all"], [True]]]])).encode(),
+    "a rule that is not there": json.dumps(said(rules=[[[["all"], [7]]]])).encode(),
+    "a rule below zero": json.dumps(said(rules=[[[["all"], [-1]]]])).encode(),
+    "no alternatives": json.dumps(said(rules=[[]])).encode(),
+    "two that begin alike": json.dumps(said(rules=[[[["all"], [END]], [["all"], [")", END]]]])).encode(),
+    "never an end": json.dumps(said(rules=[[[["all"], [0]]]])).encode(),
+    "an end too early": json.dumps(said(rules=[[[["all"], [END, "all"]]]])).encode(),
+    "an end in the midst": json.dumps(said(rules=[[[["all"], [1, END]]], [[[END], []], [["("], []]]])).encode(),
+    "text without an end": json.dumps(said(rules=[[[["all"], [")"]]]])).encode(),
+    "an end for some alone": json.dumps(said(rules=[[[["all"], [END]], [["("], [")"]]]])).encode(),
+    "an unknown symbol": json.dumps(said(rules=[[[["elsewhere"], [END]]]])).encode(),
+    "a doubling without end": json.dumps(said(rules=[[[["all"], [n + 1, n + 1] if n < 60 else []]] for n in range(61)])).encode(),
+    "too many rules": json.dumps(said(rules=[[[["all"], [END]]]] * 5_000)).encode(),
+    "half a file": to_bytes(RULES)[: len(to_bytes(RULES)) // 2],
+    "not UTF-8": b"\xff\xfe" + to_bytes(RULES),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", DAMAGED.values(), ids=list(DAMAGED))
+def test_a_damaged_file_is_refused_in_one_line(data):
+    with pytest.raises(Refused) as refused:
+        read(data, TARGET, "model")
+    assert len(refused.value.faults) == 1 and "grammar.json: " in str(refused.value) and "\n" not in str(refused.value)
