@@ -9,6 +9,7 @@ from typing import Any
 import records
 import render_distil
 import render_engines
+import render_formulas
 import render_reliability
 import render_roles
 import render_senses
@@ -272,6 +273,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("glue", "GLUE and SQuAD, fine-tuned, beside the ladder of baselines", glue),
     ("odd_csv", "A stranger's CSV", odd_csv),
     ("senses", "Word senses", render_senses.senses),
+    ("formulas", "Formulas", render_formulas.formulas),
     ("roles", "Semantic roles", render_roles.roles),
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
