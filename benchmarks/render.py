@@ -14,6 +14,7 @@ import render_reliability
 import render_roles
 import render_senses
 import render_stack
+import render_translation
 
 from niwaki.evaluate.glue import average
 
@@ -275,6 +276,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("senses", "Word senses", render_senses.senses),
     ("formulas", "Formulas", render_formulas.formulas),
     ("roles", "Semantic roles", render_roles.roles),
+    ("wmt22", "Translation: the scorer", render_translation.wmt22),
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
     ("stack", "Compressions, alone and stacked", render_stack.stack),

@@ -11,7 +11,19 @@ from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
 from niwaki.run.start import RUNS, check, own_rows, run
 
-__all__ = ["RUNS", "bench", "cascade", "check", "evaluate", "export", "load", "predict_file", "run", "sensitivity"]
+__all__ = [
+    "RUNS",
+    "bench",
+    "cascade",
+    "check",
+    "evaluate",
+    "export",
+    "load",
+    "predict_file",
+    "run",
+    "sensitivity",
+    "tokenizer",
+]
 
 
 def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> Predictor:
@@ -62,7 +74,7 @@ def evaluate(
     chosen = _task(task, data, overrides)
     table = _rows(chosen, split)
     first = _outcomes(chosen, table, model or predictions, bool(predictions), engine)
-    result = {"task": chosen.name, "split": split, **quality(chosen, first)}
+    result = {"task": chosen.name, "split": split, **quality(chosen, first), "caveat": chosen.caveats}
     if against:
         second = _outcomes(chosen, table, against, Path(against).is_file(), engine)
         result["against"] = {**quality(chosen, second), "paired": difference(chosen, [first], [second])}
@@ -128,6 +140,18 @@ def sensitivity(
     batches = [feed.batch(some[first : first + 32]) for first in range(0, len(some), 32)]
     found = measure(loaded, batches, lambda one, batch: chosen.loss(forward(one.network, one.anatomy, batch).logits, batch))  # fmt: skip
     return {"model": str(folder), "task": chosen.name, "rows": len(some), **found}
+
+
+def tokenizer(
+    sources: Sequence[str | Path], *, split: str = "bpe", pieces: int = 8000, out: str | Path = "tokenizer", columns: Sequence[str] = ()
+) -> dict[str, Any]:  # fmt: skip
+    """Writes a folder with the tokenizer.json made from texts (lines of files, or columns of tables), and says how it does on a
+    tenth of them that it was not made from."""
+    from niwaki.run.tokenizer import write
+
+    if isinstance(sources, str | Path) or isinstance(columns, str):
+        raise UsageError("tokenizer: sources and columns are lists; put a single one into a list")
+    return write([Path(one).expanduser() for one in sources], split, pieces, Path(out).expanduser(), columns)
 
 
 def _task(task: str, data: str | Path, overrides: Sequence[str]) -> Any:

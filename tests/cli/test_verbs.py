@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from niwaki import api
 from niwaki.cli._app import ORDER, VERBS
 
 PROGRAM = [sys.executable, "-c", "from niwaki.cli import main; main()"]
@@ -166,3 +167,29 @@ def test_the_program_itself_and_a_reader_that_leaves(finished):
         check=False,
     )
     assert "Traceback" not in piped.stderr and piped.returncode == 0
+
+
+def test_tokenizer(niwaki, tmp_path):
+    (tmp_path / "some.txt").write_text("".join(f"word {number} of many words\n" for number in range(60)))
+    said = niwaki("tokenizer", tmp_path / "some.txt", "--pieces", "270", "--out", tmp_path / "made", "--json")
+    told = json.loads(said.out)
+    assert told["pieces"] == 270 and told["unknown"] == 0 and told["tokens_per_word"] > 1
+    assert (tmp_path / "made" / "tokenizer.json").is_file()
+    lines = niwaki("tokenizer", tmp_path / "some.txt", "--split", "words", "--out", tmp_path / "two").out.splitlines()
+    assert "pieces (words)" in lines[0] and "held back" in lines[1]
+    assert niwaki("tokenizer", tmp_path / "some.txt", "--out", tmp_path / "two").code == 3
+
+
+def test_eval_of_translations_in_a_file_tells_sacrebleus_signature(niwaki, tmp_path):
+    pairs = [{"source": f"house {number}", "target": f"das Haus {number} ist rot"} for number in range(60)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    task = api._task("translation", tmp_path / "rows.jsonl", [])
+    gold = task.gold(task.splits()["test"])
+    for name, said in (("right", gold), ("wrong", [text.replace("rot", "blau") for text in gold])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"prediction": text}) + "\n" for text in said))
+    command = ["eval", "--task", "translation", "--data", tmp_path / "rows.jsonl", "--predictions"]
+    told = json.loads(niwaki(*command, tmp_path / "wrong.jsonl", "--against", tmp_path / "right.jsonl", "--json").out)
+    assert told["against"]["value"] == pytest.approx(1) and told["against"]["paired"]["shown"]
+    assert told["metric"] == "bleu" and told["value"] == pytest.approx((4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
+    assert "tok:13a|smooth:exp" in told["caveat"]
+    assert "tok:13a|smooth:exp" in niwaki(*command, tmp_path / "right.jsonl").out.splitlines()[-1]

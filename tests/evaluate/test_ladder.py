@@ -37,6 +37,7 @@ from niwaki.tasks.multilabel import Multilabel
 from niwaki.tasks.regression import Regression
 from niwaki.tasks.roles import Roles
 from niwaki.tasks.tagging import Tagging
+from niwaki.tasks.translation import Translation
 
 TASKS = {
     "label": Classification,
@@ -48,6 +49,7 @@ TASKS = {
     "span or none": Answering,
     "choice": Choice,
     "roles": Roles,
+    "text": Translation,
 }
 
 
@@ -76,6 +78,8 @@ def row(kind: str, draw: random.Random) -> dict:
         label, start = ("ARG0", at - 1) if at else ("ARG1", at + 1)
         found = {"predicate": 0, "start": start, "end": start + 1, "label": label}
         return {"tokens": words, "predicates": [at], "rolesets": [f"{words[at]}.01"], "args": [found]}
+    if kind == "text":
+        return {"source": text, "target": " ".join(word.upper() for word in reversed(words))}
     if kind == "choice":
         endings = [draw.choice(tone), draw.choice(other)]  # one good, one bad; the good one is right
         return {"text": text, "endings": [f"it was {ending}" for ending in endings], "label": 0 if good else 1}
@@ -99,6 +103,7 @@ def made(tmp_path_factory):
         path = folder / f"{kind}.jsonl"
         path.write_text("\n".join(json.dumps(row(kind, draw)) for _ in range(300)) + "\n", encoding="utf-8")
         named = {"second": "second"} if kind in ("pair", "number") else {}
+        named |= {"text": "source", "target": "target"} if kind == "text" else {}
         return TASKS[kind](path=str(path), max_tokens=48, **named)
 
     return {kind: make(kind) for kind in TASKS}
@@ -129,6 +134,8 @@ def is_right(task, given, value) -> bool:
         return len(value) == len(split(given)[0]) and set(value) <= set(task.labels)
     if task.answer == "tags":
         return len(value) == len(given) and set(value) <= set(task.labels)
+    if task.answer == "text":
+        return isinstance(value, str) and value.isupper()
     if task.answer == "choice":
         return type(value) is int and 0 <= value < len(given[1])
     return value in given[1]
@@ -143,7 +150,7 @@ def test_the_order_names_every_rung():
 def test_every_rung_answers_every_kind_or_passes(made, bert_folder, kind, rung):
     task = made[kind]
     answer = fitted(rung, task, bert_folder)
-    if task.answer in ("span", "roles") and rung in ("static", "frozen"):
+    if task.answer in ("span", "roles", "text") and rung in ("static", "frozen"):
         assert answer is None
         return
     assert answer is not None

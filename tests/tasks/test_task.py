@@ -30,8 +30,9 @@ BY_FORM = {
     "choice": [{"ctx": text, "endings": ["a film", "b"], "label": n % 2} for n, text in enumerate(TEXTS)],
     "senses": [sentence(n) for n in range(len(TEXTS))],
     "roles": [{"tokens": words, "predicates": [0], "rolesets": ["be.01"], "args": [{"predicate": 0, "start": 1, "end": 2, "label": "ARG1"}]} for words in WORDS],
+    "writing": [{"source": text, "target": text.upper(), "en": text, "de": text.upper()} for text in TEXTS],
 }  # fmt: skip
-NOT_ON_THE_HUB = ("propbank_ewt", "wsd")  # in this form
+NOT_ON_THE_HUB = ("multi30k", "propbank_ewt", "wsd")  # in this form
 EMBEDDED = ("imdb", "rotten_tomatoes")
 
 
@@ -71,8 +72,16 @@ def test_every_task_goes_from_rows_to_scores(name, tmp_path):
         assert scores[task.metric] == pytest.approx(1.0)  # right answers have the best score
         assert all(isinstance(value, float) for value in scores.values())
         assert [task.read_value(gold) for gold in golds] == golds
-    assert kind_of(task.head.on({"model_type": "bert"}), "here") == task.kind == check(ANSWERS.load(task.answer, Kind), task.kind.model_dump())  # fmt: skip
+    kinds = [kind_of(task.head.on({"model_type": "bert"}), "here"), task.kind, check(ANSWERS.load(task.answer, Kind), task.kind.model_dump())]  # fmt: skip
+    assert kinds[0].to_json() == kinds[1].to_json() == kinds[2].to_json()
     assert all(text for text in task.texts(table)) and len(list(task.texts(table))) >= len(table)
+
+
+def shape_of(task, given):
+    """Of what a network would say: for every piece that is written, for every token, or once."""
+    if task.answer == "text":
+        return (*given.targets.shape, task.kind.target.get_vocab_size())
+    return (*given.mask.shape, len(task.labels)) if task.kind.per_token else (len(given.mask), len(task.labels))
 
 
 @pytest.mark.parametrize("name", TASKS.names())
@@ -80,8 +89,7 @@ def test_every_tasks_losses_are_finite_and_agree_with_equal_logits(name, tmp_pat
     task = made(name, tmp_path)
     features = task.features(task.splits()["test"].slice(0, 6), TOKENIZER, 48)
     given = batch(features)
-    shape = (*given.mask.shape, len(task.labels)) if task.kind.per_token else (len(given.mask), len(task.labels))
-    logits = torch.randn(shape, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    logits = torch.randn(shape_of(task, given), generator=torch.Generator().manual_seed(0)).requires_grad_()
     loss = task.loss(logits, given)
     loss.backward()
     assert loss.ndim == 0 and loss.item() > 0 and logits.grad.isfinite().all() and logits.grad.abs().sum() > 0

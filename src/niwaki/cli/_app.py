@@ -22,6 +22,7 @@ ORDER = (
     "predict",
     "export",
     "cascade",
+    "tokenizer",
     "bench",
     "report",
     "measure",

@@ -47,6 +47,8 @@ def command(
             "",
             said(result["against"]["paired"], result["metric"]),
         ]
+    if result["caveat"]:
+        lines += ["", result["caveat"]]
     give(result, json, "\n".join(lines))
 
 

@@ -1,7 +1,7 @@
 """Texts without labels, of a user's own: lines of plain text files, or a column of a table (two, where they are a known pair)."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +10,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.seeds import numpy_generator
 from niwaki.data import files, names
+from niwaki.data.folders import kind_of
 from niwaki.data.limits import MOST_ROW_BYTES, refuse_row
 
 PLAIN = (".txt", ".text")
@@ -35,13 +36,13 @@ def draw(path: Path, count: int, seed: int) -> list[Text]:
     return chosen
 
 
-def texts(path: Path) -> Iterator[Text]:
+def texts(path: Path, mending: str = "keep one column of text, or name it 'text'") -> Iterator[Text]:
     """Every text of a file, or of all files in a folder that are plain text, else of the tables there."""
     lines = [file for file in plain_files(path) if file.suffix in PLAIN]
     for file in lines:
         yield from _lines(file)
     for table in files.read(path).values() if not lines else ():
-        columns = text_columns(table, path)
+        columns = text_columns(table, path, mending)
         for batch in table.select(columns).to_batches():
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 said = tuple((text or "").strip() for text in row)
@@ -49,15 +50,33 @@ def texts(path: Path) -> Iterator[Text]:
                     yield said[0] if len(said) == 1 else (said[0], said[1])
 
 
-def text_columns(table: pa.Table, path: Path) -> list[str]:
+def single(path: Path, columns: Sequence[str]) -> Iterator[str]:
+    """Every text by itself: cells of the columns of a table, or lines of whatever is none. No columns: as above."""
+    if path.is_file() and not kind_of(path):
+        if columns:
+            raise Refused(f"{path}: is read as lines of text and has no column '{columns[0]}'")
+        yield from _lines(path)
+        return
+    if not columns:
+        for text in texts(path, "say which with --column"):
+            yield from (text,) if isinstance(text, str) else text
+        return
+    for table in files.read(path, list(columns)).values():
+        unlike = [field for field in table.schema if not is_text(field)]
+        if unlike:
+            raise Refused(f"{path}: column '{unlike[0].name}' holds {unlike[0].type}, not text; name one that does")
+        for batch in table.to_batches():
+            for column in batch.columns:
+                yield from (text for text in column.to_pylist() if text)
+
+
+def is_text(field: pa.Field) -> bool:
+    return pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+
+
+def text_columns(table: pa.Table, path: Path, mending: str) -> list[str]:
     """The one column of texts, or the two of a known pair; Refused where several could be meant."""
-    found = [
-        field.name
-        for field in table.schema
-        if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
-        and names.plain(field.name) not in names.KEEPING
-    ]
-    mending = "keep one column of text, or name it 'text'"
+    found = [field.name for field in table.schema if is_text(field) and names.plain(field.name) not in names.KEEPING]
     return names.the_one(names.texts(found), path, table.column_names, mending)
 
 

@@ -14,12 +14,14 @@ import torch
 from niwaki.core.tensor_file import header
 from niwaki.engines.exits import stretches
 from niwaki.engines.expand import DOMAIN, expand
-from niwaki.engines.graph_rules import GRAPH, STRETCH, WEIGHTS
+from niwaki.engines.graph_rules import DECODER, ENCODER, GRAPH, STRETCH, WEIGHTS
 from niwaki.engines.tidy import tidy
-from niwaki.models.lean import Lean, Stretch
+from niwaki.models.decoding import Pair
+from niwaki.models.lean import Lean, Remember, Step, Stretch, flat
 from niwaki.models.model import Model
 
 OPSET = 17
+Axes = dict[str, dict[int, str]]  # of each input, those that may have any length
 INPUTS = ("ids", "mask", "types")
 SOME_IDS = torch.ones(2, 5, dtype=torch.long)
 
@@ -27,6 +29,8 @@ SOME_IDS = torch.ones(2, 5, dtype=torch.long)
 def write_graph(model: Model, folder: Path) -> None:
     """Adds `model.onnx` to a folder that the model was saved in, and where it has exits a graph for every stretch."""
     if model.anatomy.writes:
+        write(trace_encoder(model), folder, ENCODER)
+        write(trace_decoder(model), folder, DECODER)
         return
     write(trace(model), folder, GRAPH)
     exits = getattr(model.network.config, "niwaki_exits", None)
@@ -60,14 +64,50 @@ def trace_stretch(model: Model, first: int, last: int, begins: bool) -> bytes:
     return graph_with(module, {"hidden": torch.zeros(2, 5, anatomy.width), "mask": SOME_IDS}, outputs)
 
 
+def trace_encoder(model: Model) -> bytes:
+    """Of a network that writes: from what is read to what its decoder reads of it."""
+    module = Remember(model.network, model.anatomy)
+    return graph_of(module, model.anatomy.uses_types, names_of("memory", len(model.anatomy.units)))
+
+
+def trace_decoder(model: Model) -> bytes:
+    """And one token further, with the keys and values of all that was read and written."""
+    anatomy = model.anatomy
+    memory = anatomy.remember(SOME_IDS, SOME_IDS, torch.zeros_like(SOME_IDS) if anatomy.uses_types else None)
+    past = [
+        (torch.cat([pair[0][:, :, :3]] * 2), torch.cat([pair[1][:, :, :3]] * 2)) for pair in own_like(model, memory)
+    ]
+    depth = len(anatomy.units)
+    pairs = dict(zip(names_of("memory", depth) + names_of("past", depth), flat([*memory, *past]), strict=True))
+    given = {"ids": SOME_IDS[:, :2], "place": torch.tensor([3]), "mask": SOME_IDS, **pairs}
+    axes = {"ids": {0: "texts", 1: "hypotheses"}, "mask": {0: "texts", 1: "tokens"}}
+    axes |= {name: {0: "texts", 2: "tokens"} for name in names_of("memory", depth)}
+    axes |= {name: {0: "written", 2: "before"} for name in names_of("past", depth)}
+    return graph_with(Step(model.network, anatomy), given, ["scores", *names_of("now", depth)], axes)
+
+
+def own_like(model: Model, memory: list[Pair]) -> list[Pair]:
+    """Keys and values of as many heads as each layer's attention to what was written has."""
+    like = memory[0][0]
+    sizes = [(len(like), own.heads, like.shape[2], own.head_width) for own, _ in model.anatomy.units]
+    return [(like.new_zeros(size), like.new_zeros(size)) for size in sizes]
+
+
+def names_of(what: str, depth: int) -> list[str]:
+    return [f"{what}.{number}.{part}" for number in range(depth) for part in ("key", "value")]
+
+
 def graph_of(module: torch.nn.Module, uses_types: bool, outputs: list[str]) -> bytes:
     names = INPUTS if uses_types else INPUTS[:2]
     arguments = (SOME_IDS, SOME_IDS, torch.zeros_like(SOME_IDS))
     return graph_with(module, dict(zip(names, arguments, strict=False)), outputs)
 
 
-def graph_with(module: torch.nn.Module, given: dict[str, torch.Tensor], outputs: list[str]) -> bytes:
+def graph_with(
+    module: torch.nn.Module, given: dict[str, torch.Tensor], outputs: list[str], axes: Axes | None = None
+) -> bytes:
     """An ONNX graph for any batch and length. Nothing is folded, so that weights keep their names."""
+    axes = axes or {name: {0: "batch", 1: "tokens"} for name in given}
     file: Any = io.BytesIO()
     # the older exporter: it keeps the names of weights and reads the symbolic form of packed products (docs/concepts.md)
     with warnings.catch_warnings(), torch.no_grad():
@@ -75,7 +115,7 @@ def graph_with(module: torch.nn.Module, given: dict[str, torch.Tensor], outputs:
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)
         torch.onnx.export(  # gives back the mode that it finds
             module.eval(), tuple(given.values()), file, dynamo=False, opset_version=OPSET, do_constant_folding=False,
-            input_names=list(given), output_names=outputs, dynamic_axes={name: {0: "batch", 1: "tokens"} for name in given},
+            input_names=list(given), output_names=outputs, dynamic_axes=axes,
         )  # fmt: skip
     return file.getvalue()
 

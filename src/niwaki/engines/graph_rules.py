@@ -16,6 +16,7 @@ from niwaki.core.inside import inside
 from niwaki.core.tensor_file import header
 
 GRAPH, STRETCH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
+ENCODER, DECODER = "encoder.onnx", "decoder.onnx"  # of a network that writes
 MOST_BYTES, MOST_NODES, MOST_EXTERNAL = 4 << 20, 50_000, 20_000
 MOST_INLINE = 1 << 16  # numbers of a table in the graph itself
 MOST_MADE = 1 << 24  # numbers of what a constant shape makes
@@ -24,9 +25,9 @@ ALLOWED = {"location", "offset", "length"}
 OPERATORS = {
     "Abs", "Add", "And", "Cast", "Clip", "Concat", "Constant", "ConstantOfShape", "CumSum", "DequantizeLinear", "Div",
     "DynamicQuantizeLinear", "Equal", "Erf", "Exp", "Expand", "Flatten", "Gather", "GatherElements", "Gelu", "Gemm", "Greater",
-    "GreaterOrEqual", "Identity", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "MatMul", "MatMulInteger",
+    "GreaterOrEqual", "Identity", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "MatMul", "MatMulInteger",
     "Max", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "Pow", "QuantizeLinear", "Range", "Reciprocal", "ReduceMax",
-    "ReduceMean", "ReduceSum", "Relu", "Reshape", "Round", "Shape", "Sigmoid", "Sign", "Slice", "Softmax", "Split", "Sqrt", "Squeeze",
+    "ReduceMean", "ReduceSum", "Relu", "Reshape", "Round", "Shape", "Sigmoid", "Sign", "Sin", "Cos", "Slice", "Softmax", "Split", "Sqrt", "Squeeze",
     "Sub", "Tanh", "Transpose", "Unsqueeze", "Where",
 }  # fmt: skip
 MAKERS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}  # operator → which input is a shape

@@ -4,6 +4,9 @@ Differs from the training network in what a deployed model does not need: dropou
 and in the last attention layer every row but the first token's, where that is all the head reads.
 """
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
@@ -36,3 +39,36 @@ class Stretch(nn.Module):
         left = self.anatomy.stretch(hidden, mask, self.first, self.last - 1, every=True)
         logits = self.anatomy.answer(self.anatomy.stretch(left, mask, self.last - 1, self.last, every=False))
         return (logits, left) if self.last < len(self.anatomy.order) else logits
+
+
+class Remember(nn.Module):
+    """Of a network that writes: token ids, mask and types (batch, tokens) to what its decoder reads of them, keys and values of one
+    layer behind the other."""
+
+    def __init__(self, network: Network, anatomy: Any) -> None:
+        super().__init__()
+        self.network = network
+        self.anatomy = anatomy
+
+    def forward(self, ids: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, ...]:
+        return tuple(flat(self.anatomy.remember(ids, mask, types)))
+
+
+class Step(nn.Module):
+    """And one token further: the last tokens (texts, hypotheses), their place, the mask of what was read, then keys and values of
+    the memory and of the past, to how likely each piece comes next and the past with these tokens."""
+
+    def __init__(self, network: Network, anatomy: Any) -> None:
+        super().__init__()
+        self.network = network
+        self.anatomy = anatomy
+
+    def forward(self, ids: Tensor, place: Tensor, mask: Tensor, *pairs: Tensor) -> tuple[Tensor, ...]:
+        every = [(pairs[number], pairs[number + 1]) for number in range(0, len(pairs), 2)]
+        scores, past = self.anatomy.step(ids, place, mask, every[: len(every) // 2], every[len(every) // 2 :])
+        return scores, *flat(past)
+
+
+def flat(pairs: Sequence[tuple[Tensor, Tensor]]) -> Iterator[Tensor]:
+    for pair in pairs:
+        yield from pair

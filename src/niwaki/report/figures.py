@@ -5,7 +5,7 @@ from typing import Any
 
 UNKNOWN = "unknown"
 SHARES = {  # said in per cent, their differences in points; all else (matthews, pearson, spearman) as plain numbers
-    *("accuracy", "precision", "recall", "f1", "f1_macro", "f1_micro", "f1_entities", "exact", "overlap", "mean"),
+    *("accuracy", "precision", "recall", "f1", "f1_macro", "f1_micro", "f1_entities", "exact", "overlap", "mean", "bleu", "chrf"),
 }
 
 

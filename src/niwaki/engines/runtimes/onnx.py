@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from niwaki.answers._search import write
 from niwaki.core.errors import Refused, first_line
 from niwaki.engines.exits import NOTHING, Padded
-from niwaki.engines.graph_rules import GRAPH, STRETCH, WEIGHTS, check_graph
+from niwaki.engines.graph_rules import DECODER, ENCODER, GRAPH, STRETCH, WEIGHTS, check_graph
 from niwaki.engines.runtime import Runtime
+from niwaki.engines.writing import GraphSteps, search_of
 
 NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # from 1.29 on, official builds else note models and tell them to their maker
 
@@ -23,17 +25,23 @@ class Onnx(Runtime):
 
     def __init__(self, folder: Path, threads: int) -> None:
         super().__init__(folder, threads)
-        self.session = opened(folder, GRAPH)
+        self.search = None if (folder / GRAPH).is_file() else search_of(folder)
+        self.session = opened(folder, GRAPH if self.search is None else ENCODER)
+        self.decoder = None if self.search is None else opened(folder, DECODER)
         self.inputs = [entry.name for entry in self.session.get_inputs()]
         self._opened: list[Any] = []
         self._opening = threading.Lock()
 
     @classmethod
     def fault(cls, folder: Path) -> str | None:
-        return None if (folder / GRAPH).is_file() else f"{folder}: has no {GRAPH}; it was not saved by niwaki"
+        there = any(all((folder / name).is_file() for name in names) for names in ((GRAPH,), (ENCODER, DECODER)))
+        return None if there else f"{folder}: has no {GRAPH}; it was not saved by niwaki"
 
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         given = {"ids": ids, "mask": mask, "types": types}
+        if self.search is not None:
+            steps = GraphSteps(self.session, self.decoder, given, self.search.beam)
+            return write(steps, len(ids), self.search)
         return self.session.run(None, {name: given[name] for name in self.inputs})[0]
 
     def stretch(

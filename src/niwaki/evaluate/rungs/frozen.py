@@ -11,7 +11,7 @@ from niwaki.answers.label import Label
 from niwaki.evaluate.ladder import Answerer, Rung
 from niwaki.evaluate.rungs._dense import Dense
 from niwaki.evaluate.rungs._linear import Fitted
-from niwaki.evaluate.rungs._passed import NO_LABELS, NO_PLACES
+from niwaki.evaluate.rungs._passed import NO_LABELS, NO_PLACES, NO_WRITING
 from niwaki.models.model import load_folder
 from niwaki.tasks._task import Features
 from niwaki.train.feed import Feed
@@ -27,6 +27,7 @@ class Frozen(Rung):
     passes: ClassVar[dict[str, str]] = {
         "senses": NO_LABELS,
         "roles": NO_PLACES,
+        "text": NO_WRITING,
         # on SQuAD it had an F1 of .12 after 285 s, and shared words and shapes .41 after 20 s
         "span": "a linear model on states that were not trained to answer finds few stretches, and slowly",
     }

@@ -6,7 +6,7 @@ from typing import ClassVar
 from niwaki.evaluate.ladder import Answerer, Rung
 from niwaki.evaluate.rungs._dense import Dense
 from niwaki.evaluate.rungs._linear import Fitted
-from niwaki.evaluate.rungs._passed import NO_LABELS, NO_PLACES
+from niwaki.evaluate.rungs._passed import NO_LABELS, NO_PLACES, NO_WRITING
 from niwaki.evaluate.rungs._tables import Table, of_file, of_model
 from niwaki.models.model import load_folder
 from niwaki.tasks._task import Task
@@ -20,6 +20,7 @@ class Static(Rung):
     passes: ClassVar[dict[str, str]] = {
         "senses": NO_LABELS,
         "roles": NO_PLACES,
+        "text": NO_WRITING,
         "span": "an average of words says nothing of where an answer stands",
     }
 

@@ -9,6 +9,7 @@ from niwaki.answers._kind import Input
 from niwaki.evaluate.ladder import Answerer, Rung
 from niwaki.evaluate.rungs._hints import Hints
 from niwaki.evaluate.rungs._linear import Fitted, Matrix
+from niwaki.evaluate.rungs._nearest import Nearest
 from niwaki.evaluate.rungs._passed import NO_LABELS
 from niwaki.evaluate.rungs._spans import Spans
 from niwaki.evaluate.rungs._words import WordFeatures
@@ -33,6 +34,9 @@ class TfIdf(Rung):
             self.name = "words, endings, shapes, the predicate + linear SVM"
             self.most_rows = MOST_PREDICATES
             return Fitted(self.task, self.train(), [WordFeatures()])
+        if self.task.answer == "text":
+            self.name = "TF-IDF + nearest neighbour"
+            return Nearest(self.task, train, TextFeatures(1, MOST_NUMBERS))
         if self.task.answer == "number":
             self.name = "TF-IDF + ridge regression"
         most = MOST_NUMBERS // len(self.task.labels)

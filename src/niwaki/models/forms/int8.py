@@ -86,6 +86,12 @@ class Int8Embedding(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         return self.weight[ids].float() * self.scale[ids][..., None]
 
+    def scores(self, hidden: Tensor) -> Tensor:
+        """(…, width) to (…, rows): the product with every row."""
+        if torch.onnx.is_in_onnx_export():
+            return IntegerProduct.apply(hidden, self.weight.T, self.scale, torch.zeros_like(self.scale))
+        return (hidden @ self.weight.T.to(hidden.dtype)) * self.scale.to(hidden.dtype)
+
     def plain(self) -> nn.Embedding:
         return nn.Embedding.from_pretrained(self.weight.float() * self.scale[:, None], freeze=False)
 

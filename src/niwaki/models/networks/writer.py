@@ -100,6 +100,8 @@ class Decoder(nn.Module):
         table: Any = self.pieces
         if isinstance(table, nn.Embedding):
             return hidden @ table.weight.T
+        if hasattr(table, "scores"):
+            return table.scores(hidden)
         return hidden @ table(torch.arange(table.num_embeddings, device=hidden.device)).T.to(hidden.dtype)
 
 

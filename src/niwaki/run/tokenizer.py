@@ -1,0 +1,69 @@
+"""A tokenizer from files of texts, and how well it does on texts that it was not made from."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from niwaki.answers._kind import chunked
+from niwaki.core.errors import Refused, UsageError
+from niwaki.core.files import committed, require_writable, write_text
+from niwaki.data import unlabelled
+from niwaki.models.tokenizer_making import MARKS, UNK, make
+
+FILE = "tokenizer.json"
+HELD_BACK = 10  # one text of so many, by its hash: the same text always goes the same way
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Texts of files, read anew whenever they are asked for: no more than a few are held."""
+
+    sources: Sequence[Path]
+    columns: Sequence[str]
+
+    def texts(self, held_back: bool) -> Iterator[str]:
+        for source in self.sources:
+            for text in unlabelled.single(source, self.columns):
+                if is_held_back(text) == held_back:
+                    yield text
+
+
+def write(sources: Sequence[Path], split: str, pieces: int, out: Path, columns: Sequence[str] = ()) -> dict[str, Any]:
+    """The folder `out` with tokenizer.json, and what was seen on the texts that were held back."""
+    if not sources:
+        raise UsageError("tokenizer: give at least one file of texts")
+    for source in sources:
+        if not source.exists():
+            raise Refused(f"{source}: is not there")
+    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
+        raise Refused(f"{out}: is there already; remove it, or choose another folder with --out")
+    require_writable(out)
+    corpus = Corpus(sources, columns)
+    with committed(out) as folder:
+        made = make(corpus.texts(held_back=False), split, pieces)
+        write_text(folder / FILE, made)
+    tokenizer = Tokenizer.from_str(made)
+    told = {"out": str(out / FILE), "split": split, "pieces": tokenizer.get_vocab_size()}
+    return {**told, **tried(tokenizer, corpus.texts(held_back=True))}
+
+
+def tried(tokenizer: Tokenizer, texts: Iterator[str]) -> dict[str, Any]:
+    """How many tokens a word becomes, and which share of tokens are unknown; none where there is no text."""
+    count = words = tokens = unknown = 0
+    for some in chunked(texts):
+        for encoded in tokenizer.encode_batch_fast(some, add_special_tokens=False):
+            tokens += len(encoded.ids)
+            unknown += encoded.ids.count(MARKS.index(UNK))
+        count += len(some)
+        words += sum(len(text.split()) for text in some)
+    per_word = tokens / words if words else None
+    return {"held_back": count, "tokens_per_word": per_word, "unknown": unknown / tokens if tokens else None}
+
+
+def is_held_back(text: str) -> bool:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) % HELD_BACK == 0
