@@ -18,7 +18,7 @@ Stage = dict[str, Any]
 FRESH = {"use": "writer", "encoder": "fresh", "shared": True, "heads": 4}
 # task and its settings; the method that makes the network; how it is trained
 TASKS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
-    "geoquery": ({"beam": 1}, {"use": "writer", "layers": 2}, {"epochs": 80, "lr": 3e-4, "batch": 16, "dropout": 0.1}),
+    "geoquery": ({"beam": 1, "recombined": 1000}, {"use": "writer", "layers": 2}, {"epochs": 30, "lr": 4e-4, "batch": 32, "dropout": 0.1}),
     "scan": ({"beam": 1, "smoothing": 0.0}, {**FRESH, "layers": 2, "depth": 2, "hidden": 128, "neurons": 256}, {"epochs": 14, "lr": 1e-3, "batch": 64, "dropout": 0.1}),
     "atis": ({"beam": 1}, {"use": "writer", "layers": 2}, {"epochs": 20, "lr": 3e-4, "batch": 32, "dropout": 0.1}),
     "cogs": ({"beam": 1, "smoothing": 0.0}, {**FRESH, "layers": 2, "depth": 2, "hidden": 192, "neurons": 384}, {"epochs": 18, "lr": 1e-3, "batch": 128, "dropout": 0.1}),
@@ -29,7 +29,13 @@ NAMES = ("teacher",)
 
 def run(name: str, task: str, seed: int, data: str) -> dict[str, Any]:
     settings, _, _ = TASKS[task]
-    recipe = {"model": "minilm", "task": task, "seed": seed, "data": {"path": data, **settings}, "stages": stages(name, task)}
+    recipe = {
+        "model": "minilm",
+        "task": task,
+        "seed": seed,
+        "data": {"path": data, **settings},
+        "stages": stages(name, task),
+    }
     plan = make_plan(parse(recipe), f"{name}-{task}")
     folder = Path("runs") / f"writing-{task}-{seed}"
     make(plan, folder)
@@ -38,7 +44,8 @@ def run(name: str, task: str, seed: int, data: str) -> dict[str, Any]:
 
 def stages(name: str, task: str) -> list[Stage]:
     _, network, train = TASKS[task]
-    return [{"name": "teacher", "methods": [network], "train": train}]
+    methods = [network] if network.get("encoder") == "fresh" else [network, {"use": "freeze"}]
+    return [{"name": "teacher", "methods": methods, "train": train}]
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
