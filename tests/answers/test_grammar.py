@@ -157,6 +157,7 @@ DAMAGED = {
     "never an end": json.dumps(said(rules=[[[["all"], [0]]]])).encode(),
     "an end too early": json.dumps(said(rules=[[[["all"], [END, "all"]]]])).encode(),
     "an end in the midst": json.dumps(said(rules=[[[["all"], [1, END]]], [[[END], []], [["("], []]]])).encode(),
+    "two ends": json.dumps(said(rules=[[[["all"], [1, END]]], [[["("], [END]]]])).encode(),
     "text without an end": json.dumps(said(rules=[[[["all"], [")"]]]])).encode(),
     "an end for some alone": json.dumps(said(rules=[[[["all"], [END]], [["("], [")"]]]])).encode(),
     "an unknown symbol": json.dumps(said(rules=[[[["elsewhere"], [END]]]])).encode(),

@@ -63,6 +63,7 @@ BY_HAND = {
     "highest(place(loc_2(countryid('usa'))))": {"mount high"},  # as numbers: as texts 979 is the greatest
     "elevation_1(highest(place(loc_2(stateid('middle')))))": {979.0},
     "elevation_1(placeid('mount high'))": {5000.0},
+    "placeid('mount high')": {"mount high"},  # and not the mountain besides, which it is
     "loc_1(placeid('mount mid'))": {"west"},  # a mountain that is no top
     "lowest(place(all))": {"ditch"},
     "state(loc_1(lowest(place(all))))": {"middle"},
