@@ -9,6 +9,7 @@ from typing import Any
 import records
 import render_distil
 import render_engines
+import render_formulas
 import render_reliability
 import render_roles
 import render_senses
@@ -274,6 +275,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("glue", "GLUE and SQuAD, fine-tuned, beside the ladder of baselines", glue),
     ("odd_csv", "A stranger's CSV", odd_csv),
     ("senses", "Word senses", render_senses.senses),
+    ("formulas", "Formulas", render_formulas.formulas),
     ("roles", "Semantic roles", render_roles.roles),
     ("wmt22", "Translation: the scorer", render_translation.wmt22),
     ("writing", "Formulas and translations", render_writing.writing),

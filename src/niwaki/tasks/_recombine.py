@@ -27,10 +27,10 @@ def recombined(rows: Sequence[Row], names: Mapping[str, Sequence[str]], wanted: 
     for _ in range(wanted * TRIES):
         if len(found) == wanted:
             break
-        question, formula, places = patterns[generator.integers(len(patterns))]
+        question, formula, places = patterns[int(generator.integers(len(patterns)))]
         for kind, name in places:
             others = names[KINDS[kind]]
-            question, formula = swapped(question, formula, kind, name, others[generator.integers(len(others))])
+            question, formula = swapped(question, formula, kind, name, others[int(generator.integers(len(others)))])
         if (question, formula) not in known and question not in without:
             found[question, formula] = None
     return list(found)
