@@ -75,6 +75,16 @@ def test_cogs_without_its_second_test_or_categories_is_refused(tmp_path):
         Cogs(path=str(tmp_path / "b")).splits()
 
 
+def test_cogs_is_read_as_its_authors_wrote_it(tmp_path):
+    """Tab-separated, without a header."""
+    for part, count in (("train", 20), ("dev", 5), ("test", 6), ("gen", 7)):
+        lines = ["\t".join(row.values()) for row in cogs_rows(count)]
+        (tmp_path / f"{part}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    task = Cogs(path=str(tmp_path))
+    assert counts(task) == {"train": 20, "validation": 5, "test": 6, "gen": 7}
+    assert task.inputs(task.splits()["gen"])[:2] == ["Emma slept 0 .", "Liam slept 1 ."]
+
+
 # ── SCAN ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
