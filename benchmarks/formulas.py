@@ -33,7 +33,7 @@ SAME, HEIGHTS, SEGMENTS, OTHER, WITHOUT = "the same", "the same where heights ar
 
 
 def main(data: Path) -> None:
-    tasks = [Geoquery(path=str(data)), Geoquery(path=str(data), recombined=3000), Geoquery(path=str(data), meaning="prolog"), Atis(path=str(data)), Cogs(path=str(data))]  # fmt: skip
+    tasks = [Geoquery(path=str(data)), Geoquery(path=str(data), recombined=5000), Geoquery(path=str(data), meaning="prolog"), Atis(path=str(data)), Cogs(path=str(data))]  # fmt: skip
     agreement = agreed(data / "geoquery")
     covered = [{"task": task.name, "meaning": getattr(task, "meaning", ""), "recombined": getattr(task, "recombined", 0), **coverage(task)} for task in tasks]  # fmt: skip
     records.append("formulas", {"agreement": agreement, "grammars": covered, **records.circumstances()})
