@@ -71,7 +71,7 @@ def test_cogs_without_its_second_test_or_categories_is_refused(tmp_path):
         Cogs(path=str(tmp_path / "a")).splits()
     bare = [{key: row[key] for key in ("sentence", "logical_form")} for row in cogs_rows(9)]
     folder(tmp_path / "b", train=bare, test=bare, gen=bare)
-    with pytest.raises(Refused, match="have no column 'category'"):
+    with pytest.raises(Refused, match="has no column 'category', which task 'cogs' reads"):
         Cogs(path=str(tmp_path / "b")).splits()
 
 
@@ -194,6 +194,28 @@ def test_recombined_rows_are_of_train_alone_and_the_same_each_time(geo):
     assert len(set(task.inputs(train))) == 21
     for question, formula in zip(task.inputs(train), task.gold(train), strict=True):
         assert sum(state in question and f"'{state}'" in formula for state in STATES) == 1
+
+
+@pytest.mark.parametrize("without", ["question_split", "en", "funql"])
+def test_columns_that_are_not_there_are_named(tmp_path, without):
+    rows = [{key: value for key, value in geo_row(n, "train").items() if key != without} for n in range(9)]
+    folder(tmp_path / "geoquery", geoquery=rows)
+    with pytest.raises(Refused, match=f"has no column '{without}', which task 'geoquery' reads"):
+        Geoquery(path=str(tmp_path)).splits()
+    folder(tmp_path / "atis", train=rows, dev=rows, test=rows)
+    with pytest.raises(Refused, match="has no column 'utterance', which task 'atis' reads"):
+        Atis(path=str(tmp_path)).splits()
+
+
+@pytest.mark.parametrize("task", [Cogs, Scan, Geoquery, Atis])
+def test_a_place_where_nothing_is_is_refused(tmp_path, task):
+    with pytest.raises(Refused, match=r"data\.path: needed"):
+        task().splits()
+    with pytest.raises(Refused):
+        task(path=str(tmp_path / "nowhere")).splits()
+    (tmp_path / "file.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(Refused):
+        task(path=str(tmp_path / "file.csv")).splits()
 
 
 # ── one's own ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -53,8 +53,7 @@ class Cogs(Formulas):
         return {part: headed(table) for part, table in {**found, GENERAL: files.read_table(general)}.items()}
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
-        if "category" not in table.column_names:
-            raise Refused(f"{self.source()}: the {part} rows have no column 'category', which COGS has")
+        self.refuse_without(table, COLUMNS)
         place = compute.index_in(table.column("category").cast(pa.string()), pa.array(CATEGORIES))
         return super().checked(part, table).append_column("category", compute.fill_null(place, OTHER))
 

@@ -46,7 +46,9 @@ class Geoquery(Formulas):
     def parts(self) -> dict[str, pa.Table]:
         """As the questions are split by custom: 550, 50 and 280; rows that lack the language or the meaning are left out. Questions are
         in small letters, as the set first had them: so a name is the same word in the question and in the formula."""
-        table = files.read_table(self._file()).select(["question_split", self.language, self.meaning])
+        table = files.read_table(self._file())
+        self.refuse_without(table, ["question_split", self.language, self.meaning])
+        table = table.select(["question_split", self.language, self.meaning])
         table = table.filter(
             compute.and_(*(compute.is_valid(table.column(name)) for name in (self.language, self.meaning)))
         )
