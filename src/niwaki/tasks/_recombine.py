@@ -42,7 +42,11 @@ def swappable(question: str, formula: str) -> tuple[str, str, list[tuple[str, st
     names = [name for _, name in places]
     if len(set(names)) != len(names):
         return None
-    found = [place for place in places if len(spelt(place[1], question)) == 1 and sum(place[1] in name for name in names) == 1]
+    found = [
+        place
+        for place in places
+        if len(spelt(place[1], question)) == 1 and sum(place[1] in name for name in names) == 1
+    ]
     return (question, formula, found) if found else None
 
 

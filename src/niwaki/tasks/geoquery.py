@@ -32,7 +32,9 @@ class Geoquery(Formulas):
         "en", "of the questions; es, ja and tr have 250"
     )
     meaning: Literal["funql", "sql", "prolog"] = setting("funql", "what is written")
-    recombined: int = setting(0, "train rows to add, with other names of the database in the places of theirs; of funql", ge=0, le=100_000)
+    recombined: int = setting(
+        0, "train rows to add, with other names of the database in the places of theirs; of funql", ge=0, le=100_000
+    )
 
     home: ClassVar[str] = "geoquery"
     description: ClassVar[str] = "the formula that answers a question on the geography of the USA"
@@ -55,10 +57,14 @@ class Geoquery(Formulas):
         """Train rows with other names; no question of another part is among them."""
         if self.meaning != "funql" or not self._beside.is_file():
             raise Refused(f"data.recombined: other names can be put into funql alone, and come from {DATABASE} beside the rows; set it to 0")  # fmt: skip
-        without = {text for part, table in found.items() if part != "train" for text in table.column("text").to_pylist()}
+        without = {
+            text for part, table in found.items() if part != "train" for text in table.column("text").to_pylist()
+        }
         rows = list(zip(*(found["train"].column(name).to_pylist() for name in self.reads), strict=True))
         more = recombined(rows, names_in(World(Database(self._beside))), self.recombined, without, 0)
-        return pa.table({name: [row[place] for row in more] for place, name in enumerate(self.reads)}, schema=found["train"].schema)
+        return pa.table(
+            {name: [row[place] for row in more] for place, name in enumerate(self.reads)}, schema=found["train"].schema
+        )
 
     def _file(self) -> Path:
         folder = Path(self.source()).expanduser()
