@@ -82,9 +82,32 @@ class Anatomy:
         return list(range(len(self.layers)))
 
     @property
+    def stacks(self) -> dict[str, list[tuple[Layer, ...]]]:
+        """Whole layers that follow one another, by what one of them is called: each as the attentions that it has."""
+        return {"layer": [(layer,) for layer in self.layers]}
+
+    @property
     def attentions(self) -> list[Layer]:
         """All that has heads: the layers, and what a decoder has beside them."""
-        return self.layers
+        return [layer for stack in self.stacks.values() for whole in stack for layer in whole]
+
+    @property
+    def attention_kinds(self) -> list[list[int]]:
+        """The numbers of `attentions` that read the same for the same: an encoder's are all of one kind, a decoder's of two."""
+        found, first = [], 0
+        for stack in self.stacks.values():
+            each, last = len(stack[0]) if stack else 0, first + sum(map(len, stack))
+            found += [list(range(first + place, last, each)) for place in range(each)]
+            first = last
+        return found
+
+    def reads_written(self, path: str) -> bool:
+        """Whether the matrix there, by its path from the network, reads what is written and not what was read."""
+        return False
+
+    def shape(self, depth: int, width: int, heads: int, neurons: int) -> dict[str, int]:
+        """The config's keys for a stock network of these sizes."""
+        return {self.depth_key: depth, self.width_key: width, self.heads_key: heads, self.neurons_key: neurons}
 
     def require_layers(self, what: str) -> None:
         """Refused, in the name of what asks, where the network has no attention layers."""

@@ -79,7 +79,7 @@ def is_stock(network: Network) -> bool:
 
 
 def _heads(network: Network) -> list[tuple[int, int]]:
-    return [(layer.heads, layer.head_width) for layer in anatomy_of(network).layers]
+    return [(layer.heads, layer.head_width) for layer in anatomy_of(network).attentions]
 
 
 def _shapes(network: Network) -> dict[str, tuple[torch.Size, torch.dtype]]:

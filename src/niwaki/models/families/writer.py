@@ -1,5 +1,6 @@
 """A network that writes (`models/networks/writer.py`): all that its encoder's family says, and a decoder behind it."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ from torch import Tensor
 from niwaki.models.anatomy import Anatomy, Network, family_of
 from niwaki.models.block import Block
 from niwaki.models.decoding import Pair, Unit, decoded, ignored, remembered
-from niwaki.models.layer import Layer
+from niwaki.models.layer import Layer, reads
 
 DECODER = "decoder"
 START = 1  # what a text begins with: the second of a target tokenizer's marks
@@ -43,8 +44,17 @@ class Writer(Anatomy):
         return self.decoder.units
 
     @property
-    def attentions(self) -> list[Layer]:
-        return [*self.layers, *(layer for unit in self.units for layer in unit)]
+    def stacks(self) -> dict[str, list[tuple[Layer, ...]]]:
+        return {**super().stacks, "decoder layer": [*self.units]}
+
+    def reads_written(self, path: str) -> bool:
+        """All of the decoder's but keys and values of what was read."""
+        return path.startswith(f"{DECODER}.") and not re.search(r"\.other\.(key|value)(\.|$)", path)
+
+    def shape(self, depth: int, width: int, heads: int, neurons: int) -> dict[str, int]:
+        """The decoder's depth is its own."""
+        own = {self.heads_of_decoder: heads, self.neurons_of_decoder: neurons}
+        return {**super().shape(depth, width, heads, neurons), **own}
 
     @property
     def blocks(self) -> list[Block]:
@@ -100,7 +110,7 @@ class Writer(Anatomy):
         return torch.log_softmax(self.decoder.scores(hidden).float(), dim=-1), past
 
     def nothing_written(self, hypotheses: int, like: Tensor) -> list[Pair]:
-        sizes = [(own.heads, own.head_width) for own, _ in self.units]
+        sizes = [(own.heads, own.head_width) for own, _ in self.units if reads(own)]
         return [(like.new_zeros(hypotheses, heads, 0, width),) * 2 for heads, width in sizes]
 
     def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
