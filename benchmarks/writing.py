@@ -20,8 +20,8 @@ PRETRAINED = [{"use": "writer", "layers": 2}, {"use": "freeze"}]
 # settings of the task; the methods that make the network; how it is trained
 TEACHERS: dict[str, tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]] = {
     "geoquery": ({"beam": 1, "recombined": 1000}, PRETRAINED, {"epochs": 30, "lr": 4e-4, "batch": 32, "dropout": 0.1}),
-    "scan": ({"beam": 1, "smoothing": 0.0}, [{**FRESH, "layers": 2, "depth": 2, "hidden": 128, "neurons": 256}], {"epochs": 14, "lr": 1e-3, "batch": 64, "dropout": 0.1}),
-    "atis": ({"beam": 1}, PRETRAINED, {"epochs": 20, "lr": 3e-4, "batch": 32, "dropout": 0.1}),
+    "scan": ({"beam": 1, "smoothing": 0.0}, [{**FRESH, "layers": 2, "depth": 2, "hidden": 128, "neurons": 256}], {"epochs": 20, "lr": 1e-3, "batch": 64, "dropout": 0.0}),
+    "atis": ({"beam": 1}, PRETRAINED, {"epochs": 12, "lr": 3e-4, "batch": 32, "dropout": 0.1}),
     "cogs": ({"beam": 1, "smoothing": 0.0}, [{**FRESH, "layers": 2, "depth": 2, "hidden": 192, "neurons": 384}], {"epochs": 18, "lr": 1e-3, "batch": 128, "dropout": 0.1}),
     "multi30k": ({"pieces": 6000, "longest": 80}, [{**FRESH, "layers": 3, "depth": 3, "hidden": 256, "neurons": 512}], {"epochs": 14, "lr": 1e-3, "batch": 128, "dropout": 0.25}),
 }  # fmt: skip

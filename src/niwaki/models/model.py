@@ -158,8 +158,10 @@ def _beside(folder: Path, config: dict[str, Any], head: Head | None) -> dict[str
     """The folder's own files, or those of the task; a network that writes goes on with the pieces it has learnt."""
     if head is None:
         return beside_of(folder, config)
-    found = head.files()
-    if family_of(str(config["model_type"])).writes and found != (own := beside_of(folder, config)):
+    found, own, family = head.files(), beside_of(folder, config), family_of(str(config["model_type"]))
+    if (
+        family.writes and found != own and (own or not family.own_pieces)
+    ):  # a stock folder has none, and the task its own
         unlike = next(name for name in sorted({**found, **own}) if found.get(name) != own.get(name))
         raise Refused(
             f"{folder / unlike}: is not what the task's rows give, so the model would learn other pieces than it writes; "
@@ -300,6 +302,7 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
             f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({first_line(error)})"
         ) from None
     _refuse_holes(network, missing, folder, may_lack_head=asked is not None)
+    family_of(str(config["model_type"])).settle(network)
     network.config.architectures = [type(network).__name__]
     for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
         parameter.data = parameter.data.clone()
@@ -311,7 +314,7 @@ def _kind_that_fits(config: dict[str, Any], found: Header, folder: Path) -> Any:
     but for a new head, which is small."""
     with torch.device("meta"):
         skeleton = build(config)
-    numbers = sum(value.numel() for value in skeleton.state_dict().values())
+    numbers = sum(value.numel() for value in distinct(skeleton).values())
     if numbers > found.numbers + HEAD_NUMBERS:
         raise Refused(
             f"{folder / CONFIG}: describes {numbers} numbers, more than {WEIGHTS} holds; it is not its config"

@@ -92,6 +92,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     task = recipe.make_task()
     folder = locate(recipe.model)
     refuse_unless_model(folder)
+    task.starts_from(folder)
     refuse_unseen(task)
     refuse_vectors(recipe.vectors, task)
     for remark in task.remarks():
