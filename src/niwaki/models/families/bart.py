@@ -1,6 +1,6 @@
 """BART (Lewis et al. 2020): learned positions on both sides, norms behind each block and behind the embeddings."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
