@@ -33,12 +33,12 @@ STUDENTS: dict[str, dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], 
         "quarter": (
             [{"use": "student", "hidden": 192, "heads": 3, "ffn": 384}],
             [{**FRESH, "layers": 3, "depth": 3, "hidden": 192, "heads": 3, "neurons": 384}],
-            {"epochs": 6, "lr": 1e-3, "batch": 128, "dropout": 0.1},
+            {"epochs": 4, "lr": 1e-3, "batch": 128, "dropout": 0.1},
         ),
         "tenth": (
             [{"use": "student", "hidden": 128, "heads": 2, "ffn": 192}],
             [{**FRESH, "layers": 3, "depth": 3, "hidden": 128, "heads": 2, "neurons": 192}],
-            {"epochs": 8, "lr": 1e-3, "batch": 128, "dropout": 0.1},
+            {"epochs": 6, "lr": 1e-3, "batch": 128, "dropout": 0.1},
         ),
     },
     "atis": {
