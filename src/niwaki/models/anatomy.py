@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
 from niwaki.models.block import Block
+from niwaki.models.decoding import Pair, Unit
 from niwaki.models.forms.silent import Silent
 from niwaki.models.layer import MATRICES, Layer, add_bias, run_layer
 from niwaki.models.places import leaves
@@ -222,6 +223,26 @@ class Anatomy:
 
     def relative_rows(self, longest: int) -> list[int]:
         """Which row of `relative_table` belongs to each distance from query to key, from -longest + 1 to longest - 1."""
+        raise NotImplementedError
+
+    @property
+    def units(self) -> list[Unit]:
+        """Of a network that writes, the layers of its decoder; with `remember`, `step` and `nothing_written` its lean pass."""
+        raise NotImplementedError
+
+    def remember(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[Pair]:
+        """What the decoder reads of texts (batch, tokens): keys and values of each of its layers."""
+        raise NotImplementedError
+
+    def step(
+        self, ids: Tensor, place: Tensor, mask: Tensor, memory: list[Pair], past: list[Pair]
+    ) -> tuple[Tensor, list[Pair]]:
+        """The last token of each hypothesis (texts, hypotheses), all at one place, to the logarithms of how likely each piece comes
+        next (texts, hypotheses, pieces), and the past with that token."""
+        raise NotImplementedError
+
+    def nothing_written(self, hypotheses: int, like: Tensor) -> list[Pair]:
+        """The past of hypotheses that have not begun."""
         raise NotImplementedError
 
     @property

@@ -44,12 +44,16 @@ class Geoquery(Formulas):
         return "sql" if self.meaning == "sql" else "calls"
 
     def parts(self) -> dict[str, pa.Table]:
-        """As the questions are split by custom: 550, 50 and 280; rows that lack the language or the meaning are left out."""
-        table = files.read_table(self._file()).select(["question_split", self.language, self.meaning])
+        """As the questions are split by custom: 550, 50 and 280; rows that lack the language or the meaning are left out. Questions are
+        in small letters, as the set first had them: so a name is the same word in the question and in the formula."""
+        table = files.read_table(self._file())
+        self.refuse_without(table, ["question_split", self.language, self.meaning])
+        table = table.select(["question_split", self.language, self.meaning])
         table = table.filter(
             compute.and_(*(compute.is_valid(table.column(name)) for name in (self.language, self.meaning)))
         )
         table = table.rename_columns(["question_split", *self.reads])
+        table = table.set_column(1, "text", compute.utf8_lower(table.column("text")))
         found = {ours: table.filter(compute.equal(table.column(0), theirs)).drop_columns(["question_split"]) for theirs, ours in PARTS.items()}  # fmt: skip
         return {**found, "train": pa.concat_tables([found["train"], self._more(found)])} if self.recombined else found
 

@@ -99,21 +99,17 @@ class Writer(Anatomy):
     # ── the lean pass ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def remember(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[Pair]:
-        """What the decoder reads of texts (batch, tokens): keys and values of each of its layers."""
         hidden = self.stretch(self.embed(ids, types), mask, 0, len(self.order), every=True)
         return remembered(self.units, hidden)
 
     def step(
         self, ids: Tensor, place: Tensor, mask: Tensor, memory: list[Pair], past: list[Pair]
     ) -> tuple[Tensor, list[Pair]]:
-        """The last token of each hypothesis (texts, hypotheses), all at one place, to the logarithms of how likely each piece comes
-        next (texts, hypotheses, pieces), and the past with that token."""
         hidden = self.decoder.embed(ids.reshape(-1, 1), place).reshape(*ids.shape, -1)
         hidden, past = decoded(self.units, hidden, memory, ignored(mask, hidden), past)
         return torch.log_softmax(self.decoder.scores(hidden).float(), dim=-1), past
 
     def nothing_written(self, hypotheses: int, like: Tensor) -> list[Pair]:
-        """The past of hypotheses that have not begun."""
         sizes = [(own.heads, own.head_width) for own, _ in self.units if reads(own)]
         return [(like.new_zeros(hypotheses, heads, 0, width),) * 2 for heads, width in sizes]
 
