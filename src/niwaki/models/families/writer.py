@@ -1,12 +1,11 @@
 """A network that writes (`models/networks/writer.py`): all that its encoder's family says, and a decoder behind it."""
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network, family_of
 from niwaki.models.block import Block
@@ -43,13 +42,20 @@ class Writer(Anatomy):
     def units(self) -> list[Unit]:
         return self.decoder.units
 
+    def take_units(self, keep: list[int]) -> None:
+        """These of the decoder's layers stay, in this order."""
+        self.decoder.layer = nn.ModuleList([self.units[number][0].module for number in keep])
+        self.network.config.decoder_layers = len(keep)
+
     @property
     def stacks(self) -> dict[str, list[tuple[Layer, ...]]]:
         return {**super().stacks, "decoder layer": [*self.units]}
 
     def reads_written(self, path: str) -> bool:
         """All of the decoder's but keys and values of what was read."""
-        return path.startswith(f"{DECODER}.") and not re.search(r"\.other\.(key|value)(\.|$)", path)
+        named = {id(module): name for name, module in self.network.named_modules()}
+        read = [f"{named[id(other.module)]}.{other.path(part)}" for _, other in self.units for part in ("key", "value")]
+        return path.startswith(f"{DECODER}.") and not f"{path}.".startswith(tuple(f"{one}." for one in read))
 
     def shape(self, depth: int, width: int, heads: int, neurons: int) -> dict[str, int]:
         """The decoder's depth is its own."""
