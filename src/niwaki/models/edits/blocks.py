@@ -26,7 +26,9 @@ class Blocks(Edit):
             self._refuse(what, layers[what])
         for kind in anatomy.attention_kinds:
             if set(kind) <= {*self.attention, *gone(layers["attention"], "attention")}:
-                raise Refused("blocks: at least one attention block of a kind must stay, or no token would see another")
+                raise Refused(
+                    "blocks: at least one attention block must stay of each kind, or no token would see another"
+                )
         for number in self.attention:
             take_attention(layers["attention"][number])
         for number in self.ffn:

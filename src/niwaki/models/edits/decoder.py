@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from torch import nn
-
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen
@@ -17,7 +15,5 @@ class Decoder(Edit):
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         if not anatomy.writes:
             raise Refused("decoder: this model only reads; it has no decoder")
-        decoder: Any = network.decoder
-        keep = chosen(self.keep, len(decoder.layer), "decoder")
-        decoder.layer = nn.ModuleList([decoder.layer[number] for number in keep])
-        network.config.decoder_layers = len(keep)
+        writer: Any = anatomy
+        writer.take_units(chosen(self.keep, len(anatomy.stacks["decoder layer"]), "decoder"))

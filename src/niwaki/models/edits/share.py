@@ -22,7 +22,8 @@ class Share(Edit):
         layers = [layer for stack in anatomy.stacks.values() for layer in stack]
         if len(self.of) != len(layers) or any(not 0 <= number < len(layers) for number in self.of):
             raise Refused(f"share: must name one of {len(layers)} layers for each of them (given: {str(self.of)[:60]})")
-        if len(anatomy.layers) != len(anatomy.order) and any(one != self.of[one] for one in range(len(anatomy.layers))):
+        encoder = list(range(len(anatomy.layers)))
+        if len(encoder) != len(anatomy.order) and (self.of == encoder or self.of[: len(encoder)] != encoder):
             raise Refused("share: this model shares its layers already")
         for number, other in enumerate(self.of):
             if self.of[other] != other:

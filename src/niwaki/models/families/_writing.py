@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from niwaki.answers._search import START
 from niwaki.core.errors import Refused
@@ -26,6 +26,8 @@ class Writing(Anatomy):
     for_tokens = False
     heads_of_decoder: ClassVar[str]  # names in the config
     neurons_of_decoder: ClassVar[str]
+    depth_of_decoder: ClassVar[str] = "decoder_layers"
+    unit_list: ClassVar[str]  # of the decoder's layers, from the network
 
     @property
     def units(self) -> list[Unit]:
@@ -52,6 +54,12 @@ class Writing(Anatomy):
     @property
     def stacks(self) -> dict[str, list[tuple[Layer, ...]]]:
         return {**super().stacks, "decoder layer": [*self.units]}
+
+    def take_units(self, keep: list[int]) -> None:
+        """These of the decoder's layers stay, in this order."""
+        modules = [own.module for own, _ in self.units]
+        self.network.set_submodule(self.unit_list, nn.ModuleList([modules[number] for number in keep]))
+        setattr(self.network.config, self.depth_of_decoder, len(keep))
 
     def reads_written(self, path: str) -> bool:
         """All of the decoder's but keys and values of what was read."""

@@ -17,6 +17,7 @@ class Writer(Writing):
     in_transformers = False
     heads_of_decoder: ClassVar[str] = "decoder_heads"
     neurons_of_decoder: ClassVar[str] = "decoder_neurons"
+    unit_list: ClassVar[str] = f"{DECODER}.layer"
 
     def __new__(cls, network: Network) -> Any:
         return object.__new__(mixed(str(network.config.niwaki_encoder)))
