@@ -109,7 +109,9 @@ def test_anatomy_finds_every_matrix_and_table_once(model):
     named = {name for name, module in network.named_modules() if isinstance(module, nn.Linear)}
     found = list(anatomy.matrices())
     assert len(found) == len(set(found)) and set(found) == named
-    tables = {name for name, module in network.named_modules(remove_duplicate=False) if isinstance(module, nn.Embedding)}
+    tables = {
+        name for name, module in network.named_modules(remove_duplicate=False) if isinstance(module, nn.Embedding)
+    }
     assert tables - set(anatomy.tables()) <= {"mpnet.encoder.relative_attention_bias", "roberta.embeddings.token_type_embeddings"}  # fmt: skip
     assert set(anatomy.tables()) <= tables
     shared = anatomy.tokens is network.decoder.pieces

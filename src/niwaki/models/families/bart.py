@@ -42,7 +42,10 @@ class Bart(Stock):
     depth_key, heads_key, neurons_key, width_key = "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "d_model"  # fmt: skip
     heads_of_decoder, neurons_of_decoder = "decoder_attention_heads", "decoder_ffn_dim"
     unit_list = "model.decoder.layers"
-    norms_of_embeddings: ClassVar[tuple[str, ...]] = ("model.encoder.layernorm_embedding", "model.decoder.layernorm_embedding")
+    norms_of_embeddings: ClassVar[tuple[str, ...]] = (
+        "model.encoder.layernorm_embedding",
+        "model.decoder.layernorm_embedding",
+    )
     first_position = 2  # rows of a table of positions before the first one's
 
     @classmethod

@@ -48,6 +48,8 @@ class T5(Stock):
     ffn_norm = "layer.1.layer_norm"
     norms_first, scales = True, False
     depth_key, heads_key, neurons_key, width_key = "num_layers", "num_heads", "d_ff", "d_model"
+    depth_of_decoder, heads_of_decoder, neurons_of_decoder = "num_decoder_layers", "num_heads", "d_ff"
+    unit_list = "decoder.block"
     relative_table = "block.0.layer.0.SelfAttention.relative_attention_bias"
 
     @classmethod
