@@ -29,15 +29,12 @@ class Grammar(Protocol):
 
     def start(self) -> Any: ...
 
-    def allowed(self, state: Any) -> np.ndarray:
-        """(pieces,) of which may come next; END where the text may end."""
+    def allowed(self, state: Any, room: int | None = None) -> np.ndarray:
+        """(pieces,) of which may come next; END where the text may end. With `room`, those alone from which the end is reached
+        within so many tokens, these included, where there are such."""
         ...
 
     def after(self, state: Any, token: int) -> Any: ...
-
-    def least(self, state: Any) -> int:
-        """The fewest further tokens, END among them, with which the text ends."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -105,25 +102,9 @@ def _permitted(ahead: np.ndarray, going: Hypotheses, how: Search, left: int) -> 
         return ahead
     for row, states in zip(ahead, going.states, strict=True):
         for scores, state in zip(row, states, strict=True):
-            if state is None:
-                continue
-            allowed = how.grammar.allowed(state)
-            scores[~allowed] = NEVER
-            _refuse_endless(scores, allowed, state, how, left)
+            if state is not None:
+                scores[~how.grammar.allowed(state, left + 1)] = NEVER
     return ahead
-
-
-def _refuse_endless(scores: np.ndarray, allowed: np.ndarray, state: Any, how: Search, left: int) -> None:
-    """Where the end is near, tokens after which it is out of reach."""
-    grammar: Any = how.grammar
-    if grammar.least(state) + NEAR < left:
-        return
-    for token in np.flatnonzero(allowed):
-        if token != how.end and grammar.least(grammar.after(state, int(token))) > left:
-            scores[token] = NEVER
-
-
-NEAR = 64  # tokens further than any one token can put the end
 
 
 def _best(totals: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
