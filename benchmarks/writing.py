@@ -26,7 +26,7 @@ TEACHERS: dict[str, tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]]
     "multi30k": ({"pieces": 6000, "longest": 80}, [{**FRESH, "layers": 3, "depth": 3, "hidden": 256, "neurons": 512}], {"epochs": 14, "lr": 1e-3, "batch": 128, "dropout": 0.25}),
 }  # fmt: skip
 TAUGHT = [{"use": "written"}, {"use": "logits", "temperature": 1.0, "weight": 0.5}]
-INT8 = {"name": "int8", "methods": [{"use": "int8", "beside": True}]}
+INT8 = {"name": "int8", "methods": [{"use": "int8"}]}
 # of a student: what cuts it from its teacher, what makes the same network from nothing, how both are trained
 STUDENTS: dict[str, dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]]] = {
     "multi30k": {
@@ -36,8 +36,8 @@ STUDENTS: dict[str, dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], 
             {"epochs": 4, "lr": 1e-3, "batch": 128, "dropout": 0.1},
         ),
         "tenth": (
-            [{"use": "student", "hidden": 128, "heads": 2, "ffn": 192}],
-            [{**FRESH, "layers": 3, "depth": 3, "hidden": 128, "heads": 2, "neurons": 192}],
+            [{"use": "student", "hidden": 112, "heads": 2, "ffn": 192}],
+            [{**FRESH, "layers": 3, "depth": 3, "hidden": 112, "heads": 2, "neurons": 192}],
             {"epochs": 6, "lr": 1e-3, "batch": 128, "dropout": 0.1},
         ),
     },
@@ -49,7 +49,7 @@ STUDENTS: dict[str, dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], 
         ),
         "tenth": (
             [{"use": "vocabulary"}, {"use": "student", "layers": 3, "ffn": 768}],
-            [{"use": "vocabulary"}, {"use": "layers", "keep": 3}, {"use": "writer", "layers": 2}, {"use": "ffn", "keep": 0.5}],
+            [{"use": "vocabulary"}, {"use": "student", "layers": 3}, {"use": "writer", "layers": 2}, {"use": "ffn", "keep": 0.5}],
             {"epochs": 8, "lr": 3e-4, "batch": 32, "dropout": 0.1},
         ),
     },
