@@ -179,7 +179,7 @@ def batch(of: Model, count: int = 6, seed: int = 0, pairs: bool = False) -> Batc
 def written(count: int, seed: int = 0) -> Ragged:
     """What is to be written for as many texts: random pieces, of several lengths."""
     draw, writer = random.Random(seed), RaggedWriter(np.int32)
-    writer.add([*(draw.randrange(4, WRITES) for _ in range(draw.randint(1, 7))), END] for _ in range(count))
+    writer.add([*(draw.randrange(4, WRITES) for _ in range(draw.randint(1, 5))), END] for _ in range(count))
     return writer.done()
 
 

@@ -33,6 +33,11 @@ class Writing(Anatomy):
     def units(self) -> list[Unit]:
         raise NotImplementedError
 
+    @property
+    def most_written(self) -> int:
+        """Tokens for which it has positions."""
+        return self.max_tokens
+
     def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
         """Tokens of what is written (batch, tokens), the first of them at a place, to (batch, tokens, width)."""
         raise NotImplementedError
@@ -121,10 +126,10 @@ class Writing(Anatomy):
         return [(like.new_zeros(hypotheses, heads, 0, width),) * 2 for heads, width in sizes]
 
     def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
-        """What writing as many tokens as are read takes: the last one's scores (batch, pieces). For counting."""
+        """What writing as many tokens as are read takes, or as many as can be: the last one's scores (batch, pieces). For counting."""
         memory = self.remember(ids, mask, types)
         past, last = self.nothing_written(len(ids), memory[0][0]), torch.full((len(ids), 1), START)  # any piece will do
-        for place in range(ids.shape[1]):
+        for place in range(min(ids.shape[1], self.most_written)):
             scores, past = self.step(last, torch.tensor(place), mask, memory, past)
             last = scores.argmax(dim=-1)
         return scores[:, 0]

@@ -36,6 +36,10 @@ class Writer(Writing):
     def units(self) -> list[Unit]:
         return self.decoder.units
 
+    @property
+    def most_written(self) -> int:
+        return int(self.network.config.decoder_positions)
+
     def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
         return self.decoder.embed(ids, first)
 
