@@ -53,7 +53,7 @@ def network(family: str, seed: int = 0, noise: float = 0.3, words: list[str] = W
     generator = torch.Generator().manual_seed(seed)
     buffers = [value for name, value in made.named_buffers() if name == "final_logits_bias"]
     with torch.no_grad():
-        for value in [*made.parameters(), *buffers]:
+        for value in [*(one for one in made.parameters() if one.requires_grad), *buffers]:  # positions may be waves
             drawn = torch.randn(value.shape, generator=generator)
             value.copy_(noise * drawn if value.ndim > 1 else value + noise * drawn)
     return made

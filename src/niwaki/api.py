@@ -133,6 +133,7 @@ def sensitivity(
     from niwaki.train.feed import Feed, encode_for
 
     chosen, folder = _task(task, data, overrides), _folder(model)
+    chosen.starts_from(folder)
     loaded = load_folder(folder)
     chosen.refuse_other_labels(loaded.labels, folder)
     feed = Feed(encode_for(loaded, chosen, "validation"), loaded, torch.device("cpu"))

@@ -40,7 +40,8 @@ class Grammar(Protocol):
 @dataclass(frozen=True)
 class Search:
     """How texts are searched for. `penalty` is the power of the length that the logarithm is divided by before texts are compared:
-    0 favours short ones, 1 compares the mean."""
+    0 favours short ones, 1 compares the mean. A text is given up when the best hypothesis, as long as it is, is worth no more than the
+    worst of the `beam` best that ended (what transformers does by default)."""
 
     beam: int = 1
     penalty: float = 1.0
@@ -67,6 +68,7 @@ class Hypotheses:
 def write(step: Steps, texts: int, how: Search) -> np.ndarray:
     """The best text found for each."""
     found = np.full((texts, 1 + how.longest), NOTHING, dtype=np.float32)
+    found[:, 0] = NEVER
     best = np.full((texts, how.beam), -np.inf)  # what those that ended are worth, the best of each text
     scores = np.full((texts, how.beam), NEVER, dtype=np.float32)
     scores[:, 0] = 0.0  # all hypotheses begin alike: only one may be continued

@@ -60,6 +60,12 @@ class Text(Kind):
     def holding(self, beside: dict[str, bytes], where: str = "") -> "Text":
         """The kind with the files that a model has beside it."""
         self._target = read_target(beside[TARGET], where)
+        pieces = self._target.get_vocab_size()
+        for mark in (self.start, self.end, *self.never):
+            if not 0 <= mark < pieces:
+                raise Refused(
+                    f"{Path(where) / TARGET}: has {pieces} pieces, and {mark} is named as a mark (niwaki_answer)"
+                )
         if self.grammar:
             from niwaki.answers._grammar import read
 

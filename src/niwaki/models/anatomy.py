@@ -188,6 +188,11 @@ class Anatomy:
         """The same; of one that is made of several, these."""
         return [leaf for path in self.whole_token_tables() for leaf in leaves(self.network, path)]
 
+    @property
+    def embeddings(self) -> list[nn.Module]:
+        """All that lies before the first layer."""
+        return [self.trunk.embeddings]
+
     def embedding_norms(self) -> list[str]:
         """Paths, from the network, of the norms behind the tables."""
         return [f"{self.body}.{self.embedding_norm}"]

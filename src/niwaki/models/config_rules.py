@@ -24,6 +24,7 @@ TOKENIZERS = {
     f"{name}Tokenizer{ending}"
     for name in (
         "Albert",
+        "Bart",
         "Bert",
         "Camembert",
         "DistilBert",
@@ -32,6 +33,7 @@ TOKENIZERS = {
         "MPNet",
         "PreTrained",
         "Roberta",
+        "T5",
         "XLMRoberta",
     )
     for ending in ("", "Fast")

@@ -41,8 +41,8 @@ def marks_of(config: dict[str, Any], where: str) -> tuple[dict[str, Any], int | 
     said = AutoConfig.for_model(**config)
     found = {name: getattr(said, f"{name}_token_id", None) for name in ("decoder_start", "eos", "pad")}
     for name, mark in found.items():
-        if not isinstance(mark, int) or mark < 0:
-            raise Refused(f"{where}: {name}_token_id is {mark}; a model that writes needs one piece for it")
+        if not isinstance(mark, int) or not 0 <= mark < said.vocab_size:
+            raise Refused(f"{where}: {name}_token_id is {mark}; a model that writes needs one piece of its {said.vocab_size} for it")  # fmt: skip
     never = [] if found["pad"] == found["eos"] else [found["pad"]]
     marks = {"start": found["decoder_start"], "end": found["eos"], "never": never}
     return marks, getattr(said, "max_position_embeddings", None)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from niwaki.models.forms.factored import FactoredTable
+from niwaki.models.forms.int8 import Int8Embedding
 
 
 def scores(table: Any, hidden: Tensor) -> Tensor:
@@ -52,7 +53,8 @@ class Positions(nn.Module):
 
     def __init__(self, weight: nn.Parameter, offset: int) -> None:
         super().__init__()
-        self.weight, self.offset = weight, offset
+        self.offset = offset
+        self.weight: Any = weight
 
     @property
     def num_embeddings(self) -> int:
@@ -72,6 +74,34 @@ class Positions(nn.Module):
 
     def again(self, table: nn.Embedding) -> "Positions":
         return Positions(nn.Parameter(table.weight.detach(), requires_grad=table.weight.requires_grad), self.offset)
+
+    def packed(self) -> "PackedPositions":
+        return PackedPositions(Int8Embedding.of(self.plain()), self.offset)
+
+
+class PackedPositions(Positions):
+    """The same as 8-bit integers, each row with its scale."""
+
+    scale: Tensor
+
+    def __init__(self, packed: Int8Embedding, offset: int) -> None:
+        nn.Module.__init__(self)
+        self.offset = offset
+        self.register_buffer("weight", packed.weight)
+        self.register_buffer("scale", packed.scale)
+
+    def at(self, places: Tensor) -> Tensor:
+        rows = places + self.offset
+        return self.weight[rows].float() * self.scale[rows][..., None]
+
+    def plain(self) -> nn.Embedding:
+        return nn.Embedding.from_pretrained(self.weight.float() * self.scale[:, None], freeze=False)
+
+    def again(self, table: nn.Embedding) -> "PackedPositions":
+        return PackedPositions(Int8Embedding.of(table), self.offset)
+
+    def packed(self) -> "PackedPositions":
+        return self
 
 
 def lend(network: nn.Module, owner: nn.Module, name: str, borrowers: dict[str, float]) -> bool:

@@ -228,3 +228,5 @@ def set_dropout(network: nn.Module, share: float | None) -> None:
         for module in network.modules():
             if isinstance(module, nn.Dropout):
                 module.p = share
+            elif isinstance(getattr(module, "dropout", None), float):  # a number for a function, as in BART
+                module.dropout = share

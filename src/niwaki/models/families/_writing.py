@@ -162,7 +162,11 @@ class Stock(Writing):
 
     def tables(self) -> Iterator[str]:
         yield self.table
-        yield from (name for name, module in self.network.named_modules() if isinstance(module, Positions))
+        yield from self.beside()
+
+    @property
+    def embeddings(self) -> list[nn.Module]:
+        return [self.network.get_submodule(path) for path in self.tables()]
 
     def whole_token_tables(self) -> list[str]:
         return [self.table]
@@ -171,7 +175,7 @@ class Stock(Writing):
         raise Refused("vocabulary: a model that writes the pieces it reads keeps them all; leave 'vocabulary' out")
 
     def beside(self) -> list[str]:
-        return []
+        return [name for name, module in self.network.named_modules() if isinstance(module, Positions)]
 
     @property
     def constants(self) -> list[Any]:

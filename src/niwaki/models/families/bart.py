@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from niwaki.models.decoding import Unit
 from niwaki.models.families._writing import Stock
@@ -42,10 +42,7 @@ class Bart(Stock):
     depth_key, heads_key, neurons_key, width_key = "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "d_model"  # fmt: skip
     heads_of_decoder, neurons_of_decoder = "decoder_attention_heads", "decoder_ffn_dim"
     unit_list = "model.decoder.layers"
-    norms_of_embeddings: ClassVar[tuple[str, ...]] = (
-        "model.encoder.layernorm_embedding",
-        "model.decoder.layernorm_embedding",
-    )
+    norms_of_embeddings: ClassVar[tuple[str, ...]] = ("model.encoder.layernorm_embedding", "model.decoder.layernorm_embedding")  # fmt: skip
     first_position = 2  # rows of a table of positions before the first one's
 
     @classmethod
@@ -57,6 +54,10 @@ class Bart(Stock):
     @property
     def units(self) -> list[Unit]:
         return [(Layer(module, Written), Layer(module, Read)) for module in self.trunk.decoder.layers]
+
+    @property
+    def embeddings(self) -> list[nn.Module]:
+        return [*super().embeddings, *(self.network.get_submodule(path) for path in self.norms_of_embeddings)]
 
     def embedding_norms(self) -> list[str]:
         return list(self.norms_of_embeddings)

@@ -24,6 +24,7 @@ class Marian(Bart):
         super().settle(network)
         for side in (network.model.encoder, network.model.decoder):
             side.embed_tokens.scale, side.embed_scale = side.embed_scale, 1.0  # as BART has it
+            side.embed_positions.weight.requires_grad_(False)
 
     def _embedded(self, side: Any, ids: Tensor, first: Tensor | int) -> Tensor:
         places = torch.arange(ids.shape[1], device=ids.device) + first

@@ -62,6 +62,8 @@ class T5(Stock):
     def settle(cls, network: Any) -> None:
         super().settle(network)
         for side in (network.encoder, network.decoder):
+            for block in side.block:
+                block.layer[-1].DenseReluDense = Dense(block.layer[-1].DenseReluDense)
             for module in side.modules():
                 if hasattr(module, "has_relative_attention_bias"):
                     module.register_forward_pre_hook(whole_bias, with_kwargs=True)
@@ -127,6 +129,18 @@ def hand_over(first: Any, now: Any) -> None:
     """The bias of the first layer to another that takes its place."""
     if now is not first:
         now.relative_attention_bias, now.has_relative_attention_bias = first.relative_attention_bias, True
+
+
+class Dense(nn.Module):
+    """The feed-forward block with its parts under their names. transformers' own asks its last matrix for its weights, which a
+    packed one does not have as it wants them."""
+
+    def __init__(self, old: Any) -> None:
+        super().__init__()
+        self.wi, self.wo, self.dropout, self.act = old.wi, old.wo, old.dropout, old.act
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        return self.wo(self.dropout(self.act(self.wi(hidden))))
 
 
 def biases(attention: Any, distances: Tensor) -> Tensor:

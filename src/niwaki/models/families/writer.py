@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
+from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network, family_of
 from niwaki.models.decoding import Unit
 from niwaki.models.families._writing import Writing
@@ -27,6 +28,11 @@ class Writer(Writing):
         from niwaki.models.networks.writer import introduce
 
         introduce()
+
+    @classmethod
+    def refuse(cls, config: dict[str, Any]) -> None:
+        if family_of(str(config.get("niwaki_encoder", "bert"))).writes:
+            raise Refused(f"config: niwaki_encoder '{config['niwaki_encoder']}' writes already; a decoder is for a family that reads")  # fmt: skip
 
     @property
     def decoder(self) -> Any:
