@@ -9,11 +9,13 @@ from typing import Any
 import records
 import render_distil
 import render_engines
+import render_formulas
 import render_reliability
 import render_roles
 import render_senses
 import render_stack
 import render_translation
+import render_writing
 
 from niwaki.evaluate.glue import average
 
@@ -273,8 +275,10 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("glue", "GLUE and SQuAD, fine-tuned, beside the ladder of baselines", glue),
     ("odd_csv", "A stranger's CSV", odd_csv),
     ("senses", "Word senses", render_senses.senses),
+    ("formulas", "Formulas", render_formulas.formulas),
     ("roles", "Semantic roles", render_roles.roles),
     ("wmt22", "Translation: the scorer", render_translation.wmt22),
+    ("writing", "Formulas and translations", render_writing.writing),
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
     ("stack", "Compressions, alone and stacked", render_stack.stack),

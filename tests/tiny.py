@@ -3,18 +3,21 @@
 import random
 from pathlib import Path
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece
 from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
+from niwaki.answers._search import END
 from niwaki.answers.label import Label
+from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.files import write_program
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
-from niwaki.models.skeleton import build
+from niwaki.models.skeleton import WRITTEN, build
 from niwaki.tasks._task import Features
 from niwaki.train.feed import Feed
 
@@ -23,6 +26,7 @@ READERS = ("averaging", "bilstm", "cnn")  # networks of our own, without attenti
 POSITIONS = 66
 PAD_IS_ONE = ("mpnet", "roberta")  # these count positions from after the padding mark
 LABELS = ["bad", "good"]
+WRITES = 40  # pieces of what a network writes
 GOOD = ["good", "fine", "lovely", "superb", "bright", "warm", "clever", "moving", "fresh", "tender"]
 BAD = ["bad", "dull", "awful", "weak", "bleak", "cold", "stupid", "boring", "stale", "clumsy"]
 PLAIN = [
@@ -101,6 +105,10 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
         shape |= {"bilstm": {"lstm_units": 6}, "cnn": {"filter_widths": [1, 2, 3], "num_filters": 6}}.get(family, {})
     marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
+    if head == WRITTEN:
+        decoder = {"layers": 2, "heads": heads, "neurons": ffn, "pieces": WRITES, "positions": 20}
+        shape |= {"niwaki_encoder": family, **{f"decoder_{key}": value for key, value in decoder.items()}}
+        family = "writer"
     return {"model_type": family, "architectures": [f"TinyFor{head}"], "vocab_size": len(own), **shape, **marks, **names}  # fmt: skip
 
 
@@ -113,11 +121,12 @@ def model(
     seed: int = 0,
     labels: list[str] = LABELS,
     head: str = "SequenceClassification",
+    **more: object,
 ) -> Model:
-    """Every weight is random, biases and norms too, so that nothing can be left out unseen."""
+    """Every weight is random, biases and norms too, so that nothing can be left out unseen. `more` are further keys of the config."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = build(config(family, layers, width, heads, ffn, labels, head)).eval()
+        network = build({**config(family, layers, width, heads, ffn, labels, head), **more}).eval()
     network.config.architectures = [type(network).__name__]
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -159,12 +168,19 @@ def batch(of: Model, count: int = 6, seed: int = 0, pairs: bool = False) -> Batc
     """Texts of different lengths, so that there is padding."""
     rows = sentences(count, seed)
     texts = [(text, rows[number - 1][0]) if pairs else text for number, (text, _) in enumerate(rows)]
-    targets = torch.tensor([LABELS.index(label) for _, label in rows]).numpy()
+    targets = written(count, seed) if of.anatomy.writes else np.array([LABELS.index(label) for _, label in rows])
     encoded = Label().encode(texts, of.tokenizer.backend_tokenizer, 60)
     feed = Feed(Features(encoded, targets), of, torch.device("cpu"))
     made = feed.batch(range(count))
     assert (made.mask == 0).any()
     return made
+
+
+def written(count: int, seed: int = 0) -> Ragged:
+    """What is to be written for as many texts: random pieces, of several lengths."""
+    draw, writer = random.Random(seed), RaggedWriter(np.int32)
+    writer.add([*(draw.randrange(4, WRITES) for _ in range(draw.randint(1, 5))), END] for _ in range(count))
+    return writer.done()
 
 
 @torch.no_grad()

@@ -19,7 +19,7 @@ RULES = [
     [(["state", "city"], ["(", 1, ")"]), (["both"], ["(", 1, 2]), (["all"], [])],
     [([")"], []), ([","], [1, 2])],
 ]
-WORDS = "answer state city both all ( ) , other".split()
+WORDS = ["answer", "state", "city", "both", "all", "(", ")", ",", "other"]
 VOCABULARY = {word: number for number, word in enumerate(["[PAD]", "[BOS]", END, "[UNK]", *WORDS])}
 NAMES = {number: word for word, number in VOCABULARY.items()}
 GRAMMAR = Grammar(RULES, VOCABULARY)
@@ -89,7 +89,12 @@ def test_room_leaves_what_can_still_end():
 @pytest.mark.parametrize("text", ["answer ( all", "answer ( all ) )", "answer ( state )", "state ( all )", "answer ( both ( all , ) )", "", "answer ( other )", "answer ( all , all )"])  # fmt: skip
 def test_what_is_not_well_formed_is_not_accepted(text):
     assert not GRAMMAR.accepts([VOCABULARY[word] for word in text.split()])
-    assert GRAMMAR.accepts([VOCABULARY[word] for word in "answer ( both ( all , city ( all ) , all ) )".split()])
+    assert GRAMMAR.accepts(
+        [
+            VOCABULARY[word]
+            for word in ["answer", "(", "both", "(", "all", ",", "city", "(", "all", ")", ",", "all", ")", ")"]
+        ]
+    )
 
 
 def test_a_token_that_may_not_come_is_an_error():
@@ -126,7 +131,9 @@ def test_a_file_is_read_again_and_of_other_pieces_refused():
     again = read(to_bytes(RULES), TARGET, "model")
     assert again.accepts(TARGET.encode("answer ( both ( all , all ) )").ids)
     other = Tokenizer.from_str(make(["answer ( state )"], "characters", 100))
-    with pytest.raises(Refused, match=r"model.grammar\.json: '.+' is not one token of what is written .*data.split = 'words'"):
+    with pytest.raises(
+        Refused, match=r"model.grammar\.json: '.+' is not one token of what is written .*data.split = 'words'"
+    ):
         read(to_bytes(RULES), other, "model")
 
 
@@ -150,6 +157,7 @@ DAMAGED = {
     "never an end": json.dumps(said(rules=[[[["all"], [0]]]])).encode(),
     "an end too early": json.dumps(said(rules=[[[["all"], [END, "all"]]]])).encode(),
     "an end in the midst": json.dumps(said(rules=[[[["all"], [1, END]]], [[[END], []], [["("], []]]])).encode(),
+    "two ends": json.dumps(said(rules=[[[["all"], [1, END]]], [[["("], [END]]]])).encode(),
     "text without an end": json.dumps(said(rules=[[[["all"], [")"]]]])).encode(),
     "an end for some alone": json.dumps(said(rules=[[[["all"], [END]], [["("], [")"]]]])).encode(),
     "an unknown symbol": json.dumps(said(rules=[[[["elsewhere"], [END]]]])).encode(),

@@ -70,6 +70,8 @@ def damaged_model(bert_folder: Path, folder: Path) -> Path:
         (["measure", "--repeats", "0", "--", "true"], "give 1 or more"),
         (["measure", "--repeats", "x", "--", "true"], "repeats"),
         (["ledger", "--csv", "--json"], "not both"),
+        (["tokenizer"], "files"),
+        (["tokenizer", "x.txt", "--pieces", "many"], "pieces"),
     ],
 )
 def test_usage(refused, arguments, words):
@@ -90,6 +92,9 @@ def test_usage(refused, arguments, words):
         (["eval", "nowhere"], "nowhere"),
         (["predict", "nowhere", "a text"], "nowhere: is not a folder"),
         (["ledger", "nowhere"], "nowhere: is not there"),
+        (["tokenizer", "nowhere.txt"], "nowhere.txt: is not there"),
+        (["tokenizer", __file__, "--pieces", "3"], "pieces: must be a whole number"),
+        (["tokenizer", __file__, "--column", "en"], "has no column 'en'"),
         (["check", "--set", f"model={'x' * 3000}"], "File name too long"),
         (["predict", "x" * 3000, "a text"], "File name too long"),
     ],

@@ -12,11 +12,13 @@ from pyarrow import parquet
 import tiny
 
 Row = dict[str, Any]
-TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice", "senses", "roles")
+TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice", "senses", "roles", "writing")
 SHORT: dict[str, dict[str, Any]] = {
     "answering": {"max_tokens": 32, "stride": 8},
     "senses": {"glosses": "words", "dimensions": 6},
-}  # settings that make long texts of rather short ones, and ask for no pretrained encoder
+    "writing": {"split": "words", "longest": 6, "beam": 2, "smoothing": 0.0},
+}  # settings that make long texts of rather short ones, ask for no pretrained encoder, and write little
+WRITER = {"use": "writer", "layers": 2}  # what makes of the tiny encoder a network that writes
 LEMMAS = ["film", "plot"]
 WORDS = {"good": tiny.GOOD, "bad": tiny.BAD}
 
@@ -80,9 +82,15 @@ def roles(draw: random.Random, words: list[str]) -> Row:
     }  # fmt: skip
 
 
+def writing(draw: random.Random, words: list[str]) -> Row:
+    """The good and the bad words, the last one first."""
+    found = [word for word in reversed(words) if word in (*tiny.GOOD, *tiny.BAD)]
+    return {"source": " ".join(words), "target": " ".join(found) or "none"}
+
+
 KINDS: dict[str, Callable[[random.Random, list[str]], Row]] = {
     "classification": classification, "regression": regression, "multilabel": multilabel,
-    "tagging": tagging, "answering": answering, "choice": choice, "senses": senses, "roles": roles,
+    "tagging": tagging, "answering": answering, "choice": choice, "senses": senses, "roles": roles, "writing": writing,
 }  # fmt: skip
 
 

@@ -34,6 +34,14 @@ STAGES = [
     {"name": "int8", "methods": [{"use": "int8"}]},
 ]  # fmt: skip
 NAMES = [stage["name"] for stage in STAGES]
+WRITTEN = {
+    "teacher": {"methods": [made.WRITER]},
+    "recurrent": {"methods": [{"use": "decoder", "count": 1}, {"use": "written"}]},
+}  # what is otherwise where texts are written
+
+
+def stages_for(task: str) -> list[dict]:
+    return [{**stage, **(WRITTEN.get(stage["name"], {}) if task == "writing" else {})} for stage in STAGES]
 
 
 @pytest.fixture(scope="module", params=made.TASKS)
@@ -42,7 +50,10 @@ def chain(request, tmp_path_factory, bert_folder):
     folder = tmp_path_factory.mktemp(request.param)
     rows = made.write(request.param, folder, count=110)
     data = {"path": str(rows), **made.SHORT.get(request.param, {})}
-    plan = make_plan(parse({"model": str(bert_folder), "task": request.param, "data": data, "stages": STAGES}), "x")
+    plan = make_plan(
+        parse({"model": str(bert_folder), "task": request.param, "data": data, "stages": stages_for(request.param)}),
+        "x",
+    )
     (folder / "stages").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quality, "RESAMPLES", 20)

@@ -62,6 +62,11 @@ JOINED = ["a|b", "b", "a|b|c", "c|a", "c", "a|c|d", "d|b"] * 8 + ["a|d"] * 4
         ({"premise": TEXT, "choice1": TEXT, "choice2": OTHER, "question": ["cause", "effect"] * 30, "label": WHOLE}, "choice text=premise endings=choice1,choice2 label=label"),
         ({"ctx": TEXT, "ctx_a": OTHER, "endings": [["a", "b"]] * ROWS, "label": WHOLE}, "choice text=ctx endings=endings label=label"),
         ({"question": TEXT, "option_a": TEXT, "option_b": OTHER, "option_c": TEXT, "answer": WORD}, "choice text=question endings=option_a,option_b,option_c label=answer"),
+        ({"source": TEXT, "target": OTHER, "target_lang": WORD}, "writing text=source target=target"),
+        ({"id": ROW, "sentence": TEXT, "translation": OTHER}, "writing text=sentence target=translation"),
+        ({"text": TEXT, "source": WORD, "target": WORD}, "classification text=text label=target"),  # a label, and where it is from
+        ({"input": TEXT, "output": WORD}, "classification text=input label=output"),
+        ({"article": TEXT, "summary": OTHER, "label": WORD}, "classification text=article label=label"),
         # by content alone
         ({"v1": WORD, "v2": TEXT}, "classification text=v2 label=v1"),
         ({"nr": ROW, "Betreff": OTHER, "Inhalt": LONG, "Art": WORD}, "classification text=Inhalt label=Art"),
@@ -85,7 +90,6 @@ def test_the_one_reading_is_taken(columns, expected):
         ({"text": TEXT, "a": WORD, "b": WHOLE}, "the label could be 'a' or 'b'"),
         ({"text": TEXT}, "none looks like the label (there is: text); say which, e.g. --set data.label=…"),
         ({"id": ROW, "text": TEXT, "title": OTHER}, "none looks like the label"),
-        ({"source": TEXT, "target": OTHER, "target_lang": WORD}, "none looks like the label"),
         ({"label": WORD}, "none looks like the text (there is: label); say which, e.g. --set data.text=…"),
         ({"a": ROW, "b": ROW}, "none looks like the text (there is: a, b); none looks like the label"),
         ({"premise_de": TEXT, "hypothesis_de": OTHER, "premise_en": TEXT, "hypothesis_en": OTHER, "label": WORD}, "the text could be 'premise_de + hypothesis_de' or 'premise_en + hypothesis_en'; say which, e.g. --set data.text=premise_de"),
@@ -122,6 +126,7 @@ MIXED = {"text": TEXT, "intent": WORD, "tokens": TOKENS, "slots": TAGS, "pos": T
         ({"text": TEXT, "label": ["a,b", "a", "b", "c", "a,c", "b"] * 10}, {}, "multilabel", ("multilabel", {"text": "text", "label": "label"}, ",")),
         ({"text": TEXT, "label": ["a,b", "a", "b", "c", "a,c", "b"] * 10}, {}, "classification", ("classification", {"text": "text", "label": "label"})),
         ({"stem": TEXT, "x": TEXT, "z": OTHER, "right": WHOLE}, {"endings": "z,x", "label": "right"}, "", ("choice", {"text": "stem", "endings": ["z", "x"], "label": "right"})),
+        ({"source": TEXT, "target": WORD}, {}, "writing", ("writing", {"text": "source", "target": "target"})),
         ({"q": TEXT, "c": LONG, "a": WORD}, {"question": "q", "context": "c", "answers": "a"}, "", ("answering", {"question": "q", "context": "c", "answers": "a"})),
     ],
 )  # fmt: skip

@@ -39,7 +39,8 @@ HOSTILE = {
     "begins": "BEGIN",
     "too many rows": "SELECT a.name FROM city a, city b",
     "too long": "SELECT " + "1 + " * 10_000 + "1",
-    "too deep": "SELECT " + "(" * 500 + "1" + ")" * 500,
+    "longer than any": "SELECT 1 --" + "x" * 30_000,
+    "too deep": "SELECT " + "1 + " * 150 + "1",
     "no SQL": "answer(city(all))",
     "a null character": "SELECT 1\0",
     "half a surrogate": "SELECT '\ud800'",
@@ -55,6 +56,13 @@ def test_what_is_not_a_plain_question_gives_no_answer(path, query):
         database.rows(query)
     assert path.read_bytes() == before and len(list(path.parent.iterdir())) == 1
     assert database.rows("SELECT count(*) FROM city") == [(300,)]  # and the next one is answered
+
+
+def test_the_file_is_open_for_reading_whatever_is_let_through(path):
+    database = Database(path)
+    database._open.set_authorizer(None)
+    with pytest.raises(ValueError, match="readonly"):
+        database.rows("DELETE FROM city")
 
 
 def test_a_query_that_takes_long_is_stopped(path):

@@ -11,6 +11,7 @@ from niwaki.methods.prune.blocks import Blocks
 from niwaki.methods.prune.layers import Layers
 from niwaki.methods.prune.width import Width
 from niwaki.models.edits.blocks import gone
+from niwaki.models.edits.layers import Layers as LayersEdit
 from niwaki.models.edits.share import Share
 
 LOSS = torch.nn.functional.cross_entropy
@@ -49,9 +50,9 @@ def test_layers_that_do_nothing_go_first(family):
 def test_worth_is_asked_anew_after_every_layer():
     model = tiny.model("bert", layers=3)
     batches = CONTEXT.calibration(model, 2)
-    pairs = {pair: loss_with(model, list(pair), batches, CONTEXT) for pair in ((0, 1), (0, 2), (1, 2))}
+    pairs = {pair: loss_with(model, LayersEdit(keep=list(pair)), batches, CONTEXT) for pair in ((0, 1), (0, 2), (1, 2))}
     two = list(min(pairs, key=pairs.get))
-    one = min(two, key=lambda number: loss_with(model, [number], batches, CONTEXT))
+    one = min(two, key=lambda number: loss_with(model, LayersEdit(keep=[number]), batches, CONTEXT))
     for count, kept in ((2, two), (1, [one])):
         made = Layers(count=count).prepare(model.clone(), CONTEXT)
         norms = [layer.part("ffn_norm").weight for layer in made.anatomy.layers]

@@ -22,9 +22,10 @@ from niwaki.models.edits.width import Width
 from niwaki.models.forward import Batch, forward
 from niwaki.models.lean import Lean
 from niwaki.models.model import Model, load_folder
-from niwaki.models.skeleton import HEADS, build
+from niwaki.models.skeleton import HEADS, WRITTEN, build
 from niwaki.models.tokens import trimmed, used_pieces
 
+from .families.test_writer import step_by_step
 from .uncut import expected
 
 NAMES = ("ffn", "heads", "int8", "layers", "vocabulary", "width")
@@ -42,6 +43,8 @@ WHOLE, *PER_TOKEN = (
 CASES = [(family, chain, WHOLE) for family in tiny.FAMILIES for chain in CHAINS]
 CASES += [("bert", name, head) for head in PER_TOKEN for name in NAMES]
 CASES += [(family, chain, head) for head in PER_TOKEN for family in tiny.FAMILIES for chain in ("student", "all")]
+CASES += [("bert", chain, WRITTEN) for chain in CHAINS]
+CASES += [(family, chain, WRITTEN) for family in ("albert", "mpnet") for chain in ("student", "all", "packed first")]
 
 
 def draw_edit(name: str, model: Model, draw: random.Random):
@@ -54,13 +57,13 @@ def draw_edit(name: str, model: Model, draw: random.Random):
     if name == "layers":
         return Layers(keep=some(len(anatomy.order), max(1, len(anatomy.order) - 1)))
     if name == "heads":
-        return Heads(keep=[some(layer.heads) for layer in anatomy.layers])
+        return Heads(keep=[some(layer.heads) for layer in anatomy.attentions])
     if name == "heads_half":
-        return Heads(keep=[some(layer.heads, layer.heads // 2) for layer in anatomy.layers])
+        return Heads(keep=[some(layer.heads, layer.heads // 2) for layer in anatomy.attentions])
     if name == "ffn":
-        return Ffn(keep=[some(layer.neurons) for layer in anatomy.layers])
+        return Ffn(keep=[some(block.neurons) for block in anatomy.blocks])
     if name == "ffn_even":
-        return Ffn(keep=[some(layer.neurons, layer.neurons // 2) for layer in anatomy.layers])
+        return Ffn(keep=[some(block.neurons, block.neurons // 2) for block in anatomy.blocks])
     if name == "width":
         return Width(keep=some(anatomy.width, anatomy.width - 5))
     if name == "width_half":
@@ -116,6 +119,9 @@ def test_a_cut_model_gives_what_the_uncut_one_gives_with_the_rest_switched_off(c
 @torch.no_grad()
 def test_lean_equals_the_cut_model(cuts, case):
     model, batch = cuts[case].model, cuts[case].batch
+    if model.anatomy.writes:
+        torch.testing.assert_close(step_by_step(model, batch), logits(model, batch).log_softmax(-1), atol=2e-5, rtol=0)
+        return
     lean = Lean(model.network, model.anatomy)(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
     torch.testing.assert_close(lean, logits(model, batch), atol=2e-5, rtol=0)
 
@@ -133,7 +139,7 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
     batch = Batch(inputs, None, None)
     with torch.no_grad():
         numpy.save(folder / "again.npy", forward(model.network, model.anatomy, batch).logits.numpy())
-        if not (folder / "blueprint.json").exists():
+        if model.anatomy.in_transformers and not (folder / "blueprint.json").exists():
             stock = getattr(transformers, f"AutoModelFor{model.anatomy.head}").from_pretrained(folder).eval()
             numpy.save(folder / "stock.npy", forward(stock, model.anatomy, batch).logits.numpy())
     rows = model.tokenizer(["the film was very lovely."])["input_ids"]
@@ -179,8 +185,9 @@ def test_the_folder_holds_safetensors_and_json_only(reloaded, case):
 def test_what_a_stock_skeleton_holds_loads_with_plain_transformers(cuts, reloaded, case):
     cut, folder = cuts[case], reloaded / " ".join(case)
     stock = not cut.model.blueprint.edits
-    assert stock == (folder / "stock.npy").exists() == (not (folder / "blueprint.json").exists())
-    if stock:
+    assert stock == (not (folder / "blueprint.json").exists())
+    assert (stock and cut.model.anatomy.in_transformers) == (folder / "stock.npy").exists()
+    if stock and cut.model.anatomy.in_transformers:
         np.testing.assert_allclose(np.load(folder / "stock.npy"), cut.logits().numpy(), atol=1e-5)
 
 

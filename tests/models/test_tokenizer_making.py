@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 from tokenizers import Tokenizer
 
 from niwaki.core.errors import Refused, UsageError
@@ -60,6 +62,16 @@ def test_what_is_made_keeps_the_rules_for_files_of_strangers(split, tmp_path):
 @pytest.mark.parametrize("text", ODD)
 def test_bytes_write_any_text(split, text):
     assert again(made(split), text) == text
+
+
+MADE = {split: made(split) for split in ("bpe", "bytes", "words", "wordpiece")}
+
+
+@given(some.text())
+def test_any_text_comes_back_from_bytes_and_never_holds_a_mark(text):
+    for split, tokenizer in MADE.items():
+        assert not {0, 1, 2} & set(tokenizer.encode(text).ids)
+        assert again(tokenizer, text) == text or split not in ("bpe", "bytes")
 
 
 @pytest.mark.parametrize("text", ODD)

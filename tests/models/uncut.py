@@ -13,6 +13,7 @@ from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.edits.width import Width
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
+from niwaki.models.places import once_each
 
 
 @torch.no_grad()
@@ -24,20 +25,20 @@ def expected(model: Model, edit: object, batch: Batch) -> Tensor:
 
 
 def without_heads(whole: Model, edit: Heads) -> None:
-    for layer, keep in zip(whole.anatomy.layers, edit.keep, strict=True):
+    for layer, keep in zip(whole.anatomy.attentions, edit.keep, strict=True):
         columns = [head * layer.head_width + k for head in keep for k in range(layer.head_width)]
         layer.part("out").register_forward_pre_hook(only(columns, layer.linear("out").in_features))
 
 
 def without_neurons(whole: Model, edit: Ffn) -> None:
-    for layer, keep in zip(whole.anatomy.layers, edit.keep, strict=True):
-        layer.part("ffn_out").register_forward_pre_hook(only(keep, layer.neurons))
+    for block, keep in zip(whole.anatomy.blocks, edit.keep, strict=True):
+        block.reader.register_forward_pre_hook(only(keep, block.neurons))
 
 
 def without_layers(whole: Model, edit: Layers) -> None:
     anatomy = whole.anatomy
     if len(anatomy.layers) < len(anatomy.order):  # one layer, run less often
-        whole.network.config.num_hidden_layers = len(edit.keep)
+        whole.network.config.num_hidden_layers = anatomy.trunk.config.num_hidden_layers = len(edit.keep)
         return
     assert edit.keep == sorted(edit.keep)
     for number, layer in enumerate(anatomy.layers):
@@ -57,14 +58,15 @@ def without_columns(whole: Model, edit: Width) -> None:
         anatomy.trunk.get_submodule(anatomy.projection).register_forward_hook(
             lambda module, args, output: output * mask(edit.keep, anatomy.width)
         )
-    else:
-        anatomy.trunk.set_submodule(
-            anatomy.embedding_norm, NormOfSome(anatomy.trunk.get_submodule(anatomy.embedding_norm), edit.keep)
-        )
-    for layer in anatomy.layers:
-        for part in ("attention_norm", "ffn_norm"):
-            layer.replace(part, NormOfSome(layer.part(part), edit.keep))
-    network.get_submodule(anatomy.head_final).register_forward_pre_hook(only(edit.keep, anatomy.width))
+    for path in anatomy.embedding_norms():
+        if not (projected and path.startswith(anatomy.body)):
+            network.set_submodule(path, NormOfSome(network.get_submodule(path), edit.keep))
+    for layer in anatomy.attentions:
+        for part in layer.parts:
+            if part.endswith("norm"):
+                layer.replace(part, NormOfSome(layer.part(part), edit.keep))
+    if anatomy.head_final:
+        network.get_submodule(anatomy.head_final).register_forward_pre_hook(only(edit.keep, anatomy.width))
 
 
 class NormOfSome(nn.Module):
@@ -80,9 +82,9 @@ class NormOfSome(nn.Module):
 
 
 def rounded(whole: Model, edit: Int8) -> None:
-    paths = list(whole.anatomy.matrices()) + ([next(whole.anatomy.tables())] if edit.embeddings else [])
-    for path in paths:
-        weight = whole.network.get_submodule(path).weight
+    paths = [*whole.anatomy.matrices(), *(whole.anatomy.token_tables() if edit.embeddings else [])]
+    for module in once_each(whole.network, paths).values():
+        weight = module.weight
         step = weight.abs().max(dim=1, keepdim=True).values / 127
         weight.copy_(torch.round(weight / step) * step)
 

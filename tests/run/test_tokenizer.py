@@ -1,6 +1,7 @@
 """A tokenizer from files, as a user makes one: what is read, what is told, and nothing where it cannot be made."""
 
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -88,6 +89,9 @@ def test_wrong_files_and_columns(tmp_path, lines):
         api.tokenizer([tmp_path / "n.parquet"], out=tmp_path / "made", columns=["n"])
     with pytest.raises(Refused, match="is not there"):
         api.tokenizer([tmp_path / "nowhere.txt"], out=tmp_path / "made")
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(Refused, match="is not a plain file"):
+        api.tokenizer([tmp_path / "pipe.txt"], out=tmp_path / "made")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(Refused, match="not text in UTF-8"):
         api.tokenizer([tmp_path / "binary"], out=tmp_path / "made")

@@ -51,6 +51,8 @@ def test_what_is_no_formula_is_none(formula, notation):
 def test_order_means_nothing_to_some_symbols_alone():
     one, other = "( and ( from $0 ci0 ) ( or ( x $0 ) ( y $0 ) ) )", "( and ( or ( y $0 ) ( x $0 ) ) ( from $0 ci0 ) )"
     trees = [sorted_within(parse(text, "lists"), ("and", "or")) for text in (one, other)]
-    assert trees[0] == trees[1] and sorted_within(parse(one, "lists"), ("or",)) != sorted_within(parse(other, "lists"), ("or",))
+    assert trees[0] == trees[1] and sorted_within(parse(one, "lists"), ("or",)) != sorted_within(
+        parse(other, "lists"), ("or",)
+    )
     swapped = parse("( and ( from ci0 $0 ) ( or ( x $0 ) ( y $0 ) ) )", "lists")
     assert sorted_within(swapped, ("and", "or")) != trees[0]

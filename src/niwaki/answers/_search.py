@@ -29,15 +29,12 @@ class Grammar(Protocol):
 
     def start(self) -> Any: ...
 
-    def allowed(self, state: Any) -> np.ndarray:
-        """(pieces,) of which may come next; END where the text may end."""
+    def allowed(self, state: Any, room: int | None = None) -> np.ndarray:
+        """(pieces,) of which may come next; END where the text may end. With `room`, those alone from which the end is reached
+        within so many tokens, these included, where there are such."""
         ...
 
     def after(self, state: Any, token: int) -> Any: ...
-
-    def least(self, state: Any) -> int:
-        """The fewest further tokens, END among them, with which the text ends."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ def write(step: Steps, texts: int, how: Search) -> np.ndarray:
     found = np.full((texts, 1 + how.longest), NOTHING, dtype=np.float32)
     found[:, 0] = NEVER
     best = np.full((texts, how.beam), -np.inf)  # what those that ended are worth, the best of each text
-    scores = np.full((texts, how.beam), NEVER)
+    scores = np.full((texts, how.beam), NEVER, dtype=np.float32)
     scores[:, 0] = 0.0  # all hypotheses begin alike: only one may be continued
     states = [[how.grammar.start()] * how.beam for _ in range(texts)] if how.grammar else []
     going = Hypotheses(np.arange(texts), np.full((texts, how.beam, 1), how.start), scores, states)
@@ -81,7 +78,8 @@ def write(step: Steps, texts: int, how: Search) -> np.ndarray:
     kept = np.arange(texts)
     for length in range(1, how.longest + 1):
         ahead = step(going.tokens[:, :, -1], parents, kept)  # (texts, beam, pieces)
-        totals = going.scores[:, :, None] + _permitted(ahead, going, how, how.longest - length)
+        totals = _permitted(ahead, going, how, how.longest - length)
+        totals += going.scores[:, :, None]
         choices, values = _best(totals, 2 * how.beam)
         parents, pieces = np.divmod(choices, totals.shape[2])
         ends = (pieces == how.end) | (length == how.longest)
@@ -99,33 +97,16 @@ def write(step: Steps, texts: int, how: Search) -> np.ndarray:
 
 
 def _permitted(ahead: np.ndarray, going: Hypotheses, how: Search, left: int) -> np.ndarray:
-    """The logarithms with what may not be written as good as impossible: marks, what the grammar forbids, and what leads where a
-    text cannot end with the tokens that are `left`."""
-    ahead = ahead.copy()
+    """The logarithms, changed in place, with what may not be written as good as impossible: marks, what the grammar forbids, and
+    what leads where a text cannot end with the tokens that are `left`."""
     ahead[:, :, list(how.never)] = NEVER
     if how.grammar is None:
         return ahead
     for row, states in zip(ahead, going.states, strict=True):
         for scores, state in zip(row, states, strict=True):
-            if state is None:
-                continue
-            allowed = how.grammar.allowed(state)
-            scores[~allowed] = NEVER
-            _refuse_endless(scores, allowed, state, how, left)
+            if state is not None:
+                scores[~how.grammar.allowed(state, left + 1)] = NEVER
     return ahead
-
-
-def _refuse_endless(scores: np.ndarray, allowed: np.ndarray, state: Any, how: Search, left: int) -> None:
-    """Where the end is near, tokens after which it is out of reach."""
-    grammar: Any = how.grammar
-    if grammar.least(state) + NEAR < left:
-        return
-    for token in np.flatnonzero(allowed):
-        if token != how.end and grammar.least(grammar.after(state, int(token))) > left:
-            scores[token] = NEVER
-
-
-NEAR = 64  # tokens further than any one token can put the end
 
 
 def _best(totals: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -137,11 +118,27 @@ def _best(totals: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         values = np.take_along_axis(flat, places, axis=1)
         values[:, 1] = -np.inf
         return places, values
-    count = min(count, flat.shape[1])
-    places = np.argpartition(-flat, count - 1, axis=1)[:, :count]
+    places = _likely(flat, count)
     values = np.take_along_axis(flat, places, axis=1)
-    order = np.lexsort((places, -values), axis=1)  # ties go to the first
+    order = np.lexsort((places, -values), axis=1)[:, :count]  # ties go to the first
     return np.take_along_axis(places, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+STRETCH = 64  # pieces that are looked at together
+
+
+def _likely(flat: np.ndarray, count: int) -> np.ndarray:
+    """(texts, all) to places (texts, some) among which the `count` best of each text are: they lie in the `count` stretches with the
+    highest values, and to find those is one quick pass."""
+    texts, every = flat.shape
+    stretches = every // STRETCH
+    if stretches <= count:
+        return np.broadcast_to(np.arange(every), flat.shape)
+    highest = flat[:, : stretches * STRETCH].reshape(texts, stretches, STRETCH).max(axis=2)
+    chosen = np.argpartition(-highest, count - 1, axis=1)[:, :count]
+    places = (chosen[:, :, None] * STRETCH + np.arange(STRETCH)).reshape(texts, -1)
+    rest = np.broadcast_to(np.arange(stretches * STRETCH, every), (texts, every - stretches * STRETCH))
+    return np.concatenate([places, rest], axis=1)
 
 
 def _note(

@@ -45,7 +45,7 @@ def guess(table: pa.Table, given: Mapping[str, str], kind: str = "") -> Guess:
         "choice": shapes.choice,
         "senses": shapes.senses,
         "roles": shapes.roles,
-        "writing": shapes.writing,
+        "writing": lambda rows, given: shapes.writing(rows, given, alone=kinds == ["writing"]),
     }
     for name, shape in known.items():
         if name in kinds and (found := shape(rows, given)):

@@ -29,7 +29,7 @@ LABELS = {
 }  # fmt: skip
 WRITTEN = [
     ("source", "target"), ("src", "tgt"), ("src", "trg"), ("input", "output"), ("source", "translation"), ("text", "translation"),
-    ("sentence", "logicalform"), ("utterance", "logicalform"), ("question", "sql"), ("command", "actions"),
+    ("sentence", "translation"),    ("sentence", "logicalform"), ("utterance", "logicalform"), ("question", "sql"), ("command", "actions"),
     ("sentence", "formula"), ("document", "summary"), ("article", "summary"), ("text", "summary"),
 ]  # fmt: skip
 TOKENS = {"tokens", "words", "token", "word"}

@@ -99,15 +99,21 @@ def roles(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
     return dict(found) if all(found.values()) and holds_arguments(rows.schema.field(found["args"]).type) else None
 
 
-def writing(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
-    """Two columns whose names say that one is written for the other."""
+def writing(rows: pa.Table, given: Mapping[str, str], alone: bool) -> Roles | None:
+    """Two columns whose names say that one is written for the other. `alone`: no other kind is asked for; else what would be
+    written must not look like labels, and no other column be called one."""
     by_plain = {names.plain(name): name for name in rows.column_names}
     pairs = [(by_plain[one], by_plain[two]) for one, two in names.WRITTEN if one in by_plain and two in by_plain]
     text, target = (given.get(role, "") for role in ("text", "target"))
     found = [pair for pair in pairs if text in ("", pair[0]) and target in ("", pair[1])]
     if text and target:
         return {"text": text, "target": target}
-    return {"text": found[0][0], "target": found[0][1]} if len(found) == 1 and all(is_text(rows, name) for name in found[0]) else None  # fmt: skip
+    if len(found) != 1 or not all(is_text(rows, name) for name in found[0]):
+        return None
+    source, written = found[0]
+    if not alone and (look(rows, written).has_few or names.known(rows.column_names, names.FIRST_LABEL)):
+        return None
+    return {"text": source, "target": written}
 
 
 def is_text(rows: pa.Table, name: str) -> bool:

@@ -6,6 +6,7 @@ So one file of weights serves torch and the engine, and what is packed on disk i
 import io
 import logging
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from niwaki.engines.exits import stretches
 from niwaki.engines.expand import DOMAIN, expand
 from niwaki.engines.graph_rules import DECODER, ENCODER, GRAPH, STRETCH, WEIGHTS
 from niwaki.engines.tidy import tidy
-from niwaki.models.decoding import Pair
+from niwaki.models.decoding import Pair, Unit
+from niwaki.models.layer import reads
 from niwaki.models.lean import Lean, Remember, Step, Stretch, flat
 from niwaki.models.model import Model
 
@@ -67,29 +69,28 @@ def trace_stretch(model: Model, first: int, last: int, begins: bool) -> bytes:
 def trace_encoder(model: Model) -> bytes:
     """Of a network that writes: from what is read to what its decoder reads of it."""
     anatomy: Any = model.anatomy
-    return graph_of(Remember(model.network, anatomy), anatomy.uses_types, names_of("memory", len(anatomy.units)))
+    module = Remember(model.network, anatomy)
+    depth = sum(reads(other) for _, other in anatomy.units)
+    return graph_of(module, anatomy.uses_types, names_of("memory", depth))
 
 
 def trace_decoder(model: Model) -> bytes:
     """And one token further, with the keys and values of all that was read and written."""
     anatomy: Any = model.anatomy
     memory = anatomy.remember(SOME_IDS, SOME_IDS, torch.zeros_like(SOME_IDS) if anatomy.uses_types else None)
-    past = [
-        (torch.cat([pair[0][:, :, :3]] * 2), torch.cat([pair[1][:, :, :3]] * 2)) for pair in own_like(anatomy, memory)
-    ]
-    depth = len(anatomy.units)
-    pairs = dict(zip(names_of("memory", depth) + names_of("past", depth), flat([*memory, *past]), strict=True))
+    past = some_past(anatomy.units, memory[0][0])
+    names = names_of("memory", len(memory)), names_of("past", len(past))
+    pairs = dict(zip([*names[0], *names[1]], flat([*memory, *past]), strict=True))
     given = {"ids": SOME_IDS[:, :2], "place": torch.tensor([3]), "mask": SOME_IDS, **pairs}
     axes = {"ids": {0: "texts", 1: "hypotheses"}, "mask": {0: "texts", 1: "tokens"}}
-    axes |= {name: {0: "texts", 2: "tokens"} for name in names_of("memory", depth)}
-    axes |= {name: {0: "written", 2: "before"} for name in names_of("past", depth)}
-    return graph_with(Step(model.network, anatomy), given, ["scores", *names_of("now", depth)], axes)
+    axes |= {name: {0: "texts", 2: "tokens"} for name in names[0]}
+    axes |= {name: {0: "written", 2: "before"} for name in names[1]}
+    return graph_with(Step(model.network, anatomy), given, ["scores", *names_of("now", len(past))], axes)
 
 
-def own_like(anatomy: Any, memory: list[Pair]) -> list[Pair]:
-    """Keys and values of as many heads as each layer's attention to what was written has."""
-    like = memory[0][0]
-    sizes = [(len(like), own.heads, like.shape[2], own.head_width) for own, _ in anatomy.units]
+def some_past(units: Sequence[Unit], like: torch.Tensor) -> list[Pair]:
+    """Keys and values of three tokens that two hypotheses of each text wrote, of all attentions to what was written."""
+    sizes = [(2 * len(like), own.heads, 3, own.head_width) for own, _ in units if reads(own)]
     return [(like.new_zeros(size), like.new_zeros(size)) for size in sizes]
 
 

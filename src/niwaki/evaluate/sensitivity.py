@@ -14,12 +14,13 @@ from torch import Tensor, nn
 
 from niwaki.core.log import progress
 from niwaki.models.anatomy import Network
+from niwaki.models.edits.decoder import Decoder
 from niwaki.models.edits.factored import truncated
 from niwaki.models.edits.layers import Layers
 from niwaki.models.forms.digits import Digits
 from niwaki.models.forms.factored import linear_of
 from niwaki.models.forward import Batch
-from niwaki.models.layer import Layer
+from niwaki.models.layer import Layer, reads
 from niwaki.models.model import Model
 from niwaki.models.places import plain
 
@@ -87,12 +88,16 @@ def _losses(model: Model, batches: Sequence[Batch], loss: Loss) -> Tensor:
 
 def _cuts(model: Model) -> Iterator[tuple[str, str, str, Callable[[], Change]]]:
     anatomy, network = model.anatomy, model.network
-    depth = len(anatomy.order)
-    for number in range(depth if depth > 1 and len(anatomy.layers) == depth else 0):
-        yield "layer", f"layer {number}", "without it", partial(_without_layer, model, number)
-    for number, layer in enumerate(anatomy.layers):
-        for head in range(layer.heads if layer.heads > 1 else 0):
-            yield "head", f"layer {number} head {head}", "without it", partial(_without_head, layer, head)
+    for name, stack in anatomy.stacks.items():
+        own = name != "layer" or len(stack) == len(anatomy.order)  # else one runs several times
+        for number in range(len(stack) if len(stack) > 1 and own else 0):
+            yield "layer", f"{name} {number}", "without it", partial(_without_layer, model, name, number)
+    for name, stack in anatomy.stacks.items():
+        for number, whole in enumerate(stack):
+            for layer in whole:
+                which = f"{name} {number}" + (f" {layer.path('attention_module')}" if len(whole) > 1 else "")
+                for head in range(layer.heads if layer.heads > 1 and reads(layer) else 0):
+                    yield "head", f"{which} head {head}", "without it", partial(_without_head, layer, head)
     for path in dict.fromkeys(anatomy.matrices()):
         if hasattr(network.get_submodule(path), "out_features"):  # an LSTM's are not cut
             for how, cut in MATRIX_CUTS.items():
@@ -100,9 +105,10 @@ def _cuts(model: Model) -> Iterator[tuple[str, str, str, Callable[[], Change]]]:
 
 
 @contextlib.contextmanager
-def _without_layer(model: Model, number: int) -> Iterator[Model]:
+def _without_layer(model: Model, name: str, number: int) -> Iterator[Model]:
     small = model.clone()
-    small.operate(Layers(keep=[other for other in range(len(model.anatomy.order)) if other != number]))
+    others = [other for other in range(len(model.anatomy.stacks[name])) if other != number]
+    small.operate(Layers(keep=others) if name == "layer" else Decoder(keep=others))
     yield small
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from niwaki.methods._method import Context
-from niwaki.models.edits.layers import Layers
+from niwaki.models.edit import Edit
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 
@@ -29,10 +29,10 @@ def all_differ(model: Model) -> bool:
     return len(model.anatomy.layers) == len(model.anatomy.order)
 
 
-def loss_with(model: Model, keep: list[int], batches: Sequence[Batch], context: Context) -> float:
-    """The task's mean loss over the batches if only those layers ran."""
+def loss_with(model: Model, edit: Edit, batches: Sequence[Batch], context: Context) -> float:
+    """The task's mean loss over the batches if the model were cut so."""
     small = model.clone()
-    small.operate(Layers(keep=keep))
+    small.operate(edit)
     return mean_loss(small, batches, context)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import pyarrow as pa
 from pydantic import PrivateAttr
 from torch import Tensor, nn
 
@@ -81,6 +82,10 @@ class Method(Settings):
     def prepare(self, model: Model, context: Context) -> Model:
         """Structure, before training."""
         return model
+
+    def rows(self, rows: pa.Table, answered: Callable[[pa.Table], pa.Table]) -> pa.Table:
+        """The rows that are trained on, from those so far; `answered` gives rows with the teacher's answers for the right ones."""
+        return rows
 
     def asks(self, model: Model, teacher: Model) -> frozenset[str]:
         """Insides of the teacher that `loss` reads, by name and depth (`models/insides.py`), for the model as prepared."""

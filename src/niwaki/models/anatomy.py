@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
 from niwaki.models.block import Block
+from niwaki.models.decoding import Pair, Unit
 from niwaki.models.forms.silent import Silent
 from niwaki.models.layer import MATRICES, Layer, add_bias, run_layer
 from niwaki.models.places import leaves
@@ -84,7 +85,7 @@ class Anatomy:
     @property
     def constants(self) -> list[Any]:
         """What a config decides and no tensor shows: two networks of the same tensors are the same only if these are."""
-        return [(layer.heads, layer.head_width) for layer in self.layers]
+        return [(layer.heads, layer.head_width) for layer in self.attentions]
 
     @property
     def trunk(self) -> Any:
@@ -106,9 +107,32 @@ class Anatomy:
         self.trunk.set_submodule(self.layer_list, nn.ModuleList([modules[number] for number in keep]))
 
     @property
+    def stacks(self) -> dict[str, list[tuple[Layer, ...]]]:
+        """Whole layers that follow one another, by what one of them is called: each as the attentions that it has."""
+        return {"layer": [(layer,) for layer in self.layers]}
+
+    @property
     def attentions(self) -> list[Layer]:
         """All that has heads: the layers, and what a decoder has beside them."""
-        return self.layers
+        return [layer for stack in self.stacks.values() for whole in stack for layer in whole]
+
+    @property
+    def attention_kinds(self) -> list[list[int]]:
+        """The numbers of `attentions` that read the same for the same: an encoder's are all of one kind, a decoder's of two."""
+        found, first = [], 0
+        for stack in self.stacks.values():
+            each, last = len(stack[0]) if stack else 0, first + sum(map(len, stack))
+            found += [list(range(first + place, last, each)) for place in range(each)]
+            first = last
+        return found
+
+    def reads_written(self, path: str) -> bool:
+        """Whether the matrix there, by its path from the network, reads what is written and not what was read."""
+        return False
+
+    def shape(self, depth: int, width: int, heads: int, neurons: int) -> dict[str, int]:
+        """The config's keys for a stock network of these sizes."""
+        return {self.depth_key: depth, self.width_key: width, self.heads_key: heads, self.neurons_key: neurons}
 
     def require_layers(self, what: str) -> None:
         """Refused, in the name of what asks, where the network has no attention layers."""
@@ -229,6 +253,26 @@ class Anatomy:
 
     def relative_rows(self, longest: int) -> list[int]:
         """Which row of `relative_table` belongs to each distance from query to key, from -longest + 1 to longest - 1."""
+        raise NotImplementedError
+
+    @property
+    def units(self) -> list[Unit]:
+        """Of a network that writes, the layers of its decoder; with `remember`, `step` and `nothing_written` its lean pass."""
+        raise NotImplementedError
+
+    def remember(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[Pair]:
+        """What the decoder reads of texts (batch, tokens): keys and values of each of its layers."""
+        raise NotImplementedError
+
+    def step(
+        self, ids: Tensor, place: Tensor, mask: Tensor, memory: list[Pair], past: list[Pair]
+    ) -> tuple[Tensor, list[Pair]]:
+        """The last token of each hypothesis (texts, hypotheses), all at one place, to the logarithms of how likely each piece comes
+        next (texts, hypotheses, pieces), and the past with that token."""
+        raise NotImplementedError
+
+    def nothing_written(self, hypotheses: int, like: Tensor) -> list[Pair]:
+        """The past of hypotheses that have not begun."""
         raise NotImplementedError
 
     @property

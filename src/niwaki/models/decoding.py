@@ -3,12 +3,13 @@
 Keys and values of both are computed once and kept: those of the text before the first token, those of a written token with it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from niwaki.models.layer import Drop, Layer, at_heads, attended, fed, kept, keys_and_values, read_by
+from niwaki.models.layer import Drop, Layer, at_heads, attended, fed, kept, keys_and_values, read_by, reads
 
 Unit = tuple[
     Layer, Layer
@@ -18,8 +19,8 @@ OUT_OF_REACH = -1e4
 
 
 def remembered(units: Sequence[Unit], memory: Tensor) -> list[Pair]:
-    """What can be read, in each layer, of the encoder's last hidden states (batch, tokens, width)."""
-    return [keys_and_values(other, memory) for _, other in units]
+    """What can be read, in each layer that reads, of the encoder's last hidden states (batch, tokens, width)."""
+    return [keys_and_values(other, memory) for _, other in units if reads(other)]
 
 
 def decoded(
@@ -28,28 +29,33 @@ def decoded(
 ) -> tuple[Tensor, list[Pair]]:  # fmt: skip
     """(texts, rows, width) through all layers, and the keys and values of what is written by then. Rows are all tokens of what was
     written for a text, or, where there is a past, hypotheses of it, each one token further: they read the same text (but for
-    `unread` tokens) and each its own past, (texts × hypotheses, heads, tokens, head width). `bias` is added to the scores of what
-    was written, (1, heads, rows or 1, tokens)."""
+    `unread` tokens) and each its own past, (texts × hypotheses, heads, tokens, head width). An attention that is gone has none.
+    `bias` is added to the scores of what was written, (1, heads, rows or 1, tokens)."""
     now: list[Pair] = []
-    shape = hidden.shape
-    for number, (own, other) in enumerate(units):
-        scores = None if bias is None else at_heads(bias, own)
-        if past is None:
-            pair = keys_and_values(own, own.before("attention_norm", hidden))
-            scores = causal(hidden) if scores is None else causal(hidden) + scores
-            hidden = _attend(own, hidden, pair, scores, drop)
-        else:
-            hidden = hidden.reshape(-1, 1, shape[-1])
-            pair = _longer(past[number], keys_and_values(own, own.before("attention_norm", hidden)))
-            hidden = _attend(own, hidden, pair, scores, drop).reshape(shape)
-        now.append(pair)
-        hidden = fed(other, _attend(other, hidden, memory[number], unread, drop), drop)
+    seen, before = iter(memory), None if past is None else iter(past)
+    for own, other in units:
+        hidden = attended(own, hidden, partial(_of_written, own, hidden, before, now, bias, drop), drop)
+        hidden = attended(other, hidden, partial(_of_read, other, hidden, seen, unread, drop), drop)
+        hidden = fed(other, hidden, drop)
     return hidden, now
 
 
-def _attend(layer: Layer, rows: Tensor, pair: Pair, scores: Tensor | None, drop: Drop) -> Tensor:
-    seen = layer.before("attention_norm", rows)
-    return attended(layer, rows, lambda: read_by(layer, seen, *pair, scores, drop), drop)
+def _of_written(
+    layer: Layer, rows: Tensor, before: Iterator[Pair] | None, now: list[Pair], bias: Tensor | None, drop: Drop
+) -> Tensor:
+    """What the rows (texts, rows, width) read of what was written; its keys and values go to the end of `now`."""
+    rows = layer.before("attention_norm", rows)
+    scores = None if bias is None else at_heads(bias, layer)
+    if before is None:
+        now.append(keys_and_values(layer, rows))
+        return read_by(layer, rows, *now[-1], causal(rows) if scores is None else causal(rows) + scores, drop)
+    alone = rows.reshape(-1, 1, rows.shape[-1])
+    now.append(_longer(next(before), keys_and_values(layer, alone)))
+    return read_by(layer, alone, *now[-1], scores, drop).reshape(*rows.shape[:2], -1)
+
+
+def _of_read(layer: Layer, rows: Tensor, memory: Iterator[Pair], unread: Tensor, drop: Drop) -> Tensor:
+    return read_by(layer, layer.before("attention_norm", rows), *next(memory), unread, drop)
 
 
 def _longer(past: Pair, further: Pair) -> Pair:

@@ -28,6 +28,11 @@ class Batch:
     def mask(self) -> Tensor:
         return self.inputs["attention_mask"]
 
+    @property
+    def written(self) -> Tensor:
+        """Of what a network learns to write, (batch, tokens): 1 where there is a token."""
+        return (self.targets >= 0).to(self.mask.dtype)
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -47,6 +52,12 @@ def forward(network: Network, anatomy: Anatomy, batch: Batch, needs: frozenset[s
         result: Any = network(**batch.inputs, output_hidden_states=HIDDEN in needs, return_dict=True)
     scores = scores_of(anatomy, states) if SCORES in needs else ()
     return Outputs(_logits(result), tuple(_hidden(result) or ()), scores, **states)
+
+
+def real_inputs(anatomy: Anatomy, path: str, x: Tensor, batch: Batch) -> Tensor:
+    """Of what the matrix at a path was given in a batch, the real tokens' (tokens, in); of what is no row of tokens, all."""
+    real = batch.written if anatomy.reads_written(path) else batch.mask
+    return x[real.bool()] if x.ndim == 3 and x.shape[:2] == real.shape else x.flatten(0, -2)
 
 
 def _logits(result: Any) -> Tensor:

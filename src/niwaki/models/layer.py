@@ -79,6 +79,11 @@ class Layer:
         return self.linear("ffn_in").out_features
 
 
+def reads(layer: Layer) -> bool:
+    """Whether its attention is there."""
+    return not isinstance(layer.part("out"), Silent)
+
+
 def run_layer(layer: Layer, hidden: Tensor, scores: Tensor, rows: slice) -> Tensor:
     """One encoder layer; `rows` says which tokens' outputs are wanted. A block that is gone is not run."""
     wanted, seen = hidden[:, rows], layer.before("attention_norm", hidden)
@@ -93,9 +98,8 @@ def around(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor]) -> Tensor:
 
 def attended(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor], drop: Drop = kept) -> Tensor:
     """Rows (…, width) with what the heads read added to them."""
-    last = layer.part("out")
-    read = wanted if isinstance(last, Silent) else mixed()
-    return layer.behind("attention_norm", drop(last(read)) + wanted)
+    read = mixed() if reads(layer) else wanted
+    return layer.behind("attention_norm", drop(layer.part("out")(read)) + wanted)
 
 
 def fed(layer: Layer, rows: Tensor, drop: Drop = kept) -> Tensor:

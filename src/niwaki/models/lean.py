@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.layer import reads
 
 
 class Lean(nn.Module):
@@ -65,7 +66,8 @@ class Step(nn.Module):
 
     def forward(self, ids: Tensor, place: Tensor, mask: Tensor, *pairs: Tensor) -> tuple[Tensor, ...]:
         every = [(pairs[number], pairs[number + 1]) for number in range(0, len(pairs), 2)]
-        scores, past = self.anatomy.step(ids, place, mask, every[: len(every) // 2], every[len(every) // 2 :])
+        first = sum(reads(other) for _, other in self.anatomy.units)  # of the past
+        scores, past = self.anatomy.step(ids, place, mask, every[:first], every[first:])
         return scores, *flat(past)
 
 

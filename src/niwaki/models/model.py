@@ -1,6 +1,7 @@
 """A model: network, tokenizer and blueprint, moving together. Saved as safetensors and JSON, never as code."""
 
 import copy
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ import torch
 from niwaki.answers._choose import files_of
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused, first_line, is_panic
-from niwaki.core.files import require_memory, write_json
+from niwaki.core.files import require_memory, write_json, write_text
 from niwaki.core.inside import inside
 from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import Header, header
@@ -78,10 +79,16 @@ class Model:
         save_file(distinct(self.network), folder / WEIGHTS, metadata={"format": "pt"})
         write_json(folder / CONFIG, config_of(self.network))
         self.tokenizer.save_pretrained(folder)
+        write_text(folder / TOKENIZER, compact((folder / TOKENIZER).read_text(encoding="utf-8")))
         if self.blueprint.edits:
             write_json(folder / BLUEPRINT, self.blueprint.to_json())
         for name, content in self.beside.items():
             (folder / name).write_bytes(content)
+
+
+def compact(text: str) -> str:
+    """JSON without the spaces that transformers puts into it: of a tokenizer half its bytes."""
+    return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from niwaki.models.forms.factored import FactoredTable
 from niwaki.models.forms.int8 import Int8Embedding
 
 
@@ -16,6 +17,9 @@ def scores(table: Any, hidden: Tensor) -> Tensor:
     """(…, width) to (…, pieces): how near each piece's vector is."""
     if isinstance(table, nn.Embedding):
         return hidden @ table.weight.T
+    if isinstance(table, FactoredTable):  # rows are never made wide
+        narrow = torch.eye(table.table.embedding_dim, dtype=hidden.dtype, device=hidden.device)
+        return scores(table.table, hidden @ table.up(narrow).T)
     if hasattr(table, "scores"):
         return table.scores(hidden)
     return hidden @ table(torch.arange(table.num_embeddings, device=hidden.device)).T.to(hidden.dtype)
@@ -70,7 +74,6 @@ class Positions(nn.Module):
 
     def again(self, table: nn.Embedding) -> "Positions":
         return Positions(nn.Parameter(table.weight.detach(), requires_grad=table.weight.requires_grad), self.offset)
-
 
     def packed(self) -> "PackedPositions":
         return PackedPositions(Int8Embedding.of(self.plain()), self.offset)

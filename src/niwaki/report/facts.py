@@ -11,7 +11,7 @@ from niwaki.report.scores import over_seeds, quality
 from niwaki.report.worth import letters
 
 SCHEMA = 1
-REFERENCE = "reference"  # the race's name for the first stage's model in transformers, eager, fp32
+REFERENCE = "reference"  # the race's name for the first stage's model as users run it today, eager, fp32
 Facts = dict[str, Any]
 
 
@@ -20,7 +20,8 @@ def facts(run: Run) -> Facts:
     contenders = mapping(run.speed.get("contenders"))
     planned = mappings(run.plan.get("stages"))
     stages = [_stage(stage, run, contenders) for stage in planned]
-    reference = _reference(stages[0], mapping(contenders.get(REFERENCE)))
+    writes = mapping(run.plan.get("task")).get("answer") == "text"  # networks that transformers does not have
+    reference = _reference(stages[0], mapping(contenders.get(REFERENCE)), "torch" if writes else "transformers")
     metric, rungs = _metric(run), ladder(run.baseline)
     best = max((stage["score"] for stage in stages if stage["score"] is not None), default=None)
     for stage in stages:
@@ -138,7 +139,7 @@ def _energy(making: Facts, contender: Facts) -> Facts:
     return {"making": making, "per_1000": per_1000, "label": letters(per_1000)}
 
 
-def _reference(first: Facts, contender: Facts) -> Facts:
+def _reference(first: Facts, contender: Facts, engine: str) -> Facts:
     """The figures of the first stage's model run as users run it today; what the race leaves out is the stage's own."""
     own = {**quality(contender.get("score")), "seeds": None}
     scored = own if own["score"] is not None else {key: first[key] for key in own}
@@ -149,7 +150,7 @@ def _reference(first: Facts, contender: Facts) -> Facts:
     return {
         "name": REFERENCE,
         "stage": first["name"],
-        "engine": "transformers",
+        "engine": engine,
         **scored,
         **sizes,
         **_pace(contender),

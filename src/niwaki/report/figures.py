@@ -5,7 +5,20 @@ from typing import Any
 
 UNKNOWN = "unknown"
 SHARES = {  # said in per cent, their differences in points; all else (matthews, pearson, spearman) as plain numbers
-    *("accuracy", "precision", "recall", "f1", "f1_macro", "f1_micro", "f1_entities", "exact", "overlap", "mean", "bleu", "chrf"),
+    *(
+        "accuracy",
+        "precision",
+        "recall",
+        "f1",
+        "f1_macro",
+        "f1_micro",
+        "f1_entities",
+        "exact",
+        "overlap",
+        "mean",
+        "bleu",
+        "chrf",
+    ),
 }
 
 

@@ -67,7 +67,7 @@ def _tick(metric: str, value: float) -> str:
 
 
 def _pareto(facts: Facts, axis: pareto.Axis, cost: Any) -> Markup | None:
-    reference = {**facts["reference"], "name": f"{facts['reference']['stage']} in transformers"}
+    reference = {**facts["reference"], "name": f"{facts['reference']['stage']} in {facts['reference']['engine']}"}
     baseline = facts["baseline"]
     contenders = [*facts["stages"], reference, *([baseline] if baseline else [])]
     points = [

@@ -85,7 +85,9 @@ def cheapest(stages: list[Stage]) -> tuple[str | None, Stage]:
 
 def _sentence(facts: dict[str, Any], chosen: Stage, best: Stage, answer: dict[str, Any] | None) -> str:
     gains = _gains(chosen)
-    against = f" and, against {facts['reference']['stage']} in plain transformers, {gains}" if gains else ""
+    against = (
+        f" and, against {facts['reference']['stage']} in plain {facts['reference']['engine']}, {gains}" if gains else ""
+    )
     stage = f"{chosen['name']}: {_quality(facts['metric'], chosen, best)}{against}."
     needed, short = (answer["needed"], answer["short"]) if answer else ("", "")
     if needed in ("not shown", "no"):

@@ -119,6 +119,8 @@ def rehearse(plan: Plan) -> None:
             shapes[stage.spec.name] = found = _rehearsed(stage, shapes)
             if plan.task.kind.architecture == WRITTEN and not found.anatomy.writes:
                 raise Refused(f"task '{plan.task.name}' is answered by writing, and the model only reads; put {{ use = 'writer' }} first among the first stage's methods")  # fmt: skip
+            if found.anatomy.writes and plan.task.kind.architecture != WRITTEN:
+                raise Refused(f"task '{plan.task.name}' is answered with a {plan.task.answer}, and the model writes; leave 'writer' out, or choose a task that is answered by writing")  # fmt: skip
         except Refused as error:
             raise Refused([f"stage '{stage.spec.name}': {fault}" for fault in error.faults]) from None
 

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import torch
 from torch import Tensor
 
 from niwaki.answers._kind import Input, Rows
 from niwaki.core.errors import Refused
 from niwaki.core.files import committed, require_space, write_json
-from niwaki.core.log import say
+from niwaki.core.log import progress, say
 from niwaki.core.seeds import derive
 from niwaki.data import unlabelled
 from niwaki.data.batching import epoch_batches
+from niwaki.data.ragged import Ragged
 from niwaki.engines.alone import Alone
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.files import write_program
@@ -32,8 +34,8 @@ from niwaki.models.model import CONFIG, Model, config_of, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
 from niwaki.run.plan import Plan, PlannedStage, digest_of
 from niwaki.tasks._task import Features, Task, texts_in
-from niwaki.train.feed import Feed, encode_for
-from niwaki.train.kept import Kept
+from niwaki.train.feed import Feed, encode_for, encode_rows
+from niwaki.train.kept import Kept, blocks, key_of
 from niwaki.train.loop import Interrupted, Job, fit
 from niwaki.train.state import Position
 from niwaki.train.teacher import Ask, FromDisk, Shelf, Teacher, beside, in_batches, remembering, several
@@ -133,7 +135,7 @@ class StageMaker:
     def _kept(self, model: Model, folder: Path, feed: Feed, names: tuple[str, ...], ask: Ask) -> Ask:
         """`ask`, or what it said before; the disk that this takes is worked out first."""
         settings, label = self.plan.recipe.cache, f"{self.stage.spec.name}: teacher"
-        place = Path(settings.folder).expanduser() if settings.folder else self.run_folder.parent / ".teachers"
+        place = self._shelves
         how = "alone" if len(names) > 1 else self.stage.precision
         shelf = Shelf((digest_of(folder), how), model, feed, names)
         need = sum(shelf.bytes.values())
@@ -171,11 +173,43 @@ class StageMaker:
     def _features(self, model: Model) -> Features:
         """Training rows in the model's tokens, with the unlabelled ones behind."""
         train, limit = self.stage.spec.train, min(self.task.max_tokens, model.anatomy.max_tokens)
-        labelled = encode_for(model, self.task, "train") if train is None or train.labelled else None
+        labelled = encode_rows(model, self.task, self._rows) if train is None or train.labelled else None
         if not self._unlabelled:
-            return labelled or encode_for(model, self.task, "train")
+            return labelled or encode_rows(model, self.task, self._rows)
         others = self.task.unlabelled(self._unlabelled, model.tokenizer.backend_tokenizer, limit)
         return labelled.joined(others) if labelled else others
+
+    @cached_property
+    def _rows(self) -> pa.Table:
+        """The labelled rows that are trained on, as the methods want them."""
+        rows = self.task.splits()["train"]
+        for method in self.stage.methods:
+            rows = method.rows(rows, self._answered)
+        return rows
+
+    def _answered(self, rows: pa.Table) -> pa.Table:
+        """Rows with the first teacher's answers, as its deployed form gives them, kept for other stages and runs."""
+        folder, label = self._model_folder(self.stage.spec.teachers[0]), f"{self.stage.spec.name}: teacher"
+        predictor, found = Predictor(folder), []
+        encoded = predictor.encode(self.task.inputs(rows))
+        kept = Kept(self._shelves, int(self.plan.recipe.cache.gigabytes * 1e9))
+        with progress(label, rows.num_rows) as update:
+            for block in blocks(len(encoded.ids)):
+                self._pause()
+                part = some_of(encoded, block)
+                key = key_of((digest_of(folder), predictor.engine), "answers", part.ids.values, part.types.values, part.ids.lengths)  # fmt: skip
+                said = kept.find(key)
+                found.append(kept.put(key, predictor.logits(part)) if said is None else said)
+                update(block.stop, "texts answered")
+        logits = np.concatenate(found)
+        values = predictor.kind.values(logits, encoded, self.task.inputs(rows), predictor.labels)
+        return self.task.answered(rows, values)
+
+    @property
+    def _shelves(self) -> Path:
+        """Where what teachers said is kept."""
+        folder = self.plan.recipe.cache.folder
+        return Path(folder).expanduser() if folder else self.run_folder.parent / ".teachers"
 
     @cached_property
     def _unlabelled(self) -> list[Input]:
@@ -274,6 +308,15 @@ class StageMaker:
 
     def _few(self, predictor: Predictor, count: int) -> Rows:
         return predictor.encode(self.task.inputs(self.task.splits()["test"].slice(0, count)))
+
+
+def some_of(rows: Rows, block: range) -> Rows:
+    """Some sequences in a row."""
+    ids, types = (
+        Ragged(part.values[part.starts[block.start] : part.starts[block.stop]], part.starts[block.start : block.stop + 1] - part.starts[block.start])
+        for part in (rows.ids, rows.types)
+    )  # fmt: skip
+    return Rows(ids, types, np.arange(len(ids)), [])
 
 
 @torch.no_grad()

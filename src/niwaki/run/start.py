@@ -10,7 +10,7 @@ from niwaki.core.errors import Refused
 from niwaki.run.result import Run
 
 RUNS = Path("runs")
-EXAMPLE, OWN = "rotten_tomatoes", "own"  # recipes that are run where none is named
+EXAMPLE, OWN, PAIRS = "rotten_tomatoes", "own", "pairs"  # recipes that are run where none is named
 
 
 def run(
@@ -48,14 +48,33 @@ def resolve(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> t
     """The recipe's file, the run's name, and the overrides with `data` among them (before the user's own, which may refine it)."""
     from niwaki.run.recipe import locate
 
-    path = locate(str(recipe) or (OWN if data else EXAMPLE))
     if not data:
+        path = locate(str(recipe) or EXAMPLE)
         return path, path.stem, list(overrides)
-    return path, f"{Path(data).stem}-{path.stem}", [*own_rows(str(data), overrides), *overrides]
+    task = task_of(str(data), overrides)
+    path = locate(str(recipe) or (PAIRS if is_written(task) else OWN))
+    return path, f"{Path(data).stem}-{path.stem}", [*rows_of(str(data), task), *overrides]
 
 
 def own_rows(data: str, overrides: Sequence[str]) -> list[str]:
     """Overrides that put a user's rows in the place of a recipe's: their task, unless it is named, and where they lie."""
+    return rows_of(data, task_of(data, overrides))
+
+
+def rows_of(data: str, task: str) -> list[str]:
+    return [f"task={json.dumps(task)}", f"data={{ path = {json.dumps(data)} }}"]
+
+
+def is_written(task: str) -> bool:
+    """Whether the task is answered with a text."""
+    from niwaki.tasks import TASKS
+    from niwaki.tasks._task import Task
+
+    return task in TASKS.names() and TASKS.load(task, Task).answer == "text"
+
+
+def task_of(data: str, overrides: Sequence[str]) -> str:
+    """The task of a user's rows: as he names it, else as their columns tell."""
     from niwaki.run.recipe import apply_override
     from niwaki.tasks._recognise import recognise
 
@@ -64,10 +83,9 @@ def own_rows(data: str, overrides: Sequence[str]) -> list[str]:
         with contextlib.suppress(Refused):  # a fault in an override is told where the recipe is read
             apply_override(said, override)
     try:
-        task = said["task"] if "task" in said else recognise(data, _columns(said["data"]))
+        return str(said["task"]) if "task" in said else recognise(data, _columns(said["data"]))
     except Refused as error:
         raise Refused([fault if data in fault else f"{data}: {fault}" for fault in error.faults]) from None
-    return [f"task={json.dumps(task)}", f"data={{ path = {json.dumps(data)} }}"]
 
 
 def _columns(settings: Any) -> dict[str, str]:

@@ -39,6 +39,8 @@ def write(sources: Sequence[Path], split: str, pieces: int, out: Path, columns: 
     for source in sources:
         if not source.exists():
             raise Refused(f"{source}: is not there")
+        if not source.is_file() and not source.is_dir():  # a pipe or a device could be read once, or never ends
+            raise Refused(f"{source}: is not a plain file, and is read twice; write it to a file first")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
         raise Refused(f"{out}: is there already; remove it, or choose another folder with --out")
     require_writable(out)

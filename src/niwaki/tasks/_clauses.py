@@ -29,10 +29,12 @@ class Words:
     names: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
     letters: set[str] = field(default_factory=set)
+    symbols: set[str] = field(default_factory=set)  # all
 
     def add(self, formula: str) -> None:
         """ValueError where it is none."""
         symbols = spaced(formula, "clauses").split()
+        self.symbols |= set(symbols)
         bound = set()
         while symbols[:1] == [BINDS]:
             if len(symbols) < 4 or symbols[2] != ".":
@@ -99,7 +101,7 @@ class Maker:
             heads = self._clause(variable, named)
             tail = self._tail(heads)
             formula += [(firsts, [*then, tail]) for firsts, then in heads]
-            if words.nouns:
+            if "*" in words.symbols:
                 formula.append((["*"], [self._starred(variable, tail, heads)]))
         alone = sorted(words.names - words.nouns - words.verbs)
         if alone:
@@ -141,7 +143,9 @@ class Maker:
 
     def _tail(self, heads: list[Alternative]) -> int:
         tail = self._rule([])
-        self.made[tail] += [(["AND"], [self._rule([(firsts, [*then, tail]) for firsts, then in heads])]), ([END], [])]
+        self.made[tail].append(([END], []))
+        if "AND" in self.words.symbols:
+            self.made[tail].append((["AND"], [self._rule([(firsts, [*then, tail]) for firsts, then in heads])]))
         return tail
 
     def _starred(self, variable: list[Symbol], tail: int, heads: list[Alternative]) -> int:

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from niwaki.answers._grammar import to_bytes
 from niwaki.answers._kind import Value
+from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.tasks import _grammars
 from niwaki.tasks._notation import Notation, parse, sorted_within, spaced
@@ -27,7 +28,14 @@ class Formulas(Writing):
         raise NotImplementedError
 
     def columns(self, table: pa.Table) -> dict[str, Any]:
+        self.refuse_without(table, list(self.reads.values()))
         return dict(self.reads) or super().columns(table)
+
+    def refuse_without(self, table: pa.Table, columns: Sequence[str]) -> None:
+        """A named task knows its columns; these must be there."""
+        missing = [name for name in columns if name not in table.column_names]
+        if missing:
+            raise Refused(f"{self.source()}: has no column '{missing[0]}', which task '{self.name}' reads (there is: {', '.join(table.column_names)})")  # fmt: skip
 
     def spaced(self, target: str) -> str:
         return spaced(target, self.noted)

@@ -3,13 +3,15 @@
 Two places are of one kind where the same symbol was called in both (carried on: kinds are what hangs together), and may then
 hold every call that any of them held: so a formula need not have been seen to be written. What stands alone is of a sort
 (ci0 and ci3, morning:pd and evening:pd; a variable), and sorts are alike that were seen in one place which holds no calls; a
-place holds the sorts like those seen in it. FunQL's `all` goes wherever calls of its kind go.
+place holds the sorts like those seen in it. FunQL's `all` goes wherever calls of its kind go. Of names in quotes a place holds
+those that were seen in it, word by word.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
 
 from niwaki.answers._grammar import END, Alternative, Rules, Symbol
 from niwaki.core.errors import Refused
@@ -19,8 +21,17 @@ VARIABLE = re.compile(r"\$\d+|[A-Z]")
 NUMBERED, SORTED = re.compile(r"([a-z]+)\d+"), re.compile(r".+:([a-z]+)")
 FEW = 2  # a symbol seen with more numbers of arguments than these takes any number of them
 Slot = tuple[str, int]  # a symbol and which of its places
-Kind = tuple[str | None, frozenset[str]]  # the first call of those that go there, if any; and what goes there alone
+Name = tuple[str, ...]  # its words
+Held = TypeVar("Held", str, Name)
 ROOT: Slot = ("", -1)
+
+
+class Kind(NamedTuple):
+    """What may stand in a place."""
+
+    call: str | None  # the first of the symbols that are called there, if any
+    alone: frozenset[str]
+    names: frozenset[Name]
 
 
 def read(formulas: Sequence[str], notation: Notation) -> Rules | None:
@@ -44,7 +55,7 @@ class Seen:
     called: dict[Slot, set[str]] = field(default_factory=lambda: defaultdict(set))
     alone: dict[Slot, set[str]] = field(default_factory=lambda: defaultdict(set))
     sizes: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))  # numbers of arguments of each symbol
-    quoted: set[str] = field(default_factory=set)  # words of names
+    named: dict[Slot, set[Name]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, tree: Tree, slot: Slot) -> None:
         if tree.arguments is None:
@@ -56,11 +67,11 @@ class Seen:
             self.add(argument, (tree.head, place))
 
     def _add_alone(self, head: str, slot: Slot) -> None:
-        quote = QUOTE["calls"]
-        if head.startswith(quote + " "):
-            self.quoted |= set(head.split()[1:-1])
-            head = quote
-        self.alone[slot].add(head)
+        quote, *words = head.split(" ")
+        if words and quote == QUOTE["calls"]:
+            self.named[slot].add(tuple(words[:-1]))
+        else:
+            self.alone[slot].add(head)
 
     def takes_any(self, head: str) -> bool:
         return len(self.sizes[head]) > FEW
@@ -71,26 +82,28 @@ class Seen:
 
     def kinds(self, pooled: bool) -> dict[Slot, Kind]:
         """Slot → its kind. `pooled`: what stands alone goes wherever calls of the kind go."""
-        alone, called = self._by_slot(self.alone), self._by_slot(self.called)
-        alike = joined_up({slot: {sort_of(head) for head in heads if bound(head)} for slot, heads in alone.items() if slot not in called})  # fmt: skip
-        like = joined_up(called)
+        alone, called, named = self._by_slot(self.alone), self._by_slot(self.called), self._by_slot(self.named)
+        own = {slot: {sort_of(head) for head in heads if not VARIABLE.fullmatch(head)} for slot, heads in alone.items() if slot not in called}  # fmt: skip
+        alike, like = joined_up(own), joined_up(called)
         members: dict[str, set[str]] = defaultdict(set)
         for head in {head for heads in alone.values() for head in heads}:
             members[alike.get(sort_of(head), sort_of(head))].add(head)
-        found = {slot: (like[min(called[slot])] if slot in called else None) for slot in {*alone, *called}}
-        holds = {slot: {one for head in alone.get(slot, ()) for one in members[alike.get(sort_of(head), sort_of(head))]} for slot in found}  # fmt: skip
+        calls = {slot: like[min(called[slot])] if slot in called else None for slot in {*alone, *called, *named}}
+        holds = {slot: {one for head in alone.get(slot, ()) for one in members[alike.get(sort_of(head), sort_of(head))]} for slot in calls}  # fmt: skip
         if pooled:
             pools: dict[str | None, set[str]] = defaultdict(set)
-            for slot, kind in found.items():
-                pools[kind] |= holds[slot]
-            holds = {slot: pools[kind] if kind else holds[slot] for slot, kind in found.items()}
-        return {slot: (kind, frozenset(holds[slot])) for slot, kind in found.items()}
+            for slot, call in calls.items():
+                pools[call] |= holds[slot]
+            holds = {slot: pools[call] if call else holds[slot] for slot, call in calls.items()}
+        return {
+            slot: Kind(call, frozenset(holds[slot]), frozenset(named.get(slot, ()))) for slot, call in calls.items()
+        }
 
-    def _by_slot(self, seen: dict[Slot, set[str]]) -> dict[Slot, set[str]]:
+    def _by_slot(self, seen: dict[Slot, set[Held]]) -> dict[Slot, set[Held]]:
         """All places of a symbol that takes any number of arguments are one."""
-        found: dict[Slot, set[str]] = defaultdict(set)
-        for slot, heads in seen.items():
-            found[slot if slot == ROOT else self.slot(*slot)] |= heads
+        found: dict[Slot, set[Held]] = defaultdict(set)
+        for slot, held in seen.items():
+            found[slot if slot == ROOT else self.slot(*slot)] |= held
         return dict(found)
 
 
@@ -118,11 +131,6 @@ def sort_of(head: str) -> str:
     return f"{like[1]}:" if like else head
 
 
-def bound(head: str) -> bool:
-    """Whether it stands for one thing, and so says what kind of place it is in."""
-    return not VARIABLE.fullmatch(head) and head != QUOTE["calls"]
-
-
 class Maker:
     """Rules of what was seen: one for each kind of place, and some for what is left of a call."""
 
@@ -132,7 +140,7 @@ class Maker:
         self.numbers: dict[tuple[object, ...], int] = {}
         self.calls: dict[str, set[str]] = defaultdict(set)
         for slot, heads in seen.called.items():
-            self.calls[str(self.kinds[slot if slot == ROOT else seen.slot(*slot)][0])] |= heads
+            self.calls[str(self.kinds[slot if slot == ROOT else seen.slot(*slot)].call)] |= heads
 
     def rules(self) -> Rules:
         self._numbered(("formula",), lambda: [(firsts, [*then, END]) for firsts, then in self._term(self.kinds[ROOT])])
@@ -154,16 +162,17 @@ class Maker:
 
     def _term(self, kind: Kind) -> list[Alternative]:
         """What may stand in a place of the kind."""
-        calls, alone = sorted(self.calls[kind[0]] if kind[0] is not None else ()), sorted(kind[1])
-        quote = QUOTE["calls"]
-        found: list[Alternative] = [([head], [self._name()] if head == quote else []) for head in alone]
+        calls, alone = sorted(self.calls[kind.call] if kind.call is not None else ()), sorted(kind.alone)
+        found: list[Alternative] = [([head], []) for head in alone]
+        if kind.names:
+            found.append(([QUOTE["calls"]], [self._name(kind.names)]))
         if self.notation == "calls":
             both = sorted(set(calls) & set(alone))
             if both:
                 raise Refused(f"'{both[0]}' stands both alone and before a bracket in the train formulas, so no grammar can be read off them; set data.well_formed = false")  # fmt: skip
             return found + [([head or "("], [*(["("] if head else []), *self._arguments(head)]) for head in calls]
         if calls:
-            found.append((["("], [self._numbered(("call", kind[0]), lambda: [([head], self._arguments(head)) for head in calls])]))  # fmt: skip
+            found.append((["("], [self._numbered(("call", kind.call), lambda: [([head], self._arguments(head)) for head in calls])]))  # fmt: skip
         return found
 
     def _arguments(self, head: str) -> list[Symbol]:
@@ -190,11 +199,17 @@ class Maker:
             return [*ends, ([","], [self._argument(kind), *rest])]
         return [*ends, *((firsts, [*then, *rest]) for firsts, then in self._term(kind))]
 
-    def _name(self) -> int:
-        """Words, at least one, and the quote that ends them."""
-        words = sorted(self.seen.quoted)
-        rest = self._numbered(("name",), lambda: [([QUOTE["calls"]], []), (words, [self.numbers[("name",)]])])
-        return self._numbered(("word",), lambda: [(words, [rest])])
+    def _name(self, rest: frozenset[Name]) -> int:
+        """What is left of names that begin alike: their next word, or the quote that ends them."""
+        return self._numbered(("name", rest), lambda: self._words(rest))
+
+    def _words(self, rest: frozenset[Name]) -> list[Alternative]:
+        following: dict[str, set[Name]] = defaultdict(set)
+        for name in rest:
+            if name:
+                following[name[0]].add(name[1:])
+        ends: list[Alternative] = [([QUOTE["calls"]], [])] if () in rest else []
+        return [*ends, *(([word], [self._name(frozenset(names))]) for word, names in sorted(following.items()))]
 
 
 def grouped(alternatives: Iterable[Alternative]) -> list[Alternative]:

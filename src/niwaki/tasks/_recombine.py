@@ -5,45 +5,69 @@ the train rows alone. A row whose question does not spell the name out as its fo
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from niwaki.core.seeds import numpy_generator
-from niwaki.tasks._geography import World
+from niwaki.tasks._geography import STATES, World
 
-NAMED = re.compile(r"(stateid|riverid|cityid)\('([^']+)'(\)|, _\))")
-KINDS = {"stateid": "state", "riverid": "river", "cityid": "city"}
+NAMED = re.compile(r"(stateid|riverid)\('([^']+)'\)|(cityid)\('([^']+)', (_|'\w+')\)")
 TRIES = 20  # draws for each row that is wanted, before too few are given
 Row = tuple[str, str]  # question, formula
 
 
-def recombined(rows: Sequence[Row], names: Mapping[str, Sequence[str]], wanted: int, without: Collection[str], seed: int) -> list[Row]:  # fmt: skip
+class Name(NamedTuple):
+    kind: str  # state, river, city, or town: a city told with its state
+    said: str  # in a question
+    written: str  # in a formula
+
+
+def recombined(rows: Sequence[Row], names: Mapping[str, Sequence[Name]], wanted: int, without: Collection[str], seed: int) -> list[Row]:  # fmt: skip
     """At most so many new rows, none twice, none that is there, and none of the questions `without`. The same seed, the same rows."""
-    patterns = [pattern for row in rows if (pattern := swappable(*row))]
+    patterns = [(row, places) for row in rows if (places := [one for one in swappable(*row) if names[one.kind]])]
     if not patterns:
         return []
     generator = numpy_generator(seed, "recombined", wanted)
+    decks = {kind: dealt(some, generator) for kind, some in names.items()}
     found: dict[Row, None] = {}
     known = set(rows)
     for _ in range(wanted * TRIES):
         if len(found) == wanted:
             break
-        question, formula, places = patterns[generator.integers(len(patterns))]
-        for kind, name in places:
-            others = names[KINDS[kind]]
-            question, formula = swapped(question, formula, kind, name, others[generator.integers(len(others))])
+        (question, formula), places = patterns[int(generator.integers(len(patterns)))]
+        for name in places:
+            question, formula = swapped(question, formula, name, next(decks[name.kind]))
         if (question, formula) not in known and question not in without:
             found[question, formula] = None
     return list(found)
 
 
-def swappable(question: str, formula: str) -> tuple[str, str, list[tuple[str, str]]] | None:
-    """A row with the names in it that can be exchanged: those that stand in the question once, and are no part of another."""
-    places = [(kind, name) for kind, name, _ in dict.fromkeys(NAMED.findall(formula))]
-    names = [name for _, name in places]
-    if len(set(names)) != len(names):
-        return None
-    found = [place for place in places if len(spelt(place[1], question)) == 1 and sum(place[1] in name for name in names) == 1]
-    return (question, formula, found) if found else None
+def dealt(names: Sequence[Name], generator: np.random.Generator) -> Iterator[Name]:
+    """All of them in some order, then in another: none comes again before each has come."""
+    while names:
+        for place in generator.permutation(len(names)):
+            yield names[int(place)]
+
+
+def swappable(question: str, formula: str) -> list[Name]:
+    """The names of a row that can be exchanged: those that stand in the question once, and are no part of another."""
+    names = list(dict.fromkeys(named(question, formula)))
+    return [one for one in names if len(spelt(one.said, question)) == 1 and sum(one.said in other.said for other in names) == 1]  # fmt: skip
+
+
+def named(question: str, formula: str) -> Iterator[Name]:
+    """The names in a formula, as the question would say them."""
+    for found in NAMED.finditer(formula):
+        kind, name, _, city, state = found.groups()
+        if kind:
+            yield Name(kind.removesuffix("id"), name, found[0])
+        elif state == "_":
+            yield Name("city", city, found[0])
+        else:
+            ways = [f"{city} {STATES.get(state.strip(chr(39)), '')}", f"{city} {state.strip(chr(39))}"]
+            yield Name("town", next((way for way in ways if spelt(way, question)), ways[0]), found[0])
 
 
 def spelt(name: str, question: str) -> list[str]:
@@ -51,17 +75,25 @@ def spelt(name: str, question: str) -> list[str]:
     return re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE)
 
 
-def swapped(question: str, formula: str, kind: str, name: str, other: str) -> Row:
+def swapped(question: str, formula: str, name: Name, other: Name) -> Row:
     """Another name in the place of one, capitalized as that was."""
-    as_written = spelt(name, question)[:1]
+    as_written = spelt(name.said, question)[:1]
     if not as_written:
         return question, formula  # a name put in before hides it
-    shown = other if as_written[0].islower() else " ".join(word.capitalize() for word in other.split())
-    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
-    return pattern.sub(lambda _: shown, question, count=1), formula.replace(f"{kind}('{name}'", f"{kind}('{other}'")
+    shown = other.said if as_written[0].islower() else " ".join(word.capitalize() for word in other.said.split())
+    pattern = re.compile(rf"(?<!\w){re.escape(name.said)}(?!\w)", re.IGNORECASE)
+    return pattern.sub(lambda _: shown, question, count=1), formula.replace(name.written, other.written)
 
 
-def names_in(world: World) -> dict[str, list[str]]:
-    """Names by kind. A city that is called as a state is left out: of New York no question says which it means."""
-    found = {kind: {thing.name for thing in world.things if thing.kind == kind} for kind in KINDS.values()}
-    return {kind: sorted(names - (found["state"] if kind == "city" else set())) for kind, names in found.items()}
+def names_in(world: World) -> dict[str, list[Name]]:
+    """Names by kind. A city that is called as a state is no `city`: of New York no question says which it means."""
+    things = sorted(world.things)
+    found = {kind: [Name(kind, name, f"{kind}id('{name}')") for name in dict.fromkeys(one.name for one in things if one.kind == kind)] for kind in ("state", "river")}  # fmt: skip
+    states, letters = {one.said for one in found["state"]}, {state: said for said, state in STATES.items()}
+    cities = [one for one in things if one.kind == "city"]
+    alone = dict.fromkeys(one.name for one in cities if one.name not in states)
+    return {
+        **found,
+        "city": [Name("city", name, f"cityid('{name}', _)") for name in alone],
+        "town": [Name("town", f"{one.name} {one.state}", f"cityid('{one.name}', '{letters[one.state]}')") for one in cities if one.state in letters],
+    }  # fmt: skip

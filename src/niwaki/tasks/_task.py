@@ -256,6 +256,10 @@ class Task(Settings):
         """The right answers, as plain data."""
         raise NotImplementedError
 
+    def answered(self, rows: pa.Table, values: Sequence[Value]) -> pa.Table:
+        """The rows with these answers in the place of the right ones."""
+        raise Refused(f"task '{self.name}': its rows cannot be given a teacher's answers; distil with 'logits'")
+
     def texts(self, rows: pa.Table) -> Iterator[str]:
         """All that is written in the rows, for vocabularies."""
         for part in sliced(rows):

@@ -9,7 +9,7 @@ from niwaki.tasks._notation import Notation
 class Atis(Formulas):
     home: ClassVar[str] = "atis"
     reads: ClassVar[dict[str, str]] = {"text": "utterance", "target": "logical_form"}
-    unordered: ClassVar[tuple[str, ...]] = ("and", "or")
+    unordered: ClassVar[tuple[str, ...]] = ("and", "or", "=")
     description: ClassVar[str] = "the formula of a flight enquiry"
 
     @property

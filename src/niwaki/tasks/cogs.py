@@ -25,6 +25,7 @@ CATEGORIES = (
     "prim_to_subj_proper", "subj_to_obj_common", "subj_to_obj_proper", "unacc_to_transitive",
 )  # fmt: skip
 OTHER = -1
+COLUMNS = ["sentence", "logical_form", "category"]
 
 
 class Cogs(Formulas):
@@ -49,11 +50,10 @@ class Cogs(Formulas):
         missing = "train" if "train" not in found else GENERAL if general is None else ""
         if missing or general is None:
             raise Refused(f"{folder}: has no {missing} rows, which task '{self.name}' needs")
-        return {**found, GENERAL: files.read_table(general)}
+        return {part: headed(table) for part, table in {**found, GENERAL: files.read_table(general)}.items()}
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
-        if "category" not in table.column_names:
-            raise Refused(f"{self.source()}: the {part} rows have no column 'category', which COGS has")
+        self.refuse_without(table, COLUMNS)
         place = compute.index_in(table.column("category").cast(pa.string()), pa.array(CATEGORIES))
         return super().checked(part, table).append_column("category", compute.fill_null(place, OTHER))
 
@@ -69,3 +69,11 @@ class Cogs(Formulas):
         if len(there) < 2:
             return scores
         return scores | {f"exact_{CATEGORIES[one]}": float(right[place == one].mean()) for one in there if one != OTHER}
+
+
+def headed(table: pa.Table) -> pa.Table:
+    """Rows of the set's own files, which have no header: what was taken for one is the first of them."""
+    if table.num_columns != len(COLUMNS) or set(table.column_names) & set(COLUMNS):
+        return table
+    first = pa.table({name: [said] for name, said in zip(COLUMNS, table.column_names, strict=True)})
+    return pa.concat_tables([first, table.rename_columns(COLUMNS)])

@@ -32,7 +32,9 @@ class Geoquery(Formulas):
         "en", "of the questions; es, ja and tr have 250"
     )
     meaning: Literal["funql", "sql", "prolog"] = setting("funql", "what is written")
-    recombined: int = setting(0, "train rows to add, with other names of the database in the places of theirs; of funql", ge=0, le=100_000)
+    recombined: int = setting(
+        0, "train rows to add, with other names of the database in the places of theirs; of funql", ge=0, le=100_000
+    )
 
     home: ClassVar[str] = "geoquery"
     description: ClassVar[str] = "the formula that answers a question on the geography of the USA"
@@ -42,12 +44,16 @@ class Geoquery(Formulas):
         return "sql" if self.meaning == "sql" else "calls"
 
     def parts(self) -> dict[str, pa.Table]:
-        """As the questions are split by custom: 550, 50 and 280; rows that lack the language or the meaning are left out."""
-        table = files.read_table(self._file()).select(["question_split", self.language, self.meaning])
+        """As the questions are split by custom: 550, 50 and 280; rows that lack the language or the meaning are left out. Questions are
+        in small letters, as the set first had them: so a name is the same word in the question and in the formula."""
+        table = files.read_table(self._file())
+        self.refuse_without(table, ["question_split", self.language, self.meaning])
+        table = table.select(["question_split", self.language, self.meaning])
         table = table.filter(
             compute.and_(*(compute.is_valid(table.column(name)) for name in (self.language, self.meaning)))
         )
         table = table.rename_columns(["question_split", *self.reads])
+        table = table.set_column(1, "text", compute.utf8_lower(table.column("text")))
         found = {ours: table.filter(compute.equal(table.column(0), theirs)).drop_columns(["question_split"]) for theirs, ours in PARTS.items()}  # fmt: skip
         return {**found, "train": pa.concat_tables([found["train"], self._more(found)])} if self.recombined else found
 
@@ -55,10 +61,14 @@ class Geoquery(Formulas):
         """Train rows with other names; no question of another part is among them."""
         if self.meaning != "funql" or not self._beside.is_file():
             raise Refused(f"data.recombined: other names can be put into funql alone, and come from {DATABASE} beside the rows; set it to 0")  # fmt: skip
-        without = {text for part, table in found.items() if part != "train" for text in table.column("text").to_pylist()}
+        without = {
+            text for part, table in found.items() if part != "train" for text in table.column("text").to_pylist()
+        }
         rows = list(zip(*(found["train"].column(name).to_pylist() for name in self.reads), strict=True))
         more = recombined(rows, names_in(World(Database(self._beside))), self.recombined, without, 0)
-        return pa.table({name: [row[place] for row in more] for place, name in enumerate(self.reads)}, schema=found["train"].schema)
+        return pa.table(
+            {name: [row[place] for row in more] for place, name in enumerate(self.reads)}, schema=found["train"].schema
+        )
 
     def _file(self) -> Path:
         folder = Path(self.source()).expanduser()

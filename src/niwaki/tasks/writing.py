@@ -106,6 +106,9 @@ class Writing(Task):
     def gold(self, rows: pa.Table) -> list[Value]:
         return rows.column("target").to_pylist()
 
+    def answered(self, rows: pa.Table, values: Sequence[Value]) -> pa.Table:
+        return rows.set_column(rows.column_names.index("target"), "target", pa.array(values, pa.string()))
+
     def targets(self, rows: pa.Table, encoded: Rows) -> Ragged:
         """The tokens of what is to be written, with the marks that its tokenizer puts around them, and its end; cut after
         `longest`."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 import torch
 from torch import Tensor
 
@@ -57,5 +58,10 @@ def written_before(targets: Tensor, start: int) -> Tensor:
 
 
 def encode_for(model: Model, task: Task, part: str) -> Features:
-    """The task's rows of a split, in the model's tokens, no longer than the model can read."""
-    return task.features(task.splits()[part], model.tokenizer.backend_tokenizer, model.anatomy.max_tokens)
+    """The task's rows of a split."""
+    return encode_rows(model, task, task.splits()[part])
+
+
+def encode_rows(model: Model, task: Task, rows: pa.Table) -> Features:
+    """Rows of the task in the model's tokens, no longer than the model can read."""
+    return task.features(rows, model.tokenizer.backend_tokenizer, model.anatomy.max_tokens)

@@ -18,6 +18,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
+from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
 
@@ -44,6 +45,7 @@ class Writer(Method):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(context.seed, "writer"))
             network = build(config).eval()
+        refuse_narrow(network)
         network.config.architectures = [type(network).__name__]
         if self.encoder == "pretrained":
             own = network.encoder.state_dict()
@@ -55,7 +57,9 @@ class Writer(Method):
         if moment == "finish":
             return model
         with torch.device("meta"):
-            return Model(build(self.config(model, SOME)), None)
+            network = build(self.config(model, SOME))
+        refuse_narrow(network)
+        return Model(network, None)
 
     def config(self, model: Model, pieces: int) -> dict[str, Any]:
         anatomy = model.anatomy
@@ -65,7 +69,7 @@ class Writer(Method):
         heads, neurons = self.heads or anatomy.layers[0].heads, self.neurons or anatomy.layers[0].neurons
         if width % heads:
             raise Refused(f"writer: hidden {width} is not a multiple of heads {heads}")
-        fresh = {anatomy.depth_key: self.depth or len(anatomy.order), anatomy.width_key: width, anatomy.heads_key: heads, anatomy.neurons_key: neurons}  # fmt: skip
+        fresh = anatomy.shape(self.depth or len(anatomy.order), width, heads, neurons)
         shared = {"vocab_size": pieces, "pad_token_id": PAD, "decoder_shares": True} if self.shared else {}
         return {
             **kept, **(fresh if self.encoder == "fresh" else {}), **shared,
@@ -87,6 +91,14 @@ class Writer(Method):
             faults.append(f"writer: {asked[0]} is for a fresh encoder; set encoder = 'fresh', or leave it out")
         if faults:
             raise Refused(faults)
+
+
+def refuse_narrow(network: Network) -> None:
+    """A table that both use is as wide as the decoder."""
+    config, anatomy = network.config, anatomy_of(network)
+    projected = anatomy.projection and next(anatomy.whole_matrices()).endswith(anatomy.projection)
+    if config.decoder_shares and (projected or anatomy.tokens.embedding_dim != anatomy.width):
+        raise Refused(f"writer: an encoder of family '{config.niwaki_encoder}' widens what its table gives, so a decoder cannot share the table; set shared = false")  # fmt: skip
 
 
 def longest(config: dict[str, Any]) -> int:

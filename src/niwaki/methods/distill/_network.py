@@ -49,6 +49,8 @@ class NetworkStudent(Method):
         return Model(network, model.tokenizer, beside=model.beside)
 
     def config(self, model: Model, pieces: int, width: int, separator: int, texts: int) -> dict[str, Any]:
+        if model.anatomy.writes:
+            raise Refused(f"{self.label()}: its network has no decoder, and this model writes; take 'student', which keeps one")  # fmt: skip
         return {
             **kept_config(model.network.config),
             **self.shape(),

@@ -32,7 +32,7 @@ class Averaging(NetworkStudent):
         return {"model_type": "averaging", "num_hidden_layers": self.layers}
 
     def config(self, model: Model, *sizes: Any, **more: Any) -> dict[str, Any]:
-        if model.anatomy.per_token:
+        if model.anatomy.per_token and not model.anatomy.writes:
             raise Refused(
                 "averaging: answers for whole texts, and this task asks for each token; use 'bilstm' or 'cnn'"
             )

@@ -29,6 +29,10 @@ class Exits(Method):
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
         model.anatomy.require_layers("exits")
+        if model.anatomy.writes:
+            raise Refused(
+                "exits: one answer for a whole text can be given early, and this model writes; leave 'exits' out"
+            )
         if model.anatomy.per_token:
             raise Refused(
                 "exits: one answer for a whole text can be given early, and this model answers for every token"

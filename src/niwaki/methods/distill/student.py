@@ -43,13 +43,15 @@ class Student(Method):
             return fresh(model, shape, context.seed)
         if shape["layers"] < len(model.anatomy.order):
             model.operate(Layers(keep=self._layers(model, shape["layers"], context)))
-        layers, narrower = model.anatomy.layers, shape["hidden"] < model.anatomy.width
-        if not (narrower or shape["ffn"] < layers[0].neurons or shape["heads"] < layers[0].heads):
+        anatomy, narrower = model.anatomy, shape["hidden"] < model.anatomy.width
+        fewer_neurons = any(shape["ffn"] < block.neurons for block in anatomy.blocks)
+        fewer_heads = any(shape["heads"] < layer.heads for layer in anatomy.attentions)
+        if not (narrower or fewer_neurons or fewer_heads):
             return model
         worth = importance(model, context.calibration(model, self.batches), context.loss)
-        if shape["ffn"] < layers[0].neurons:
+        if fewer_neurons:
             model.operate(Ffn(keep=[most_important(value, shape["ffn"]) for value in worth.neurons]))
-        if shape["heads"] < layers[0].heads:
+        if fewer_heads:
             model.operate(Heads(keep=[most_important(value, shape["heads"]) for value in worth.heads]))
         if narrower:
             model.operate(Width(keep=most_important(worth.width, shape["hidden"])))
@@ -63,9 +65,9 @@ class Student(Method):
             with torch.device("meta"):
                 return fresh(model, shape, seed=0)
         model.operate(Layers(keep=shape["layers"]))
-        layers = model.anatomy.layers
-        model.operate(Ffn(keep=[min(shape["ffn"], layer.neurons) for layer in layers]))
-        model.operate(Heads(keep=[min(shape["heads"], layer.heads) for layer in layers]))
+        anatomy = model.anatomy
+        model.operate(Ffn(keep=[min(shape["ffn"], block.neurons) for block in anatomy.blocks]))
+        model.operate(Heads(keep=[min(shape["heads"], layer.heads) for layer in anatomy.attentions]))
         model.operate(Width(keep=shape["hidden"]))
         return model
 
@@ -74,7 +76,7 @@ class Student(Method):
         if self.choose == "spread" or not all_differ(model):
             return spread(depth, count)
         batches = list(context.calibration(model, self.batches))
-        return missed_most(depth, count, lambda keep: loss_with(model, keep, batches, context))
+        return missed_most(depth, count, lambda keep: loss_with(model, Layers(keep=keep), batches, context))
 
     def shape(self, model: Model) -> dict[str, int]:
         """All four numbers, the ones not given derived from the parent; Refused where they do not fit it."""
@@ -108,10 +110,7 @@ def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
     anatomy = model.anatomy
     config = {
         **model.network.config.to_dict(),
-        anatomy.depth_key: shape["layers"],
-        anatomy.width_key: shape["hidden"],
-        anatomy.heads_key: shape["heads"],
-        anatomy.neurons_key: shape["ffn"],
+        **anatomy.shape(shape["layers"], shape["hidden"], shape["heads"], shape["ffn"]),
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(seed, "fresh"))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from niwaki.methods._method import Context
-from niwaki.models.forward import Batch
+from niwaki.models.forward import Batch, real_inputs
 from niwaki.models.model import Model
 from niwaki.models.places import once_each
 
@@ -22,12 +22,11 @@ def covariances(model: Model, paths: Iterable[str], batches: Iterable[Batch], co
     found: dict[str, Tensor] = {}
 
     def add(path: str, x: Tensor, y: Tensor) -> None:
-        real = (x[mask] if x.shape[:2] == mask.shape and x.ndim == 3 else x.flatten(0, -2)).double()  # (tokens, in)
+        real = real_inputs(model.anatomy, path, x, batch).double()  # (tokens, in)
         found[path] = found.get(path, 0) + real.T @ real
 
     with watching(model, paths, add):
         for batch in batches:
-            mask = batch.mask.bool()
             context.loss(model, batch)
     return found
 

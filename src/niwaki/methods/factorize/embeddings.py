@@ -4,6 +4,7 @@ Paper: Lan et al. 2020, ALBERT (arXiv 1909.11942); the weighting as Chen et al. 
 Cost: one pass of the tokenizer over the texts; running takes a small product more for each token.
 """
 
+import sys
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -13,11 +14,12 @@ from torch import Tensor
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.models.edits.narrow import Narrow
-from niwaki.models.forms.factored import FactoredTable
+from niwaki.models.edits.narrow import Narrow, columns
 from niwaki.models.model import Model
-from niwaki.models.places import plain
+from niwaki.models.places import once_each, plain
 from niwaki.models.tokens import piece_counts
+
+EVERY = sys.maxsize  # batches
 
 
 class Embeddings(Method):
@@ -28,27 +30,49 @@ class Embeddings(Method):
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
-            model.operate(Narrow(width=self._width(model)))
+            model.operate(self._edit(model))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
-        table = plain(model.anatomy.tokens).weight.detach()
-        counts = torch.full((len(table),), self.smoothing, dtype=torch.double)
-        for piece, count in occurrences(model.tokenizer, list(context.texts())).items():
-            counts[piece] += count
-        model.operate(Narrow(width=self._width(model)).into(*narrowed(table, counts, self._width(model))))
+        edit = self._edit(model)
+        counts = self._counts(model, context)
+        factors = {
+            path: narrowed(plain(table).weight.detach(), counts[id(table)], edit.width)
+            for path, table in token_tables(model).items()
+        }
+        model.operate(edit.into(factors))
         return model
 
-    def _width(self, model: Model) -> int:
-        table = model.anatomy.tokens
-        rows, columns = table.num_embeddings, table.embedding_dim
-        width = self.width or max(1, columns // 3)
-        have = table.table.embedding_dim if isinstance(table, FactoredTable) else columns
-        if width >= have or width * (rows + columns) >= rows * columns:
-            raise Refused(
-                f"embeddings: a table of {rows} rows and {have} columns is no smaller with {width}; lower width"
-            )
-        return width
+    def _counts(self, model: Model, context: Context) -> dict[int, Tensor]:
+        """How often each row of a table counts, by the table: as its pieces are read, and written."""
+        tables = token_tables(model)
+        counts = {id(one): torch.full((one.num_embeddings,), self.smoothing, dtype=torch.double) for one in tables.values()}  # fmt: skip
+        for path in model.anatomy.whole_token_tables():
+            read = not model.anatomy.reads_written(path)
+            seen = occurrences(model.tokenizer, list(context.texts())) if read else written(model, context)
+            for piece, count in seen.items():
+                counts[id(model.network.get_submodule(path))][piece] += count
+        return counts
+
+    def _edit(self, model: Model) -> Narrow:
+        """Of the tables, those that get smaller."""
+        tables = list(token_tables(model).values())
+        width = self.width or max(1, min(table.embedding_dim for table in tables) // 3)
+        smaller = [number for number, table in enumerate(tables) if is_smaller(table, width)]
+        if not smaller:
+            sizes = " and ".join(f"{table.num_embeddings} rows and {columns(table)} columns" for table in tables)
+            raise Refused(f"embeddings: a table of {sizes} is no smaller with {width}; lower width")
+        return Narrow(width=width, tables=smaller)
+
+
+def token_tables(model: Model) -> dict[str, Any]:
+    """The different ones, by their first paths."""
+    return once_each(model.network, model.anatomy.whole_token_tables())
+
+
+def is_smaller(table: Any, width: int) -> bool:
+    rows, wide = table.num_embeddings, table.embedding_dim
+    return width < columns(table) and width * (rows + wide) < rows * wide
 
 
 def occurrences(tokenizer: Any, texts: list[str]) -> Counter[int]:
@@ -57,6 +81,16 @@ def occurrences(tokenizer: Any, texts: list[str]) -> Counter[int]:
     for mark in (tokenizer.cls_token_id, tokenizer.sep_token_id):
         if mark is not None:
             counts[mark] += len(texts)
+    return counts
+
+
+def written(model: Model, context: Context) -> Counter[int]:
+    """How often each piece is written, or read to write on."""
+    counts: Counter[int] = Counter()
+    for batch in context.calibration(model, EVERY):
+        real = batch.written.bool()
+        counts.update(batch.inputs["decoder_input_ids"][real].tolist())
+        counts.update(batch.targets[real].tolist())
     return counts
 
 

@@ -208,12 +208,14 @@ class Gates:
             model.operate(closed)
 
     def _closed(self, model: Model) -> Blocks | None:
-        """Takes out the blocks of which no unit is open; one attention block stays, though it says nothing."""
-        layers = model.anatomy.layers
+        """Takes out the blocks of which no unit is open; one attention block of a kind stays, though it says nothing."""
+        anatomy = model.anatomy
         attention, ffn = ([number for number, gate in enumerate(gates) if gate is not None and not gate.eval().values().any()] for gates in (self.heads, self.neurons))  # fmt: skip
-        if len(attention) + len(gone(layers, "attention")) == len(layers):
-            attention = attention[1:]
-        return Blocks(attention=attention, ffn=ffn) if layers and (attention or ffn) else None
+        out = gone(anatomy.attentions, "attention")
+        for kind in anatomy.attention_kinds:
+            if set(kind) <= {*attention, *out}:
+                attention.remove(next(number for number in kind if number not in out))
+        return Blocks(attention=attention, ffn=ffn) if anatomy.layers and (attention or ffn) else None
 
 
 def _end(module: Any, inner: str) -> Any:

@@ -1,6 +1,7 @@
 """Takes whole attention and feed-forward blocks out: one after the other the one that the task's loss misses least.
 
-Of a layer that loses both, two norms are left. At least one attention block stays.
+Of a layer that loses both, two norms are left. At least one attention block of a kind stays: of a network that writes one that
+reads the text, one that reads what was written of it, and one of the encoder's own.
 
 Paper: He et al. 2024, What Matters in Transformers? Not All Attention is Needed (arXiv 2406.15786); here by the loss instead of
 likeness, and counted over both kinds together.
@@ -15,7 +16,7 @@ from niwaki.core.settings import setting
 from niwaki.methods._choosing import mean_loss
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edits.blocks import Blocks as BlocksEdit
-from niwaki.models.edits.blocks import gone
+from niwaki.models.edits.blocks import gone, having
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 
@@ -34,8 +35,11 @@ class Blocks(Method):
     def rehearse(self, model: Model, moment: Moment) -> Model:
         """Which blocks go is not known before; the last ones stand for them."""
         if moment == "prepare":
-            count = self._count(model)
-            model.operate(without(self._there(model)[-count:]))
+            count, taken = self._count(model), list[Block]()
+            for one in reversed(self._there(model)):
+                if len(taken) < count and may_go(model, [*taken, one]):
+                    taken.append(one)
+            model.operate(without(taken))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
@@ -43,8 +47,7 @@ class Blocks(Method):
         batches = list(context.calibration(model, self.batches))
         taken: list[Block] = []
         while len(taken) < count:
-            attention = [one for one in there if one[0] == "attention" and one not in taken]
-            left = [one for one in there if one not in taken and attention != [one]]
+            left = [one for one in there if one not in taken and may_go(model, [*taken, one])]
             taken.append(min(left, key=lambda block: loss_without(model, [*taken, block], batches, context)))
         model.operate(without(taken))
         return model
@@ -52,19 +55,19 @@ class Blocks(Method):
     def _there(self, model: Model) -> list[Block]:
         """The blocks that are left of these kinds, attention first."""
         model.anatomy.require_layers("blocks")
-        layers = model.anatomy.layers
+        layers = {kind: having(model.anatomy, kind) for kind in self.over}
         return [
             (kind, number)
             for kind in KINDS
             if kind in self.over
-            for number in range(len(layers))
-            if number not in gone(layers, kind)
+            for number in range(len(layers[kind]))
+            if number not in gone(layers[kind], kind)
         ]
 
     def _count(self, model: Model) -> int:
-        """How many go: one attention block stays."""
-        there = self._there(model)
-        count, most = round((1 - self.keep) * len(there)), len(there) - ("attention" in self.over)
+        """How many go: one attention block of each kind stays."""
+        there, kinds = self._there(model), len(model.anatomy.attention_kinds)
+        count, most = round((1 - self.keep) * len(there)), len(there) - kinds * ("attention" in self.over)
         if not 0 < count <= most:
             raise Refused(
                 f"blocks: keep {self.keep:g} takes {count} of {len(there)} blocks, and 1 to {most} can go; choose another keep"
@@ -72,6 +75,13 @@ class Blocks(Method):
                 else "blocks: the model has one attention block, which must stay; leave 'blocks' out"
             )
         return count
+
+
+def may_go(model: Model, blocks: Sequence[Block]) -> bool:
+    """Whether an attention block of each kind would stay."""
+    out = {number for kind, number in blocks if kind == "attention"}
+    out |= set(gone(having(model.anatomy, "attention"), "attention"))
+    return not any(set(kind) <= out for kind in model.anatomy.attention_kinds)
 
 
 def without(blocks: Sequence[Block]) -> BlocksEdit:

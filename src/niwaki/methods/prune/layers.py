@@ -35,7 +35,7 @@ class Layers(Method):
         chosen = spread(depth, count)
         if self.choose == "worth" and all_differ(model):
             batches = list(context.calibration(model, self.batches))
-            chosen = missed_most(depth, count, lambda keep: loss_with(model, keep, batches, context))
+            chosen = missed_most(depth, count, lambda keep: loss_with(model, LayersEdit(keep=keep), batches, context))
         model.operate(LayersEdit(keep=chosen))
         return model
 

@@ -15,7 +15,7 @@ from niwaki.models import lenses
 from niwaki.models.edits.digits import Digits
 from niwaki.models.forms.digits import grouped, levels, valued
 from niwaki.models.forms.rounding import straight
-from niwaki.models.forward import Batch
+from niwaki.models.forward import Batch, real_inputs
 from niwaki.models.lean import Lean
 from niwaki.models.model import Model
 from niwaki.models.places import once_each
@@ -129,13 +129,13 @@ def shown(module: Any, lens: nn.Module) -> Tensor:
 def listen(
     model: Model, paths: Sequence[str], batches: Sequence[Batch], hear: Callable[[str, Tensor], None], calls: int = 0
 ) -> None:
-    """Shows `hear` what each matrix reads in the deployed pass, (tokens, in), batch after batch; padding is left out. A pass ends
-    after so many calls of these matrices, where they are known."""
-    mask, left = torch.zeros(0), 0
+    """Shows `hear` what each matrix reads in the deployed pass, (tokens, in), batch after batch; padding is left out. What is
+    written is the truth, all of it at once. A pass ends after so many calls of these matrices, where they are known."""
+    left = 0
 
     def tell(path: str, x: Tensor) -> None:
         nonlocal left
-        hear(path, x[mask.bool()] if x.shape[:2] == mask.shape else x.flatten(0, -2))
+        hear(path, real_inputs(model.anatomy, path, x, batch))
         left -= 1
         if not left:
             raise _Enough
@@ -147,9 +147,12 @@ def listen(
     lean = Lean(model.network.eval(), model.anatomy)
     try:
         for batch in batches:
-            mask, left = batch.mask, calls
+            left = calls
             with contextlib.suppress(_Enough):
-                lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
+                if model.anatomy.writes:
+                    model.network(**batch.inputs)
+                else:
+                    lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
     finally:
         for hook in hooks:
             hook.remove()

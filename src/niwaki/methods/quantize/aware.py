@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context
-from niwaki.methods.quantize._rounding import BASE, Rounding, TrainedRounding, shown, trainable
+from niwaki.methods.quantize._rounding import BASE, Rounding, TrainedRounding, places, shown, trainable
 from niwaki.models.edits.digits import Digits
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.forms.digits import best_scale, by_group, kept, refined
@@ -54,7 +54,7 @@ class Aware(TrainedRounding):
     def finish(self, model: Model) -> Model:
         if self.bits < 8:
             return super().finish(model)
-        exchange(model.network, trainable(self.label(), model, self.embeddings), unrounded)
+        exchange(model.network, places(model, self.embeddings), unrounded)  # in every place of a shared one
         model.operate(Int8(embeddings=self.embeddings, beside=True))
         return model
 

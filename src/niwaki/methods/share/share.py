@@ -1,13 +1,14 @@
 """Layers side by side share their matrices, as all of ALBERT's do; those that stay are chosen from the ones there are.
 
-Each layer keeps norms of its own, and runs as before: what is saved is bytes, not time.
+Each layer keeps norms of its own, and runs as before: what is saved is bytes, not time. A decoder's layers share among themselves.
 
 Paper: Lan et al. 2020, ALBERT (arXiv 1909.11942); a start from layers of a trained model as in Bae et al. 2024, Relaxed Recursive
 Transformers (arXiv 2410.20672).
 Cost: `best` runs the calibration batches once for every layer; `first` and `mean` cost nothing.
 """
 
-from typing import ClassVar, Literal
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -16,8 +17,8 @@ from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._choosing import mean_loss
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.models.edits.share import PARTS
 from niwaki.models.edits.share import Share as ShareEdit
+from niwaki.models.edits.share import Whole, parts_of
 from niwaki.models.model import Model
 
 
@@ -42,9 +43,10 @@ class Share(Method):
         if self.choose == "best":
             chosen = self._best(model, groups, context)
         elif self.choose == "mean":
+            layers = whole_layers(model)
             for group in groups:
-                for part in PARTS[self.what]:
-                    average([model.anatomy.layers[number].part(part) for number in group])
+                for parts in zip(*(self._matrices(layers[number]) for number in group), strict=True):
+                    average(parts)
         model.operate(self._edit(chosen, groups))
         return model
 
@@ -67,18 +69,33 @@ class Share(Method):
         return ShareEdit(of=[one for one, group in zip(chosen, groups, strict=True) for _ in group], what=self.what)
 
     def _groups(self, model: Model) -> list[list[int]]:
-        anatomy = model.anatomy
-        anatomy.require_layers("share")
-        depth = len(anatomy.layers)
-        if depth < len(anatomy.order):
+        model.anatomy.require_layers("share")
+        depths = {name: len(stack) for name, stack in model.anatomy.stacks.items()}
+        if depths["layer"] < len(model.anatomy.order):
+            depths["layer"] = 0  # shared already
+        counts = {name: self.groups or (depth + 1) // 2 for name, depth in depths.items() if depth}
+        if not counts:
             raise Refused("share: this model shares its layers already; leave 'share' out")
-        count = self.groups or (depth + 1) // 2
-        if count >= depth:
-            raise Refused(f"share: {count} groups of {depth} layers share nothing; take fewer, or leave 'share' out")
-        matrices = [layer.part(part) for layer in anatomy.layers for part in PARTS[self.what]]
+        if all(counts[name] >= depths[name] for name in counts):
+            said = " and ".join(f"{counts[name]} groups of {depths[name]} {name}s" for name in counts)
+            raise Refused(f"share: {said} share nothing; take fewer, or leave 'share' out")
+        matrices = [matrix for layer in whole_layers(model) for matrix in self._matrices(layer)]
         if self.choose == "mean" and not all(isinstance(matrix, nn.Linear) for matrix in matrices):
             raise Refused("share: packed or factored matrices have no mean; choose = 'best' or 'first'")
-        return groups_of(depth, count)
+        found: list[list[int]] = []
+        for name, stack in model.anatomy.stacks.items():
+            first = sum(map(len, found))
+            groups = groups_of(len(stack), min(counts.get(name, len(stack)), len(stack)))
+            found += [[first + number for number in group] for group in groups]
+        return found
+
+    def _matrices(self, layer: Whole) -> list[Any]:
+        return [one.part(part) for one, _, part in parts_of(layer, layer, self.what)]
+
+
+def whole_layers(model: Model) -> list[Whole]:
+    """As the edit numbers them."""
+    return [layer for stack in model.anatomy.stacks.values() for layer in stack]
 
 
 def groups_of(depth: int, count: int) -> list[list[int]]:
@@ -87,7 +104,7 @@ def groups_of(depth: int, count: int) -> list[list[int]]:
 
 
 @torch.no_grad()
-def average(matrices: list[nn.Linear]) -> None:
+def average(matrices: Sequence[nn.Linear]) -> None:
     """The first becomes the mean of all."""
 
     def mean(values: list[Tensor]) -> Tensor:

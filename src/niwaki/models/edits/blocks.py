@@ -16,20 +16,23 @@ LAST = {"attention": "out", "ffn": "ffn_out"}  # the matrix that a block ends wi
 
 
 class Blocks(Edit):
-    attention: list[int]  # the layers whose attention goes
-    ffn: list[int]  # the layers whose feed-forward block goes
+    attention: list[int]  # the attentions that go
+    ffn: list[int]  # the feed-forward blocks that go
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("blocks")
-        layers = anatomy.layers
+        layers = {what: having(anatomy, what) for what in LAST}
         for what in LAST:
-            self._refuse(what, layers)
-        if set(self.attention) | set(gone(layers, "attention")) == set(range(len(layers))):
-            raise Refused("blocks: at least one attention block must stay, or no token would see another")
+            self._refuse(what, layers[what])
+        for kind in anatomy.attention_kinds:
+            if set(kind) <= {*self.attention, *gone(layers["attention"], "attention")}:
+                raise Refused(
+                    "blocks: at least one attention block must stay of each kind, or no token would see another"
+                )
         for number in self.attention:
-            take_attention(layers[number])
+            take_attention(layers["attention"][number])
         for number in self.ffn:
-            take_ffn(layers[number])
+            take_ffn(layers["ffn"][number])
 
     def _refuse(self, what: str, layers: list[Layer]) -> None:
         numbers, there = getattr(self, what), set(range(len(layers))) - set(gone(layers, what))
@@ -39,8 +42,13 @@ class Blocks(Edit):
             )
 
 
+def having(anatomy: Anatomy, what: str) -> list[Layer]:
+    """All that have a block of the kind, or had one; in the order in which an edit numbers them."""
+    return [layer for layer in anatomy.attentions if layer.path(LAST[what])]
+
+
 def gone(layers: list[Layer], what: str) -> list[int]:
-    """The layers whose block is out already."""
+    """Those whose block is out already."""
     return [number for number, layer in enumerate(layers) if isinstance(layer.part(LAST[what]), Silent)]
 
 

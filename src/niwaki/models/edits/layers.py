@@ -19,6 +19,7 @@ class Layers(Edit):
             raise Refused(
                 "layers: this model runs several layers several times; only models that share one layer, or none, can be cut"
             )
-        setattr(network.config, anatomy.depth_key, len(keep))  # a shared layer just runs fewer times
+        for config in (network.config, anatomy.trunk.config):  # an encoder with a decoder behind it has a copy
+            setattr(config, anatomy.depth_key, len(keep))  # a shared layer just runs fewer times
         if getattr(network.config, "niwaki_exits", None):
             network.config.niwaki_exits = None  # they were trained on layers that now lie elsewhere

@@ -1,42 +1,55 @@
-"""Puts a narrow table and a matrix that widens it in the place of the token table, as ALBERT has them."""
+"""Puts a narrow table and a matrix that widens it in the place of each token table, as ALBERT has them."""
 
-from pydantic import PrivateAttr
-from torch import Tensor
+from typing import Any
+
+from pydantic import Field, PrivateAttr
 
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit
-from niwaki.models.forms.factored import FactoredTable, truncated
-from niwaki.models.places import alike, plain
+from niwaki.models.edit import Edit, chosen
+from niwaki.models.forms.factored import FactoredTable, Factors, truncated
+from niwaki.models.places import alike, once_each, plain
 
 
 class Narrow(Edit):
     """Without factors given by `into`, those of the singular value decomposition."""
 
-    width: int  # of the narrow table
+    width: int  # of the narrow tables
+    tables: list[int] = Field([0])  # which of the different token tables: what is read, what is written
 
-    _factors: tuple[Tensor, Tensor] | None = PrivateAttr(None)
+    _factors: dict[str, Factors] = PrivateAttr(default_factory=dict)
 
-    def into(self, rows: Tensor, up: Tensor) -> "Narrow":
-        """(pieces, narrow) and (width, narrow)."""
-        self._factors = (rows, up)
+    def into(self, factors: dict[str, Factors]) -> "Narrow":
+        """By the paths of tables: (pieces, narrow) and (width, narrow)."""
+        self._factors = factors
         return self
 
     def recorded(self) -> "Narrow":
-        return Narrow(width=self.width)
+        return Narrow(width=self.width, tables=self.tables)
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        path, old = next(anatomy.tables()), anatomy.tokens
-        most = old.table.embedding_dim if isinstance(old, FactoredTable) else old.embedding_dim
-        if not 1 <= self.width < most:
-            raise Refused(f"narrow: must be 1 to {most - 1}, less than the table's width (given: {self.width})")
-        found = plain(old)
-        if self._factors is None:
-            left, right = truncated(found.weight, self.width)
-            rows, up = left, right.T
-        else:
-            rows, up = self._factors
-        made = FactoredTable.of(rows, up)
+        every = list(once_each(network, anatomy.whole_token_tables()).items())
+        found = dict(every[number] for number in chosen(self.tables, len(every), "narrow: tables"))
+        for path, old in found.items():
+            if not 1 <= self.width < columns(old):
+                raise Refused(
+                    f"narrow: must be 1 to {columns(old) - 1}, less than the width of '{path}' (given: {self.width})"
+                )
+        made = {id(old): self._made(old, self._factors.get(path)) for path, old in found.items()}
+        for path in anatomy.whole_token_tables():  # a shared one lies in two places
+            if id(old := network.get_submodule(path)) in made:
+                network.set_submodule(path, made[id(old)])
+
+    def _made(self, old: Any, given: Factors | None) -> FactoredTable:
+        if given is None:
+            left, right = truncated(plain(old).weight, self.width)
+            given = left, right.T
+        made = FactoredTable.of(*given)
         inner = old.table if isinstance(old, FactoredTable) else old  # packed stays packed
         table = inner.again(made.table) if hasattr(inner, "again") else made.table
-        network.set_submodule(path, FactoredTable(table, alike(old, made.up) if inner is not old else made.up))
+        return FactoredTable(table, alike(old, made.up) if inner is not old else made.up)
+
+
+def columns(table: Any) -> int:
+    """Of the table as it is stored."""
+    return int(table.table.embedding_dim if isinstance(table, FactoredTable) else table.embedding_dim)

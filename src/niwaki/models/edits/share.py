@@ -1,38 +1,55 @@
 """Lets layers share their matrices; each keeps norms of its own."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
+from niwaki.models.layer import Layer
 
 PARTS = {"attention": ("query", "key", "value", "out"), "ffn": ("ffn_in", "ffn_out")}
 PARTS["all"] = PARTS["attention"] + PARTS["ffn"]
+Whole = tuple[Layer, ...]  # a layer as the attentions that it has
 
 
 class Share(Edit):
-    of: list[int]  # for each layer, the one whose matrices it takes; that one must keep its own
+    of: list[int]  # for each layer, the one whose matrices it takes; that one must keep its own. A decoder's come last
     what: Literal["all", "attention", "ffn"] = "all"
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("share")
-        layers = anatomy.layers
-        if len(layers) != len(anatomy.order):
-            raise Refused("share: this model shares its layers already")
+        layers = [layer for stack in anatomy.stacks.values() for layer in stack]
         if len(self.of) != len(layers) or any(not 0 <= number < len(layers) for number in self.of):
             raise Refused(f"share: must name one of {len(layers)} layers for each of them (given: {str(self.of)[:60]})")
+        encoder = list(range(len(anatomy.layers)))
+        if len(encoder) != len(anatomy.order) and (self.of == encoder or self.of[: len(encoder)] != encoder):
+            raise Refused("share: this model shares its layers already")
         for number, other in enumerate(self.of):
             if self.of[other] != other:
                 raise Refused(
                     f"share: layer {number} takes the matrices of layer {other}, which takes those of another"
                 )
-            for part in PARTS[self.what]:
-                have, want = (layers[one].linear(part) for one in (number, other))
-                if (have.in_features, have.out_features) != (want.in_features, want.out_features):
-                    raise Refused(
-                        f"share: {part} of layers {other} and {number} differ in shape "
-                        f"({want.in_features} → {want.out_features} and {have.in_features} → {have.out_features}); share before cutting"
-                    )
+            self._refuse_unlike(layers[number], layers[other], number, other)
         for number, other in enumerate(self.of):
-            for part in PARTS[self.what]:
-                layers[number].replace(part, layers[other].part(part))
+            for own, theirs, part in parts_of(layers[number], layers[other], self.what):
+                own.replace(part, theirs.part(part))
+
+    def _refuse_unlike(self, own: Whole, theirs: Whole, number: int, other: int) -> None:
+        if len(own) != len(theirs):
+            raise Refused(f"share: layer {number} takes the matrices of layer {other}, one a decoder's and one not")
+        for mine, yours, part in parts_of(own, theirs, self.what):
+            have, want = (layer.linear(part) for layer in (mine, yours))
+            if (have.in_features, have.out_features) != (want.in_features, want.out_features):
+                raise Refused(
+                    f"share: {part} of layers {other} and {number} differ in shape "
+                    f"({want.in_features} → {want.out_features} and {have.in_features} → {have.out_features}); share before cutting"
+                )
+
+
+def parts_of(own: Whole, theirs: Whole, what: str) -> Iterator[tuple[Layer, Layer, str]]:
+    """What two whole layers may share: each matrix as the two that have it and its name."""
+    for mine, yours in zip(own, theirs, strict=True):
+        for part in PARTS[what]:
+            if mine.path(part):
+                yield mine, yours, part

@@ -11,6 +11,11 @@ class Vocabulary(Edit):
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         keep = chosen(self.keep, anatomy.tokens.num_embeddings, "vocabulary")
+        if any(network.get_submodule(path) is anatomy.tokens for path in anatomy.whole_token_tables()[1:]):
+            raise Refused(
+                "vocabulary: the network writes with the table that it reads with, so no piece can go; leave 'vocabulary' out "
+                "('embeddings' makes the table narrow), or make it with shared = false"
+            )
         renumber_marks(network, anatomy, keep)
         for path in list(anatomy.tables_by_token()):
             network.set_submodule(path, cut_table(network.get_submodule(path), rows=keep))

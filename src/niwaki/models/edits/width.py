@@ -40,15 +40,17 @@ def cut_part(part: str, old: Any, keep: list[int]) -> Any:
 
 
 def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
-    """A family with a projection keeps its narrow tables whole; elsewhere tables and norm are as wide as the layers."""
+    """A family with a projection keeps its narrow tables whole; elsewhere tables and norms are as wide as the layers."""
     projections = [
         path for path in anatomy.whole_matrices() if anatomy.projection and path.endswith(anatomy.projection)
     ]
     for path in projections:
         network.set_submodule(path, cut_linear(network.get_submodule(path), outputs=keep))
-    if projections:
-        return
-    exchange(network, anatomy.tables(), lambda table: cut_table(table, columns=keep))
-    exchange(network, anatomy.embedding_norms(), lambda norm: cut_norm(norm, keep))
-    if hasattr(network.config, "embedding_size"):
+
+    def wide(path: str) -> bool:
+        return not (projections and path.startswith(f"{anatomy.body}."))
+
+    exchange(network, filter(wide, anatomy.tables()), lambda table: cut_table(table, columns=keep))
+    exchange(network, filter(wide, anatomy.embedding_norms()), lambda norm: cut_norm(norm, keep))
+    if hasattr(network.config, "embedding_size") and not projections:
         network.config.embedding_size = len(keep)

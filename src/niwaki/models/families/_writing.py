@@ -15,7 +15,7 @@ from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.block import Block
 from niwaki.models.decoding import Pair, Unit, decoded, ignored, remembered
-from niwaki.models.layer import Layer
+from niwaki.models.layer import Layer, reads
 from niwaki.models.tables import Borrowed, Positions, lend
 
 
@@ -26,10 +26,17 @@ class Writing(Anatomy):
     for_tokens = False
     heads_of_decoder: ClassVar[str]  # names in the config
     neurons_of_decoder: ClassVar[str]
+    depth_of_decoder: ClassVar[str] = "decoder_layers"
+    unit_list: ClassVar[str]  # of the decoder's layers, from the network
 
     @property
     def units(self) -> list[Unit]:
         raise NotImplementedError
+
+    @property
+    def most_written(self) -> int:
+        """Tokens for which it has positions."""
+        return self.max_tokens
 
     def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
         """Tokens of what is written (batch, tokens), the first of them at a place, to (batch, tokens, width)."""
@@ -50,8 +57,28 @@ class Writing(Anatomy):
     # ── what can be cut ─────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
-    def attentions(self) -> list[Layer]:
-        return [*self.layers, *(layer for unit in self.units for layer in unit)]
+    def stacks(self) -> dict[str, list[tuple[Layer, ...]]]:
+        return {**super().stacks, "decoder layer": [*self.units]}
+
+    def take_units(self, keep: list[int]) -> None:
+        """These of the decoder's layers stay, in this order."""
+        modules = [own.module for own, _ in self.units]
+        self.network.set_submodule(self.unit_list, nn.ModuleList([modules[number] for number in keep]))
+        setattr(self.network.config, self.depth_of_decoder, len(keep))
+
+    def reads_written(self, path: str) -> bool:
+        """All of the decoder's but keys and values of what was read."""
+        names = {id(module): name for name, module in self.network.named_modules()}
+        whole = [f"{names[id(own.module)]}." for own, _ in self.units]
+        others = [
+            f"{names[id(other.module)]}.{other.path(part)}" for _, other in self.units for part in ("key", "value")
+        ]
+        return path.startswith(tuple(whole)) and not f"{path}.".startswith(tuple(f"{one}." for one in others))
+
+    def shape(self, depth: int, width: int, heads: int, neurons: int) -> dict[str, int]:
+        """The decoder's depth is its own."""
+        own = {self.heads_of_decoder: heads, self.neurons_of_decoder: neurons}
+        return {**super().shape(depth, width, heads, neurons), **own}
 
     @property
     def blocks(self) -> list[Block]:
@@ -95,14 +122,14 @@ class Writing(Anatomy):
 
     def nothing_written(self, hypotheses: int, like: Tensor) -> list[Pair]:
         """The past of hypotheses that have not begun."""
-        sizes = [(own.heads, own.head_width) for own, _ in self.units]
+        sizes = [(own.heads, own.head_width) for own, _ in self.units if reads(own)]
         return [(like.new_zeros(hypotheses, heads, 0, width),) * 2 for heads, width in sizes]
 
     def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
-        """What writing as many tokens as are read takes: the last one's scores (batch, pieces). For counting."""
+        """What writing as many tokens as are read takes, or as many as can be: the last one's scores (batch, pieces). For counting."""
         memory = self.remember(ids, mask, types)
         past, last = self.nothing_written(len(ids), memory[0][0]), torch.full((len(ids), 1), START)  # any piece will do
-        for place in range(ids.shape[1]):
+        for place in range(min(ids.shape[1], self.most_written)):
             scores, past = self.step(last, torch.tensor(place), mask, memory, past)
             last = scores.argmax(dim=-1)
         return scores[:, 0]

@@ -41,6 +41,7 @@ class Bart(Stock):
     ffn_in, activation, ffn_out, ffn_norm = "fc1", "activation_fn", "fc2", "final_layer_norm"
     depth_key, heads_key, neurons_key, width_key = "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "d_model"  # fmt: skip
     heads_of_decoder, neurons_of_decoder = "decoder_attention_heads", "decoder_ffn_dim"
+    unit_list = "model.decoder.layers"
     norms_of_embeddings: ClassVar[tuple[str, ...]] = ("model.encoder.layernorm_embedding", "model.decoder.layernorm_embedding")  # fmt: skip
     first_position = 2  # rows of a table of positions before the first one's
 

@@ -48,6 +48,8 @@ class T5(Stock):
     ffn_norm = "layer.1.layer_norm"
     norms_first, scales = True, False
     depth_key, heads_key, neurons_key, width_key = "num_layers", "num_heads", "d_ff", "d_model"
+    depth_of_decoder, heads_of_decoder, neurons_of_decoder = "num_decoder_layers", "num_heads", "d_ff"
+    unit_list = "decoder.block"
     relative_table = "block.0.layer.0.SelfAttention.relative_attention_bias"
 
     @classmethod
@@ -96,9 +98,12 @@ class T5(Stock):
         """The bias moves to what is the first layer then."""
         first = self.layers[0].attention
         super().take_layers(keep)
-        now = self.layers[0].attention
-        if now is not first:
-            now.relative_attention_bias, now.has_relative_attention_bias = first.relative_attention_bias, True
+        hand_over(first, self.layers[0].attention)
+
+    def take_units(self, keep: list[int]) -> None:
+        first = self.units[0][0].attention
+        super().take_units(keep)
+        hand_over(first, self.units[0][0].attention)
 
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
         return self.network.encoder.embed_tokens(ids)
@@ -118,6 +123,12 @@ class T5(Stock):
 
     def written_bias(self, place: Tensor, tokens: int) -> Tensor | None:
         return biases(self.units[0][0].attention, (torch.arange(tokens, device=place.device) - place)[None, :])
+
+
+def hand_over(first: Any, now: Any) -> None:
+    """The bias of the first layer to another that takes its place."""
+    if now is not first:
+        now.relative_attention_bias, now.has_relative_attention_bias = first.relative_attention_bias, True
 
 
 class Dense(nn.Module):

@@ -18,6 +18,7 @@ class Writer(Writing):
     in_transformers = False
     heads_of_decoder: ClassVar[str] = "decoder_heads"
     neurons_of_decoder: ClassVar[str] = "decoder_neurons"
+    unit_list: ClassVar[str] = f"{DECODER}.layer"
 
     def __new__(cls, network: Network) -> Any:
         return object.__new__(mixed(str(network.config.niwaki_encoder)))
@@ -40,6 +41,10 @@ class Writer(Writing):
     @property
     def units(self) -> list[Unit]:
         return self.decoder.units
+
+    @property
+    def most_written(self) -> int:
+        return int(self.network.config.decoder_positions)
 
     def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
         return self.decoder.embed(ids, first)
