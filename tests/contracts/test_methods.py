@@ -59,7 +59,10 @@ def plan_for(name: str, settings: dict, bert_folder, rows_csv):
     if name in WRITES:
         rows = rows_csv.with_name("writing.jsonl")
         task, first = "writing", [made_rows.WRITER]
-        data = {"path": str(rows if rows.exists() else made_rows.write("writing", rows.parent)), **made_rows.SHORT["writing"]}
+        data = {
+            "path": str(rows if rows.exists() else made_rows.write("writing", rows.parent)),
+            **made_rows.SHORT["writing"],
+        }
     stages = [{"name": "teacher", "methods": first, "train": TRAIN}, stage]
     return make_plan(parse({"model": str(bert_folder), "task": task, "data": data, "stages": stages}), "contract")
 

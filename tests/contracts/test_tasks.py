@@ -50,7 +50,10 @@ def chain(request, tmp_path_factory, bert_folder):
     folder = tmp_path_factory.mktemp(request.param)
     rows = made.write(request.param, folder, count=110)
     data = {"path": str(rows), **made.SHORT.get(request.param, {})}
-    plan = make_plan(parse({"model": str(bert_folder), "task": request.param, "data": data, "stages": stages_for(request.param)}), "x")
+    plan = make_plan(
+        parse({"model": str(bert_folder), "task": request.param, "data": data, "stages": stages_for(request.param)}),
+        "x",
+    )
     (folder / "stages").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quality, "RESAMPLES", 20)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from niwaki.answers._kind import Input, Rows, Value
+from niwaki.answers._kind import Input, Kind, Rows, Value
 from niwaki.answers._search import END
 from niwaki.answers.text import GRAMMAR, TARGET, Text
 from niwaki.core.settings import setting
@@ -83,6 +83,9 @@ class Writing(Task):
         said = Text(beam=self.beam, penalty=self.penalty, longest=self.longest, grammar=GRAMMAR in self._files)
         return said.holding(self._files)
 
+    def answers_as(self, kind: Kind) -> None:
+        self.__dict__["kind"] = kind
+
     def inputs(self, rows: pa.Table) -> list[Input]:
         return rows.column("text").to_pylist()
 
@@ -97,7 +100,7 @@ class Writing(Task):
         writer = RaggedWriter(np.int32)
         for part in sliced(rows):
             found = self.kind.target.encode_batch_fast([self.spaced(text) for text in self.gold(part)], add_special_tokens=False)  # fmt: skip
-            writer.add([*one.ids, END][: self.longest] for one in found)
+            writer.add([*one.ids, END][: self.kind.longest] for one in found)
         return writer.done()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:

@@ -128,7 +128,10 @@ class WriterForConditionalGeneration(PreTrainedModel):
         super().__init__(config)
         family = family_of(config.niwaki_encoder)
         inner = config.encoder()
-        for name, value in inner.to_dict().items():  # what is not said is as the family has it, and anatomies ask for it
+        for (
+            name,
+            value,
+        ) in inner.to_dict().items():  # what is not said is as the family has it, and anatomies ask for it
             if not hasattr(config, name):
                 setattr(config, name, value)
         encoder = AutoModel.from_config(inner, attn_implementation=config._attn_implementation)
