@@ -14,6 +14,7 @@ from niwaki.models.edits.share import Share
 from niwaki.models.forms.factored import FactoredTable
 from niwaki.models.places import plain
 from niwaki.models.skeleton import WRITTEN
+from writers import by_torch, few_pieces, step_by_step, writer
 
 from .saved import again, numbers
 
