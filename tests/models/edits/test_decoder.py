@@ -4,7 +4,6 @@ import pytest
 import torch
 
 import tiny
-from models.families.test_writer import by_torch, few_pieces, step_by_step, writer
 from niwaki.core.errors import Refused
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.decoder import Decoder
