@@ -127,6 +127,7 @@ def sensitivity(
     """What each layer, head and matrix of a saved model is worth on a task: the loss on validation rows with each cut in turn."""
     import torch
 
+    from niwaki.answers._choose import kind_of
     from niwaki.evaluate.sensitivity import sensitivity as measure
     from niwaki.models.forward import forward
     from niwaki.models.model import load_folder
@@ -136,6 +137,7 @@ def sensitivity(
     chosen.starts_from(folder)
     loaded = load_folder(folder)
     chosen.refuse_other_labels(loaded.labels, folder)
+    chosen.answers_as(kind_of(loaded.network.config.to_dict(), str(folder)).opened(folder, loaded.labels))
     feed = Feed(encode_for(loaded, chosen, "validation"), loaded, torch.device("cpu"))
     some = range(min(rows, len(feed.features)))
     batches = [feed.batch(some[first : first + 32]) for first in range(0, len(some), 32)]

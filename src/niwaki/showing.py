@@ -59,11 +59,11 @@ def show_model(folder: Path) -> Shown:
     from niwaki.models.model import load_folder
 
     model = load_folder(folder)
-    layers = model.anatomy.layers
+    written = {"decoder_layers": len(model.anatomy.stacks["decoder layer"])} if model.anatomy.writes else {}
     plain = model.anatomy.in_transformers and not model.blueprint.edits
     value = {
         "folder": str(folder), "family": model.network.config.model_type, "labels": model.labels,
-        "layers": len(model.anatomy.order), "width": model.anatomy.width, "heads": [layer.heads for layer in layers],
+        "layers": len(model.anatomy.order), **written, "width": model.anatomy.width, "heads": [layer.heads for layer in model.anatomy.attentions],
         "neurons": [block.neurons for block in model.anatomy.blocks], "vocabulary": model.anatomy.tokens.num_embeddings,
         "parameters": model.parameters(), "bytes": folder_bytes(folder),
         "plain_transformers": plain, "blueprint": model.blueprint.to_json()["edits"],

@@ -24,8 +24,8 @@ from niwaki.models.lean import Lean
 from niwaki.models.model import Model, load_folder
 from niwaki.models.skeleton import HEADS, WRITTEN, build
 from niwaki.models.tokens import trimmed, used_pieces
+from writers import step_by_step
 
-from .families.test_writer import step_by_step
 from .uncut import expected
 
 NAMES = ("ffn", "heads", "int8", "layers", "vocabulary", "width")

@@ -16,6 +16,7 @@ class Runtime:
     """Base of the files in `runtimes/`. May be called from several threads at once. One that pads writes `logits` alone."""
 
     leaves: ClassVar[bool] = False  # whether texts can leave the network early, at exits
+    writes: ClassVar[bool] = False  # whether it runs networks that write, token by token
 
     def __init__(self, folder: Path, threads: int) -> None:
         self.folder = folder
@@ -30,6 +31,11 @@ class Runtime:
     def fault(cls, folder: Path) -> str | None:
         """Why this runtime cannot serve the folder, or None."""
         return cls.lacking()
+
+    @classmethod
+    def no_writing(cls, where: object) -> str:
+        """Why a network that writes is not run."""
+        return f"{where}: the network writes its answers token by token, which this engine does not run; take onnx or torch"
 
     @property
     def remark(self) -> str:

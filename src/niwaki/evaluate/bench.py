@@ -11,6 +11,7 @@ from niwaki.evaluate.speed import race
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 STREAMS = {"mixed": 0, "short": 12, "128": 128, "384": 384}  # tokens of a text; 0 takes sentences as they come
+ANSWERS = ("label", "labels", "number", "text")
 COUNTS = {"mixed": 512, "short": 512, "128": 96, "384": 32}
 
 
@@ -39,10 +40,8 @@ def bench(
         runners: dict[str, Callable[[Sequence[Input]], Any]] = {}
         for label, (folder, engine) in models.items():
             predictor = opened(folder, engine, threads, STREAMS[stream] or None)
-            if predictor.kind.to_json()["kind"] not in ("label", "labels", "number"):
-                raise Refused(
-                    f"{folder}: bench runs models that answer a text, not a {predictor.kind.to_json()['kind']}"
-                )
+            if (kind := predictor.kind.to_json()["kind"]) not in ANSWERS:
+                raise Refused(f"{folder}: bench runs models that read a text and answer with a {', '.join(ANSWERS[:-1])} or {ANSWERS[-1]}, not with {kind}")  # fmt: skip
             runners[label] = predictor.values
         found = race(runners, texts_of(stream, COUNTS[stream]), next(iter(runners)), rounds)
         told["streams"][stream] = {"tokens": STREAMS[stream] or None, **found}

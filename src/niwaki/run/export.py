@@ -36,10 +36,13 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
         raise UsageError(f"--precision {precision}: write int8 or float, or nothing")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
         raise Refused(f"{out}: is there already; remove it, or choose another folder with --out")
-    if lacking := RUNTIMES.load(to, Runtime).lacking():
-        raise Refused(lacking)
+    engine: type[Runtime] = RUNTIMES.load(to, Runtime)
     quiet_libraries()
     model = load_folder(source)
+    if model.anatomy.writes and not engine.writes:
+        raise Refused(engine.no_writing(source))
+    if lacking := engine.lacking():
+        raise Refused(lacking)
     rounded = precision == "int8" or (to == "native" and not precision and has_floats(model))
     if rounded and has_floats(model):
         model.operate(Int8())

@@ -266,6 +266,9 @@ class Task(Settings):
             for given in self.inputs(part):
                 yield from texts_in(given)
 
+    def answers_as(self, kind: Kind) -> None:
+        """Reads its targets as a saved model reads its answers: in the pieces that the model writes."""
+
     def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features:
         inputs = (given for part in sliced(rows) for given in self.inputs(part))
         encoded = self.kind.encode(inputs, tokenizer, min(self.max_tokens, max_tokens or self.max_tokens))

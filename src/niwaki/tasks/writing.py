@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from niwaki.answers._kind import Input, Rows, Value
+from niwaki.answers._kind import Input, Kind, Rows, Value
 from niwaki.answers.text import GRAMMAR, TARGET, Text
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
@@ -100,6 +100,9 @@ class Writing(Task):
         said = Text(beam=self.beam, penalty=self.penalty, longest=self.longest, grammar=GRAMMAR in self._files, **marks)
         return said.holding(self._files)
 
+    def answers_as(self, kind: Kind) -> None:
+        self.__dict__["kind"] = kind
+
     def inputs(self, rows: pa.Table) -> list[Input]:
         return rows.column("text").to_pylist()
 
@@ -115,7 +118,7 @@ class Writing(Task):
         writer, end = RaggedWriter(np.int32), [self.kind.end]
         for part in sliced(rows):
             found = self.kind.target.encode_batch_fast([self.spaced(text) for text in self.gold(part)])
-            writer.add((one.ids if one.ids[-1:] == end else one.ids + end)[: self.longest] for one in found)
+            writer.add((one.ids if one.ids[-1:] == end else one.ids + end)[: self.kind.longest] for one in found)
         return writer.done()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:

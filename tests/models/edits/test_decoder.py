@@ -4,7 +4,6 @@ import pytest
 import torch
 
 import tiny
-from models.families.test_writer import by_torch, few_pieces, step_by_step, writer
 from niwaki.core.errors import Refused
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.decoder import Decoder
@@ -14,6 +13,7 @@ from niwaki.models.edits.share import Share
 from niwaki.models.forms.factored import FactoredTable
 from niwaki.models.places import plain
 from niwaki.models.skeleton import WRITTEN
+from writers import by_torch, few_pieces, step_by_step, writer
 
 from .saved import again, numbers
 

@@ -84,8 +84,6 @@ def test_a_narrow_table_can_be_narrowed_again(tmp_path):
 @pytest.mark.parametrize("width", [0, -1, 32, 10**9])
 def test_a_width_that_narrows_nothing_is_refused(width):
     model = tiny.model("bert")
-    with pytest.raises(
-        Refused, match=r"narrow: must be 1 to 31, less than the width of 'bert\.embeddings\.word_embeddings'"
-    ):
+    with pytest.raises(Refused, match="narrow: must be 1 to 31, less than the width of 'bert"):
         model.operate(Narrow(width=width))
     assert not model.blueprint.edits

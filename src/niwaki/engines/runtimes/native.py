@@ -7,6 +7,7 @@ import numpy as np
 
 from niwaki.data.ragged import Ragged
 from niwaki.engines.exits import Packed, stretches
+from niwaki.engines.graph_rules import DECODER
 from niwaki.engines.native.files import PROGRAM, read_program, read_tensors
 from niwaki.engines.native.library import NEED, best
 from niwaki.engines.native.network import Network
@@ -32,6 +33,8 @@ class Native(Runtime):
 
     @classmethod
     def fault(cls, folder: Path) -> str | None:
+        if (folder / DECODER).is_file():
+            return cls.no_writing(folder)
         if not (folder / PROGRAM).is_file():
             return f"{folder}: has no {PROGRAM}; `niwaki export {folder} --to native` writes a model that has"
         return cls.lacking()

@@ -22,6 +22,7 @@ class Onnx(Runtime):
     each product between them (docs/results.md), and callers with threads of their own do not fight for cores."""
 
     leaves: ClassVar[bool] = True
+    writes: ClassVar[bool] = True
 
     def __init__(self, folder: Path, threads: int) -> None:
         super().__init__(folder, threads)

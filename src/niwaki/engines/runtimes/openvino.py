@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from niwaki.core.errors import Refused, first_line
-from niwaki.engines.graph_rules import GRAPH
+from niwaki.engines.graph_rules import DECODER, GRAPH
 from niwaki.engines.runtime import Runtime
 from niwaki.engines.vino import read
 
@@ -55,6 +55,8 @@ class OpenVino(Runtime):
 
     @classmethod
     def fault(cls, folder: Path) -> str | None:
+        if (folder / DECODER).is_file():
+            return cls.no_writing(folder)
         if not (folder / GRAPH).is_file():
             return f"{folder}: has no {GRAPH}; it was not saved by niwaki"
         return cls.lacking()

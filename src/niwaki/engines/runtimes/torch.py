@@ -13,6 +13,7 @@ from niwaki.engines.writing import search_of
 
 class Torch(Runtime):
     leaves: ClassVar[bool] = True
+    writes: ClassVar[bool] = True
 
     def __init__(self, folder: Path, threads: int) -> None:
         from niwaki.models.lean import Lean

@@ -1,0 +1,76 @@
+"""Tiny networks that write, and two other ways to what they say: led along token by token, and as torch's own layers."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+import tiny
+from niwaki.models.forward import Batch
+from niwaki.models.model import Model
+from niwaki.models.networks.writer import waves
+from niwaki.models.skeleton import WRITTEN
+
+KINDS = {
+    **{family: (family, {}) for family in tiny.FAMILIES},
+    "shared": ("bert", {"decoder_shares": True, "vocab_size": tiny.WRITES}),
+    "waves": ("bert", {"decoder_sinusoids": True}),
+}
+
+
+def writer(kind: str = "bert", **more: Any) -> Model:
+    family, keys = KINDS[kind]
+    return tiny.model(family, head=WRITTEN, **keys, **more)
+
+
+def few_pieces(model: Model, batch: Batch) -> Batch:
+    """The texts in pieces that a small shared table has."""
+    batch.inputs["input_ids"].remainder_(model.anatomy.tokens.num_embeddings)
+    return batch
+
+
+@torch.no_grad()
+def step_by_step(model: Model, batch: Batch, hypotheses: int = 1) -> Tensor:
+    """The logarithms that the lean pass gives when it is led along the truth, (batch, tokens, pieces)."""
+    anatomy, given = model.anatomy, batch.inputs
+    memory = anatomy.remember(given["input_ids"], batch.mask, given.get("token_type_ids"))
+    past = anatomy.nothing_written(len(batch.mask) * hypotheses, memory[0][0])
+    found = []
+    for place in range(given["decoder_input_ids"].shape[1]):
+        last = given["decoder_input_ids"][:, place : place + 1].repeat(1, hypotheses)
+        scores, past = anatomy.step(last, torch.tensor(place), batch.mask, memory, past)
+        assert torch.equal(scores, scores[:, :1].expand_as(scores))
+        found.append(scores[:, 0])
+    return torch.stack(found, dim=1)
+
+
+def torch_layer(own: Any, other: Any) -> nn.Module:
+    """The same numbers in torch's own decoder layer."""
+    layer = nn.TransformerDecoderLayer(32, own.heads, other.neurons, 0.0, "gelu", batch_first=True).eval()
+    for theirs, ours in ((layer.self_attn, own), (layer.multihead_attn, other)):
+        three = [ours.part(part) for part in ("query", "key", "value")]
+        theirs.in_proj_weight.copy_(torch.cat([one.weight for one in three]))
+        theirs.in_proj_bias.copy_(torch.cat([one.bias for one in three]))
+        theirs.out_proj.load_state_dict(ours.part("out").state_dict())
+    layer.linear1.load_state_dict(other.part("ffn_in").state_dict())
+    layer.linear2.load_state_dict(other.part("ffn_out").state_dict())
+    norms = (own.part("attention_norm"), other.part("attention_norm"), other.part("ffn_norm"))
+    for number, norm in enumerate(norms, 1):
+        layer.get_submodule(f"norm{number}").load_state_dict(norm.state_dict())
+        layer.get_submodule(f"norm{number}").eps = norm.eps
+    return layer
+
+
+@torch.no_grad()
+def by_torch(model: Model, batch: Batch, units: Any = None) -> Tensor:
+    """Logits of the decoder as torch's own layers make it."""
+    decoder, ids = model.network.decoder, batch.inputs["decoder_input_ids"]
+    others = {name: value for name, value in batch.inputs.items() if name != "decoder_input_ids"}
+    memory = model.network.encoder(**others).last_hidden_state
+    places = torch.arange(ids.shape[1])
+    start = decoder.pieces(ids)
+    start = start * 32**0.5 + waves(places, 32) if decoder.positions is None else start + decoder.positions(places)
+    hidden, later = decoder.norm(start), nn.Transformer.generate_square_subsequent_mask(ids.shape[1])
+    for own, other in units or model.anatomy.units:
+        hidden = torch_layer(own, other)(hidden, memory, tgt_mask=later, memory_key_padding_mask=batch.mask == 0)
+    return hidden @ decoder.pieces.weight.T
