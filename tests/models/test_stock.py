@@ -15,6 +15,7 @@ from niwaki.engines.graph_rules import DECODER, ENCODER
 from niwaki.engines.predictor import Predictor
 from niwaki.models.anatomy import anatomy_of
 from niwaki.models.edits.blocks import Blocks
+from niwaki.models.edits.decoder import Decoder
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
@@ -34,9 +35,10 @@ EDITS = {
     "heads": Heads(keep=[[0, 2], [1, 2, 3], *[[0], [3, 1]], *[[2, 3], [0, 1, 2]], *[[1], [3]]]),
     "ffn": Ffn(keep=[[3, 5, 40], [1, 2, 47, 20], [0, 39], [7], [1, 2, 3, 4]]),
     "layers": Layers(keep=[1]),
+    "decoder": Decoder(keep=[2, 0]),
     "width": Width(keep=[1, 2, 5, 8, 9, 13, 17, 20, 21, 30]),
-    "blocks": Blocks(attention=[0], ffn=[1]),
-    "share": Share(of=[0, 0]),
+    "blocks": Blocks(attention=[0, 2, 5], ffn=[1, 2]),
+    "share": Share(of=[0, 0, 2, 3, 2]),
     "int8": Int8(beside=True),
     "narrow": Narrow(width=6),
 }
@@ -155,9 +157,7 @@ def test_it_is_given_back_to_transformers(family, model, given, tmp_path):
 def test_a_cut_network_trains_as_it_is_deployed_and_is_loaded_again(model, given, name, tmp_path):
     cut = model.clone()
     cut.operate(EDITS[name].model_copy(deep=True))
-    assert bool(cut.blueprint.edits) == (
-        name != "layers"
-    )  # a config of transformers tells how many, and nothing else of these
+    assert bool(cut.blueprint.edits) != (name in ("layers", "decoder"))  # how many, a config of transformers tells
     trained, deployed = by_transformers(cut.network, given), step_by_step(cut, given)
     same(deployed, trained)
     assert not torch.allclose(trained, by_transformers(model.network, given), atol=1e-3) or name == "int8"

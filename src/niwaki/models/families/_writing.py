@@ -156,6 +156,13 @@ class Stock(Writing):
         if not lend(network, network.get_submodule(path), name, borrowers):
             raise Refused("its encoder, decoder and output have tables of their own, which is not supported; take a model that shares one")  # fmt: skip
 
+    def take_units(self, keep: list[int]) -> None:
+        """Each knows its number, by which transformers finds the keys and values that it kept."""
+        super().take_units(keep)
+        for number, unit in enumerate(self.units):
+            for layer in unit:
+                layer.attention.layer_idx = number
+
     @property
     def tokens(self) -> Any:
         return self.network.get_submodule(self.table)

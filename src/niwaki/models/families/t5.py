@@ -129,6 +129,8 @@ def hand_over(first: Any, now: Any) -> None:
     """The bias of the first layer to another that takes its place."""
     if now is not first:
         now.relative_attention_bias, now.has_relative_attention_bias = first.relative_attention_bias, True
+        del first.relative_attention_bias
+        first.has_relative_attention_bias = False  # it may run later
 
 
 class Dense(nn.Module):
