@@ -9,8 +9,7 @@ TASKS = {
 ASKED = {"cogs": 0.98, "scan": 0.995, "geoquery": 0.80, "atis": 0.82, "multi30k": 0.36}
 GENERAL = 0.30  # asked of COGS's generalization
 NAMES = {
-    "int8": "8 bits", "quarter": "a quarter", "quarter-alone": "the same without the teacher", "tenth": "a tenth",
-    "tenth-alone": "the same without the teacher",
+    "int8": "8 bits", "quarter": "a quarter, without training", "tenth": "a tenth, taught", "tenth-alone": "the same network without the teacher",
 }  # fmt: skip
 KEPT = {"quarter": (1 / 4, 0.97), "tenth": (1 / 10, 0.93)}  # at most so many bytes, at least so much of the score
 

@@ -25,36 +25,24 @@ TEACHERS: dict[str, tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]]
     "cogs": ({"beam": 1, "smoothing": 0.0}, [{**FRESH, "layers": 2, "depth": 2, "hidden": 192, "neurons": 384}], {"epochs": 18, "lr": 1e-3, "batch": 128, "dropout": 0.1}),
     "multi30k": ({"pieces": 6000, "longest": 80}, [{**FRESH, "layers": 3, "depth": 3, "hidden": 256, "neurons": 512}], {"epochs": 14, "lr": 1e-3, "batch": 128, "dropout": 0.25}),
 }  # fmt: skip
-TAUGHT = [{"use": "written"}, {"use": "logits", "temperature": 1.0, "weight": 0.5}]
 INT8 = {"name": "int8", "methods": [{"use": "int8"}]}
-# of a student: what cuts it from its teacher, what makes the same network from nothing, how both are trained
-STUDENTS: dict[str, dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]]] = {
+SHORT = {"epochs": 6, "lr": 1e-3, "batch": 128, "dropout": 0.1}
+SMALL = {"epochs": 6, "lr": 4e-4, "batch": 32, "dropout": 0.1}
+CUT = [{"use": "vocabulary"}, {"use": "student", "layers": 3, "ffn": 1152}]
+# what is made of the teacher; and of those that are trained, the same network trained as long without it
+STUDENTS: dict[str, dict[str, list[Stage]]] = {
     "multi30k": {
-        "quarter": (
-            [{"use": "student", "hidden": 192, "heads": 3, "ffn": 384}],
-            [{**FRESH, "layers": 3, "depth": 3, "hidden": 192, "heads": 3, "neurons": 384}],
-            {"epochs": 4, "lr": 1e-3, "batch": 128, "dropout": 0.1},
-        ),
-        "tenth": (
-            [{"use": "student", "hidden": 112, "heads": 2, "ffn": 192}],
-            [{**FRESH, "layers": 3, "depth": 3, "hidden": 112, "heads": 2, "neurons": 192}],
-            {"epochs": 6, "lr": 1e-3, "batch": 128, "dropout": 0.1},
-        ),
+        "quarter": [{"name": "quarter", "methods": [{"use": "gptq", "bits": 4}]}],
+        "tenth": [{"name": "tenth", "teacher": "teacher", "methods": [{"use": "student", "hidden": 112, "heads": 2, "ffn": 192}, {"use": "written"}], "train": SHORT}, INT8],
+        "tenth-alone": [{"name": "alone", "methods": [{**FRESH, "layers": 3, "depth": 3, "hidden": 112, "heads": 2, "neurons": 192}], "train": SHORT}, INT8],
     },
     "atis": {
-        "quarter": (
-            [{"use": "vocabulary"}, {"use": "student", "ffn": 1152}],
-            [{"use": "vocabulary"}, {"use": "writer", "layers": 2}, {"use": "ffn", "keep": 0.75}],
-            {"epochs": 6, "lr": 3e-4, "batch": 32, "dropout": 0.1},
-        ),
-        "tenth": (
-            [{"use": "vocabulary"}, {"use": "student", "layers": 3, "ffn": 768}],
-            [{"use": "vocabulary"}, {"use": "student", "layers": 3}, {"use": "writer", "layers": 2}, {"use": "ffn", "keep": 0.5}],
-            {"epochs": 8, "lr": 3e-4, "batch": 32, "dropout": 0.1},
-        ),
+        "quarter": [{"name": "quarter", "methods": [{"use": "vocabulary"}, {"use": "int8"}]}],
+        "tenth": [{"name": "tenth", "teacher": "teacher", "methods": [*CUT, {"use": "logits", "temperature": 1.0, "weight": 0.5}], "train": SMALL}, INT8],
+        "tenth-alone": [{"name": "alone", "methods": [{"use": "vocabulary"}, {"use": "student", "layers": 3}, {"use": "writer", "layers": 2}, {"use": "ffn", "keep": 0.75}], "train": SMALL}, INT8],
     },
 }  # fmt: skip
-NAMES = ("teacher", "int8", "quarter", "tenth", "quarter-alone", "tenth-alone")
+NAMES = ("teacher", "int8", "quarter", "tenth", "tenth-alone")
 
 
 def jobs() -> list[tuple[str, str, int]]:
@@ -76,12 +64,10 @@ def run(name: str, task: str, seed: int, data: str) -> dict[str, Any]:
 def stages(name: str, task: str) -> list[Stage]:
     _, network, train = TEACHERS[task]
     teacher: Stage = {"name": "teacher", "methods": network, "train": train}
-    if name in ("teacher", "int8"):
-        return [teacher, INT8][: 1 + (name == "int8")]
-    cut, fresh, how = STUDENTS[task][name.removesuffix("-alone")]
-    if name.endswith("-alone"):
-        return [{"name": name, "methods": fresh, "train": how}, INT8]
-    return [teacher, {"name": name, "teacher": "teacher", "methods": [*cut, *TAUGHT], "train": how}, INT8]
+    if name == "teacher":
+        return [teacher]
+    made = [INT8] if name == "int8" else STUDENTS[task][name]
+    return made if name.endswith("-alone") else [teacher, *made]
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
