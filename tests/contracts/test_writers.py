@@ -31,7 +31,7 @@ REFUSED = {
     "writer": "writes already", "averaging": "has no decoder", "bilstm": "has no decoder", "cnn": "has no decoder",
     "exits": "this model writes",
 }  # fmt: skip
-EXAMPLES = {"student": {"layers": 2, "hidden": 16}, "lottery": {"rewind": "none"}, "embeddings": {"width": 6}, "ffn": {"multiple": 8}}  # fmt: skip
+EXAMPLES = {"blocks": {"keep": 0.9, "batches": 1}, "gptq": {"batches": 1}, "student": {"layers": 2, "hidden": 16}, "lottery": {"rewind": "none"}, "embeddings": {"width": 6}, "ffn": {"multiple": 8}}  # fmt: skip
 FAMILIES = {
     "distil": [("student", {"layers": 1}), ("logits", {})],
     "cut": [("heads", {"keep": 0.5}), ("ffn", {"keep": 0.5, "multiple": 8}), ("decoder", {})],
@@ -133,39 +133,49 @@ def saved(model, folder):
     return (folder / WEIGHTS).stat().st_size
 
 
-@pytest.fixture(scope="module", params=["bert", "shared"])
-def alone(request, tmp_path_factory):
-    """Every method by itself, and those that change tables where one is shared: name → the model, or why not; and bytes of the
-    weights, before under the name ""."""
-    folder = tmp_path_factory.mktemp(request.param)
-    given, models = context(request.param), {}
-    sizes = {"": saved(given.teacher_model, folder / "whole")}
-    for name in METHODS.names() if request.param == "bert" else TABLES:
-        try:
-            models[name] = done(fresh(request.param), [kind(name)(**EXAMPLES.get(name, {}))], given)
-            sizes[name] = saved(models[name], folder / name)
-        except Refused as error:
-            models[name] = error
-    return request.param, models, sizes, folder
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Every method by itself, those that change tables where one is shared, and every pair of families: names → the model, or why
+    not, and bytes of its weights. All are loaded by one new process."""
+    folder, models, sizes = tmp_path_factory.mktemp("writers"), {}, {}
+    for of, names in (("bert", METHODS.names()), ("shared", TABLES)):
+        given = context(of)
+        sizes[of, ""] = saved(given.teacher_model, folder / f"{of} ")
+        for name in names:
+            try:
+                models[of, name] = done(fresh(of), [kind(name)(**EXAMPLES.get(name, {}))], given)
+            except Refused as error:
+                models[of, name] = error
+    given = context("bert", 2)
+    firsts = {name: done(fresh(layers=2), methods(name), given) for name in FAMILIES}
+    sizes |= {("first", name): saved(model, folder / f"first {name}") for name, model in firsts.items()}
+    models |= {pair: done(firsts[pair[0]].clone(), methods(pair[1]), given) for pair in PAIRS}
+    there = {names: model for names, model in models.items() if not isinstance(model, Refused)}
+    sizes |= {names: saved(model, folder / " ".join(names)) for names, model in there.items()}
+    inputs = tiny.batch(fresh()).inputs
+    in_a_new_process(folder, [" ".join(names) for names in there], inputs)
+    return folder, models, sizes, inputs
 
 
-@pytest.mark.parametrize("name", METHODS.names())
-def test_every_method_works_on_what_writes_or_says_why_not(alone, name):
-    of, models, sizes, _ = alone
-    if name not in models:
-        return
-    model, refused = models[name], {**REFUSED, **({"vocabulary": "table that it reads with"} if of == "shared" else {})}
+ALONE = [*(("bert", name) for name in METHODS.names()), *(("shared", name) for name in TABLES)]
+
+
+@pytest.mark.parametrize("names", ALONE, ids=" ".join)
+def test_every_method_works_on_what_writes_or_says_why_not(made, names):
+    folder, models, sizes, inputs = made
+    (of, name), model = names, models[names]
+    refused = {**REFUSED, **({"vocabulary": "table that it reads with"} if of == "shared" else {})}
     if name in refused:
         assert len(model.faults) == 1 and refused[name] in model.faults[0] and model.faults[0].startswith(f"{name}: ")
         return
     assert not isinstance(model, Refused), model
     if "file" in kind(name).saves:
-        assert sizes[name] < sizes[""]
+        assert sizes[names] < sizes[of, ""]
     else:
         assert model.parameters() == writer(of).parameters()
-    shared = model.anatomy.tokens is model.network.decoder.pieces
-    assert shared == (of == "shared")  # whatever was done to it
+    assert (model.anatomy.tokens is model.network.decoder.pieces) == (of == "shared")  # whatever was done to it
     assert not any("helper" in key or "parametrizations" in key for key in model.network.state_dict())
+    assert same_again(folder / " ".join(names), model, inputs)
 
 
 LOADER = """
@@ -183,43 +193,18 @@ for folder in map(Path, sys.argv[2:]):
 """
 
 
-def in_a_new_process(folder: Path, models: dict[str, object], inputs) -> None:
+def in_a_new_process(folder: Path, names: list[str], inputs) -> None:
     np.savez(folder / "inputs.npz", **{name: value.numpy() for name, value in inputs.items()})
-    folders = [str(folder / name) for name in models]
-    found = subprocess.run([sys.executable, "-c", LOADER, str(folder / "inputs.npz"), *folders], capture_output=True, text=True, timeout=300)  # fmt: skip
+    folders = [str(folder / name) for name in names]
+    found = subprocess.run([sys.executable, "-c", LOADER, str(folder / "inputs.npz"), *folders], capture_output=True, text=True, timeout=600)  # fmt: skip
     assert found.returncode == 0, found.stderr[-3000:]
 
 
 @torch.no_grad()
-def same_again(folder, name, model, inputs):
+def same_again(folder, model, inputs):
     given = {**inputs, "input_ids": inputs["input_ids"] % model.anatomy.tokens.num_embeddings}
     own = model.network(**given).logits.numpy()
-    return np.isfinite(own).all() and np.array_equal(np.load(folder / name / "again.npy"), own)
-
-
-def test_a_new_process_gives_the_same(alone):
-    of, models, _, folder = alone
-    models = {name: model for name, model in models.items() if not isinstance(model, Refused)}
-    inputs = tiny.batch(fresh(of)).inputs
-    in_a_new_process(folder, models, inputs)
-    assert [name for name, model in models.items() if not same_again(folder, name, model, inputs)] == []
-
-
-# ── one after the other ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pairs")
-    given, models = context("bert", 2), {}
-    firsts = {name: done(fresh(layers=2), methods(name), given) for name in FAMILIES}
-    sizes = {name: saved(model, folder / name) for name, model in firsts.items()}
-    for pair in PAIRS:
-        models[" ".join(pair)] = done(firsts[pair[0]].clone(), methods(pair[1]), given)
-        sizes[pair] = saved(models[" ".join(pair)], folder / " ".join(pair))
-    inputs = tiny.batch(fresh()).inputs
-    in_a_new_process(folder, models, inputs)
-    return folder, models, sizes, inputs
+    return np.isfinite(own).all() and np.array_equal(np.load(folder / "again.npy"), own)
 
 
 def methods(family):
@@ -227,24 +212,24 @@ def methods(family):
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_the_second_makes_the_first_smaller_and_it_loads_again(pairs, pair):
-    folder, models, sizes, inputs = pairs
+def test_the_second_makes_the_first_smaller_and_it_loads_again(made, pair):
+    folder, models, sizes, inputs = made
     larger = {
         ("sparse", "factorize")
     }  # half of all numbers in two full factors are more than three tenths and their bits
-    assert (sizes[pair] <= sizes[pair[0]] * 1.02) == (pair not in larger)
-    assert same_again(folder, " ".join(pair), models[" ".join(pair)], inputs)
+    assert (sizes[pair] <= sizes["first", pair[0]] * 1.02) == (pair not in larger)
+    assert same_again(folder / " ".join(pair), models[pair], inputs)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_each_family_writes_in_its_engine_what_torch_writes(pairs, family):
+def test_each_family_writes_in_its_engine_what_torch_writes(made, family):
     """Behind `cut`, after which heads and neurons are fewer; `distil` and `cut` themselves packed behind it."""
-    folder, models, *_ = pairs
-    name = f"{family} int8" if family in ("distil", "cut") else f"cut {family}"
-    write_graph(models[name], folder / name)
-    found = [Predictor(folder / name, engine, threads=1) for engine in ("onnx", "torch")]
+    folder, models, *_ = made
+    pair = (family, "int8") if family in ("distil", "cut") else ("cut", family)
+    write_graph(models[pair], folder / " ".join(pair))
+    found = [Predictor(folder / " ".join(pair), engine, threads=1) for engine in ("onnx", "torch")]
     onnx, by_torch = (one.logits(one.encode(TEXTS)) for one in found)
     same = (onnx[:, 1:] == by_torch[:, 1:]).all(axis=1)  # rounded, a random network may find another text as likely
-    packed = "int8" in name or "lowbit" in name
+    packed = bool({"int8", "lowbit"} & set(pair))
     assert same.sum() >= (4 if packed else 6)
     assert np.abs(onnx[same, 0] - by_torch[same, 0]).max() < (0.2 if packed else 1e-3)
