@@ -20,25 +20,25 @@ PRETRAINED = [{"use": "writer", "layers": 2}, {"use": "freeze"}]
 # settings of the task; the methods that make the network; how it is trained
 TEACHERS: dict[str, tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]] = {
     "geoquery": ({"beam": 1, "recombined": 1000}, PRETRAINED, {"epochs": 30, "lr": 4e-4, "batch": 32, "dropout": 0.1}),
-    "scan": ({"beam": 1, "smoothing": 0.0}, [{**FRESH, "layers": 2, "depth": 2, "hidden": 128, "neurons": 256}], {"epochs": 14, "lr": 1e-3, "batch": 64, "dropout": 0.1}),
-    "atis": ({"beam": 1}, PRETRAINED, {"epochs": 20, "lr": 3e-4, "batch": 32, "dropout": 0.1}),
+    "scan": ({"beam": 1, "smoothing": 0.0}, [{**FRESH, "layers": 2, "depth": 2, "hidden": 128, "neurons": 256}], {"epochs": 20, "lr": 1e-3, "batch": 64, "dropout": 0.0}),
+    "atis": ({"beam": 1}, PRETRAINED, {"epochs": 12, "lr": 3e-4, "batch": 32, "dropout": 0.1}),
     "cogs": ({"beam": 1, "smoothing": 0.0}, [{**FRESH, "layers": 2, "depth": 2, "hidden": 192, "neurons": 384}], {"epochs": 18, "lr": 1e-3, "batch": 128, "dropout": 0.1}),
     "multi30k": ({"pieces": 6000, "longest": 80}, [{**FRESH, "layers": 3, "depth": 3, "hidden": 256, "neurons": 512}], {"epochs": 14, "lr": 1e-3, "batch": 128, "dropout": 0.25}),
 }  # fmt: skip
 TAUGHT = [{"use": "written"}, {"use": "logits", "temperature": 1.0, "weight": 0.5}]
-INT8 = {"name": "int8", "methods": [{"use": "int8", "beside": True}]}
+INT8 = {"name": "int8", "methods": [{"use": "int8"}]}
 # of a student: what cuts it from its teacher, what makes the same network from nothing, how both are trained
 STUDENTS: dict[str, dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]]] = {
     "multi30k": {
         "quarter": (
             [{"use": "student", "hidden": 192, "heads": 3, "ffn": 384}],
             [{**FRESH, "layers": 3, "depth": 3, "hidden": 192, "heads": 3, "neurons": 384}],
-            {"epochs": 6, "lr": 1e-3, "batch": 128, "dropout": 0.1},
+            {"epochs": 4, "lr": 1e-3, "batch": 128, "dropout": 0.1},
         ),
         "tenth": (
-            [{"use": "student", "hidden": 128, "heads": 2, "ffn": 192}],
-            [{**FRESH, "layers": 3, "depth": 3, "hidden": 128, "heads": 2, "neurons": 192}],
-            {"epochs": 8, "lr": 1e-3, "batch": 128, "dropout": 0.1},
+            [{"use": "student", "hidden": 112, "heads": 2, "ffn": 192}],
+            [{**FRESH, "layers": 3, "depth": 3, "hidden": 112, "heads": 2, "neurons": 192}],
+            {"epochs": 6, "lr": 1e-3, "batch": 128, "dropout": 0.1},
         ),
     },
     "atis": {
@@ -49,7 +49,7 @@ STUDENTS: dict[str, dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], 
         ),
         "tenth": (
             [{"use": "vocabulary"}, {"use": "student", "layers": 3, "ffn": 768}],
-            [{"use": "vocabulary"}, {"use": "layers", "keep": 3}, {"use": "writer", "layers": 2}, {"use": "ffn", "keep": 0.5}],
+            [{"use": "vocabulary"}, {"use": "student", "layers": 3}, {"use": "writer", "layers": 2}, {"use": "ffn", "keep": 0.5}],
             {"epochs": 8, "lr": 3e-4, "batch": 32, "dropout": 0.1},
         ),
     },

@@ -134,6 +134,7 @@ def sensitivity(
     from niwaki.train.feed import Feed, encode_for
 
     chosen, folder = _task(task, data, overrides), _folder(model)
+    chosen.starts_from(folder)
     loaded = load_folder(folder)
     chosen.refuse_other_labels(loaded.labels, folder)
     chosen.answers_as(kind_of(loaded.network.config.to_dict(), str(folder)).opened(folder, loaded.labels))

@@ -102,7 +102,7 @@ def test_no_weights_at_all(folder):
     [
         ({"auto_map": {"AutoModel": "evil.Model"}}, ["'auto_map' asks for code"]),
         ({"quantization_config": {"quant_method": "gptq"}}, ["'quantization_config'"]),
-        ({"model_type": "gpt9"}, ["model_type 'gpt9' is not supported; there is: albert, averaging, bert"]),
+        ({"model_type": "gpt9"}, ["model_type 'gpt9' is not supported; there is: albert, averaging, bart"]),
         ({"model_type": ["bert"]}, ["is not supported"]),
         ({"model_type": None}, ["is not supported"]),
         ({"hidden_size": 33}, ["config"]),
@@ -160,7 +160,7 @@ def test_a_missing_head_is_made_only_when_it_is_asked_for(folder):
 @pytest.mark.parametrize(
     "values, words",
     [
-        ({"edits": [{"edit": "melt"}]}, ["blueprint edit 'melt' is not known; there is: blocks, digits"]),
+        ({"edits": [{"edit": "melt"}]}, ["blueprint edit 'melt' is not known; there is: blocks, decoder"]),
         ({"edits": [{"edit": "heads", "keep": [1, 1, 9]}]}, ["heads of layer 2", "below 4"]),
         ({"edits": [{"edit": "heads", "keep": [1, 1]}]}, ["2 layers are named and the model has 3"]),
         ({"edits": [{"edit": "heads", "keep": [10**14, 1, 1]}]}, ["heads of layer 0"]),

@@ -85,8 +85,8 @@ def test_the_soft_loss_leaves_padding_out(pairs):
 
 def test_each_token_is_told_from_those_before_it():
     targets = torch.tensor([[7, 8, END], [9, END, NO_LABEL]])
-    assert written_before(targets).tolist() == [[START, 7, 8], [START, 9, END]]
-    assert written_before(torch.tensor([[NO_LABEL, NO_LABEL]])).tolist() == [[START, PAD]]
+    assert written_before(targets, START).tolist() == [[START, 7, 8], [START, 9, END]]
+    assert written_before(torch.tensor([[NO_LABEL, NO_LABEL]]), START).tolist() == [[START, PAD]]
 
 
 def test_rows_are_as_long_as_what_is_read_or_written(pairs):

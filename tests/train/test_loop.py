@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 
+import stock
 import teaching
 import tiny
 from contracts import made
@@ -241,6 +242,20 @@ def test_dropout_is_set_everywhere_or_left():
     assert [module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)] == before
     set_dropout(network, 0.3)
     assert {module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)} == {0.3}
+
+
+@pytest.mark.parametrize("family", stock.CLASSES)
+def test_dropout_of_a_model_that_writes_is_set_too(family):
+    """BART and Marian hold it as numbers, T5 as both."""
+    network, ids = stock.network(family).train(), torch.tensor([[5, 6, 7]])
+
+    def passes():
+        return [network(input_ids=ids, attention_mask=torch.ones_like(ids), decoder_input_ids=ids).logits for _ in (1, 2)]  # fmt: skip
+
+    set_dropout(network, 0.0)
+    assert torch.equal(*passes())
+    set_dropout(network, 0.3)
+    assert not torch.allclose(*passes(), atol=1e-2)
 
 
 def test_training_learns(task, tmp_path):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-PAD, START, END, UNKNOWN = range(4)  # marks of every target tokenizer, its first pieces
+PAD, START, END, UNKNOWN = range(4)  # marks of every target tokenizer that niwaki makes, its first pieces
 NOTHING = -1
 NEVER = -1e9  # the logarithm of how likely that is which may not be
 
@@ -29,26 +29,27 @@ class Grammar(Protocol):
 
     def start(self) -> Any: ...
 
-    def allowed(self, state: Any) -> np.ndarray:
-        """(pieces,) of which may come next; END where the text may end."""
+    def allowed(self, state: Any, room: int | None = None) -> np.ndarray:
+        """(pieces,) of which may come next; END where the text may end. With `room`, those alone from which the end is reached
+        within so many tokens, these included, where there are such."""
         ...
 
     def after(self, state: Any, token: int) -> Any: ...
-
-    def least(self, state: Any) -> int:
-        """The fewest further tokens, END among them, with which the text ends."""
-        ...
 
 
 @dataclass(frozen=True)
 class Search:
     """How texts are searched for. `penalty` is the power of the length that the logarithm is divided by before texts are compared:
-    0 favours short ones, 1 compares the mean."""
+    0 favours short ones, 1 compares the mean. A text is given up when the best hypothesis, as long as it is, is worth no more than the
+    worst of the `beam` best that ended (what transformers does by default)."""
 
     beam: int = 1
     penalty: float = 1.0
     longest: int = 128
     grammar: Grammar | None = None
+    start: int = START  # what a text begins with
+    end: int = END  # what it ends with
+    never: tuple[int, ...] = (PAD, START, UNKNOWN)  # pieces that are not written
 
     def worth(self, scores: Any, length: int) -> Any:
         return scores / length**self.penalty
@@ -67,12 +68,12 @@ class Hypotheses:
 def write(step: Steps, texts: int, how: Search) -> np.ndarray:
     """The best text found for each."""
     found = np.full((texts, 1 + how.longest), NOTHING, dtype=np.float32)
-    best = np.full(texts, -np.inf)
-    ended = np.zeros(texts, dtype=np.int64)  # how many texts were found for each
+    found[:, 0] = NEVER
+    best = np.full((texts, how.beam), -np.inf)  # what those that ended are worth, the best of each text
     scores = np.full((texts, how.beam), NEVER, dtype=np.float32)
     scores[:, 0] = 0.0  # all hypotheses begin alike: only one may be continued
     states = [[how.grammar.start()] * how.beam for _ in range(texts)] if how.grammar else []
-    going = Hypotheses(np.arange(texts), np.full((texts, how.beam, 1), START), scores, states)
+    going = Hypotheses(np.arange(texts), np.full((texts, how.beam, 1), how.start), scores, states)
     parents = np.tile(np.arange(how.beam), (texts, 1))
     kept = np.arange(texts)
     for length in range(1, how.longest + 1):
@@ -81,14 +82,14 @@ def write(step: Steps, texts: int, how: Search) -> np.ndarray:
         totals += going.scores[:, :, None]
         choices, values = _best(totals, 2 * how.beam)
         parents, pieces = np.divmod(choices, totals.shape[2])
-        ends = (pieces == END) | (length == how.longest)
+        ends = (pieces == how.end) | (length == how.longest)
         ends[:, how.beam :] = False
-        _note(found, best, ended, going, (parents, pieces, values, ends), how, length)
-        values = np.where(pieces == END, -np.inf, values)
+        _note(found, best, going, (parents, pieces, values, ends), how, length)
+        values = np.where(pieces == how.end, -np.inf, values)
         order = np.argsort(-values, axis=1, kind="stable")[:, : how.beam]
         parents, pieces, values = (np.take_along_axis(part, order, axis=1) for part in (parents, pieces, values))
-        hopeless = how.worth(values[:, 0], length) <= best[going.numbers]
-        kept = np.flatnonzero(~((ended[going.numbers] >= how.beam) & hopeless) & (values[:, 0] > NEVER / 2))
+        hopeful = how.worth(values[:, 0], length) > best[going.numbers].min(axis=1)
+        kept = np.flatnonzero(hopeful & (values[:, 0] > NEVER / 2))
         if not len(kept) or length == how.longest:
             break
         going, parents = _further(going, parents, pieces, values, kept, how), parents[kept]
@@ -98,29 +99,14 @@ def write(step: Steps, texts: int, how: Search) -> np.ndarray:
 def _permitted(ahead: np.ndarray, going: Hypotheses, how: Search, left: int) -> np.ndarray:
     """The logarithms, changed in place, with what may not be written as good as impossible: marks, what the grammar forbids, and
     what leads where a text cannot end with the tokens that are `left`."""
-    ahead[:, :, [PAD, START, UNKNOWN]] = NEVER
+    ahead[:, :, list(how.never)] = NEVER
     if how.grammar is None:
         return ahead
     for row, states in zip(ahead, going.states, strict=True):
         for scores, state in zip(row, states, strict=True):
-            if state is None:
-                continue
-            allowed = how.grammar.allowed(state)
-            scores[~allowed] = NEVER
-            _refuse_endless(scores, allowed, state, how.grammar, left)
+            if state is not None:
+                scores[~how.grammar.allowed(state, left + 1)] = NEVER
     return ahead
-
-
-def _refuse_endless(scores: np.ndarray, allowed: np.ndarray, state: Any, grammar: Grammar, left: int) -> None:
-    """Where the end is near, tokens after which it is out of reach."""
-    if grammar.least(state) + NEAR < left:
-        return
-    for token in np.flatnonzero(allowed):
-        if token != END and grammar.least(grammar.after(state, int(token))) > left:
-            scores[token] = NEVER
-
-
-NEAR = 64  # tokens further than any one token can put the end
 
 
 def _best(totals: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -156,18 +142,19 @@ def _likely(flat: np.ndarray, count: int) -> np.ndarray:
 
 
 def _note(
-    found: np.ndarray, best: np.ndarray, ended: np.ndarray, going: Hypotheses, chosen: Sequence[np.ndarray], how: Search, length: int
+    found: np.ndarray, best: np.ndarray, going: Hypotheses, chosen: Sequence[np.ndarray], how: Search, length: int
 ) -> None:  # fmt: skip
     """Writes down the texts that end here where they are better than those before."""
     parents, pieces, values, ends = chosen
     for text, place in zip(*np.nonzero(ends & (values > NEVER / 2)), strict=True):
         number, value = going.numbers[text], float(values[text, place])
-        ended[number] += 1
-        if how.worth(value, length) <= best[number]:
+        worth, before = how.worth(value, length), best[number].max()
+        worst = best[number].argmin()
+        best[number, worst] = max(worth, best[number, worst])
+        if worth <= before:
             continue
-        best[number] = how.worth(value, length)
         tokens = going.tokens[text, parents[text, place], 1:]
-        last = [] if pieces[text, place] == END else [pieces[text, place]]
+        last = [] if pieces[text, place] == how.end else [pieces[text, place]]
         found[number] = NOTHING
         found[number, 0] = value
         found[number, 1 : 1 + len(tokens) + len(last)] = [*tokens, *last]

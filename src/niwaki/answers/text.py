@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from pydantic import PrivateAttr
 from tokenizers import Tokenizer
 
 from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, filled
-from niwaki.answers._search import NOTHING, Search
+from niwaki.answers._search import END, NOTHING, PAD, START, UNKNOWN, Search
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused, first_line, is_panic
 from niwaki.core.inside import inside
@@ -38,6 +38,9 @@ class Text(Kind):
     )
     longest: int = setting(128, "most tokens that are written", ge=1, le=100_000)
     grammar: bool = setting(False, f"whether only what {GRAMMAR} allows is written")
+    start: int = setting(START, "piece that a text begins with, before the first that is written", ge=0)
+    end: int = setting(END, "piece that it ends with", ge=0)
+    never: list[int] = setting([PAD, START, UNKNOWN], "pieces that are not written")
 
     architecture: ClassVar[str] = "ConditionalGeneration"
     wants: ClassVar[str] = "a string"
@@ -57,6 +60,12 @@ class Text(Kind):
     def holding(self, beside: dict[str, bytes], where: str = "") -> "Text":
         """The kind with the files that a model has beside it."""
         self._target = read_target(beside[TARGET], where)
+        pieces = self._target.get_vocab_size()
+        for mark in (self.start, self.end, *self.never):
+            if not 0 <= mark < pieces:
+                raise Refused(
+                    f"{Path(where) / TARGET}: has {pieces} pieces, and {mark} is named as a mark (niwaki_answer)"
+                )
         if self.grammar:
             from niwaki.answers._grammar import read
 
@@ -71,7 +80,12 @@ class Text(Kind):
 
     @property
     def search(self) -> Search:
-        return Search(self.beam, self.penalty, self.longest, self._grammar)
+        return Search(self.beam, self.penalty, self.longest, self._grammar, self.start, self.end, tuple(self.never))
+
+    @property
+    def greedy(self) -> Search:
+        """The likeliest token each time, whatever a grammar allows: for scores while training."""
+        return replace(self.search, beam=1, grammar=None)
 
     def check(self, given: Any) -> Input:
         return filled(given)

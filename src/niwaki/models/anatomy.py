@@ -26,7 +26,8 @@ class Anatomy:
 
     body: ClassVar[str]
     layer_list: ClassVar[str] = "encoder.layer"  # relative to the body
-    attention_module: ClassVar[str]  # holds attention_head_size
+    attention_module: ClassVar[str]  # holds the width of a head
+    head_width_key: ClassVar[str] = "attention_head_size"  # under this name
     query: ClassVar[str]
     key: ClassVar[str]
     value: ClassVar[str]
@@ -60,12 +61,31 @@ class Anatomy:
     marks: ClassVar[tuple[str, ...]] = ("pad_token_id",)  # of the config: ids that the network looks for in a text
     max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks
 
+    own_pieces: ClassVar[bool] = False  # whether it came to us writing, with marks and pieces of its own
+    norms_first: ClassVar[bool] = (
+        False  # whether a block reads what its norm gives, and not the norm what the block gives
+    )
+    scales: ClassVar[bool] = True  # whether products of queries and keys are divided by the root of their width
+
     def __init__(self, network: Network) -> None:
         self.network = network
 
     @classmethod
     def introduce(cls) -> None:
         """Tells transformers of the family's networks, where they are not its own."""
+
+    @classmethod
+    def refuse(cls, config: dict[str, Any]) -> None:
+        """Refused where the config describes a network of the family that this anatomy does not."""
+
+    @classmethod
+    def settle(cls, network: Network) -> None:
+        """Brings a network that transformers made into the form that the anatomy describes; its tensors keep their names."""
+
+    @property
+    def constants(self) -> list[Any]:
+        """What a config decides and no tensor shows: two networks of the same tensors are the same only if these are."""
+        return [(layer.heads, layer.head_width) for layer in self.attentions]
 
     @property
     def trunk(self) -> Any:
@@ -80,6 +100,11 @@ class Anatomy:
     def order(self) -> list[int]:
         """Which of `layers` runs at each depth."""
         return list(range(len(self.layers)))
+
+    def take_layers(self, keep: list[int]) -> None:
+        """These of `layers` stay, in this order."""
+        modules = [layer.module for layer in self.layers]
+        self.trunk.set_submodule(self.layer_list, nn.ModuleList([modules[number] for number in keep]))
 
     @property
     def stacks(self) -> dict[str, list[tuple[Layer, ...]]]:
@@ -162,6 +187,11 @@ class Anatomy:
     def token_tables(self) -> list[str]:
         """The same; of one that is made of several, these."""
         return [leaf for path in self.whole_token_tables() for leaf in leaves(self.network, path)]
+
+    @property
+    def embeddings(self) -> list[nn.Module]:
+        """All that lies before the first layer."""
+        return [self.trunk.embeddings]
 
     def embedding_norms(self) -> list[str]:
         """Paths, from the network, of the norms behind the tables."""

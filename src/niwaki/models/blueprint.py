@@ -74,12 +74,8 @@ def is_stock(network: Network) -> bool:
             skeleton = build(network.config.to_dict())
     except Refused:  # a shape that no stock network can have, such as a width that its heads do not divide
         return False
-    same = _shapes(skeleton) == _shapes(network) and _heads(skeleton) == _heads(network)
+    same = _shapes(skeleton) == _shapes(network) and anatomy_of(skeleton).constants == anatomy_of(network).constants
     return same and first_names(skeleton) == first_names(network)
-
-
-def _heads(network: Network) -> list[tuple[int, int]]:
-    return [(layer.heads, layer.head_width) for layer in anatomy_of(network).attentions]
 
 
 def _shapes(network: Network) -> dict[str, tuple[torch.Size, torch.dtype]]:

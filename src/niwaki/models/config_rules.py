@@ -24,6 +24,7 @@ TOKENIZERS = {
     f"{name}Tokenizer{ending}"
     for name in (
         "Albert",
+        "Bart",
         "Bert",
         "Camembert",
         "DistilBert",
@@ -32,6 +33,7 @@ TOKENIZERS = {
         "MPNet",
         "PreTrained",
         "Roberta",
+        "T5",
         "XLMRoberta",
     )
     for ending in ("", "Fast")
@@ -88,8 +90,8 @@ def exits(value: Any) -> bool:
 
 
 def answer(value: Any) -> bool:
-    """How logits are read (`niwaki.answers` checks the fields): flat, a few plain values."""
-    return isinstance(value, dict) and len(value) <= 20 and all(isinstance(item, str | int | float | bool | None) for item in value.values())  # fmt: skip
+    """How logits are read (`niwaki.answers` checks the fields): flat, a few plain values, or ids."""
+    return isinstance(value, dict) and len(value) <= 20 and all(isinstance(item, str | int | float | bool | None) or (isinstance(item, list) and mark(item)) for item in value.values())  # fmt: skip
 
 
 # an id is a number, or, of some models, several
@@ -111,6 +113,14 @@ ALLOWED: dict[str, Rule] = {
     "decoder_pieces": whole(MOST_TOKENS, 4),
     "decoder_positions": whole(MOST_POSITIONS, 1),
     **dict.fromkeys(("decoder_sinusoids", "decoder_shares"), flag),
+    **dict.fromkeys(("d_model", "d_kv", "d_ff", "encoder_ffn_dim", "decoder_ffn_dim"), width),
+    **dict.fromkeys(("encoder_layers", "num_layers", "num_decoder_layers"), layers),
+    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads", "num_heads"), whole(4096, 1)),
+    "decoder_vocab_size": whole(MOST_TOKENS, 1),
+    "relative_attention_max_distance": whole(MOST_POSITIONS, 1),
+    "feed_forward_proj": lambda value: isinstance(value, str) and value.removeprefix("gated-") in ACTIVATIONS,
+    "normalize_before": lambda value: value is False,  # of BART: norms before each block would be another network
+    **dict.fromkeys(("scale_embedding", "share_encoder_decoder_embeddings", "force_bos_token_to_be_generated"), flag),
     "niwaki_texts": whole(2, 1),
     "vocab_size": whole(MOST_TOKENS, 1),
     "max_position_embeddings": whole(MOST_POSITIONS, 1),
@@ -119,13 +129,17 @@ ALLOWED: dict[str, Rule] = {
     "relative_attention_num_buckets": whole(10_000, 1),
     "chunk_size_feed_forward": whole(MOST_POSITIONS),
     "num_labels": whole(MOST_LABELS),
-    **dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id"), mark),
+    **dict.fromkeys(
+        ("pad_token_id", "bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id", "decoder_start_token_id",
+         "forced_bos_token_id", "forced_eos_token_id"), mark,
+    ),
     **dict.fromkeys(
         ("attention_probs_dropout_prob", "hidden_dropout_prob", "classifier_dropout", "classifier_dropout_prob", "dropout",
-         "attention_dropout", "qa_dropout", "seq_classif_dropout", "summary_last_dropout", "layer_norm_eps"), share,
+         "attention_dropout", "qa_dropout", "seq_classif_dropout", "summary_last_dropout", "layer_norm_eps",
+         "activation_dropout", "encoder_layerdrop", "decoder_layerdrop", "dropout_rate", "layer_norm_epsilon"), share,
     ),
-    "initializer_range": lambda value: isinstance(value, int | float) and 0 <= value <= 1000,
-    **dict.fromkeys(("hidden_act", "activation"), one_of(*ACTIVATIONS)),
+    **dict.fromkeys(("initializer_range", "initializer_factor", "init_std"), lambda value: isinstance(value, int | float) and 0 <= value <= 1000),
+    **dict.fromkeys(("hidden_act", "activation", "activation_function"), one_of(*ACTIVATIONS)),
     "summary_activation": one_of(*ACTIVATIONS, ""),
     "summary_type": one_of("first", "last", "mean", "cls_index", "attn"),
     "position_embedding_type": one_of("absolute", "relative_key", "relative_key_query"),
@@ -141,7 +155,7 @@ ALLOWED: dict[str, Rule] = {
     "niwaki_answer": answer,
     "niwaki_exits": exits,
 }  # fmt: skip
-PROVENANCE = {"_name_or_path", "name_or_path", "_commit_hash", "_num_labels", "_attn_implementation_autoset", "finetuning_task", "language", "license", "tags", "task_specific_params", "sentence_transformers"}  # left out, whatever they say  # fmt: skip
+PROVENANCE = {"_name_or_path", "name_or_path", "_commit_hash", "_num_labels", "_attn_implementation_autoset", "finetuning_task", "language", "license", "tags", "task_specific_params", "sentence_transformers", "bad_words_ids"}  # left out, whatever they say  # fmt: skip
 PLAIN_ATTENTION = {"eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"}
 STEERING = re.compile(
     r"auto_?map|remote|custom|_code|code_|kernel|implementation|quantiz|fusion|adapter|peft|lora|plugin|module|import"

@@ -92,10 +92,10 @@ def recording(anatomy: Anatomy, on: bool = True) -> Iterator[dict[str, list[Tens
 def scores_of(anatomy: Anatomy, states: Mapping[str, Sequence[Tensor]]) -> tuple[Tensor, ...]:
     """Attention scores from queries and keys: scaled products, before mask, position bias and softmax."""
     layers = anatomy.layers
-    widths = [layers[number].head_width for number in anatomy.order]
+    shapes = [(layers[number].head_width, layers[number].scale) for number in anatomy.order]
     return tuple(
-        split_heads(query, width) @ split_heads(key, width).transpose(-1, -2) * width**-0.5
-        for query, key, width in zip(states["queries"], states["keys"], widths, strict=True)
+        split_heads(query, width) @ split_heads(key, width).transpose(-1, -2) * scale
+        for query, key, (width, scale) in zip(states["queries"], states["keys"], shapes, strict=True)
     )
 
 

@@ -50,7 +50,25 @@ class Layer:
 
     @property
     def head_width(self) -> int:
-        return int(self.attention.attention_head_size)
+        return int(getattr(self.attention, getattr(self.paths, "head_width_key", "attention_head_size")))
+
+    @property
+    def scale(self) -> float:
+        """What the products of queries and keys are multiplied by."""
+        return self.head_width**-0.5 if getattr(self.paths, "scales", True) else 1.0
+
+    @property
+    def norms_first(self) -> bool:
+        """Whether a block reads what its norm gives, and not the norm what the block gives."""
+        return getattr(self.paths, "norms_first", False)
+
+    def before(self, norm: str, rows: Tensor) -> Tensor:
+        """Hidden states as a block reads them."""
+        return self.part(norm)(rows) if self.norms_first else rows
+
+    def behind(self, norm: str, rows: Tensor) -> Tensor:
+        """Hidden states as a block leaves them."""
+        return rows if self.norms_first else self.part(norm)(rows)
 
     @property
     def heads(self) -> int:
@@ -67,9 +85,10 @@ def reads(layer: Layer) -> bool:
 
 
 def run_layer(layer: Layer, hidden: Tensor, scores: Tensor, rows: slice) -> Tensor:
-    """One post-norm encoder layer; `rows` says which tokens' outputs are wanted. A block that is gone is not run."""
-    wanted = hidden[:, rows]
-    return around(layer, wanted, lambda: _mixed(layer, wanted, hidden, scores))
+    """One encoder layer; `rows` says which tokens' outputs are wanted. A block that is gone is not run."""
+    wanted, seen = hidden[:, rows], layer.before("attention_norm", hidden)
+    asking = seen[:, rows] if layer.norms_first else wanted
+    return around(layer, wanted, lambda: _mixed(layer, asking, seen, scores))
 
 
 def around(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor]) -> Tensor:
@@ -80,14 +99,16 @@ def around(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor]) -> Tensor:
 def attended(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor], drop: Drop = kept) -> Tensor:
     """Rows (…, width) with what the heads read added to them."""
     read = mixed() if reads(layer) else wanted
-    return layer.part("attention_norm")(drop(layer.part("out")(read)) + wanted)
+    return layer.behind("attention_norm", drop(layer.part("out")(read)) + wanted)
 
 
 def fed(layer: Layer, rows: Tensor, drop: Drop = kept) -> Tensor:
     """Rows (…, width) through the feed-forward block."""
     last = layer.part("ffn_out")
-    inner = rows if isinstance(last, Silent) else layer.part("activation")(layer.part("ffn_in")(rows))
-    return layer.part("ffn_norm")(drop(last(inner)) + rows)
+    if isinstance(last, Silent):
+        return layer.behind("ffn_norm", drop(last(rows)) + rows)
+    inner = layer.part("activation")(layer.part("ffn_in")(layer.before("ffn_norm", rows)))
+    return layer.behind("ffn_norm", drop(last(inner)) + rows)
 
 
 def _mixed(layer: Layer, wanted: Tensor, hidden: Tensor, scores: Tensor) -> Tensor:
@@ -104,7 +125,7 @@ def read_by(
 ) -> Tensor:
     """What the heads read for the wanted rows: (batch, rows, heads × head width). `scores` are added to the heads' own."""
     query = _split_heads(layer.part("query")(wanted), layer.head_width)
-    own = query @ key.transpose(-1, -2) * layer.head_width**-0.5  # (batch, heads, rows, tokens)
+    own = query @ key.transpose(-1, -2) * layer.scale  # (batch, heads, rows, tokens)
     weights = drop(torch.softmax(own if scores is None else own + scores, dim=-1))
     return (weights @ value).transpose(1, 2).flatten(2)
 
@@ -113,8 +134,13 @@ def add_bias(scores: Tensor, bias: Tensor | None, layer: Layer, rows: slice) -> 
     """The family's bias at the heads that the layer still has, for the rows that are wanted."""
     if bias is None:
         return scores
+    return scores + at_heads(bias, layer)[:, :, rows]
+
+
+def at_heads(bias: Tensor, layer: Layer) -> Tensor:
+    """(1 or batch, heads, rows, tokens) with the heads that the layer still has."""
     kept = getattr(layer.attention, "kept_heads", None)
-    return scores + (bias if kept is None else bias[:, kept])[:, :, rows]
+    return bias if kept is None else bias[:, kept]
 
 
 def _split_heads(x: Tensor, head_width: int) -> Tensor:

@@ -1,6 +1,7 @@
 """A model: network, tokenizer and blueprint, moving together. Saved as safetensors and JSON, never as code."""
 
 import copy
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ import torch
 from niwaki.answers._choose import files_of
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused, first_line, is_panic
-from niwaki.core.files import require_memory, write_json
+from niwaki.core.files import require_memory, write_json, write_text
 from niwaki.core.inside import inside
 from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import Header, header
@@ -78,10 +79,16 @@ class Model:
         save_file(distinct(self.network), folder / WEIGHTS, metadata={"format": "pt"})
         write_json(folder / CONFIG, config_of(self.network))
         self.tokenizer.save_pretrained(folder)
+        write_text(folder / TOKENIZER, compact((folder / TOKENIZER).read_text(encoding="utf-8")))
         if self.blueprint.edits:
             write_json(folder / BLUEPRINT, self.blueprint.to_json())
         for name, content in self.beside.items():
             (folder / name).write_bytes(content)
+
+
+def compact(text: str) -> str:
+    """JSON without the spaces that transformers puts into it: of a tokenizer half its bytes."""
+    return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -158,8 +165,10 @@ def _beside(folder: Path, config: dict[str, Any], head: Head | None) -> dict[str
     """The folder's own files, or those of the task; a network that writes goes on with the pieces it has learnt."""
     if head is None:
         return beside_of(folder, config)
-    found = head.files()
-    if family_of(str(config["model_type"])).writes and found != (own := beside_of(folder, config)):
+    found, own, family = head.files(), beside_of(folder, config), family_of(str(config["model_type"]))
+    if (
+        family.writes and found != own and (own or not family.own_pieces)
+    ):  # a stock folder has none, and the task its own
         unlike = next(name for name in sorted({**found, **own}) if found.get(name) != own.get(name))
         raise Refused(
             f"{folder / unlike}: is not what the task's rows give, so the model would learn other pieces than it writes; "
@@ -300,6 +309,7 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
             f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({first_line(error)})"
         ) from None
     _refuse_holes(network, missing, folder, may_lack_head=asked is not None)
+    family_of(str(config["model_type"])).settle(network)
     network.config.architectures = [type(network).__name__]
     for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
         parameter.data = parameter.data.clone()
@@ -311,7 +321,7 @@ def _kind_that_fits(config: dict[str, Any], found: Header, folder: Path) -> Any:
     but for a new head, which is small."""
     with torch.device("meta"):
         skeleton = build(config)
-    numbers = sum(value.numel() for value in skeleton.state_dict().values())
+    numbers = sum(value.numel() for value in distinct(skeleton).values())
     if numbers > found.numbers + HEAD_NUMBERS:
         raise Refused(
             f"{folder / CONFIG}: describes {numbers} numbers, more than {WEIGHTS} holds; it is not its config"

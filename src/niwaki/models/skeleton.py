@@ -30,18 +30,21 @@ def build(values: dict[str, Any]) -> Network:
     import transformers
 
     values = checked_config(values, "config")
-    head = head_of(values)
-    if (head == WRITTEN) != family_of(values["model_type"]).writes:
+    head, family = head_of(values), family_of(values["model_type"])
+    if (head == WRITTEN) != family.writes:
         raise Refused(f"config: a model of family '{values['model_type']}' has no head for {head}")
-    if head not in (WHOLE, WRITTEN) and not family_of(values["model_type"]).for_tokens:
+    family.refuse(values)
+    if head not in (WHOLE, WRITTEN) and not family.for_tokens:
         raise Refused(
             f"config: a model of family '{values['model_type']}' answers for whole texts, not for tokens ({head}); take another family"
         )
     kind = getattr(transformers, ALL[head])
     try:
-        return kind.from_config(transformers.AutoConfig.for_model(**values), attn_implementation=attention())
+        network = kind.from_config(transformers.AutoConfig.for_model(**values), attn_implementation=attention())
     except Exception as error:  # noqa: BLE001 - a wrong number in a config can break transformers anywhere
         raise Refused(f"config: describes no network that can be made ({first_line(error)})") from None
+    family.settle(network)
+    return network
 
 
 def attention() -> str:
@@ -56,8 +59,8 @@ def head_of(values: dict[str, Any]) -> str:
     """Which head the config's architecture has, e.g. `BertForSequenceClassification` → `SequenceClassification`."""
     names = values.get("architectures") or []
     for name in names:
-        for head in ALL:
-            if str(name).endswith(f"For{head}"):
+        for head, ending in [*((head, f"For{head}") for head in ALL), (WRITTEN, "MTModel")]:
+            if str(name).endswith(ending):
                 return head
     raise Refused(
         f"config: architectures {names} has none of the heads niwaki knows ({', '.join(ALL)}); fine-tune it first"

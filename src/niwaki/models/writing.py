@@ -6,8 +6,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from niwaki.answers._choose import kind_of
 from niwaki.answers._search import Search, write
+from niwaki.answers.text import Text
 from niwaki.models.anatomy import Anatomy
+from niwaki.models.model import Model
+
+
+def text_of(model: Model) -> Text:
+    """How the model's answers are written, without the files beside it."""
+    said = getattr(model.network.config, "niwaki_answer", None)
+    kind = kind_of({"niwaki_answer": said or {"kind": "text"}}, "config")
+    assert isinstance(kind, Text)
+    return kind
 
 
 class TorchSteps:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki import __version__
+from niwaki.answers.text import TARGET
 from niwaki.core.errors import Refused
 from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import say
@@ -29,6 +30,7 @@ ORIGIN = (
     TOKENIZER,
     "tokenizer_config.json",
     "vocab.txt",
+    TARGET,
 )  # what decides what a model answers
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", "onnxruntime", "numpy", "scikit-learn")
 
@@ -92,6 +94,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     task = recipe.make_task()
     folder = locate(recipe.model)
     refuse_unless_model(folder)
+    task.starts_from(folder)
     refuse_unseen(task)
     refuse_vectors(recipe.vectors, task)
     for remark in task.remarks():

@@ -86,6 +86,9 @@ class Task(Settings):
     _reading: str = ""
     _given: tuple[str, ...] = ()  # parts besides train that a file gives
 
+    def starts_from(self, folder: Path) -> None:
+        """Told of the recipe's model before anything is asked: one that writes brings pieces of its own."""
+
     # ── rows ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,11 +12,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from niwaki.answers._kind import Input, Kind, Rows, Value
-from niwaki.answers._search import END
 from niwaki.answers.text import GRAMMAR, TARGET, Text
+from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.models.forward import Batch
+from niwaki.models.pieces import Pieces, own_pieces
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.models.tokenizer_making import make
 from niwaki.tasks._tables import as_text, sliced
@@ -39,6 +41,18 @@ class Writing(Task):
     roles: ClassVar[tuple[str, ...]] = ("text", "target")
     metric: ClassVar[str] = "exact"
     description: ClassVar[str] = "a text for a text"
+
+    _pieces: Pieces | None = None  # those of a model that writes already
+
+    def starts_from(self, folder: Path) -> None:
+        self._pieces = own_pieces(folder)
+        if self._pieces is None:
+            return
+        if self.grammar():
+            raise Refused(f"task '{self.name}': its grammar is one of pieces that it makes itself, and {folder} writes its own; start from an encoder, with {{ use = 'writer' }}")  # fmt: skip
+        most = self._pieces.longest
+        if most is not None and self.longest > most:
+            raise Refused(f"data.longest: {self.longest} is more than the {most} tokens that {folder} can write")
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
         columns = self.columns(table)
@@ -65,6 +79,8 @@ class Writing(Task):
 
     @cached_property
     def _files(self) -> dict[str, bytes]:
+        if self._pieces is not None:
+            return {TARGET: self._pieces.target}
         train = self.splits()["train"]
         target = make(self._all_of(train), self.split, self.pieces).encode()
         grammar = self.grammar()
@@ -80,7 +96,8 @@ class Writing(Task):
 
     @cached_property
     def kind(self) -> Text:
-        said = Text(beam=self.beam, penalty=self.penalty, longest=self.longest, grammar=GRAMMAR in self._files)
+        marks = self._pieces.marks if self._pieces is not None else {}
+        said = Text(beam=self.beam, penalty=self.penalty, longest=self.longest, grammar=GRAMMAR in self._files, **marks)
         return said.holding(self._files)
 
     def answers_as(self, kind: Kind) -> None:
@@ -96,11 +113,12 @@ class Writing(Task):
         return rows.set_column(rows.column_names.index("target"), "target", pa.array(values, pa.string()))
 
     def targets(self, rows: pa.Table, encoded: Rows) -> Ragged:
-        """The tokens of what is to be written, and its end; cut after `longest`."""
-        writer = RaggedWriter(np.int32)
+        """The tokens of what is to be written, with the marks that its tokenizer puts around them, and its end; cut after
+        `longest`."""
+        writer, end = RaggedWriter(np.int32), [self.kind.end]
         for part in sliced(rows):
-            found = self.kind.target.encode_batch_fast([self.spaced(text) for text in self.gold(part)], add_special_tokens=False)  # fmt: skip
-            writer.add([*one.ids, END][: self.kind.longest] for one in found)
+            found = self.kind.target.encode_batch_fast([self.spaced(text) for text in self.gold(part)])
+            writer.add((one.ids if one.ids[-1:] == end else one.ids + end)[: self.kind.longest] for one in found)
         return writer.done()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:

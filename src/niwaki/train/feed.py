@@ -7,10 +7,11 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from niwaki.answers._search import PAD, START
+from niwaki.answers._search import PAD
 from niwaki.data.ragged import Ragged
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
+from niwaki.models.writing import text_of
 from niwaki.tasks._task import NO_LABEL, Features, Task
 
 
@@ -22,7 +23,7 @@ class Feed:
         self.device = device
         self.pad_id = int(model.network.config.pad_token_id or 0)
         self.uses_types = model.anatomy.uses_types
-        self.writes = model.anatomy.writes
+        self.start = text_of(model).start if model.anatomy.writes else None
 
     @property
     def lengths(self) -> np.ndarray:
@@ -30,8 +31,8 @@ class Feed:
 
     def batch(self, rows: Sequence[int] | np.ndarray) -> Batch:
         inputs, targets = self.inputs(self.features.rows.sequences(rows)), self._targets(rows).to(self.device)
-        if self.writes:
-            inputs["decoder_input_ids"] = written_before(targets)
+        if self.start is not None:
+            inputs["decoder_input_ids"] = written_before(targets, self.start)
         return Batch(inputs, targets, torch.as_tensor(np.asarray(rows)))
 
     def inputs(self, sequences: np.ndarray) -> dict[str, Tensor]:
@@ -49,10 +50,10 @@ class Feed:
         return torch.from_numpy(targets[np.asarray(rows)])
 
 
-def written_before(targets: Tensor) -> Tensor:
+def written_before(targets: Tensor, start: int) -> Tensor:
     """What lies before each token that is to be written, (batch, tokens) likewise: the start, then the tokens but the last."""
     before = targets.roll(1, dims=1)
-    before[:, 0] = START
+    before[:, 0] = start
     return before.masked_fill(before == NO_LABEL, PAD)
 
 

@@ -6,11 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from niwaki.answers._search import Search
 from niwaki.data.batching import in_order, sorted_batches
 from niwaki.models.forward import HIDDEN, Batch, Outputs, forward
 from niwaki.models.model import Model
-from niwaki.models.writing import written
+from niwaki.models.writing import text_of, written
 from niwaki.train.feed import Feed
 from niwaki.train.precision import autocast
 
@@ -27,8 +26,7 @@ def logits_of(model: Model, feed: Feed, precision: str, chosen: np.ndarray | Non
 
 
 def _written(model: Model, feed: Feed, precision: str) -> np.ndarray:
-    answer = model.network.config.niwaki_answer
-    how = Search(longest=int(answer["longest"]))
+    how = text_of(model).greedy
     lengths = feed.features.rows.ids.lengths
     was_training = model.network.training
     model.network.eval()

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -225,6 +226,9 @@ def schedule(step: int, total: int, warmup: float) -> float:
 
 def set_dropout(network: nn.Module, share: float | None) -> None:
     if share is not None:
+        module: Any
         for module in network.modules():
             if isinstance(module, nn.Dropout):
                 module.p = share
+            elif isinstance(getattr(module, "dropout", None), float):  # a number for a function, as in BART
+                module.dropout = share

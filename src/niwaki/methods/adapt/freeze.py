@@ -25,7 +25,8 @@ class Freeze(Method):
 
     def prepare(self, model: Model, context: Context) -> Model:
         anatomy = self.rehearse(model, "prepare").anatomy
-        anatomy.trunk.embeddings.requires_grad_(False)
+        for module in anatomy.embeddings:
+            module.requires_grad_(False)
         for layer in anatomy.layers[: self.layers]:
             layer.module.requires_grad_(False)
         return model

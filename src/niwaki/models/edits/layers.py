@@ -1,7 +1,5 @@
 """Keeps some whole layers."""
 
-from torch import nn
-
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen
@@ -16,7 +14,7 @@ class Layers(Edit):
         anatomy.require_layers("layers")
         keep = chosen(self.keep, len(anatomy.order), "layers")
         if len(anatomy.layers) == len(anatomy.order):
-            self._take_out(anatomy, keep)
+            anatomy.take_layers(keep)
         elif len(anatomy.layers) > 1:
             raise Refused(
                 "layers: this model runs several layers several times; only models that share one layer, or none, can be cut"
@@ -25,7 +23,3 @@ class Layers(Edit):
             setattr(config, anatomy.depth_key, len(keep))  # a shared layer just runs fewer times
         if getattr(network.config, "niwaki_exits", None):
             network.config.niwaki_exits = None  # they were trained on layers that now lie elsewhere
-
-    def _take_out(self, anatomy: Anatomy, keep: list[int]) -> None:
-        modules = [layer.module for layer in anatomy.layers]
-        anatomy.trunk.set_submodule(anatomy.layer_list, nn.ModuleList([modules[number] for number in keep]))

@@ -14,8 +14,8 @@ from transformers.modeling_outputs import Seq2SeqLMOutput
 
 from niwaki.models.anatomy import family_of
 from niwaki.models.decoding import Unit, decoded, ignored, remembered
-from niwaki.models.forms.factored import FactoredTable
 from niwaki.models.layer import Layer
+from niwaki.models.tables import scores
 
 OWN = "decoder_"  # keys of the config that are the decoder's begin so; all others are the encoder's
 
@@ -97,20 +97,7 @@ class Decoder(nn.Module):
         return self.norm(vectors + self.positions(places))
 
     def scores(self, hidden: Tensor) -> Tensor:
-        """(…, width) to (…, pieces): how near each piece's vector is."""
-        return scored(self.pieces, hidden)
-
-
-def scored(table: Any, hidden: Tensor) -> Tensor:
-    """The product of hidden states (…, width) with every row of a table, in whatever form that is kept."""
-    if isinstance(table, nn.Embedding):
-        return hidden @ table.weight.T
-    if isinstance(table, FactoredTable):  # rows are never made wide
-        narrow = torch.eye(table.table.embedding_dim, dtype=hidden.dtype, device=hidden.device)
-        return scored(table.table, hidden @ table.up(narrow).T)
-    if hasattr(table, "scores"):
-        return table.scores(hidden)
-    return hidden @ table(torch.arange(table.num_embeddings, device=hidden.device)).T.to(hidden.dtype)
+        return scores(self.pieces, hidden)
 
 
 def waves(places: Tensor, width: int) -> Tensor:

@@ -1,0 +1,76 @@
+"""BART (Lewis et al. 2020): learned positions on both sides, norms behind each block and behind the embeddings."""
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from niwaki.models.decoding import Unit
+from niwaki.models.families._writing import Stock
+from niwaki.models.layer import Layer
+from niwaki.models.tables import Positions
+
+
+class Written:
+    """Where the parts of the attention to what was written lie in a decoder's layer."""
+
+    attention_module, head_width_key = "self_attn", "head_dim"
+    query, key, value, out = (f"self_attn.{part}_proj" for part in ("q", "k", "v", "out"))
+    attention_norm = "self_attn_layer_norm"
+    ffn_in = ffn_out = ffn_norm = ""
+
+
+class Read:
+    """And of the attention to what was read, with the feed-forward block behind it."""
+
+    attention_module, head_width_key = "encoder_attn", "head_dim"
+    query, key, value, out = (f"encoder_attn.{part}_proj" for part in ("q", "k", "v", "out"))
+    attention_norm = "encoder_attn_layer_norm"
+    ffn_in, activation, ffn_out, ffn_norm = "fc1", "activation_fn", "fc2", "final_layer_norm"
+
+
+class Bart(Stock):
+    body = "model"
+    table = "model.shared"
+    borrowers = ("model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
+    token_table = "shared"
+    layer_list = "encoder.layers"
+    attention_module, head_width_key = "self_attn", "head_dim"
+    query, key, value, out = (f"self_attn.{part}_proj" for part in ("q", "k", "v", "out"))
+    attention_norm = "self_attn_layer_norm"
+    ffn_in, activation, ffn_out, ffn_norm = "fc1", "activation_fn", "fc2", "final_layer_norm"
+    depth_key, heads_key, neurons_key, width_key = "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "d_model"  # fmt: skip
+    heads_of_decoder, neurons_of_decoder = "decoder_attention_heads", "decoder_ffn_dim"
+    unit_list = "model.decoder.layers"
+    norms_of_embeddings: ClassVar[tuple[str, ...]] = ("model.encoder.layernorm_embedding", "model.decoder.layernorm_embedding")  # fmt: skip
+    first_position = 2  # rows of a table of positions before the first one's
+
+    @classmethod
+    def settle(cls, network: Any) -> None:
+        super().settle(network)
+        for side in (network.model.encoder, network.model.decoder):
+            side.embed_positions = Positions(side.embed_positions.weight, cls.first_position)
+
+    @property
+    def units(self) -> list[Unit]:
+        return [(Layer(module, Written), Layer(module, Read)) for module in self.trunk.decoder.layers]
+
+    @property
+    def embeddings(self) -> list[nn.Module]:
+        return [*super().embeddings, *(self.network.get_submodule(path) for path in self.norms_of_embeddings)]
+
+    def embedding_norms(self) -> list[str]:
+        return list(self.norms_of_embeddings)
+
+    def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
+        return self._embedded(self.trunk.encoder, ids, 0)
+
+    def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
+        return self._embedded(self.trunk.decoder, ids, first)
+
+    def _embedded(self, side: Any, ids: Tensor, first: Tensor | int) -> Tensor:
+        places = torch.arange(ids.shape[1], device=ids.device) + first
+        return side.layernorm_embedding(side.embed_tokens(ids) + side.embed_positions.at(places))
+
+    def scores(self, hidden: Tensor) -> Tensor:
+        return self.network.lm_head(hidden) + self.network.final_logits_bias

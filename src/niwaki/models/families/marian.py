@@ -1,0 +1,31 @@
+"""Marian (Junczys-Dowmunt et al. 2018): BART's layers, positions as waves, and no norm behind the embeddings."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from niwaki.core.errors import Refused
+from niwaki.models.families.bart import Bart
+
+
+class Marian(Bart):
+    norms_of_embeddings = ()
+    first_position = 0
+
+    @classmethod
+    def refuse(cls, config: dict[str, Any]) -> None:
+        super().refuse(config)
+        if config.get("share_encoder_decoder_embeddings") is False:
+            raise Refused("config: a marian with one vocabulary to read and another to write is not supported (share_encoder_decoder_embeddings); take one with a shared vocabulary")  # fmt: skip
+
+    @classmethod
+    def settle(cls, network: Any) -> None:
+        super().settle(network)
+        for side in (network.model.encoder, network.model.decoder):
+            side.embed_tokens.scale, side.embed_scale = side.embed_scale, 1.0  # as BART has it
+            side.embed_positions.weight.requires_grad_(False)
+
+    def _embedded(self, side: Any, ids: Tensor, first: Tensor | int) -> Tensor:
+        places = torch.arange(ids.shape[1], device=ids.device) + first
+        return side.embed_tokens(ids) + side.embed_positions.at(places)
