@@ -129,5 +129,5 @@ def test_an_unknown_family_is_refused_with_those_there_are():
 
     from niwaki.core.errors import Refused
 
-    with pytest.raises(Refused, match="'gpt9' has no anatomy; there is: albert, averaging, bert"):
+    with pytest.raises(Refused, match="'gpt9' has no anatomy; there is: albert, averaging, bart, bert"):
         anatomy_of(SimpleNamespace(config=SimpleNamespace(model_type="gpt9")))
