@@ -13,7 +13,7 @@ from niwaki.models.skeleton import WRITTEN
 
 KINDS = {
     **{family: (family, {}) for family in tiny.FAMILIES},
-    "shared": ("bert", {"decoder_shares": True, "vocab_size": tiny.WRITES}),
+    "shared": ("bert", {"decoder_shares": True, "decoder_pieces": len(tiny.tokenizer())}),
     "waves": ("bert", {"decoder_sinusoids": True}),
 }
 
@@ -21,12 +21,6 @@ KINDS = {
 def writer(kind: str = "bert", **more: Any) -> Model:
     family, keys = KINDS[kind]
     return tiny.model(family, head=WRITTEN, **keys, **more)
-
-
-def few_pieces(model: Model, batch: Batch) -> Batch:
-    """The texts in pieces that a small shared table has."""
-    batch.inputs["input_ids"].remainder_(model.anatomy.tokens.num_embeddings)
-    return batch
 
 
 @torch.no_grad()

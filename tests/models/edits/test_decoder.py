@@ -13,7 +13,7 @@ from niwaki.models.edits.share import Share
 from niwaki.models.forms.factored import FactoredTable
 from niwaki.models.places import plain
 from niwaki.models.skeleton import WRITTEN
-from writers import by_torch, few_pieces, step_by_step, writer
+from writers import by_torch, step_by_step, writer
 
 from .saved import again, numbers
 
@@ -108,14 +108,12 @@ def test_tables_of_both_sides_become_narrow_and_a_shared_one_once(kind, tables, 
     model.operate(Narrow(width=6, tables=tables))
     assert isinstance(model.anatomy.tokens, FactoredTable) == (0 in tables)
     assert isinstance(decoder.pieces, FactoredTable) and (model.anatomy.tokens is decoder.pieces) == (kind == "shared")
-    rows = [tiny.WRITES] * (1 in tables or kind == "shared") + [model.anatomy.tokens.num_embeddings] * (
-        tables == [0, 1]
-    )
+    rows = [model.anatomy.tokens.num_embeddings] * (0 in tables) + [tiny.WRITES] * (1 in tables)
     assert model.parameters() == size - sum(one * 32 - 6 * (one + 32) for one in rows)
     hidden = torch.randn(3, 32)
     with torch.no_grad():
         torch.testing.assert_close(decoder.scores(hidden), hidden @ plain(decoder.pieces).weight.T, atol=1e-4, rtol=0)
-    batch = few_pieces(model, tiny.batch(model))
+    batch = tiny.batch(model)
     torch.testing.assert_close(step_by_step(model, batch), tiny.logits(model, batch).log_softmax(-1), atol=1e-4, rtol=0)
     model.save(tmp_path)
     assert numbers(tmp_path) == model.parameters()

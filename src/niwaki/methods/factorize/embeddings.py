@@ -47,10 +47,12 @@ class Embeddings(Method):
         """How often each row of a table counts, by the table: as its pieces are read, and written."""
         tables = token_tables(model)
         counts = {id(one): torch.full((one.num_embeddings,), self.smoothing, dtype=torch.double) for one in tables.values()}  # fmt: skip
-        for path in model.anatomy.whole_token_tables():
-            read = not model.anatomy.reads_written(path)
-            seen = occurrences(model.tokenizer, list(context.texts())) if read else written(model, context)
-            for piece, count in seen.items():
+        paths = model.anatomy.whole_token_tables()  # what is read first, what is written last; one may be both
+        seen = {paths[0]: [occurrences(model.tokenizer, list(context.texts()))]}
+        if model.anatomy.writes:
+            seen.setdefault(paths[-1], []).append(written(model, context))
+        for path, found in seen.items():
+            for piece, count in (entry for one in found for entry in one.items()):
                 counts[id(model.network.get_submodule(path))][piece] += count
         return counts
 

@@ -1,0 +1,235 @@
+"""Every method on networks that write, and every family of compression before and after every other.
+
+Below stages, to be quick (`test_tasks.py` takes some of them through stages): prepared, taught a step, finished, saved, loaded by a new
+process; one after each family of compression, with and without a shared table, is asked in its engine too.
+"""
+
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+import tiny
+from niwaki.answers.text import TARGET, Text
+from niwaki.core.errors import Refused
+from niwaki.engines.export import write_graph
+from niwaki.engines.predictor import Predictor
+from niwaki.methods import METHODS
+from niwaki.methods._method import Context, Method
+from niwaki.models.forward import forward
+from niwaki.models.model import WEIGHTS
+from niwaki.models.soft import soft_cross_entropy
+from niwaki.models.tokenizer_making import make
+from writers import writer
+
+REFUSED = {
+    "writer": "writes already", "averaging": "has no decoder", "bilstm": "has no decoder", "cnn": "has no decoder",
+    "exits": "this model writes",
+}  # fmt: skip
+EXAMPLES = {"blocks": {"keep": 0.9, "batches": 1}, "gptq": {"batches": 1}, "student": {"layers": 2, "hidden": 16}, "lottery": {"rewind": "none"}, "embeddings": {"width": 6}, "ffn": {"multiple": 8}}  # fmt: skip
+FAMILIES = {
+    "distil": [("student", {"layers": 1}), ("logits", {})],
+    "cut": [("heads", {"keep": 0.5}), ("ffn", {"keep": 0.5, "multiple": 8}), ("decoder", {})],
+    "sparse": [("magnitude", {"sparsity": 0.7})],
+    "int8": [("int8", {})],
+    "lowbit": [("lowbit", {"bits": 4, "group": 16})],
+    "share": [("share", {"choose": "first"})],
+    "factorize": [("svd", {"keep": 0.5, "weighting": "none"}), ("embeddings", {"width": 6})],
+}
+PAIRS = list(itertools.product(FAMILIES, FAMILIES))
+PAIRS.remove(("factorize", "factorize"))  # a narrow table is no narrower with as many columns
+TABLES = (
+    "embeddings",
+    "student",
+    "vocabulary",
+    "width",
+    "aware",
+    "binary",
+    "gptq",
+    "int8",
+    "lowbit",
+    "static",
+    "ternary",
+)
+TEXTS = [text for text, _ in tiny.sentences(6)]
+PIECES = make([" ".join(f"w{number}" for number in range(tiny.WRITES))], "words", tiny.WRITES).encode()
+
+
+def kind(name):
+    return METHODS.load(name, Method)
+
+
+def fresh(of="bert", layers=3):
+    model = writer(of, layers=layers, niwaki_answer=Text(beam=2, longest=6).to_json())
+    model.beside = {TARGET: PIECES}
+    return model
+
+
+def loss(model, batch):
+    logits = forward(model.network, model.anatomy, batch).logits
+    return functional.cross_entropy(logits.flatten(0, 1), batch.targets.flatten().long(), ignore_index=-100)
+
+
+def soft(student, teacher, batch, temperature):
+    return soft_cross_entropy(student, teacher, temperature, (batch.targets >= 0).float())
+
+
+def batches(model, count=1):
+    return [tiny.batch(model, seed=seed) for seed in range(min(count, 2))]
+
+
+def context(of, layers=3):
+    teacher = fresh(of, layers)
+
+    @torch.no_grad()
+    def says(batch):
+        return forward(teacher.network, teacher.anatomy, batch, frozenset({"hidden", "scores", "states"}))
+
+    return Context(0, says, teacher, batches, loss, soft, lambda: TEXTS)
+
+
+def done(model, methods, given, rehearsed=True):
+    """What a stage does with them: rehearsed, prepared, a step of training where they act in it, finished."""
+    shape = model.clone() if rehearsed else model
+    for method in methods if rehearsed else ():
+        method.fits(shape, given.teacher_model, lambda stage: given.teacher_model)
+        shape = method.rehearse(shape, "prepare")
+    for method in methods:
+        model = method.prepare(model, given)
+    if any(method.needs_training for method in methods):
+        train(model, methods, given)
+    for method in methods:
+        model = method.finish(model)
+    model.network.eval()
+    return model
+
+
+def train(model, methods, given):
+    model.network.train()
+    helpers = [one for method in methods if method.helpers is not None for one in method.helpers.parameters()]
+    optimizer = torch.optim.SGD([*model.network.parameters(), *helpers], lr=1e-3)
+    for progress in (0.5, 1.0):
+        batch = batches(model)[0]
+        outputs = forward(model.network, model.anatomy, batch, frozenset().union(*(method.needs for method in methods)))
+        total = loss(model, batch)
+        for method in methods:
+            method.asks(model, given.teacher_model)
+            total = method.loss(model, batch, outputs, total, given)
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()
+        for method in methods:
+            method.after_step(model, progress)
+
+
+def saved(model, folder):
+    folder.mkdir(parents=True)
+    model.save(folder)
+    return (folder / WEIGHTS).stat().st_size
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Every method by itself, those that change tables where one is shared, and every pair of families: names → the model, or why
+    not, and bytes of its weights. All are loaded by one new process."""
+    folder, models, sizes = tmp_path_factory.mktemp("writers"), {}, {}
+    for of, names in (("bert", METHODS.names()), ("shared", TABLES)):
+        given = context(of)
+        sizes[of, ""] = saved(given.teacher_model, folder / f"{of} ")
+        for name in names:
+            try:
+                models[of, name] = done(fresh(of), [kind(name)(**EXAMPLES.get(name, {}))], given)
+            except Refused as error:
+                models[of, name] = error
+    given = context("bert", 2)
+    firsts = {name: done(fresh(layers=2), methods(name), given) for name in FAMILIES}
+    sizes |= {("first", name): saved(model, folder / f"first {name}") for name, model in firsts.items()}
+    models |= {pair: done(firsts[pair[0]].clone(), methods(pair[1]), given, rehearsed=False) for pair in PAIRS}
+    there = {names: model for names, model in models.items() if not isinstance(model, Refused)}
+    sizes |= {names: saved(model, folder / " ".join(names)) for names, model in there.items()}
+    inputs = tiny.batch(fresh()).inputs
+    in_a_new_process(folder, [" ".join(names) for names in there], inputs)
+    return folder, models, sizes, inputs
+
+
+ALONE = [*(("bert", name) for name in METHODS.names()), *(("shared", name) for name in TABLES)]
+
+
+@pytest.mark.parametrize("names", ALONE, ids=" ".join)
+def test_every_method_works_on_what_writes_or_says_why_not(made, names):
+    folder, models, sizes, inputs = made
+    (of, name), model = names, models[names]
+    refused = {**REFUSED, **({"vocabulary": "table that it reads with"} if of == "shared" else {})}
+    if name in refused:
+        assert len(model.faults) == 1 and refused[name] in model.faults[0] and model.faults[0].startswith(f"{name}: ")
+        return
+    assert not isinstance(model, Refused), model
+    if "file" in kind(name).saves:
+        assert sizes[names] < sizes[of, ""]
+    else:
+        assert model.parameters() == writer(of).parameters()
+    assert (model.anatomy.tokens is model.network.decoder.pieces) == (of == "shared")  # whatever was done to it
+    assert not any("helper" in key or "parametrizations" in key for key in model.network.state_dict())
+    assert same_again(folder / " ".join(names), model, inputs)
+
+
+LOADER = """
+import sys, numpy, torch
+from pathlib import Path
+from niwaki.models.forward import Batch, forward
+from niwaki.models.model import load_folder
+torch.set_num_threads(1)
+inputs = {name: torch.from_numpy(value) for name, value in numpy.load(sys.argv[1]).items()}
+for folder in map(Path, sys.argv[2:]):
+    model = load_folder(folder)
+    given = {**inputs, "input_ids": inputs["input_ids"] % model.anatomy.tokens.num_embeddings}
+    with torch.no_grad():
+        numpy.save(folder / "again.npy", forward(model.network, model.anatomy, Batch(given, None, None)).logits.numpy())
+"""
+
+
+def in_a_new_process(folder: Path, names: list[str], inputs) -> None:
+    np.savez(folder / "inputs.npz", **{name: value.numpy() for name, value in inputs.items()})
+    folders = [str(folder / name) for name in names]
+    found = subprocess.run([sys.executable, "-c", LOADER, str(folder / "inputs.npz"), *folders], capture_output=True, text=True, timeout=600)  # fmt: skip
+    assert found.returncode == 0, found.stderr[-3000:]
+
+
+@torch.no_grad()
+def same_again(folder, model, inputs):
+    given = {**inputs, "input_ids": inputs["input_ids"] % model.anatomy.tokens.num_embeddings}
+    own = model.network(**given).logits.numpy()
+    return np.isfinite(own).all() and np.array_equal(np.load(folder / "again.npy"), own)
+
+
+def methods(family):
+    return [kind(name)(**settings) for name, settings in FAMILIES[family]]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_the_second_makes_the_first_smaller_and_it_loads_again(made, pair):
+    folder, models, sizes, inputs = made
+    larger = {
+        ("sparse", "factorize")
+    }  # half of all numbers in two full factors are more than three tenths and their bits
+    assert (sizes[pair] <= sizes["first", pair[0]] * 1.02) == (pair not in larger)
+    assert same_again(folder / " ".join(pair), models[pair], inputs)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_each_family_writes_in_its_engine_what_torch_writes(made, family):
+    """Behind `cut`, after which heads and neurons are fewer; `distil` and `cut` themselves packed behind it."""
+    folder, models, *_ = made
+    pair = (family, "int8") if family in ("distil", "cut") else ("cut", family)
+    write_graph(models[pair], folder / " ".join(pair))
+    found = [Predictor(folder / " ".join(pair), engine, threads=1) for engine in ("onnx", "torch")]
+    onnx, by_torch = (one.logits(one.encode(TEXTS)) for one in found)
+    same = (onnx[:, 1:] == by_torch[:, 1:]).all(axis=1)  # rounded, a random network may find another text as likely
+    packed = bool({"int8", "lowbit"} & set(pair))
+    assert same.sum() >= (4 if packed else 6)
+    assert np.abs(onnx[same, 0] - by_torch[same, 0]).max() < (0.2 if packed else 1e-3)
