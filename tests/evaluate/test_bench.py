@@ -77,5 +77,5 @@ def test_what_cannot_be_timed_is_refused(folder, tmp_path):
         api.bench([tmp_path / "nothing"])
     model = tiny.model("bert", head="TokenClassification")
     model.save(folder)
-    with pytest.raises(Refused, match="bench runs models that answer a text"):
+    with pytest.raises(Refused, match="bench runs models that read a text"):
         api.bench([folder], engines=["torch"], streams=["short"])

@@ -32,8 +32,26 @@ BY_FORM = {
     "roles": [{"tokens": words, "predicates": [0], "rolesets": ["be.01"], "args": [{"predicate": 0, "start": 1, "end": 2, "label": "ARG1"}]} for words in WORDS],
     "writing": [{"source": text, "target": text.upper(), "en": text, "de": text.upper()} for text in TEXTS],
 }  # fmt: skip
-NOT_ON_THE_HUB = ("multi30k", "propbank_ewt", "wsd")  # in this form
+NOT_ON_THE_HUB = ("atis", "cogs", "geoquery", "multi30k", "propbank_ewt", "scan", "wsd")  # in this form
 EMBEDDED = ("imdb", "rotten_tomatoes")
+FORMULAS = {
+    "atis": (["train", "dev", "test"], {}),
+    "cogs": (["train", "dev", "test", "gen"], {"category": "cp_recursion"}),
+    "geoquery": (["geoquery"], {}),
+    "scan": (["simple-train", "simple-test"], {}),
+}  # named tasks with files of their own: these, and columns that all rows have
+
+
+def written(name):
+    """A few texts and their formulas, under the names of the task."""
+    for number, words in enumerate(WORDS):
+        text, one, other = " ".join(words), words[0], words[-1]
+        yield {
+            "atis": {"utterance": text, "logical_form": f"( {one} $0 ( {other} $0 ) )"},
+            "cogs": {"sentence": text, "logical_form": f"{one} . agent ( x _ {number % 9} , Emma )"},
+            "geoquery": {"question_split": ("train", "dev", "test")[number % 3], "en": text, "funql": f"answer({one}({other}(all)))"},
+            "scan": {"command": text, "actions": f"I_{one.upper()} I_{other.upper()}"},
+        }[name]  # fmt: skip
 
 
 def made(name, tmp_path):
@@ -44,6 +62,10 @@ def made(name, tmp_path):
         write_sets(tmp_path) if kind.home else write_inventory(tmp_path / "wordnet30")
         small = {"glosses": "words", "dimensions": 4}
         return kind(path=str(tmp_path) if kind.home else folder(tmp_path / name, train=BY_FORM["senses"]), **small)
+    if name in FORMULAS:
+        parts, columns = FORMULAS[name]
+        rows = [{**columns, **row} for row in written(name)]
+        return kind(path=folder(tmp_path / name, **dict.fromkeys(parts, rows)))
     parts = dict.fromkeys(["train", *kind.exam.values()] if kind.exam else ["train"], BY_FORM[kind.form])
     return kind(path=folder(tmp_path / name, **parts))
 

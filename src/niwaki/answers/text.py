@@ -95,6 +95,8 @@ class Text(Kind):
 
     def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
         """`logits` are what the search wrote (`answers/_search.py`)."""
+        if not len(logits):
+            return []
         pieces = logits[:, 1:].astype(np.int64)
         return self.target.decode_batch([[int(one) for one in row[row != NOTHING]] for row in pieces])
 
