@@ -24,7 +24,7 @@ lint: setup
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/pytest -m "not slow"
+	sh tools/test $(BIN)/pytest
 
 slow: setup
 	$(BIN)/pytest -m slow -s

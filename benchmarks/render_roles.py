@@ -4,7 +4,7 @@ from typing import Any
 
 Record = dict[str, Any]
 NAMES = {
-    "minilm": "MiniLM-L6", "minilm-longer": "the same, three epochs more", "minilm-int8": "MiniLM-L6 in 8 bits", "half": "three layers, taught by it, 8 bits",
+    "minilm": "MiniLM-L6", "minilm-longer": "the same, three epochs more", "minilm-int8": "MiniLM-L6 in 8 bits", "quarter": "MiniLM-L6, its words trimmed, 8 bits, without training", "half": "three layers, taught by it, 8 bits",
     "half-alone": "three layers, without a teacher, 8 bits",
 }  # fmt: skip
 ASKED = 0.75

@@ -42,6 +42,7 @@ JOBS: dict[str, list[dict[str, Any]]] = {
     "minilm": [TEACHER],
     "minilm-longer": [TEACHER, LONGER],
     "minilm-int8": [TEACHER, INT8],
+    "quarter": [TEACHER, {"name": "quarter", "methods": [{"use": "vocabulary"}, {"use": "int8"}]}],
     "half": [TEACHER, {"name": "half", "start": "teacher", "teacher": "teacher", "methods": [*CUT, {"use": "logits"}], "train": TRAIN}, INT8],
     "half-alone": [{"name": "alone", "methods": CUT, "train": TRAIN}, INT8],
 }  # fmt: skip

@@ -36,6 +36,7 @@ TEACHER: list[Stage] = [
 SMALL = [{"use": "student", "layers": 3, "ffn": 752}, {"use": "vocabulary"}]
 STUDENT_TRAIN = {**TRAIN, "epochs": 1.0, "lr": 2e-4}
 STUDENTS: dict[str, list[Stage]] = {
+    "quarter": [{"name": "quarter", "methods": [{"use": "vocabulary"}, {"use": "gptq", "bits": 4}]}],
     "student": [
         {"name": "student", "teacher": "teacher", "methods": [*SMALL, {"use": "logits", "temperature": 1.0, "weight": 0.7}], "train": STUDENT_TRAIN},
         {"name": "student-int8", "methods": [{"use": "int8"}]},
