@@ -27,6 +27,7 @@ def roles(rows: list[Record]) -> str:
             "",
             goal([row for row in found if row["name"] in ("minilm", "minilm-longer")] or found),
             "",
+            *smaller(newest),
             *heads(first),
             "",
             costs(first),
@@ -53,6 +54,19 @@ def goal(found: list[Record]) -> str:
     value = best["score"]["value"]
     spent = sum(one["cpu_seconds"] for one in (best["first_spent"], *best["spent"]))
     return f"Asked of MiniLM-L6 with predicates given: at least {100 * ASKED:.0f}; it is {100 * value:.1f}{'' if value >= ASKED else ', which falls short'}. Its training took {spent / 60:.0f} CPU minutes."
+
+
+def smaller(newest: dict[str, Record]) -> list[str]:
+    """Asked: at most a quarter of the bytes, at least 97 % of the score."""
+    if "quarter" not in newest:
+        return []
+    small, whole = newest["quarter"], newest["minilm"]
+    kept, share = small["score"]["value"] / whole["score"]["value"], small["bytes"] / whole["bytes"]
+    met = "met" if kept >= 0.97 and share <= 0.25 else "not met"
+    return [
+        f"In 8 bits with its words trimmed {kept:.1%} of MiniLM-L6's F1 is kept in {share:.1%} of its bytes (asked: 97 % in 25 %: {met}).",
+        "",
+    ]
 
 
 def heads(row: Record) -> list[str]:

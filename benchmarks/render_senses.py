@@ -7,7 +7,8 @@ ALL = "ALL"
 SETS = {"senseval2": "SE2", "senseval3": "SE3", "semeval2007": "SE07", "semeval2013": "SE13", "semeval2015": "SE15"}
 PARTS = {"f1_nouns": "nouns", "f1_verbs": "verbs", "f1_adjectives": "adj.", "f1_adverbs": "adv."}
 STAGES = {
-    "first": "MiniLM-L6, one epoch", "teacher": "MiniLM-L6, two epochs (the teacher)", "student": "student, taught",
+    "first": "MiniLM-L6, one epoch", "teacher": "MiniLM-L6, two epochs (the teacher)",
+    "quarter": "the teacher, its words trimmed, 4 bits, without training", "student": "student, taught",
     "student-int8": "student, taught, 8 bits", "alone": "the same student, not taught", "alone-int8": "the same student, not taught, 8 bits",
 }  # fmt: skip
 
@@ -25,6 +26,7 @@ def senses(rows: list[Record]) -> str:
         "published (wsd-hard-benchmark); ours are trained on SemCor alone, SemEval-2007 (SE07) chose their weights.",
         "\n".join([head, *lines, *made]),
         sizes(stages),
+        quarter(stages),
         *without,
         *(paired(row) for row in newest.values() if "paired" in row),
     ]  # fmt: skip
@@ -53,6 +55,16 @@ def sizes(stages: dict[str, Record]) -> str:
         sized = " | ".join(f"{stage[key] / 1e6:.1f}" for key in ("weights", "knowledge", "bytes"))
         lines.append(f"| {STAGES[name]} | {100 * stage['scores'][ALL]['f1']:.1f} | {100 * low:.1f} to {100 * high:.1f} | {sized} | {stage['spent']['cpu_seconds'] / 60:.0f} |")  # fmt: skip
     return "\n".join([head, *lines])
+
+
+def quarter(stages: dict[str, Record]) -> str:
+    """Asked: at most a quarter of the bytes, at least 97 % of the score."""
+    if "quarter" not in stages:
+        return ""
+    small, teacher = stages["quarter"], stages["teacher"]
+    kept, share = small["scores"][ALL]["f1"] / teacher["scores"][ALL]["f1"], small["bytes"] / teacher["bytes"]
+    met = "met" if kept >= 0.97 and share <= 0.25 else "not met"
+    return f"In 4 bits {kept:.1%} of the teacher's F1 is kept in {share:.1%} of its folder's bytes (asked: 97 % in 25 %: {met})."
 
 
 def bare(row: Record) -> str:
