@@ -1,10 +1,11 @@
 """A teacher as a stage makes it, for tests of what lies below stages."""
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 from niwaki.engines.alone import Alone
-from niwaki.models.insides import LOGITS
+from niwaki.models.insides import LOGITS, numbers
 from niwaki.train.kept import Kept
 from niwaki.train.teacher import FromDisk, Shelf, Teacher, in_batches, remembering
 
@@ -17,7 +18,7 @@ def teacher(whole, feed, asked=frozenset(), folder: Path | None = None, precisio
     rows = feed.features.rows
     alone = Alone(whole, asked, 1)
     ask = (lambda sequences: alone((rows.ids[one], rows.types[one]) for one in sequences)) if asked else in_batches(whole, feed, precision)  # fmt: skip
-    says = FromDisk(Kept(folder, ROOM), Shelf(("whole", precision), whole, feed, names), ask, "teacher", lambda: None) if folder else ask  # fmt: skip
+    says = FromDisk(Kept(folder, ROOM), Shelf(("whole", precision), rows, names, partial(numbers, whole.anatomy), whole.anatomy.per_token), ask, "teacher", lambda: None) if folder else ask  # fmt: skip
     return remembering(Teacher(feed, names, whole.anatomy.per_token, says))
 
 

@@ -16,10 +16,12 @@ KINDS = {
     "shared": ("bert", {"decoder_shares": True, "decoder_pieces": len(tiny.tokenizer())}),
     "waves": ("bert", {"decoder_sinusoids": True}),
 }
+# one stack that reads and writes
+PREFIXES = {f"prefix {family}": (family, {"decoder_layers": 0}) for family in tiny.FAMILIES if family != "mpnet"}
 
 
 def writer(kind: str = "bert", **more: Any) -> Model:
-    family, keys = KINDS[kind]
+    family, keys = {**KINDS, **PREFIXES}[kind]
     return tiny.model(family, head=WRITTEN, **keys, **more)
 
 

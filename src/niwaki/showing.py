@@ -59,7 +59,7 @@ def show_model(folder: Path) -> Shown:
     from niwaki.models.model import load_folder
 
     model = load_folder(folder)
-    written = {"decoder_layers": len(model.anatomy.stacks["decoder layer"])} if model.anatomy.writes else {}
+    written = {"decoder_layers": len(model.anatomy.units)} if model.anatomy.decodes else {}
     plain = model.anatomy.in_transformers and not model.blueprint.edits
     value = {
         "folder": str(folder), "family": model.network.config.model_type, "labels": model.labels,

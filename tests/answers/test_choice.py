@@ -42,3 +42,11 @@ def test_what_does_not_fit_is_cut_from_the_longer_side():
     rows = Choice().encode([("film " * 30, ["good end", "bad"])], INNER, 12)
     assert rows.ids.lengths.tolist() == [12, 12]
     assert INNER.decode(rows.ids[0].tolist()).split()[-2:] == ["good", "end"]
+
+
+def test_how_sure_by_hand():
+    rows = Choice().encode(UNEVEN, INNER, 16)
+    logits = np.log(np.array([[1], [3], [4], [3], [1]], dtype=np.float32))
+    np.testing.assert_allclose(Choice().sureness(logits, rows, UNEVEN, []), [0.5, 0.75], rtol=1e-6)
+    assert np.exp(Choice().rivals(logits, rows)).round().tolist() == [[1, 3, 4], [3, 1, 0]]
+    assert Choice().sureness(logits[:0], Choice().encode([], INNER, 16), [], []).tolist() == []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from tokenizers import Tokenizer
 
-from niwaki.answers._grammar import END, Grammar, read, to_bytes
+from niwaki.answers._grammar import END, NEVER, Grammar, nearest_ends, read, to_bytes
 from niwaki.answers._search import Search, write
 from niwaki.core.errors import Refused
 from niwaki.models.tokenizer_making import make
@@ -173,3 +173,20 @@ def test_a_damaged_file_is_refused_in_one_line(data):
     with pytest.raises(Refused) as refused:
         read(data, TARGET, "model")
     assert len(refused.value.faults) == 1 and "grammar.json: " in str(refused.value) and "\n" not in str(refused.value)
+
+
+def by_trying(rules):
+    """Fewest tokens of each rule, from those that are known to those that follow from them, until nothing changes."""
+    nearest = [NEVER] * len(rules)
+    for _ in range(len(rules) + 1):
+        nearest = [min(min(NEVER, 1 + sum(nearest[one] if isinstance(one, int) else 1 for one in then)) for _, then in rule) for rule in rules]  # fmt: skip
+    return nearest
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_how_near_the_end_is_equals_trying_all(seed):
+    draw = random.Random(seed)
+    count = draw.randint(1, 8)
+    symbols = [*range(count), "a", "b"]
+    rules = [[(["x"], draw.choices(symbols, k=draw.randint(0, 4))) for _ in range(draw.randint(1, 3))] for _ in range(count)]  # fmt: skip
+    assert nearest_ends(rules) == by_trying(rules)

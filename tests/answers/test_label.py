@@ -26,3 +26,8 @@ def test_of_equals_the_first():
 def test_names_and_logits_must_be_as_many():
     with pytest.raises(ValueError, match="zip"):
         Label().answers(LOGITS, ROWS, ["a", "b"], ["no", "yes"])
+
+
+def test_how_sure_is_the_largest_probability():
+    np.testing.assert_allclose(Label().sureness(LOGITS, ROWS, ["a", "b"], []), [0.5, 0.75], rtol=1e-6)
+    assert Label().sureness(np.zeros((0, 3)), ROWS, [], []).tolist() == []

@@ -129,3 +129,18 @@ def test_a_window_reaches_as_far_to_both_sides():
     assert (first, len(places)) == (3, 5)
     ((first, places, _),) = Roles().encode([(words, 0)], INNER, 9).notes  # where one side ends, the other has the rest
     assert (first, len(places)) == (0, 5)
+
+
+def test_how_sure_is_the_least_sure_word_among_the_tags_that_compete():
+    words = ["the", NO_TOKEN, "film", "was"]
+    inputs = [(words, 3), words]
+    kind = Roles(rolesets="was be.01 be.02")
+    rows = kind.encode(inputs, INNER, 32)
+    logits = np.full((len(rows.ids.values), len(LABELS)), -50.0, dtype=np.float32)
+    marked = dict(zip(("the", "film", "was"), rows.notes[0][1][[0, 2, 3]].tolist(), strict=True))
+    for word, shares in {"the": {"B-ARG0": 3, "O": 1}, "film": {"I-ARG0": 4, "O": 1, "P": 9}, "was": {"S-01": 2, "S-02": 1, "S-05": 9}}.items():  # fmt: skip
+        for label, share in shares.items():
+            logits[marked[word], LABELS.index(label)] = np.log(share)
+    plain = logits[rows.ids.starts[1] :]
+    plain[:, LABELS.index("O")], plain[:, LABELS.index("P")] = np.log(9), 0.0
+    np.testing.assert_allclose(kind.sureness(logits, rows, inputs, LABELS), [2 / 3, 0.9], rtol=1e-6)

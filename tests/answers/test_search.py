@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from niwaki.answers._search import END, NEVER, NOTHING, START, Search, write
+from niwaki.answers._search import END, NEVER, NOTHING, START, STRETCH, Search, _best, write
 
 PIECES = 6
 
@@ -162,3 +162,41 @@ def test_marks_are_those_of_the_model(beam):
     written = {piece for row in found for piece in tokens(row)}
     assert set(seen) == {3} and written == {1, 2, 4}
     assert any(len(tokens(row)) < 6 for row in found)
+
+
+class Longwinded:
+    """Piece 4 may end at once; piece 5 only after another 5."""
+
+    def start(self):
+        return 0
+
+    def allowed(self, state, room=None):
+        found = np.zeros(PIECES, dtype=bool)
+        found[{0: [4, 5], 1: [END], 2: [5]}[state]] = True
+        if state == 0 and room is not None and room < 3:
+            found[5] = False
+        return found
+
+    def after(self, state, token):
+        return {(0, 4): 1, (0, 5): 2, (2, 5): 1}.get((state, token))
+
+
+@pytest.mark.parametrize("beam", [1, 2])
+@pytest.mark.parametrize(("longest", "wanted"), [(3, [5, 5]), (2, [4])])
+def test_a_grammar_is_told_how_much_room_is_left_with_the_token_that_comes(beam, longest, wanted):
+    """The likelier beginning is taken where its end can still be written, and not where it could not."""
+    likelier = np.log(np.array([0.02, 0.02, 0.02, 0.02, 0.02, 0.9]))
+    row = search(lambda name, before: likelier, longest=longest, beam=beam, grammar=Longwinded(), penalty=0.0)[0]
+    assert tokens(row) == wanted
+
+
+@pytest.mark.parametrize("count", [2, 5, 8])
+def test_the_best_of_many_pieces_may_lie_anywhere(count):
+    """One in each stretch that is looked at together, at its end and in what is left behind the last."""
+    totals = np.random.default_rng(count).normal(size=(2, 2, 40 * STRETCH + 7)).astype(np.float32)
+    flat = totals.reshape(2, -1)
+    flat[0, STRETCH - 1 : STRETCH * count : STRETCH] += 50
+    flat[1, -count:] += 50
+    places, values = _best(totals, count)
+    wanted = np.argsort(-flat, axis=1, kind="stable")[:, :count]
+    assert np.array_equal(places, wanted) and np.array_equal(values, np.take_along_axis(flat, places, axis=1))

@@ -270,3 +270,26 @@ def test_vectors_that_do_not_fit_are_refused(knowledge, tmp_path, codes, rows, s
     (tmp_path / "glosses.safetensors").write_bytes(save(made))
     with pytest.raises(Refused, match=words):
         Knowledge.from_folder(tmp_path)
+
+
+def test_how_sure_is_the_least_sure_word_among_its_candidates(knowledge):
+    """At every word 1.5 for the lexicographer file of the first noun: its sense has e^1.5 times the share of others."""
+    kind, tokenizer = Senses.knowing(lambda: knowledge), tiny.tokenizer().backend_tokenizer
+    inputs = [
+        Sentence(["a", "bank", "sat"], [Target(1, "bank", "noun"), Target(2, "sit", "verb"), Target(0, "bunk", "noun")]),
+        Sentence(["bank"], [Target(0, "bank")]),
+        Sentence(["sat"], [Target(0, "sit", "verb")]),
+        Sentence(["the"], []),
+    ]  # fmt: skip
+    rows = kind.encode(inputs, tokenizer, 64)
+    logits = np.zeros((len(rows.ids.values), len(labels(4))), dtype=np.float32)
+    logits[:, 4 + 17] = 1.5
+    high = np.exp(1.5)
+    np.testing.assert_allclose(
+        kind.sureness(logits, rows, inputs, []), [high / (high + 1), high / (high + 2), 1, 1], rtol=1e-6
+    )
+    assert kind.answers_like(kind) and not kind.answers_like(Senses.knowing(lambda: other_than(knowledge)))
+
+
+def other_than(knowledge):
+    return Knowledge(knowledge.senses.slice(1), knowledge.synsets, knowledge.forms, knowledge.vectors)

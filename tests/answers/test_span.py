@@ -1,5 +1,6 @@
 """Stretches of texts: windows as transformers makes them, offsets that lead back to the characters, the best stretch."""
 
+import math
 import unicodedata
 
 import numpy as np
@@ -197,3 +198,31 @@ def test_a_text_that_has_no_token_has_no_answer():
     rows = Span().encode(given, INNER, 32)
     first, second = Span().answers(noise(rows, 2), rows, given, [])
     assert first.answer == "" and second.answer == "film"
+
+
+def test_how_sure_by_hand():
+    """Stretches of good film end: 1, 2, 3 from the first word, 4 and 5 from the second, 2 of the last alone."""
+    logits, rows = one_window([1, 3, 0], [0, 1, 2], none=6.5)
+    given, every = [("is it", "good film end")], sum(math.exp(score) for score in (1, 2, 3, 4, 5, 2))
+    none = math.exp(6.5)
+    for kind, share in (
+        (Span(), math.exp(5) / every),
+        (Span(longest=1), math.exp(4) / sum(math.exp(score) for score in (1, 4, 2))),
+        (Span(may_be_none=True), none / (every + none)),
+        (Span(may_be_none=True, threshold=1.5), math.exp(5) / (every + none)),
+    ):
+        assert kind.sureness(logits, rows, given, []) == pytest.approx([share])
+
+
+def test_how_sure_over_windows_is_the_share_of_all_their_stretches():
+    given = [("who ?", "good film end " * 20), ("who ?", "\u200b")]
+    rows = Span(stride=4).encode(given, INNER, 32)
+    logits = noise(rows, 2)
+    scores = []
+    for row, window in enumerate(rows.notes[:-1]):
+        starts, ends = logits[rows.ids.starts[row] :][window.first : window.first + len(window.offsets)].T
+        scores += [starts[i] + ends[j] for i in range(len(starts)) for j in range(i, min(i + 30, len(starts)))]
+    found = Span(stride=4).sureness(logits, rows, given, [])
+    assert found == pytest.approx(
+        [np.exp(max(scores)) / np.exp(scores).sum(), 1.0], rel=1e-5
+    )  # no token: nothing to doubt

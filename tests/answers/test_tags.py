@@ -106,3 +106,15 @@ def test_sentences_keep_to_themselves():
         mine = np.flatnonzero(together.owners == number)
         own = np.concatenate([logits[together.ids.starts[row] : together.ids.starts[row + 1]] for row in mine])
         assert Tags().values(own, alone, [words], list("OABC")) == [found[number]]
+
+
+def test_how_sure_is_the_least_sure_word():
+    sentences = [["unlovely", "films", NO_TOKEN, "end"], ["film"] * 12, [NO_TOKEN]]
+    rows = Tags().encode(sentences, INNER, 12)
+    assert rows.owners.tolist() == [0, 1, 1, 2]
+    logits = np.full((len(rows.ids.values), 3), [0, 9, 0], dtype=np.float32)
+    logits[[1, 7, 9]] = np.log([[1, 2, 1], [4, 2, 2], [6, 1, 1]])  # first tokens: ½, ½ and ¾
+    logits[7] = np.log([1, 1, 3])
+    logits[[2, 8]] = 0.0  # later tokens of a word have no say
+    logits[rows.ids.starts[2] + 1] = np.log([7, 1, 2])  # of the second piece of the second sentence
+    np.testing.assert_allclose(Tags().sureness(logits, rows, sentences, []), [0.5, 0.7, 1.0], rtol=1e-6)

@@ -35,7 +35,7 @@ EXAMPLES = {
 }  # settings that show what a method does, where its defaults do nothing
 NAMES = METHODS.names()
 MADE = [name for name in NAMES if name != "writer"]  # with it the teacher of those that follow is made
-WRITES = ("decoder", "written")  # methods for networks that write
+WRITES = ("decoded", "decoder", "written")  # methods for networks that write
 TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 
 

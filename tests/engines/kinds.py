@@ -10,9 +10,12 @@ import tiny
 from niwaki.answers._senses import Knowledge, Vectors
 from niwaki.answers._senses import labels as sense_labels
 from niwaki.answers.senses import Sentence, Target
+from niwaki.answers.text import TARGET, Text
 from niwaki.data.wordnet import SENSES as SCHEMA
 from niwaki.engines.export import write_graph
 from niwaki.models.model import Model
+from niwaki.models.skeleton import WRITTEN
+from niwaki.models.tokenizer_making import make
 
 ROWS = [text for text, _ in tiny.sentences(24, seed=3)]
 SENSES = {"film": 2, "story": 3, "end": 1}
@@ -69,11 +72,22 @@ def knowledge() -> Knowledge:
     )
 
 
-def model_of(kind: str, **more: Any) -> Model:
+def model_of(kind: str, family: str = "bert", seed: int = 5, **more: Any) -> Model:
+    if kind == "text":
+        return writing(family, seed)
     settings, labels, head = KINDS[kind]
-    model = tiny.model("bert", layers=2, labels=labels, head=head, seed=5)
+    model = tiny.model(family, layers=2, labels=labels, head=head, seed=seed)
     model.network.config.niwaki_answer = {"kind": kind, **settings, **more}
     model.beside = knowledge().to_files() if kind == "senses" else {}
+    return model
+
+
+def writing(family: str, seed: int) -> Model:
+    """A writer whose pieces are its own: words with a letter of the family's."""
+    words = " ".join(f"{family[0]}{number}" for number in range(tiny.WRITES))
+    said = Text(beam=2, longest=6).to_json()
+    model = tiny.model(family, layers=1, head=WRITTEN, labels=["text"], seed=seed, niwaki_answer=said)
+    model.beside = {TARGET: make([words], "words", tiny.WRITES).encode()}
     return model
 
 

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import tiny
-from engines.kinds import model_of, saved
+from engines.kinds import INPUTS, ROWS, knowledge, model_of, saved
 from niwaki import api
-from niwaki.answers._kind import softmax
+from niwaki.answers import ANSWERS
+from niwaki.answers._kind import Kind
+from niwaki.answers._senses import Knowledge
 from niwaki.core.errors import Refused
 from niwaki.core.files import committed, write_json
-from niwaki.engines.cascade import CASCADE, Cascade, is_cascade, refuse_unlike, sure
+from niwaki.engines.cascade import CASCADE, Cascade, is_cascade, refuse_unlike
 from niwaki.engines.predictor import Predictor
 
 TEXTS = [text for text, _ in tiny.sentences(60, seed=8)]
@@ -66,10 +68,8 @@ def test_the_first_that_is_sure_answers(made):
     cascade = Cascade(made)
     wanted, by = by_hand(made)
     assert min(by.count(number) for number in range(3)) >= 5  # all three are needed
-    logits, numbers = cascade.settled(cascade.encode(TEXTS))
-    assert numbers.tolist() == by
-    np.testing.assert_allclose(softmax(logits), wanted, atol=1e-5)
-    answers = cascade.predict(TEXTS)
+    answers, numbers = cascade.settled(TEXTS, cascade.encode(TEXTS))
+    assert numbers.tolist() == by and answers == cascade.predict(TEXTS)
     assert (
         [answer.label for answer in answers] == cascade.values(TEXTS) == [tiny.LABELS[row.argmax()] for row in wanted]
     )
@@ -90,7 +90,7 @@ def test_thresholds_at_the_ends(made, tmp_path):
     for threshold, number in ((0.0, 0), (1.0, 2)):
         write_json(folder / CASCADE, plan((threshold, threshold)))
         cascade = Cascade(folder)
-        assert set(cascade.settled(cascade.encode(TEXTS))[1]) == {number}
+        assert set(cascade.settled(TEXTS, cascade.encode(TEXTS))[1]) == {number}
 
 
 def test_later_models_see_only_what_moves_on(made, monkeypatch):
@@ -103,11 +103,6 @@ def test_later_models_see_only_what_moves_on(made, monkeypatch):
     cascade.values(TEXTS)
     by = by_hand(made)[1]
     assert asked == [60, 60 - by.count(0), by.count(2)]
-
-
-def test_sure_by_hand():
-    assert sure(np.log([[0.9, 0.1], [0.6, 0.4]]), 0.8).tolist() == [True, False]
-    assert sure(np.zeros((0, 2)), 0.8).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -198,8 +193,139 @@ def test_models_that_do_not_go_together(made, tmp_path):
     refused(folder, "all must have the same")
     shutil.rmtree(folder / "model-1")
     saved(model_of("tags"), folder / "model-1")
-    refused(folder, "answers with a tags; a cascade is of models that choose one label")
+    refused(folder, "answers with tags,")
+    refused(folder, "all must answer alike")
     refuse_unlike([("a", Predictor(made / "model-0")), ("b", Predictor(made / "model-2"))])
+
+
+# ── every kind of answer ────────────────────────────────────────────────────────────────────────────────────────────
+
+DOUBTING = sorted(set(ANSWERS.names()) - {"number"})
+ASKED = {**INPUTS, "text": ROWS}
+
+
+@pytest.fixture(scope="module", params=DOUBTING)
+def two(request, tmp_path_factory):
+    """Two models of a kind that read different tokens, and the folder that one threshold makes a cascade of."""
+    kind = request.param
+    folder = tmp_path_factory.mktemp(kind) / "made"
+    folder.mkdir()
+    for number, family in enumerate(("bert", "roberta")):
+        saved(model_of(kind, family, seed=number), folder / f"model-{number}")
+    return kind, folder, [Predictor(folder / f"model-{number}") for number in range(2)]
+
+
+def with_threshold(folder, threshold):
+    steps = [{"folder": "model-0", "threshold": threshold}, {"folder": "model-1"}]
+    write_json(folder / CASCADE, {"version": 1, "steps": steps})
+    return Cascade(folder)
+
+
+def how_sure(model, inputs):
+    rows = model.encode(inputs)
+    return model.kind.sureness(model.logits(rows), rows, inputs, model.labels)
+
+
+def halfway(sureness):
+    """In the widest gap of the middle, so that neither model answers all and no rounding decides."""
+    found = np.sort(sureness)
+    inner = np.arange(len(found) // 4, 3 * len(found) // 4)
+    place = inner[np.diff(found)[inner].argmax()]
+    return float(found[place : place + 2].mean())
+
+
+def test_each_input_is_answered_by_the_first_that_is_sure_in_order(two):
+    kind, folder, (first, last) = two
+    inputs = ASKED[kind]
+    sureness = how_sure(first, inputs)
+    assert ((sureness > 0) & (sureness <= 1)).all() and len(sureness) == len(inputs)
+    threshold = halfway(sureness)
+    by = np.where(sureness >= threshold, 0, 1)
+    cascade = with_threshold(folder, threshold)
+    values, numbers = cascade.settled(inputs, cascade.encode(inputs), bare=True)
+    assert numbers.tolist() == by.tolist() and set(by) == {0, 1}
+    each = [model.values(inputs) for model in (first, last)]
+    assert values == cascade.values(inputs) == [each[number][place] for place, number in enumerate(by)]
+    assert values != each[0] and values != each[1]
+
+
+def test_answers_with_all_there_is_to_know_are_those_of_the_model_that_was_sure(two):
+    kind, folder, models = two
+    inputs = [given for given in ASKED[kind] if kind != "roles" or isinstance(given, tuple)]
+    threshold = halfway(how_sure(models[0], inputs))
+    by = np.where(how_sure(models[0], inputs) >= threshold, 0, 1)
+    each = [model.predict(inputs) for model in models]
+    wanted = [str(each[number][place]) for place, number in enumerate(by)]
+    assert [str(one) for one in with_threshold(folder, threshold).predict(inputs)] == wanted
+
+
+def test_the_ends_of_the_threshold(two):
+    """At 0 the first model answers all; at 1 the last, but for what the first has no doubt of: words with one sense."""
+    kind, folder, models = two
+    inputs = ASKED[kind]
+    assert with_threshold(folder, 0.0).values(inputs) == models[0].values(inputs)
+    certain = how_sure(models[0], inputs) >= 1
+    assert kind == "senses" or not certain.any()
+    wanted = [models[0 if sure else 1].values([given])[0] for given, sure in zip(inputs, certain, strict=True)]
+    assert with_threshold(folder, 1.0).values(inputs) == wanted
+
+
+def test_a_second_pass_goes_through_the_cascade_too(tmp_path):
+    """Of a plain sentence predicates are found by whom was sure of them, and roles by whom is sure of these."""
+    for number, family in enumerate(("bert", "roberta")):
+        saved(model_of("roles", family, seed=number), tmp_path / f"model-{number}")
+    plain = [words for words in INPUTS["roles"] if not isinstance(words, tuple)]
+    cascade = with_threshold(tmp_path, halfway(how_sure(Predictor(tmp_path / "model-0"), plain)))
+    whole = cascade.predict(plain)
+    found = [(one.words, frame["predicate"]) for one in whole for frame in one.frames]
+    alone = cascade.predict(found)
+    assert [f["roleset"] for one in whole for f in one.frames] == [one.frames[0]["roleset"] for one in alone]
+    numbers = cascade.settled(found, cascade.encode(found))[1]
+    assert set(numbers) == {0, 1} and len(found) > 20
+    each = [model.predict(found) for model in cascade.models]
+    assert [str(one) for one in alone] == [str(each[number][place]) for place, number in enumerate(numbers)]
+
+
+def test_a_number_says_nothing_of_how_sure_it_is(tmp_path):
+    for number in range(2):
+        saved(model_of("number", seed=number), tmp_path / f"model-{number}")
+    write_json(tmp_path / CASCADE, {"version": 1, "steps": [{"folder": "model-0"}, {"folder": "model-1"}]})
+    refused(tmp_path, "answers with a number, which says nothing of how sure the model is")
+    assert {name for name in ANSWERS.names() if not ANSWERS.load(name, Kind).doubts()} == {"number"}
+
+
+def test_what_is_no_choice_of_one_has_no_temperature(two):
+    kind, folder, _ = two
+    with_threshold(folder, 0.5)
+    steps = [{"folder": "model-0", "temperature": 2.0}, {"folder": "model-1"}]
+    write_json(folder / CASCADE, {"version": 1, "steps": steps})
+    if kind in ("label", "choice"):
+        assert len(Cascade(folder).values(ASKED[kind])) == len(ASKED[kind])
+    else:
+        refused(folder, "only models that choose one of several have one")
+
+
+def test_of_several_sequences_none_can_leave_alone(tmp_path):
+    """The endings of an input compete, so it is answered when all are through."""
+    model = model_of("choice")
+    model.network.config.niwaki_exits = [1]
+    saved(model, tmp_path / "model-0")
+    saved(model_of("choice", seed=1), tmp_path / "model-1")
+    steps = [{"folder": "model-0", "layers": 1}, {"folder": "model-0"}, {"folder": "model-1"}]
+    write_json(tmp_path / CASCADE, {"version": 1, "steps": steps})
+    refused(tmp_path, "it was trained to after all alone")
+    assert len(with_threshold(tmp_path, 0.5).values(INPUTS["choice"])) == len(INPUTS["choice"])
+
+
+def test_other_senses(tmp_path):
+    saved(model_of("senses"), tmp_path / "model-0")
+    other = model_of("senses", seed=1)
+    fewer = knowledge()
+    fewer = Knowledge(fewer.senses.slice(1), fewer.synsets, fewer.forms, fewer.vectors)
+    other.beside = fewer.to_files()
+    saved(other, tmp_path / "model-1")
+    write_json(tmp_path / CASCADE, {"version": 1, "steps": [{"folder": "model-0"}, {"folder": "model-1"}]})
+    refused(tmp_path, "has another inventory")
 
 
 def refused(folder, line):

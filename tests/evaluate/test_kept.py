@@ -5,7 +5,10 @@ import pytest
 from scipy.stats import binom, multinomial
 
 from niwaki.evaluate.kept import MISSED, bootstrap_low, chance, is_kept, score, with_losses
-from niwaki.tasks._metrics import accuracy, f1_binary
+from niwaki.tasks import TASKS
+from niwaki.tasks._metrics import accuracy, f1_binary, mistaken
+from niwaki.tasks._task import Task
+from niwaki.tasks._translation_scores import counts
 
 
 class Made:
@@ -14,6 +17,9 @@ class Made:
 
     def scores(self, outcomes):
         return {"accuracy": accuracy(*outcomes.T), "f1": f1_binary(*outcomes.T)}
+
+    def lost(self, outcomes):
+        return mistaken(outcomes)
 
 
 def outcomes(rows, lost, gained, right):
@@ -76,7 +82,49 @@ def test_is_kept():
 
 def test_two_rows_more_are_lost_in_the_bootstrap():
     best, other = outcomes(200, 5, 3, 180)
-    changed = with_losses(best, other, 2)
+    changed = with_losses(Made(), best, other, 2)
     assert accuracy(*changed.T) == accuracy(*other.T) - 2 / 200 and (changed[:, 1] == other[:, 1]).all()
     plain = np.quantile([accuracy(*other[rows].T) - accuracy(*best[rows].T) for rows in np.random.default_rng(0).integers(0, 200, (500, 200))], 0.05)  # fmt: skip
     assert bootstrap_low(Made(), best, other, 1.0, 0.95) < plain - 1.5 / 200
+
+
+def test_exact_match_is_tested_like_accuracy():
+    for rows, lost, gained, right in ((1000, 3, 2, 950), (1000, 9, 1, 950), (100, 0, 0, 95)):
+        pairs = outcomes(rows, lost, gained, right)
+        shares = [(one[:, :1] == one[:, 1:]).astype(int) for one in pairs]
+        assert is_kept(Made("exact"), *shares, 0.99, 0.95) == is_kept(Made(), *pairs, 0.99, 0.95)
+
+
+RIGHT = {  # outcomes of rows that are all right, but for the last, which has nothing that could be
+    "tagging": np.array([[2, 2, 2, 5, 5], [1, 1, 1, 1, 4], [0, 0, 0, 3, 3]]),
+    "roles": np.array([[3, 3, 3, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 0, 0], [0, 0, 0, 2, 2, 2, 0, 0]]),
+    "senses": np.array([[2, 2, 2, *[0] * 9], [*[0] * 6, 1, 1, 1, 1, 1, 1], [0] * 12]),
+    "answering": np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]),
+    "multilabel": np.array([[1, 0, 1, 0], [1, 1, 1, 1], [0, 0, 0, 0]], dtype=bool),
+    "translation": np.hstack([[[1], [1], [0]], counts(["a b c d e", "x y z x y", ""], ["a b c d e", "x y z x y", ""])]),
+}
+
+
+HITS = {"tagging": [0], "roles": [0], "senses": [0, 6, 9], "answering": [1], "multilabel": [0, 1], "translation": [3, 4, 5, 6]}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_row_that_is_lost_has_nothing_right(name):
+    task, right = TASKS.load(name, Task)(path="nowhere"), RIGHT[name]
+    score = lambda some: task.scores(some)[task.metric]  # noqa: E731
+    assert score(right[:2]) == pytest.approx(1) and score(task.lost(right)) == 0
+    assert (task.lost(right)[2] == right[2]).all()  # nothing to lose
+    assert np.flatnonzero((task.lost(right) != right).any(axis=0)).tolist() == HITS[name]
+    changed = with_losses(task, right, right, 2)
+    assert (changed == task.lost(right)).all() and not (changed == right).all()
+
+
+def test_counts_are_tested_by_rows_that_have_something_to_lose():
+    """Of 2,000 sentences 20 hold all names: what the others say shows nothing. Where all hold one, they do."""
+    task = TASKS.load("tagging", Task)(path="nowhere")
+    few, many = (np.tile([0, 0, 0, 5, 5], (2000, 1)) for _ in range(2))
+    few[:20, :3] = many[:, :3] = 1
+    assert not is_kept(task, few, few, 0.9, 0.95) and is_kept(task, many, many, 0.99, 0.95)
+    worse = many.copy()
+    worse[:60, 0] = 0
+    assert not is_kept(task, many, worse, 0.97, 0.95) and is_kept(task, many, worse, 0.95, 0.95)

@@ -28,6 +28,10 @@ def drawn(generator, rows, skills=(1.5, 3.0)):
     return gold, logits
 
 
+def sure(logits):
+    return [softmax(one).max(axis=1) for one in logits]
+
+
 def outcomes(logits, gold):
     return [np.stack([one.argmax(axis=1), gold], axis=1) for one in logits]
 
@@ -71,12 +75,11 @@ def test_choose_stops_at_the_first_step_that_is_not_shown(monkeypatch):
         return len(seen) != 7
 
     monkeypatch.setattr("niwaki.evaluate.thresholds.is_kept", tested)
-    chosen = choose(Made(), logits, outcomes(logits, gold), 0.9, 0.95)
+    chosen = choose(Made(), sure(logits), outcomes(logits, gold), 0.9, 0.95)
     assert len(seen) == 7 and (chosen.outcomes == seen[5]).all()
-    sureness = np.stack([softmax(logits[0]).max(axis=1)])
-    assert chosen.threshold == candidates(sureness)[5]
+    assert chosen.threshold == candidates(np.stack(sure(logits)[:1]))[5]
     monkeypatch.setattr("niwaki.evaluate.thresholds.is_kept", lambda *_: False)
-    assert choose(Made(), logits, outcomes(logits, gold), 0.9, 0.95) is None
+    assert choose(Made(), sure(logits), outcomes(logits, gold), 0.9, 0.95) is None
 
 
 def test_the_share_is_kept_as_often_as_claimed():
@@ -87,9 +90,9 @@ def test_the_share_is_kept_as_often_as_claimed():
         gold, logits = drawn(generator, 300)
         heat = [temperature(one, gold) for one in logits]
         logits = [one / t for one, t in zip(logits, heat, strict=True)]
-        chosen = choose(Made(), logits, outcomes(logits, gold), keep, level)
+        chosen = choose(Made(), sure(logits), outcomes(logits, gold), keep, level)
         gold, logits = drawn(generator, 40_000)
-        by = answered_by(np.stack([softmax(logits[0] / heat[0]).max(axis=1)]), chosen.threshold if chosen else 2.0)
+        by = answered_by(np.stack(sure([logits[0] / heat[0]])), chosen.threshold if chosen else 2.0)
         every = np.stack(outcomes(logits, gold))
         failures += accuracy(*every[by, np.arange(40_000)].T) < keep * accuracy(*every[-1].T)
         early.append((by == 0).mean())

@@ -1,4 +1,4 @@
-"""What is sound, to be spoilt: a served model, an edited one, a run, rows and a recipe. And the list of hostile cases.
+"""What is sound, to be spoilt: a served model, an edited one, one that writes, a run, rows and a recipe. And the list of hostile cases.
 
 A case is a function `(sound, folder) -> arguments`: it makes hostile files in the folder and gives the command line that
 meets them. The families are the files `family_*.py`, ten cases each; the function's name says the trick.
@@ -20,6 +20,7 @@ Make = Callable[["Sound", Path], list[str]]
 class Sound:
     model: Path  # with a graph
     edited: Path  # with a blueprint, without a graph
+    writer: Path  # with graphs, pieces and a grammar
     run: Path
     rows: Path
     recipe: Path
@@ -87,7 +88,27 @@ def make_sound(folder: Path) -> Sound:
     cut.operate(Heads(keep=[[0, 2], [1], [3]]))
     cut.operate(Int8())
     cut.save(edited)
+    deployed_writer(folder / "writer")
     rows = tiny.write_csv(folder / "rows.csv")
     recipe = folder / "recipe.toml"
     recipe.write_text(RECIPE.format(model=model, rows=rows), encoding="utf-8")
-    return Sound(model, edited, make_full(folder / "run"), rows, recipe)
+    return Sound(model, edited, folder / "writer", make_full(folder / "run"), rows, recipe)
+
+
+def deployed_writer(folder: Path) -> None:
+    """It writes any number of `w1`, then the end."""
+    import tiny
+    import writers
+    from niwaki.answers._grammar import END, to_bytes
+    from niwaki.answers.text import GRAMMAR, TARGET, Text
+    from niwaki.engines.export import write_graph
+    from niwaki.models.tokenizer_making import make
+
+    model = writers.writer(niwaki_answer=Text(longest=6, grammar=True).to_json())
+    model.beside = {
+        TARGET: make([" ".join(f"w{number}" for number in range(tiny.WRITES))], "words", tiny.WRITES).encode(),
+        GRAMMAR: to_bytes([[(["w0"], [1])], [(["w1"], [1]), ([END], [])]]),
+    }
+    folder.mkdir()
+    model.save(folder)
+    write_graph(model, folder)

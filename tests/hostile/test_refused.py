@@ -47,14 +47,14 @@ sys.addaudithook(_watch)
 def sound(tmp_path_factory):
     """All that a case begins with; each verb was used once, so that imports are not counted."""
     found = make_sound(tmp_path_factory.mktemp("sound"))
-    for arguments in (["predict", found.model, TEXT], ["predict", found.edited, TEXT, "--engine", "torch"], ["report", found.run], ["check", found.recipe], ["check", found.recipe, "--data", found.rows]):  # fmt: skip
+    for arguments in (["predict", found.model, TEXT], ["predict", found.edited, TEXT, "--engine", "torch"], ["predict", found.writer, TEXT], ["report", found.run], ["check", found.recipe], ["check", found.recipe, "--data", found.rows]):  # fmt: skip
         assert run([str(argument) for argument in arguments]) == 0, arguments
     return found
 
 
-def test_there_are_ten_cases_in_each_of_twelve_families():
+def test_there_are_ten_cases_in_each_of_thirteen_families():
     families = Counter(case.family for case in CASES)
-    assert len(families) == 12 and set(families.values()) == {10}, families
+    assert len(families) == 13 and set(families.values()) == {10}, families
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

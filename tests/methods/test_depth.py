@@ -105,7 +105,7 @@ def test_rehearsed_and_done_are_of_one_shape(family):
 
 
 def test_what_cannot_be_is_refused_before_any_work():
-    with pytest.raises(Refused, match="layers: count is 4 and the model has 3; lower it"):
+    with pytest.raises(Refused, match="layers: count is 4 and there are 3; lower it"):
         Layers(count=4).rehearse(tiny.model("bert"), "prepare")
     for method in (Layers(), Width()):
         with pytest.raises(Refused, match="has no attention layers"):

@@ -7,16 +7,18 @@ import torch
 
 import teaching
 import tiny
+import writers
 from niwaki.core.errors import Refused
 from niwaki.methods._method import Context
 from niwaki.methods.distill._layers import layer_map, masked_mse
 from niwaki.methods.distill.cosine import Cosine
+from niwaki.methods.distill.decoded import Decoded
 from niwaki.methods.distill.logits import Logits
 from niwaki.methods.distill.patient import Patient
 from niwaki.methods.distill.relations import Relations, divergence
 from niwaki.methods.distill.student import Student, fresh, missed_most, spread
 from niwaki.methods.distill.tinybert import TinyBert
-from niwaki.models.forward import Batch, Outputs
+from niwaki.models.forward import HIDDEN, Batch, Outputs, forward
 from niwaki.models.soft import soft_cross_entropy
 
 
@@ -92,6 +94,43 @@ def test_tinybert_total_by_hand():
     assert total.item() == pytest.approx(1 + 4 + 9 + 0 + 3)
     weighted = TinyBert(embedding=0, hidden=2, attention=0, prediction=3).loss(None, batch, student, torch.tensor(6.0), context)  # fmt: skip
     assert weighted.item() == pytest.approx(8)
+
+
+def states(*values):
+    """Of a decoder of width 1 on one text of two pieces, the second padding: the embedding's output, then those of its layers."""
+    return Outputs(torch.zeros(1, 2, 5), written=tuple(torch.tensor([[[value], [99.0 * value]]]) for value in values))
+
+
+def writer(layers):
+    return writers.writer(decoder_layers=layers)
+
+
+def test_decoded_total_by_hand():
+    """A student of two decoder layers follows the second and the fourth of its teacher: ((1 - 3)² + (2 - 7)²) / 2, truth 10."""
+    context = Context(0, lambda given: states(50.0, 60.0, 3.0, 70.0, 7.0), writer(4), None, None, None, None)
+    batch = Batch({"attention_mask": torch.ones(1, 3)}, torch.tensor([[4, -100]]), torch.tensor([0]))
+    student = states(40.0, 1.0, 2.0)
+    assert Decoded(weight=0.5).loss(writer(2), batch, student, torch.tensor(10.0), context).item() == pytest.approx(10 + 0.5 * (4 + 25) / 2)  # fmt: skip
+    assert Decoded(mapping="top").loss(writer(2), batch, student, torch.tensor(0.0), context).item() == pytest.approx((69**2 + 25) / 2)  # fmt: skip
+
+
+@torch.no_grad()
+def test_what_a_decoder_makes_layer_by_layer_ends_in_its_logits():
+    model = writer(3)
+    batch = tiny.batch(model)
+    found = forward(model.network, model.anatomy, batch, frozenset({HIDDEN}))
+    assert len(found.written) == 4 and torch.equal(model.anatomy.scores(found.written[-1]), found.logits)
+    assert torch.equal(found.written[0], model.network.decoder.embed(batch.inputs["decoder_input_ids"]))
+    assert not forward(model.network, model.anatomy, batch).written
+
+
+def test_decoded_refuses_what_cannot_be_compared():
+    with pytest.raises(Refused, match="decoded: the student has no decoder; take 'tinybert'"):
+        Decoded().prepare(tiny.model(), context_with(writer(2)))
+    with pytest.raises(Refused, match="decoded: the teacher has no decoder"):
+        Decoded().prepare(writer(2), context_with(tiny.model()))
+    with pytest.raises(Refused, match="decoder has 3 layers, more than the teacher's 2"):
+        Decoded().prepare(writer(3), context_with(writer(2)))
 
 
 def context_with(teacher):

@@ -202,6 +202,25 @@ def test_more_than_ten_labels_keep_their_order(tmp_path):
         assert again.network.config.label2id["label 10"] == 10
 
 
+@pytest.mark.parametrize("family", [*tiny.FAMILIES, *tiny.READERS])
+def test_the_same_labels_in_another_order_are_said_in_that_order(family, tmp_path):
+    """A classifier that was trained elsewhere: what it says of a label is not said of another."""
+    names = ["bad", "fair", "good"]
+    model = tiny.model(family, labels=names)
+    model.save(tmp_path)
+    batch = tiny.batch(model)
+    again = load_folder(tmp_path, Head(["good", "bad", "fair"]))
+    assert again.labels == ["good", "bad", "fair"]
+    assert torch.equal(tiny.logits(again, batch), tiny.logits(model, batch)[:, [2, 0, 1]])
+    others = load_folder(tmp_path, Head(["x", "y", "z"]))
+    assert torch.equal(tiny.logits(others, batch), tiny.logits(model, batch))
+
+
+def test_an_edited_model_with_its_labels_in_another_order_is_refused(edited):
+    have = load_folder(edited).labels
+    refused(edited, "labels in another order", head=Head(have[::-1]))
+
+
 def test_an_edited_model_takes_new_names_but_not_more_labels(edited):
     assert load_folder(edited, Head(["no", "yes"])).labels == ["no", "yes"]
     refused(edited, "2 labels", "3 are asked for", head=Head(["a", "b", "c"]))

@@ -132,6 +132,9 @@ def test_recorded_scores_and_hidden_states_are_the_encoders(model, given):
     for scores, attention in zip(found.scores, wanted.encoder_attentions, strict=True):
         masked = scores + (0 if bias is None else bias) - 1e9 * (1 - batch.mask[:, None, None, :].float())
         same(masked.softmax(-1), attention)
+    assert len(found.written) == 1 + len(model.anatomy.units) and {one.shape[:2] for one in found.written} == {
+        given["decoder_input_ids"].shape
+    }
 
 
 def test_the_anatomy_finds_every_matrix_and_table_once(model):

@@ -7,12 +7,13 @@ import pytest
 import torch
 
 import tiny
-from engines.kinds import saved
+from engines.kinds import model_of, saved
 from niwaki import api
 from niwaki.core.errors import GateMissed, Refused, UsageError
 from niwaki.core.files import fault_in
 from niwaki.engines.cascade import Cascade
 from niwaki.engines.predictor import Predictor
+from niwaki.evaluate import quality, thresholds
 from niwaki.run import cascade as module
 from niwaki.tasks.classification import Classification
 
@@ -67,7 +68,8 @@ def test_it_is_made_loaded_and_scored(models, rows, tmp_path):
     scored = api.evaluate(made, data=rows, overrides=SPLITS)
     assert scored["value"] == pytest.approx(told["test"]["score"])
     table = Classification(path=str(rows), validation=0.4, test=0.2).splits()["validation"]
-    by = loaded.settled(loaded.encode(table.column("text").to_pylist()))[1]
+    texts = table.column("text").to_pylist()
+    by = loaded.settled(texts, loaded.encode(texts))[1]
     assert (by == 0).mean() == pytest.approx(shares[0], abs=0.02)
 
 
@@ -119,3 +121,70 @@ def test_models_of_another_task(models, rows, tmp_path):
     with pytest.raises(Refused, match="choose the task it was made for"):
         make([other, saved(tiny.model("averaging", labels=["no", "yes"]), tmp_path / "more")], rows, tmp_path / "made")
     assert Predictor(other).labels == ["no", "yes"]
+
+
+# ── other kinds of answers ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def noisy(kind, size):
+    """The same model but for a little noise in all of it."""
+    model = model_of(kind, seed=1)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.network.parameters():
+            parameter.add_(size * torch.randn(parameter.shape, generator=generator))
+    return model
+
+
+def answered(kind, folder, form):
+    """A model, one that mostly agrees with it, and rows whose right answers are the model's own."""
+    best, cheap = saved(model_of(kind, seed=1), folder / "best"), saved(noisy(kind, 0.01), folder / "cheap")
+    texts = [text.rstrip(".") for text, _ in tiny.sentences(300, seed=9)]
+    inputs = [text.split() for text in texts] if kind == "tags" else texts
+    rows = [dict(zip(form, pair, strict=True)) for pair in zip(inputs, Predictor(best).values(inputs), strict=True)]
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows if row[form[1]]))
+    return [cheap, best], path
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "task", "metric"),
+    [
+        ("text", ("source", "target"), "translation", "bleu"),
+        ("tags", ("tokens", "tags"), "tagging", "f1_entities"),
+    ],
+)
+def test_a_cascade_of_another_kind_is_made_loaded_and_scored(kind, form, task, metric, tmp_path, monkeypatch):
+    monkeypatch.setattr(quality, "RESAMPLES", 100)
+    monkeypatch.setattr(thresholds, "STEPS", 40)
+    models, rows = answered(kind, tmp_path, form)
+    told = api.cascade(models, task=task, data=rows, out=tmp_path / "made", overrides=SPLITS, keep=0.9)
+    assert told["metric"] == metric and [model["temperature"] for model in told["models"]] == [1.0, 1.0]
+    assert told["models"][1]["score"] == pytest.approx(1) and told["validation"]["kept"] >= 0.9
+    assert 0.1 < told["models"][0]["answers"] < 1 and told["models"][0]["score"] < told["validation"]["score"]
+    scored = api.evaluate(tmp_path / "made", task=task, data=rows, overrides=SPLITS)
+    assert scored["value"] == pytest.approx(told["test"]["score"]) and told["test"]["rows"] == scored["rows"]
+    found = api.predict_file(tmp_path / "made", rows, tmp_path / "out.jsonl", columns=[form[0]])
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert found["inputs"] == len(lines) > 250
+    said = [line["text"] if kind == "text" else line["tags"] for line in lines]
+    asked = [json.loads(line)[form[0]] for line in rows.read_text().splitlines()]
+    assert said == api.load(tmp_path / "made").values(asked)
+
+
+def test_a_cascade_that_does_not_pay_is_said_to(monkeypatch):
+    said = []
+    monkeypatch.setattr(module, "say", said.append)
+    module.say_if_slower({"value": 0.9, "low": 0.7, "high": 1.1})
+    assert said == []
+    module.say_if_slower({"value": 0.76, "low": 0.69, "high": 0.83})
+    assert len(said) == 1 and "0.76 × as fast as the last model alone" in said[0]
+
+
+def test_a_task_of_another_kind(models, rows, tmp_path):
+    written = [saved(model_of("text", seed=number), tmp_path / str(number)) for number in range(2)]
+    with pytest.raises(Refused, match="answers with a text, the task wants a label"):
+        make(written, rows, tmp_path / "made")
+    numbers = [saved(model_of("number", seed=number), tmp_path / f"n{number}") for number in range(2)]
+    with pytest.raises(Refused, match="answers with a number, which says nothing"):
+        make(numbers, rows, tmp_path / "made")

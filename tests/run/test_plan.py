@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+import stock
+import tiny
 from niwaki.core.errors import Refused
 from niwaki.methods.prune.ffn import Ffn
 from niwaki.run.plan import make_plan
@@ -112,6 +114,36 @@ def test_the_weights_count_not_the_place_they_lie_in(values, bert_folder, tmp_pa
             file.write(b" ")
         assert len(differing(last, keys(moved))) == 3
         last = keys(moved)
+
+
+def test_a_start_model_of_its_own_counts_for_its_stage_and_those_behind_it(values, bert_folder, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    tiny.model("distilbert", ffn=1024).save(other)
+    plan = make_plan(parse(with_stage(values, 1, model=str(other))), "a")
+    found = {stage.spec.name: stage.key for stage in plan.stages}
+    assert differing(keys(values), found) == ["pruned", "int8"]
+    assert [(stage.parent, stage.source) for stage in plan.stages] == [(None, bert_folder), (None, other), ("pruned", bert_folder)]  # fmt: skip
+    assert plan.largest == other and make_plan(parse(values), "a").largest == bert_folder  # by which room is asked for
+    moved = tmp_path / "moved"
+    shutil.copytree(other, moved)
+    assert keys(with_stage(values, 1, model=str(moved))) == found
+    tiny.model("distilbert", ffn=1024, seed=1).save(other)
+    assert differing(found, keys(with_stage(values, 1, model=str(other)))) == ["pruned", "int8"]
+
+
+def test_a_start_model_that_cannot_be_is_refused_before_any_work(values, bert_folder, tmp_path):
+    with pytest.raises(Refused, match=r"stages.1: has both start and model; a stage starts from one of them"):
+        parse(with_stage(values, 1, start="teacher", model=str(bert_folder)))
+    with pytest.raises(Refused, match=r"stage 'pruned': model '/nowhere': is neither"):
+        keys(with_stage(values, 1, model="/nowhere"))
+    with pytest.raises(Refused, match=r"stage 'pruned': .* writes with pieces of its own"):
+        keys(with_stage(values, 1, model=str(stock.folder("bart", tmp_path))))
+    reader = tmp_path / "reader"
+    reader.mkdir()
+    tiny.model("averaging").save(reader)
+    with pytest.raises(Refused, match=r"stage 'pruned': heads: .*has no attention layers"):
+        keys(with_stage(values, 1, model=str(reader), methods=[{"use": "heads"}, {"use": "logits"}]))
 
 
 def test_the_version_of_a_method_counts(values, monkeypatch):

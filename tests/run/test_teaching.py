@@ -3,6 +3,7 @@
 import hashlib
 
 import pytest
+from safetensors.torch import load_file
 
 import tiny
 from niwaki.core.errors import Refused
@@ -63,6 +64,27 @@ def test_kept_or_asked_anew_the_weights_are_the_same_bits(recipe, tmp_path):
         (block / "numbers.safetensors").stat().st_mtime_ns <= time for block, time in zip(blocks, times, strict=True)
     ]
     assert sorted((tmp_path / "one" / ".teachers").glob("*/*")) == blocks
+
+
+def test_a_student_may_be_another_pretrained_model(recipe, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    tiny.model("roberta", layers=2).save(other)
+    stage = {"name": "learner", "model": str(other), "teacher": "teacher", "methods": [LOGITS], "train": TRAIN}
+    *_, made = run(recipe(stage), tmp_path / "run")
+    assert read_json(made / "model" / "config.json")["model_type"] == "roberta"
+    own, before = (load_file(folder / "model.safetensors") for folder in (made / "model", other))
+    name = "roberta.encoder.layer.0.output.dense.weight"
+    assert not own[name].equal(before[name]) and own[name].sub(before[name]).abs().max() < 0.1  # it began there
+    assert (tmp_path / ".teachers").exists()
+
+
+def test_a_teacher_that_was_trained_elsewhere_teaches_as_it_is(recipe, tmp_path):
+    first, taught = run(recipe(learner()), tmp_path / "one" / "run")
+    elsewhere = {"name": "guest", "model": str(first / "model")}
+    student = learner(teacher="guest", start="guest")
+    _, guest, made = run(recipe(elsewhere, student), tmp_path / "two" / "run")
+    assert weights(guest) == weights(first) and weights(made) == weights(taught)
 
 
 def test_several_teachers_teach_and_both_count_in_the_key(recipe, tmp_path):

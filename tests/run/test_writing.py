@@ -97,6 +97,31 @@ def test_an_encoder_alone_is_refused_before_any_work(pairs, bert_folder):
         make_plan(recipe(pairs, bert_folder, [{"name": "teacher", "train": TRAIN}]), "plan")
 
 
+def test_one_stack_learns_to_read_and_write(pairs, bert_folder, tmp_path, monkeypatch, quick_disk):
+    monkeypatch.setattr(quality, "RESAMPLES", 10)
+    stack = {"use": "writer", "encoder": "fresh", "layers": 0, "depth": 2, "hidden": 64, "heads": 4, "neurons": 128}
+    stages = [
+        {"name": "teacher", "methods": [stack], "train": {**TRAIN, "epochs": 20}},
+        {"name": "int8", "methods": [{"use": "int8"}]},
+    ]
+    execute(recipe(pairs, bert_folder, stages), "writing", tmp_path / "writing")
+    for name in ("teacher", "int8"):
+        result = read_json(stage(tmp_path / "writing", name) / "result.json")
+        assert result["score"]["value"] > 0.8 and result["engine"] == "onnx"
+
+
+def test_a_decoder_that_is_compared_is_cut_before_and_not_after(pairs, bert_folder):
+    teacher = {"name": "teacher", "methods": [{**WRITER, "layers": 2}], "train": TRAIN}
+    for methods in (["decoder", "decoded"], ["decoded", "decoder"]):
+        student = {"name": "student", "teacher": "teacher", "methods": [{"use": name} for name in methods], "train": TRAIN}  # fmt: skip
+        planned = recipe(pairs, bert_folder, [teacher, student])
+        if methods[-1] == "decoded":
+            make_plan(planned, "plan")
+        else:
+            with pytest.raises(Refused, match="decoded: a method named after it changes the layers that it compares"):
+                make_plan(planned, "plan")
+
+
 @pytest.mark.parametrize(
     ("writer", "fault"),
     [

@@ -11,7 +11,9 @@ must be one token: that is so where texts are split into words, and refused of o
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -186,31 +188,47 @@ def refuse_unsound(rules: Rules) -> None:
 
 
 def nearest_ends(rules: Rules) -> list[int]:
-    """Of each rule, the fewest tokens that complete it."""
+    """Of each rule, the fewest tokens that complete it. The nearest are found first, and each rule is looked at once (Knuth 1977)."""
     nearest = [NEVER] * len(rules)
-    while True:
-        found = [
-            min(min(NEVER, 1 + sum(nearest[one] if isinstance(one, int) else 1 for one in then)) for _, then in rule)
-            for rule in rules
-        ]
-        if found == nearest:
-            return nearest
-        nearest = found
+    asks: dict[int, list[list[int]]] = defaultdict(list)  # by the rule that is asked for: those that wait for it
+    known: list[tuple[int, int]] = []
+    for number, rule in enumerate(rules):
+        for _, then in rule:
+            others = [symbol for symbol in then if isinstance(symbol, int)]
+            waiting = [
+                1 + len(then) - len(others),
+                len(others),
+                number,
+            ]  # tokens so far, rules not known yet, whose it is
+            for other in others:
+                asks[other].append(waiting)
+            if not others:
+                known.append((waiting[0], number))
+    heapify(known)
+    while known:
+        tokens, number = heappop(known)
+        if nearest[number] < NEVER or tokens >= NEVER:
+            continue
+        nearest[number] = tokens
+        for waiting in asks[number]:
+            waiting[0] += tokens
+            waiting[1] -= 1
+            if not waiting[1]:
+                heappush(known, (waiting[0], waiting[2]))
+    return nearest
 
 
 def refuse_loose_ends(rules: Rules) -> None:
     """The end must be the last symbol of all that is written, and stand nowhere else."""
+    held: dict[Symbol, set[Symbol]] = defaultdict(set)  # by symbol: the rules that have it
+    for number, rule in enumerate(rules):
+        for symbol in (symbol for firsts, then in rule for symbol in (*firsts, *then)):
+            held[symbol].add(number)
     ending: set[Symbol] = {END}
-    while True:
-        found = ending | {
-            number
-            for number, rule in enumerate(rules)
-            for firsts, then in rule
-            if ending & ({*firsts, *then})
-        }  # fmt: skip
-        if found == ending:
-            break
-        ending = found
+    new: set[Symbol] = ending
+    while new:
+        new = {number for symbol in new for number in held[symbol]} - ending
+        ending = ending | new
     if 0 not in ending:
         raise Refused("its first rule never comes to the end")
     for number in (one for one in ending if isinstance(one, int)):

@@ -65,6 +65,10 @@ class Kind(Settings):
     per_token: ClassVar[bool] = False  # logits for every token, or for the whole sequence
     wants: ClassVar[str] = "a string, or a tuple of two"  # what an input is, for error messages
     files: ClassVar[tuple[str, ...]] = ()  # what it needs beside the network, in the model's folder
+    one_of: ClassVar[bool] = False  # whether the answer is one of several that have a logit each: see `rivals`
+    leaves: ClassVar[bool] = (
+        False  # whether an input is one row of logits, so that it can be answered early, at an exit
+    )
 
     @classmethod
     def files_for(cls, said: dict[str, Any]) -> tuple[str, ...]:
@@ -106,6 +110,23 @@ class Kind(Settings):
     def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Any]:
         """The answer to each input with all that a user may want to know of it."""
         raise NotImplementedError
+
+    @classmethod
+    def doubts(cls) -> bool:
+        """Whether it can say how sure it is."""
+        return cls.sureness is not Kind.sureness
+
+    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+        """(inputs,) from 0 to 1: how sure the model is of its answer to each. Kinds that leave early look at the logits alone."""
+        raise NotImplementedError
+
+    def rivals(self, logits: np.ndarray, rows: Rows) -> np.ndarray:
+        """(inputs, alternatives) of a kind that is `one_of`: the logits that compete for each input, -inf where it has fewer."""
+        raise NotImplementedError
+
+    def answers_like(self, other: "Kind") -> bool:
+        """Whether the answers of another model of this kind and of the same labels mean the same."""
+        return True
 
     def further(self, answers: Sequence[Any]) -> list[Input]:
         """What a second pass is asked after the first; most kinds need none."""

@@ -24,6 +24,29 @@ class Steps(Protocol):
         ...
 
 
+class Kept:
+    """What steps keep: of each text the mask and the memory of what was read, of each hypothesis the keys and values of what it wrote.
+    Arrays of numpy or torch, in lists."""
+
+    def __init__(self, mask: Any, memory: Sequence[Any], past: Sequence[Any], hypotheses: int) -> None:
+        self.mask, self.memory, self.past, self.hypotheses = mask, list(memory), list(past), hypotheses
+        self.place = 0  # of the token that comes next
+
+    def index(self, numbers: np.ndarray) -> Any:
+        """Numbers of rows as the arrays are indexed by them."""
+        return numbers
+
+    def follow(self, parents: np.ndarray, texts: np.ndarray) -> None:
+        """Leaves the texts that go on, and of each hypothesis what its parent wrote."""
+        if len(texts) < len(self.mask):
+            chosen = self.index(texts)
+            self.mask, self.memory = self.mask[chosen], [part[chosen] for part in self.memory]
+        rows = (texts[:, None] * self.hypotheses + parents).ravel()
+        if self.place and not np.array_equal(rows, np.arange(len(self.past[0]))):
+            chosen = self.index(rows)
+            self.past = [part[chosen] for part in self.past]
+
+
 class Grammar(Protocol):
     """Which texts are well-formed."""
 

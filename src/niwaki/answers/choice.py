@@ -25,6 +25,7 @@ class Prediction(Answer):
 
 class Choice(Kind):
     wants: ClassVar[str] = "a pair of a beginning and a list of at least two endings"
+    one_of: ClassVar[bool] = True
 
     def check(self, given: Any) -> Input:
         if not isinstance(given, tuple | list) or len(given) != 2 or isinstance(given[1], str) or len(given[1]) < 2:
@@ -60,6 +61,17 @@ class Choice(Kind):
     def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
         found = zip(inputs, map(softmax, by_input(logits, rows)), strict=True)
         return [_prediction(endings, probabilities) for (_, endings), probabilities in found]
+
+    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+        """The largest probability of the endings."""
+        return softmax(self.rivals(logits, rows)).max(axis=-1, initial=0.0)
+
+    def rivals(self, logits: np.ndarray, rows: Rows) -> np.ndarray:
+        scores = by_input(logits, rows)
+        found = np.full((len(scores), max(map(len, scores), default=0)), -np.inf)
+        for row, own in zip(found, scores, strict=True):
+            row[: len(own)] = own
+        return found
 
 
 def _prediction(endings: list[str], probabilities: np.ndarray) -> Prediction:

@@ -26,6 +26,8 @@ class Prediction(Answer):
 
 class Label(Kind):
     problem: ClassVar[str | None] = "single_label_classification"
+    one_of: ClassVar[bool] = True
+    leaves: ClassVar[bool] = True
 
     def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
         return [labels[number] for number in logits.argmax(axis=1)] if len(logits) else []
@@ -34,3 +36,10 @@ class Label(Kind):
         shares = softmax(logits)
         found = zip(shares.argmax(axis=1).tolist() if len(shares) else [], shares.tolist(), strict=True)
         return [Prediction(labels[best], row[best], dict(zip(labels, row, strict=True))) for best, row in found]
+
+    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+        """The largest probability."""
+        return softmax(logits).max(axis=-1, initial=0.0)
+
+    def rivals(self, logits: np.ndarray, rows: Rows) -> np.ndarray:
+        return logits

@@ -23,6 +23,7 @@ class Labels(Kind):
     threshold: float = setting(0.5, "a label is on from this probability", gt=0, lt=1)
 
     problem: ClassVar[str | None] = "multi_label_classification"
+    leaves: ClassVar[bool] = True
 
     def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
         on = sigmoid(logits) >= self.threshold
@@ -32,6 +33,11 @@ class Labels(Kind):
         chosen = self.values(logits, rows, inputs, labels)
         named = [dict(zip(labels, map(float, row), strict=True)) for row in sigmoid(logits)]
         return [Prediction(found, probabilities) for found, probabilities in zip(chosen, named, strict=True)]
+
+    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+        """That of the least sure label: its probability where it is on, of its absence where it is off."""
+        chances = sigmoid(logits)
+        return np.where(chances >= self.threshold, chances, 1 - chances).min(axis=-1, initial=1.0)
 
 
 def sigmoid(logits: np.ndarray) -> np.ndarray:

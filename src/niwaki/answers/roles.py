@@ -116,6 +116,15 @@ class Roles(Kind):
                 found[owner].frames.append(frame_of(tags, sure, first, predicate, roleset))
         return found
 
+    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+        """The probability of its tag at the least sure word, among the tags that compete; a word without a token does not count."""
+        found = np.ones(len(inputs))
+        tagged = zip(rows.notes, self._tagged(logits, rows, inputs, labels), strict=True)
+        for (_, places, _), (owner, _, numbers, scores) in tagged:
+            sure = softmax(scores)[np.arange(len(numbers)), numbers]
+            found[owner] = sure[places >= 0].min(initial=found[owner])
+        return found
+
     def further(self, answers: Sequence[Prediction]) -> list[Input]:
         """Every predicate that was found and has no roleset yet is asked for its roles."""
         return [(one.words, frame["predicate"]) for one in answers for frame in one.frames if "roleset" not in frame]

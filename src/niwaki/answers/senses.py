@@ -163,6 +163,15 @@ class Senses(Kind):
             for one in inputs
         ]
 
+    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+        """The largest probability among its candidates of the least sure word asked about; 1 where none is."""
+        judged = (chances for _, chances in self._judged(logits, rows, inputs))
+        return np.array([min([float(next(judged).max(initial=0.0)) or 1.0 for _ in one.targets], default=1.0) for one in inputs])  # fmt: skip
+
+    def answers_like(self, other: Kind) -> bool:
+        """Whether senses have the same numbers: inputs name candidates by them."""
+        return isinstance(other, Senses) and self.knowledge.keys == other.knowledge.keys
+
     def _told_of(self, sentence: Sentence, target: Target, senses: np.ndarray, chances: np.ndarray) -> dict[str, Any]:
         about = {"word": target.word, "text": sentence.words[target.word], "lemma": target.lemma, "pos": target.pos}
         if not len(senses):

@@ -1,5 +1,6 @@
 """The answer to a question as a stretch of a text, or none. Long texts are read in windows that overlap."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -19,6 +20,10 @@ class Window(NamedTuple):
 
     first: int  # place of its first token in the sequence
     offsets: np.ndarray  # (tokens, 2) characters of the text
+
+    def within(self, logits: np.ndarray) -> np.ndarray:
+        """Of the logits of a sequence, those of the text."""
+        return logits[self.first : self.first + len(self.offsets)]
 
 
 class Found(NamedTuple):
@@ -89,9 +94,26 @@ class Span(Kind):
         found = zip(inputs, self.found(logits, rows), strict=True)
         return [self._prediction(text, best) for (_, text), best in found]
 
+    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+        """The probability of what is answered, among all stretches of all windows and, where that may be, none."""
+        totals = np.full(rows.inputs, -np.inf)
+        for number, (owner, window) in enumerate(zip(rows.owners, rows.notes, strict=True)):
+            scores = window.within(logits[rows.ids.starts[number] : rows.ids.starts[number + 1]])
+            totals[owner] = np.logaddexp(totals[owner], log_total(scores[:, 0], scores[:, 1], self.longest))
+        return np.array([self._share(*one) for one in zip(self.found(logits, rows), totals, strict=True)])
+
+    def _share(self, best: Found, total: float) -> float:
+        """1 for a text that has no token, of which no model can say more."""
+        total = float(np.logaddexp(total, best.none)) if self.may_be_none else total
+        said = best.none if self._is_none(best) else best.score
+        return math.exp(min(0.0, said - total)) if total > -math.inf else 1.0
+
+    def _is_none(self, best: Found) -> bool:
+        return self.may_be_none and best.none - best.score > self.threshold
+
     def _prediction(self, text: str, best: Found) -> Prediction:
         margin = best.score - best.none
-        if self.may_be_none and -margin > self.threshold:
+        if self._is_none(best):
             return Prediction("", 0, 0, margin)
         return Prediction(text[best.start : best.end], best.start, best.end, margin)
 
@@ -108,7 +130,7 @@ class Span(Kind):
 
     def _in_window(self, logits: np.ndarray, window: Window) -> Found:
         none = float(logits[0].sum())
-        scores = logits[window.first : window.first + len(window.offsets)]
+        scores = window.within(logits)
         if not len(scores):
             return Found(0, 0, float("-inf"), none)
         start, end, score = best_stretch(scores[:, 0], scores[:, 1], self.longest)
@@ -124,6 +146,13 @@ def best_stretch(starts: np.ndarray, ends: np.ndarray, longest: int) -> tuple[in
         if sums[first] > best[2]:
             best = (first, first + more, float(sums[first]))
     return best
+
+
+def log_total(starts: np.ndarray, ends: np.ndarray, longest: int) -> float:
+    """The logarithm of the sum of e to the score of every stretch of at most `longest` tokens; -inf without a token."""
+    starts, ends = starts.astype(np.float64), ends.astype(np.float64)
+    sums = [starts[: len(starts) - more] + ends[more:] for more in range(min(longest, len(starts)))]
+    return float(np.logaddexp.reduce(np.concatenate(sums))) if sums else -math.inf
 
 
 def shortened(question: str, encoding: Encoding) -> str:

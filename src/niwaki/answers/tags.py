@@ -68,6 +68,11 @@ class Tags(Kind):
         sure = self._by_word(softmax(logits).max(axis=1), rows, inputs, 0.0)
         return [Prediction(list(words), tags, p.tolist()) for words, tags, p in zip(inputs, values, sure, strict=True)]
 
+    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+        """The largest probability at the least sure word; one without a token is no model's to judge, and does not count."""
+        sure = self._by_word(softmax(logits).max(axis=1), rows, inputs, 1.0)
+        return np.array([words.min(initial=1.0) for words in sure])
+
     def _by_word(self, per_token: np.ndarray, rows: Rows, inputs: Sequence[Input], without: Any) -> list[np.ndarray]:
         """What the first token of each word has; `without` for a word that has no token (a lone odd character)."""
         found = [np.full(len(words), without, dtype=per_token.dtype) for words in inputs]

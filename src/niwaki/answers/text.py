@@ -104,6 +104,12 @@ class Text(Kind):
         texts = self.values(logits, rows, inputs, labels)
         return [Prediction(text, math.exp(min(0.0, float(one[0])))) for text, one in zip(texts, logits, strict=True)]
 
+    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+        """Between the probability of the whole text, which falls with every token, however sure, and the mean one of a token,
+        in which a doubtful one among many is lost: the logarithm is divided by the root of how many are written, with the end."""
+        lengths = np.minimum((logits[:, 1:] != NOTHING).sum(axis=1) + 1, self.longest)
+        return np.exp(np.minimum(0.0, logits[:, 0].astype(np.float64)) / np.sqrt(lengths))
+
 
 def _read(folder: Path, name: str) -> bytes:
     path = inside(folder, name)

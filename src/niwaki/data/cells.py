@@ -1,9 +1,13 @@
-"""Cells that hold nothing."""
+"""Cells: whether they hold texts, and those that hold nothing."""
 
 from collections.abc import Iterable
 
 import pyarrow as pa
 from pyarrow import compute
+
+
+def is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def empty_cells(table: pa.Table, columns: Iterable[str]) -> dict[str, int]:
@@ -13,7 +17,7 @@ def empty_cells(table: pa.Table, columns: Iterable[str]) -> dict[str, int]:
 
 
 def count_empty(cells: pa.Array | pa.ChunkedArray) -> int:
-    if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
+    if is_text(cells.type):
         # a text of nothing but space, or of nothing: looking stops at the first character that is neither
         blank = compute.or_(compute.utf8_is_space(cells), compute.equal(compute.binary_length(cells), 0))
     elif pa.types.is_list(cells.type):

@@ -29,6 +29,11 @@ class Ragged:
     def __getitem__(self, row: int) -> np.ndarray:
         return self.values[self.starts[row] : self.starts[row + 1]]
 
+    def stretch(self, block: range) -> "Ragged":
+        """Rows that follow one another."""
+        starts = self.starts[block.start : block.stop + 1]
+        return Ragged(self.values[starts[0] : starts[-1]], starts - starts[0])
+
     @cached_property
     def lengths(self) -> np.ndarray:
         found = room(len(self), np.int64)

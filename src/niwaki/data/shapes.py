@@ -8,6 +8,7 @@ from pyarrow import compute
 
 from niwaki.core.errors import Refused
 from niwaki.data import names
+from niwaki.data.cells import is_text
 from niwaki.data.contents import different, look
 
 Roles = dict[str, str | list[str]]
@@ -108,17 +109,12 @@ def writing(rows: pa.Table, given: Mapping[str, str], alone: bool) -> Roles | No
     found = [pair for pair in pairs if text in ("", pair[0]) and target in ("", pair[1])]
     if text and target:
         return {"text": text, "target": target}
-    if len(found) != 1 or not all(is_text(rows, name) for name in found[0]):
+    if len(found) != 1 or not all(is_text(rows.schema.field(name).type) for name in found[0]):
         return None
     source, written = found[0]
     if not alone and (look(rows, written).has_few or names.known(rows.column_names, names.FIRST_LABEL)):
         return None
     return {"text": source, "target": written}
-
-
-def is_text(rows: pa.Table, name: str) -> bool:
-    kind = rows.schema.field(name).type
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def holds_arguments(kind: pa.DataType) -> bool:

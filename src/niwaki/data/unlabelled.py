@@ -10,6 +10,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.seeds import numpy_generator
 from niwaki.data import files, names
+from niwaki.data.cells import is_text
 from niwaki.data.folders import kind_of
 from niwaki.data.limits import MOST_ROW_BYTES, refuse_row
 
@@ -62,7 +63,7 @@ def single(path: Path, columns: Sequence[str]) -> Iterator[str]:
             yield from (text,) if isinstance(text, str) else text
         return
     for table in files.read(path, list(columns)).values():
-        unlike = [field for field in table.schema if not is_text(field)]
+        unlike = [field for field in table.schema if not is_text(field.type)]
         if unlike:
             raise Refused(f"{path}: column '{unlike[0].name}' holds {unlike[0].type}, not text; name one that does")
         for batch in table.to_batches():
@@ -70,13 +71,11 @@ def single(path: Path, columns: Sequence[str]) -> Iterator[str]:
                 yield from (text for text in column.to_pylist() if text)
 
 
-def is_text(field: pa.Field) -> bool:
-    return pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-
-
 def text_columns(table: pa.Table, path: Path, mending: str) -> list[str]:
     """The one column of texts, or the two of a known pair; Refused where several could be meant."""
-    found = [field.name for field in table.schema if is_text(field) and names.plain(field.name) not in names.KEEPING]
+    found = [
+        field.name for field in table.schema if is_text(field.type) and names.plain(field.name) not in names.KEEPING
+    ]
     return names.the_one(names.texts(found), path, table.column_names, mending)
 
 

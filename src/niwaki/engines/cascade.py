@@ -1,20 +1,21 @@
 """Several models as one, cheapest first: an input moves on to the next only where the one before is unsure. The exits of one network
 are such models too, and what they computed is not computed again.
 
-How sure a model is, is its largest probability after its logits were divided by a temperature fitted on validation rows. One number
-a model cannot overfit and never changes an answer; and since it makes the largest probability the chance of being right, what is
-sure enough means the same for every model.
+How sure a model is, its kind of answer says (`Kind.sureness`). Where one of several is chosen, that is the largest probability after
+the logits were divided by a temperature fitted on validation rows. One number a model cannot overfit and never changes an answer; and
+since it makes the largest probability the chance of being right, what is sure enough means the same for every model.
+
+Models may read different tokens, and so it is their answers that are put together, not their logits.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from niwaki.answers._kind import Input, Rows, softmax
+from niwaki.answers._kind import Input, Rows
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused
 from niwaki.core.files import MANIFEST, fault_in
@@ -35,7 +36,7 @@ class Step(Settings):
     folder: str = setting(..., "its folder, below the cascade's", pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
     layers: int = setting(0, "how many of its layers run before it answers here; 0 is all", ge=0, le=MOST_LAYERS)
     temperature: float = setting(1.0, "what its logits are divided by", gt=0, le=1000)
-    threshold: float = setting(0.0, "it answers where its largest probability is this or more", ge=0, le=1)
+    threshold: float = setting(0.0, "it answers where it is as sure as this or more", ge=0, le=1)
 
 
 class Plan(Settings):
@@ -47,13 +48,6 @@ class Plan(Settings):
     level: float = setting(0.95, "how sure it is that it is kept", gt=0.5, lt=1)
     task: str = setting("", "on whose validation rows")
     rows: int = setting(0, "how many these were", ge=0)
-
-
-@dataclass(frozen=True)
-class Asked(Rows):
-    """Inputs in the first model's tokens; further ones read them anew."""
-
-    given: list[Input] = field(default_factory=list)
 
 
 class Cascade(Predictor):
@@ -74,31 +68,34 @@ class Cascade(Predictor):
         refuse_unlike([(model.folder, model) for model in self.models])
         for model, steps in zip(self.models, self.steps, strict=True):
             refuse_other_exits(model, steps)
+            refuse_heat(model, steps)
         last = self.models[-1]
         self.kind, self.labels, self.threads, self.max_tokens = last.kind, last.labels, last.threads, last.max_tokens
         self.engine = " ".join(model.engine for model in self.models)
 
-    def encode(self, inputs: Sequence[Input]) -> Asked:
-        rows = self.models[0].encode(inputs)
-        return Asked(rows.ids, rows.types, rows.owners, rows.notes, rows.group, list(inputs))
+    def encode(self, inputs: Sequence[Input]) -> Rows:
+        """In the first model's tokens; further ones read the inputs anew."""
+        return self.models[0].encode(inputs)
 
-    def logits(self, rows: Rows) -> np.ndarray:
-        return self.settled(rows)[0]
+    def said(self, inputs: Sequence[Input], rows: Rows, bare: bool = False) -> list[Any]:
+        return self.settled(inputs, rows, bare)[0]
 
-    def settled(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """The calibrated logits of the step that answered each input, and its number."""
-        assert isinstance(rows, Asked)
-        found = np.zeros((len(rows.given), len(self.labels)), dtype=np.float32)
-        number_of = np.zeros(len(rows.given), dtype=np.int64)
-        waiting, before = np.arange(len(rows.given)), 0
+    def settled(self, inputs: Sequence[Input], rows: Rows, bare: bool = False) -> tuple[list[Any], np.ndarray]:
+        """What the step that answered each input says, and its number."""
+        found: list[Any] = [None] * len(inputs)
+        number_of = np.zeros(len(inputs), dtype=np.int64)
+        waiting, before = np.arange(len(inputs)), 0
         for model, steps in zip(self.models, self.steps, strict=True):
             if not len(waiting):
                 break
-            read: Rows = rows if before == 0 else model.encode([rows.given[place] for place in waiting])
-            found[waiting], taken = calibrated(model, steps, read)
+            asked = [inputs[int(place)] for place in waiting]
+            read = rows if before == 0 else model.encode(asked)
+            logits, taken = calibrated(model, steps, read)
+            for place, answer in zip(waiting, model.read(logits, read, asked, bare), strict=True):
+                found[place] = answer
             number_of[waiting] = before + taken
-            last = taken == len(steps) - 1
-            waiting = waiting[last & ~sure(found[waiting], steps[-1].threshold)]
+            enough = model.kind.sureness(logits, read, asked, model.labels) >= steps[-1].threshold
+            waiting = waiting[(taken == len(steps) - 1) & ~enough]
             before += len(steps)
         return found, number_of
 
@@ -107,17 +104,16 @@ class Cascade(Predictor):
 
 
 def calibrated(model: Predictor, steps: Sequence[Step], rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """What a model answers at the exit where it is sure, or at its end, and the number of that step."""
+    """What a model answers at the exit where it is sure, or at its end, and for each input the number of that step."""
     heat = np.array([step.temperature for step in steps], dtype=np.float32)
     if len(steps) == 1:
-        return model.logits(rows) / heat[0], np.zeros(len(rows.ids), dtype=np.int64)
-    logits, taken = model.exited(rows, lambda number, some: sure(some / heat[number], steps[number].threshold))
+        return model.logits(rows) / heat[0], np.zeros(rows.inputs, dtype=np.int64)
+
+    def stops(number: int, some: np.ndarray) -> np.ndarray:
+        return model.kind.sureness(some / heat[number], rows, (), model.labels) >= steps[number].threshold
+
+    logits, taken = model.exited(rows, stops)
     return logits / heat[taken, None], taken
-
-
-def sure(logits: np.ndarray, threshold: float) -> np.ndarray:
-    """(inputs,) whether the largest probability of calibrated logits (inputs, labels) is high enough."""
-    return softmax(logits).max(axis=-1, initial=0.0) >= threshold
 
 
 def is_cascade(folder: Path) -> bool:
@@ -165,11 +161,21 @@ def engine_for(home: Path, engine: str) -> str:
     return found
 
 
+def exits_in(model: Predictor) -> list[int]:
+    """The numbers of layers after which a model may answer in a cascade, besides all."""
+    return model.exits if model.kind.leaves else []
+
+
 def refuse_other_exits(model: Predictor, steps: Sequence[Step]) -> None:
     """A model answers at the end alone, or at all of its exits and at the end."""
     asked = [step.layers for step in steps]
-    if asked not in ([0], [*model.exits, 0]):
-        raise Refused(f"{model.folder}: the cascade has it answer after {asked[:20]} layers (0: all), and it was trained to after {model.exits or 'all alone'}; make the cascade anew")  # fmt: skip
+    if asked not in ([0], [*exits_in(model), 0]):
+        raise Refused(f"{model.folder}: the cascade has it answer after {asked[:20]} layers (0: all), and it was trained to after {exits_in(model) or 'all alone'}; make the cascade anew")  # fmt: skip
+
+
+def refuse_heat(model: Predictor, steps: Sequence[Step]) -> None:
+    if not model.kind.one_of and any(step.temperature != 1 for step in steps):
+        raise Refused(f"{model.folder}: the cascade gives it a temperature, and only models that choose one of several have one; make the cascade anew")  # fmt: skip
 
 
 def homes(folder: Path, plan: Plan) -> list[Path]:
@@ -186,11 +192,20 @@ def homes(folder: Path, plan: Plan) -> list[Path]:
 
 
 def refuse_unlike(models: Sequence[tuple[Any, Predictor]]) -> None:
-    """All must answer the same question; the name of each is said with it."""
+    """All must answer the same question, and be able to doubt; the name of each is said with it."""
     first_name, first = models[0]
     for name, model in models:
-        kind = model.kind.to_json()["kind"]
-        if kind != "label":
-            raise Refused(f"{name}: answers with a {kind}; a cascade is of models that choose one label")
+        kind, other = named(model), named(first)
+        if not model.kind.doubts():
+            raise Refused(f"{name}: answers with a {kind}, which says nothing of how sure the model is; a cascade needs that")  # fmt: skip
+        if kind != other:
+            raise Refused(f"{name}: answers with {kind}, {first_name} with {other}; all must answer alike")
         if model.labels != first.labels:
             raise Refused(f"{name}: its labels are {model.labels[:20]}, those of {first_name} are {first.labels[:20]}; all must have the same")  # fmt: skip
+        if not model.kind.answers_like(first.kind):
+            raise Refused(f"{name}: its answers are not those of {first_name}, which has another inventory; give models that were made with the same")  # fmt: skip
+
+
+def named(model: Predictor) -> str:
+    """The name of its kind of answer."""
+    return str(model.kind.to_json()["kind"])

@@ -29,7 +29,8 @@ SOME_IDS = torch.ones(2, 5, dtype=torch.long)
 
 
 def write_graph(model: Model, folder: Path) -> None:
-    """Adds `model.onnx` to a folder that the model was saved in, and where it has exits a graph for every stretch."""
+    """Adds `model.onnx` to a folder that the model was saved in, and where it has exits a graph for every stretch; of a network that
+    writes one that reads and one that writes on."""
     if model.anatomy.writes:
         write(trace_encoder(model), folder, ENCODER)
         write(trace_decoder(model), folder, DECODER)
@@ -68,7 +69,7 @@ def trace_stretch(model: Model, first: int, last: int, begins: bool) -> bytes:
 
 def trace_encoder(model: Model) -> bytes:
     """Of a network that writes: from what is read to what its decoder reads of it."""
-    anatomy: Any = model.anatomy
+    anatomy = model.anatomy
     module = Remember(model.network, anatomy)
     depth = sum(reads(other) for _, other in anatomy.units)
     return graph_of(module, anatomy.uses_types, names_of("memory", depth))
@@ -76,7 +77,7 @@ def trace_encoder(model: Model) -> bytes:
 
 def trace_decoder(model: Model) -> bytes:
     """And one token further, with the keys and values of all that was read and written."""
-    anatomy: Any = model.anatomy
+    anatomy = model.anatomy
     memory = anatomy.remember(SOME_IDS, SOME_IDS, torch.zeros_like(SOME_IDS) if anatomy.uses_types else None)
     past = some_past(anatomy.units, memory[0][0])
     names = names_of("memory", len(memory)), names_of("past", len(past))

@@ -13,7 +13,6 @@ from tokenizers import Tokenizer
 
 from niwaki.answers._choose import kind_of, labels_of
 from niwaki.answers._kind import Input, Rows, Value, checked, limited
-from niwaki.core import strict_json
 from niwaki.core.errors import Refused, UsageError, first_line, is_panic
 from niwaki.core.inside import inside
 from niwaki.core.sealed import refuse_changed
@@ -24,10 +23,9 @@ from niwaki.engines import RUNTIMES
 from niwaki.engines.choice import able, fastest
 from niwaki.engines.exits import Stops, exits_of, settle
 from niwaki.engines.runtime import Runtime
-from niwaki.models.config_rules import checked as checked_config
+from niwaki.models.config_rules import CONFIG
+from niwaki.models.config_rules import read as read_config
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
-
-MOST_CONFIG_BYTES = 8 << 20
 
 
 class Predictor:
@@ -46,8 +44,8 @@ class Predictor:
         fault = kind.fault(folder)
         if fault:
             raise Refused(fault)
-        self.labels = labels_of(config, str(folder / "config.json"))
-        self.kind = kind_of(config, str(folder / "config.json")).opened(folder, self.labels)
+        self.labels = labels_of(config, str(folder / CONFIG))
+        self.kind = kind_of(config, str(folder / CONFIG)).opened(folder, self.labels)
         self.vocabulary: int | None = config.get("vocab_size")
         self.pad_id = int(config.get("pad_token_id") or 0)
         self.exits = exits_of(config)
@@ -68,14 +66,21 @@ class Predictor:
 
     def answers(self, inputs: Sequence[Input], rows: Rows) -> list[Any]:
         """The answers to inputs that are encoded already; what the kind asks further is asked too."""
-        found = self.kind.answers(self.logits(rows), rows, inputs, self.labels)
+        found = self.said(inputs, rows)
         further = self.kind.further(found)
         return self.kind.completed(found, self.answers(further, self.encode(further))) if further else found
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:
         """The bare answers: a label, a number, a list of tags, a text. Inputs are trusted to be of the right form."""
-        rows = self.encode(inputs)
-        return self.kind.values(self.logits(rows), rows, inputs, self.labels)
+        return self.said(inputs, self.encode(inputs), bare=True)
+
+    def said(self, inputs: Sequence[Input], rows: Rows, bare: bool = False) -> list[Any]:
+        """The answers of one pass, or the bare ones."""
+        return self.read(self.logits(rows), rows, inputs, bare)
+
+    def read(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], bare: bool = False) -> list[Any]:
+        read = self.kind.values if bare else self.kind.answers
+        return read(logits, rows, inputs, self.labels)
 
     def encode(self, inputs: Sequence[Input]) -> Rows:
         with refusing(self.folder / "tokenizer.json"):
@@ -125,12 +130,11 @@ def refuse_folder(folder: Path) -> dict[str, Any]:
     nor transformers."""
     if not folder.is_dir():
         raise Refused(f"{folder}: is not a folder")
-    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+    for name in (CONFIG, "tokenizer.json", "model.safetensors"):
         if not inside(folder, name).is_file():
             raise Refused(f"{folder}: is not a model that can predict, it has no {name}")
-    where = folder / "config.json"
-    config = checked_config(strict_json.read(where, MOST_CONFIG_BYTES), str(where))
-    labels_of(config, str(where))
+    config = read_config(folder)
+    labels_of(config, str(folder / CONFIG))
     check_tokenizer_folder(folder)
     header(folder / "model.safetensors")
     return config

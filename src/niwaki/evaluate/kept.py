@@ -1,9 +1,9 @@
 """Whether a share of a better model's score is kept, shown on rows that both have answered.
 
-Accuracy: an exact test. Of n rows `lost` are right by the better model alone and `gained` by the other alone; more than the share is
-lost where P(lost) - P(gained) is over (1 - keep) × accuracy. How likely a score as good as the one seen is then depends on P(gained),
-which is not known: the worst case over an interval of it is taken, and the chance to miss the interval added (Berger and Boos
-1994). The accuracy is taken at the low end of an interval of its own in the same way.
+Accuracy and exact match, the share of rows that are right: an exact test. Of n rows `lost` are right by the better model alone and
+`gained` by the other alone; more than the share is lost where P(lost) - P(gained) is over (1 - keep) × accuracy. How likely a score
+as good as the one seen is then depends on P(gained), which is not known: the worst case over an interval of it is taken, and the
+chance to miss the interval added (Berger and Boos 1994). The accuracy is taken at the low end of an interval of its own in the same way.
 
 Any other score: the paired bootstrap, with two rows more counted as lost. Rows that never disagreed have no spread, and a bootstrap
 of them would be sure of what twenty rows cannot show.
@@ -28,11 +28,18 @@ def is_kept(task: Task, best: np.ndarray, other: np.ndarray, keep: float, level:
     """Whether it is shown that `other` has at least `keep` times the score of `best`; both are outcomes of the same rows."""
     if keep >= 1 and np.array_equal(best, other):
         return True
-    if task.metric == "accuracy":
-        right, also = (one[:, 0] == one[:, 1] for one in (best, other))
+    right, also = (right_rows(task, one) for one in (best, other))
+    if right is not None and also is not None:
         lost, gained = int((right & ~also).sum()), int((also & ~right).sum())
         return chance(lost, gained, int(right.sum()), len(right), keep, 1 - level) <= 1 - level
     return bootstrap_low(task, best, other, keep, level) >= 0
+
+
+def right_rows(task: Task, outcomes: np.ndarray) -> np.ndarray | None:
+    """(rows,) which are right, where the score is the share of these; else None."""
+    if task.metric == "accuracy":
+        return outcomes[:, 0] == outcomes[:, 1]
+    return outcomes[:, 0] > 0 if task.metric == "exact" else None
 
 
 @lru_cache(maxsize=4096)  # steps of a search often have the same counts
@@ -96,18 +103,18 @@ def _high(count: int, rows: int, wrong: float) -> float:
 
 def bootstrap_low(task: Task, best: np.ndarray, other: np.ndarray, keep: float, level: float) -> float:
     """The low end of score(other) - keep × score(best) at the level, one-sided."""
-    other = with_losses(best, other, PSEUDO_LOSSES)
+    other = with_losses(task, best, other, PSEUDO_LOSSES)
     draws = [_score(task, other[rows]) - keep * _score(task, best[rows]) for rows in drawn(len(best), 0)]
     return float(np.quantile(draws, 1 - level))
 
 
-def with_losses(best: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
-    """So many rows that both have right, drawn by chance, are made wrong in `other`: another label is said."""
-    right = np.flatnonzero((best[:, 0] == best[:, 1]) & (other[:, 0] == other[:, 1]))
+def with_losses(task: Task, best: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
+    """So many rows of which both have something right, drawn by chance, are lost in `other`."""
+    lost = task.lost(other)
+    right = np.flatnonzero((task.lost(best) != best).any(axis=1) & (lost != other).any(axis=1))
     some = numpy_generator(0, "losses").permutation(right)[:count]
     changed = other.copy()
-    labels = int(other[:, 1].max()) + 1
-    changed[some, 0] = (changed[some, 0] + 1) % max(2, labels)
+    changed[some] = lost[some]
     return changed
 
 

@@ -17,18 +17,23 @@ from niwaki.tasks._task import Features
 from niwaki.train.feed import Feed
 
 BATCH = 32
-DESCRIPTION = "transformers, eager, fp32, batches of 32 in arrival order"
 CPU, NOTHING = torch.device("cpu"), torch.zeros(0)
 
 
 class Reference:
-    """Text in, answer out, through transformers' own forward pass; each batch padded to its longest text."""
+    """Text in, answer out, through transformers' own forward pass, or token by token in torch where a network writes; each batch padded
+    to its longest text."""
 
     def __init__(self, folder: Path, max_tokens: int) -> None:
         self.model = load_folder(folder)
         self.model.network.eval().set_attn_implementation("eager")
         self.kind = kind_of(config_of(self.model.network), str(folder)).opened(folder, self.model.labels)
         self.max_tokens = min(max_tokens, self.model.anatomy.max_tokens)
+
+    @property
+    def description(self) -> str:
+        where = "torch" if self.model.anatomy.writes else "transformers"
+        return f"{where}, eager, fp32, batches of {BATCH} in arrival order"
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:
         parts = []

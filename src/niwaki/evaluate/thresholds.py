@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from niwaki.answers._kind import softmax
 from niwaki.evaluate.kept import is_kept
 from niwaki.tasks._task import Task
 
@@ -45,15 +44,15 @@ def temperature(logits: np.ndarray, gold: np.ndarray) -> float:
 
 
 def choose(
-    task: Task, logits: Sequence[np.ndarray], outcomes: Sequence[np.ndarray], keep: float, level: float
+    task: Task, sureness: Sequence[np.ndarray], outcomes: Sequence[np.ndarray], keep: float, level: float
 ) -> Chosen | None:
-    """The lowest threshold that is shown to keep the share; None where not even the first step is shown to. `logits` (rows, labels)
-    are calibrated; `outcomes` are the task's, both of each model, cheapest first."""
-    sureness = np.stack([softmax(one).max(axis=1) for one in logits[:-1]])  # (models - 1, rows)
+    """The lowest threshold that is shown to keep the share; None where not even the first step is shown to. `sureness` (rows,)
+    and `outcomes`, which are the task's, of each model, cheapest first."""
+    early = np.stack(sureness[:-1])  # (models - 1, rows)
     every = np.stack(outcomes)
     best: Chosen | None = None
-    for threshold in candidates(sureness):
-        by = answered_by(sureness, threshold)
+    for threshold in candidates(early):
+        by = answered_by(early, threshold)
         found = every[by, np.arange(len(by))]
         if not is_kept(task, every[-1], found, keep, level):
             break

@@ -13,7 +13,7 @@ from niwaki.core.errors import Refused
 from niwaki.models.block import Block
 from niwaki.models.decoding import Pair, Unit
 from niwaki.models.forms.silent import Silent
-from niwaki.models.layer import MATRICES, Layer, add_bias, run_layer
+from niwaki.models.layer import MATRICES, Layer, add_bias, ignored, run_layer
 from niwaki.models.places import leaves
 
 Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
@@ -58,6 +58,7 @@ class Anatomy:
     in_transformers: ClassVar[bool] = True  # whether transformers has the networks, and not niwaki alone
     for_tokens: ClassVar[bool] = True  # whether there are heads that answer for every token
     writes: ClassVar[bool] = False  # whether it answers with a text that it writes, token by token
+    decodes: ClassVar[bool] = False  # whether layers of its own write, and not those that read
     marks: ClassVar[tuple[str, ...]] = ("pad_token_id",)  # of the config: ids that the network looks for in a text
     max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks
 
@@ -126,9 +127,10 @@ class Anatomy:
             first = last
         return found
 
-    def reads_written(self, path: str) -> bool:
-        """Whether the matrix there, by its path from the network, reads what is written and not what was read."""
-        return False
+    def real_tokens(self, path: str, read: Tensor, written: Tensor) -> Tensor:
+        """Of the tokens that the matrix there, by its path from the network, is given: 1 where there is one. `read` and `written`
+        (batch, tokens) say it of the texts that are read and written."""
+        return read
 
     def shape(self, depth: int, width: int, heads: int, neurons: int) -> dict[str, int]:
         """The config's keys for a stock network of these sizes."""
@@ -239,7 +241,7 @@ class Anatomy:
     def stretch(self, hidden: Tensor, mask: Tensor, first: int, last: int, every: bool) -> Tensor:
         """Hidden states (batch, tokens, width) through the layers from depth `first` to `last`; behind the last one of all tokens
         (`every`), or of the first alone."""
-        scores = (1.0 - mask[:, None, None, :].to(hidden.dtype)) * -1e4  # (batch, 1, 1, tokens): 0 where real
+        scores = ignored(mask, hidden)
         bias = self.position_bias(hidden)
         layers, order = self.layers, self.order
         for depth in range(first, last):
@@ -258,6 +260,10 @@ class Anatomy:
     @property
     def units(self) -> list[Unit]:
         """Of a network that writes, the layers of its decoder; with `remember`, `step` and `nothing_written` its lean pass."""
+        raise NotImplementedError
+
+    def take_units(self, keep: list[int]) -> None:
+        """These of the decoder's layers stay, in this order."""
         raise NotImplementedError
 
     def remember(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[Pair]:

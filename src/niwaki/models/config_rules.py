@@ -9,10 +9,13 @@ is merely unknown (training notes of older versions) is left out. No torch here:
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from niwaki.core import strict_json
 from niwaki.core.errors import Refused
 
+CONFIG, MOST_BYTES = "config.json", 8 << 20
 MOST_LABELS = 100_000
 MOST_LAYERS, MOST_POSITIONS, MOST_TOKENS = 200, 1 << 20, 10_000_000
 WIDEST = 1 << 17
@@ -107,7 +110,7 @@ ALLOWED: dict[str, Rule] = {
     **dict.fromkeys(("lstm_units", "num_filters"), width),
     "filter_widths": filter_widths,
     "niwaki_encoder": lambda value: isinstance(value, str) and value.isidentifier() and value != "writer",
-    "decoder_layers": layers,
+    "decoder_layers": whole(MOST_LAYERS),
     "decoder_heads": whole(4096, 1),
     "decoder_neurons": width,
     "decoder_pieces": whole(MOST_TOKENS, 4),
@@ -163,6 +166,12 @@ STEERING = re.compile(
     r"|device|offload|gguf|init_inputs|_config$|backend|url|repo"
 )
 LEADS_OUT = re.compile(r"://|^[/~\\]|\.\.[/\\]|^[A-Za-z]:[/\\]|[\w.-]+/[\w.-]+|\\\\")
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """The entries of a folder's config.json, checked so. Whether its family is known is for who builds a network."""
+    where = folder / CONFIG
+    return checked(strict_json.read(where, MOST_BYTES), str(where))
 
 
 def checked(values: Any, where: str) -> dict[str, Any]:

@@ -9,13 +9,23 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from niwaki.models.layer import Drop, Layer, at_heads, attended, fed, kept, keys_and_values, read_by, reads
+from niwaki.models.layer import (
+    OUT_OF_REACH,
+    Drop,
+    Layer,
+    at_heads,
+    attended,
+    fed,
+    kept,
+    keys_and_values,
+    read_by,
+    reads,
+    split_heads,
+)
 
-Unit = tuple[
-    Layer, Layer
-]  # of a decoder's layer: the attention to what was written, and to what was read with what follows it
+# of a decoder's layer: the attention to what was written, and to what was read with what follows it
+Unit = tuple[Layer, Layer]
 Pair = tuple[Tensor, Tensor]  # keys and values, each (batch, heads, tokens, head width)
-OUT_OF_REACH = -1e4
 
 
 def remembered(units: Sequence[Unit], memory: Tensor) -> list[Pair]:
@@ -25,18 +35,21 @@ def remembered(units: Sequence[Unit], memory: Tensor) -> list[Pair]:
 
 def decoded(
     units: Sequence[Unit], hidden: Tensor, memory: Sequence[Pair], unread: Tensor, past: Sequence[Pair] | None = None,
-    drop: Drop = kept, bias: Tensor | None = None,
+    drop: Drop = kept, bias: Tensor | None = None, passed: list[Tensor] | None = None,
 ) -> tuple[Tensor, list[Pair]]:  # fmt: skip
     """(texts, rows, width) through all layers, and the keys and values of what is written by then. Rows are all tokens of what was
     written for a text, or, where there is a past, hypotheses of it, each one token further: they read the same text (but for
     `unread` tokens) and each its own past, (texts × hypotheses, heads, tokens, head width). An attention that is gone has none.
-    `bias` is added to the scores of what was written, (1, heads, rows or 1, tokens)."""
+    `bias` is added to the scores of what was written, (1, heads, rows or 1, tokens). What each layer gives goes to the end of
+    `passed`."""
     now: list[Pair] = []
     seen, before = iter(memory), None if past is None else iter(past)
     for own, other in units:
         hidden = attended(own, hidden, partial(_of_written, own, hidden, before, now, bias, drop), drop)
         hidden = attended(other, hidden, partial(_of_read, other, hidden, seen, unread, drop), drop)
         hidden = fed(other, hidden, drop)
+        if passed is not None:
+            passed.append(hidden)
     return hidden, now
 
 
@@ -58,16 +71,50 @@ def _of_read(layer: Layer, rows: Tensor, memory: Iterator[Pair], unread: Tensor,
     return read_by(layer, layer.before("attention_norm", rows), *next(memory), unread, drop)
 
 
+def prefixed(
+    layers: Sequence[Layer], hidden: Tensor, memory: Sequence[Pair], unread: Tensor, past: Sequence[Pair]
+) -> tuple[Tensor, list[Pair]]:
+    """The same where one attention reads both: hypotheses (texts, rows, width), each one token further, through layers that keep
+    keys and values of the text in `memory` and of what was written in `past`."""
+    now: list[Pair] = []
+    seen, before = iter(memory), iter(past)
+    for layer in layers:
+        hidden = fed(layer, attended(layer, hidden, partial(_of_both, layer, hidden, seen, before, now, unread)))
+    return hidden, now
+
+
+def _of_both(
+    layer: Layer, rows: Tensor, memory: Iterator[Pair], before: Iterator[Pair], now: list[Pair], unread: Tensor
+) -> Tensor:
+    """What the rows (texts, rows, width) read; the text's keys and values are not copied for each."""
+    rows = layer.before("attention_norm", rows)
+    (texts, hypotheses, _), (key, value) = rows.shape, next(memory)
+    now.append(_longer(next(before), keys_and_values(layer, rows.reshape(texts * hypotheses, 1, -1))))
+    written_key, written_value = (part.reshape(texts, hypotheses, layer.heads, -1, layer.head_width) for part in now[-1])  # fmt: skip
+    query = split_heads(layer.part("query")(rows), layer.head_width) * layer.scale  # (texts, heads, rows, head width)
+    each = query.transpose(1, 2)[..., None, :]  # (texts, rows, heads, 1, head width)
+    of_text = query @ key.transpose(-1, -2) + unread
+    of_written = (each @ written_key.transpose(-1, -2)).squeeze(-2).transpose(1, 2)
+    weights = torch.softmax(torch.cat([of_text, of_written], dim=-1), dim=-1)  # (texts, heads, rows, both)
+    tokens = key.shape[2]
+    mixed = (weights[..., :tokens] @ value).transpose(1, 2)  # (texts, rows, heads, head width)
+    return (mixed + (weights[..., tokens:].transpose(1, 2)[..., None, :] @ written_value).squeeze(-2)).flatten(2)
+
+
 def _longer(past: Pair, further: Pair) -> Pair:
     return torch.cat([past[0], further[0]], dim=2), torch.cat([past[1], further[1]], dim=2)
+
+
+def prefix(unread: Tensor, hidden: Tensor) -> Tensor:
+    """What is read, then what is written, as one row of tokens: (batch, 1, both, both), added to scores. All read the text, but for
+    its `unread` tokens (batch, 1, 1, tokens); what is written is read by what comes behind it alone. `hidden` is the written's."""
+    across = hidden.new_full((unread.shape[-1], hidden.shape[1]), OUT_OF_REACH)
+    later = torch.cat([across, causal(hidden)[0, 0]])  # (both, written)
+    rows = len(unread), 1, len(later)
+    return torch.cat([unread.expand(*rows, -1), later.expand(*rows, -1)], dim=-1)
 
 
 def causal(hidden: Tensor) -> Tensor:
     """(1, 1, tokens, tokens): no token reads a later one."""
     tokens = hidden.shape[1]
     return torch.full((tokens, tokens), OUT_OF_REACH, dtype=hidden.dtype, device=hidden.device).triu(1)[None, None]
-
-
-def ignored(mask: Tensor, hidden: Tensor) -> Tensor:
-    """(batch, tokens) to (batch, 1, 1, tokens): padding is not read."""
-    return (1.0 - mask[:, None, None, :].to(hidden.dtype)) * OUT_OF_REACH

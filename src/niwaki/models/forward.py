@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.layer import split_heads
 
 HIDDEN, SCORES, STATES = "hidden", "scores", "states"
 PARTS = {"query": "queries", "key": "keys", "value": "values"}
@@ -44,19 +45,23 @@ class Outputs:
     queries: Depths = ()  # each (batch, tokens, heads × head width), as keys and values
     keys: Depths = ()
     values: Depths = ()
+    written: Depths = ()  # of a decoder, counted as `hidden`, each (batch, tokens of what is written, width)
 
 
 def forward(network: Network, anatomy: Anatomy, batch: Batch, needs: frozenset[str] = frozenset()) -> Outputs:
     """`network` may be a wrapped form (for autocast, for several processes) of the one that `anatomy` sees."""
     with recording(anatomy, on=bool({SCORES, STATES} & needs)) as states:
         result: Any = network(**batch.inputs, output_hidden_states=HIDDEN in needs, return_dict=True)
+    if anatomy.writes and not anatomy.decodes:  # behind what is read lies what is written
+        states = {name: [one[:, : batch.mask.shape[1]] for one in some] for name, some in states.items()}
     scores = scores_of(anatomy, states) if SCORES in needs else ()
-    return Outputs(_logits(result), tuple(_hidden(result) or ()), scores, **states)
+    hidden, written = (tuple(one or ()) for one in (_hidden(result), result.get("decoder_hidden_states")))
+    return Outputs(_logits(result), hidden, scores, written=written, **states)
 
 
 def real_inputs(anatomy: Anatomy, path: str, x: Tensor, batch: Batch) -> Tensor:
     """Of what the matrix at a path was given in a batch, the real tokens' (tokens, in); of what is no row of tokens, all."""
-    real = batch.written if anatomy.reads_written(path) else batch.mask
+    real = anatomy.real_tokens(path, batch.mask, batch.written) if anatomy.writes else batch.mask
     return x[real.bool()] if x.ndim == 3 and x.shape[:2] == real.shape else x.flatten(0, -2)
 
 
@@ -97,8 +102,3 @@ def scores_of(anatomy: Anatomy, states: Mapping[str, Sequence[Tensor]]) -> tuple
         split_heads(query, width) @ split_heads(key, width).transpose(-1, -2) * scale
         for query, key, (width, scale) in zip(states["queries"], states["keys"], shapes, strict=True)
     )
-
-
-def split_heads(x: Tensor, head_width: int) -> Tensor:
-    """(batch, tokens, heads × head width) to (batch, heads, tokens, head width)."""
-    return x.unflatten(-1, (-1, head_width)).transpose(1, 2)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.forms.silent import Silent
 from niwaki.models.forward import PARTS, recording, scores_of
-from niwaki.models.layer import add_bias, run_layer
+from niwaki.models.layer import add_bias, ignored, run_layer
 
 LOGITS = "logits"
 
@@ -30,14 +30,14 @@ class Insides(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, ...]:
         anatomy, layers = self.anatomy, self.anatomy.layers
         hidden = [anatomy.embed(ids, types)]  # each (batch, tokens, width)
-        ignored = (1.0 - mask[:, None, None, :].to(hidden[0].dtype)) * -1e4  # (batch, 1, 1, tokens): 0 where real
+        unread = ignored(mask, hidden[0])
         bias = anatomy.position_bias(hidden[0])
         with recording(anatomy) as states:
             for number in anatomy.order:
                 if isinstance(layers[number].part("out"), Silent):  # its attention is not run, and may be asked for
                     for part in PARTS:
                         layers[number].part(part)(hidden[-1])
-                scores = add_bias(ignored, bias, layers[number], slice(None))
+                scores = add_bias(unread, bias, layers[number], slice(None))
                 hidden.append(run_layer(layers[number], hidden[-1], scores, slice(None)))
         found = {**states, "hidden": hidden, "scores": scores_of(anatomy, states)}
         asked = [name.split(".") for name in self.names]

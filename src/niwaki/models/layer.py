@@ -10,6 +10,7 @@ from niwaki.models.forms.silent import Silent
 
 MATRICES = ("query", "key", "value", "out", "ffn_in", "ffn_out")
 PARTS = (*MATRICES, "attention_norm", "ffn_norm")
+OUT_OF_REACH = -1e4  # lower than any score
 
 Drop = Callable[[Tensor], Tensor]  # what is left of activations while training
 
@@ -79,21 +80,26 @@ class Layer:
         return self.linear("ffn_in").out_features
 
 
+def ignored(mask: Tensor, hidden: Tensor) -> Tensor:
+    """(batch, tokens) to (batch, 1, 1, tokens), added to scores: 0 where a token is real, and padding is not read."""
+    return (1.0 - mask[:, None, None, :].to(hidden.dtype)) * OUT_OF_REACH
+
+
 def reads(layer: Layer) -> bool:
     """Whether its attention is there."""
     return not isinstance(layer.part("out"), Silent)
 
 
-def run_layer(layer: Layer, hidden: Tensor, scores: Tensor, rows: slice) -> Tensor:
+def run_layer(layer: Layer, hidden: Tensor, scores: Tensor, rows: slice, drop: Drop = kept) -> Tensor:
     """One encoder layer; `rows` says which tokens' outputs are wanted. A block that is gone is not run."""
     wanted, seen = hidden[:, rows], layer.before("attention_norm", hidden)
     asking = seen[:, rows] if layer.norms_first else wanted
-    return around(layer, wanted, lambda: _mixed(layer, asking, seen, scores))
+    return around(layer, wanted, lambda: read_by(layer, asking, *keys_and_values(layer, seen), scores, drop), drop)
 
 
-def around(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor]) -> Tensor:
+def around(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor], drop: Drop = kept) -> Tensor:
     """The layer around what its heads read: works on rows (…, width), each by itself."""
-    return fed(layer, attended(layer, wanted, mixed))
+    return fed(layer, attended(layer, wanted, mixed, drop), drop)
 
 
 def attended(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor], drop: Drop = kept) -> Tensor:
@@ -111,20 +117,16 @@ def fed(layer: Layer, rows: Tensor, drop: Drop = kept) -> Tensor:
     return layer.behind("ffn_norm", drop(last(inner)) + rows)
 
 
-def _mixed(layer: Layer, wanted: Tensor, hidden: Tensor, scores: Tensor) -> Tensor:
-    return read_by(layer, wanted, *keys_and_values(layer, hidden), scores)
-
-
 def keys_and_values(layer: Layer, hidden: Tensor) -> tuple[Tensor, Tensor]:
     """What can be read of hidden states (batch, tokens, width): each (batch, heads, tokens, head width)."""
-    return _split_heads(layer.part("key")(hidden), layer.head_width), _split_heads(layer.part("value")(hidden), layer.head_width)  # fmt: skip
+    return split_heads(layer.part("key")(hidden), layer.head_width), split_heads(layer.part("value")(hidden), layer.head_width)  # fmt: skip
 
 
 def read_by(
     layer: Layer, wanted: Tensor, key: Tensor, value: Tensor, scores: Tensor | None, drop: Drop = kept
 ) -> Tensor:
     """What the heads read for the wanted rows: (batch, rows, heads × head width). `scores` are added to the heads' own."""
-    query = _split_heads(layer.part("query")(wanted), layer.head_width)
+    query = split_heads(layer.part("query")(wanted), layer.head_width)
     own = query @ key.transpose(-1, -2) * layer.scale  # (batch, heads, rows, tokens)
     weights = drop(torch.softmax(own if scores is None else own + scores, dim=-1))
     return (weights @ value).transpose(1, 2).flatten(2)
@@ -143,5 +145,6 @@ def at_heads(bias: Tensor, layer: Layer) -> Tensor:
     return bias if kept is None else bias[:, kept]
 
 
-def _split_heads(x: Tensor, head_width: int) -> Tensor:
+def split_heads(x: Tensor, head_width: int) -> Tensor:
+    """(batch, tokens, heads × head width) to (batch, heads, tokens, head width)."""
     return x.unflatten(-1, (-1, head_width)).transpose(1, 2)

@@ -5,7 +5,6 @@ and in the last attention layer every row but the first token's, where that is a
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from torch import Tensor, nn
 
@@ -46,7 +45,7 @@ class Remember(nn.Module):
     """Of a network that writes: token ids, mask and types (batch, tokens) to what its decoder reads of them, keys and values of one
     layer behind the other."""
 
-    def __init__(self, network: Network, anatomy: Any) -> None:
+    def __init__(self, network: Network, anatomy: Anatomy) -> None:
         super().__init__()
         self.network = network
         self.anatomy = anatomy
@@ -59,7 +58,7 @@ class Step(nn.Module):
     """And one token further: the last tokens (texts, hypotheses), their place, the mask of what was read, then keys and values of
     the memory and of the past, to how likely each piece comes next and the past with these tokens."""
 
-    def __init__(self, network: Network, anatomy: Any) -> None:
+    def __init__(self, network: Network, anatomy: Anatomy) -> None:
         super().__init__()
         self.network = network
         self.anatomy = anatomy

@@ -19,14 +19,15 @@ from niwaki.core.tensor_file import Header, header
 from niwaki.data.tokenizer_rules import read_text
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of, family_of
 from niwaki.models.blueprint import Blueprint, is_stock
+from niwaki.models.config_rules import CONFIG, MOST_BYTES
 from niwaki.models.edit import Edit
 from niwaki.models.forms.sparse import Sparse, refuse_misfits
-from niwaki.models.skeleton import WHOLE, WRITTEN, attention, build, checked_config
+from niwaki.models.labels import labels_in, moved, name_labels
+from niwaki.models.skeleton import WHOLE, WRITTEN, attention, build, checked_config, read_config
 from niwaki.models.ties import distinct, spelled_out
 from niwaki.models.tokenizer_settings import check_folder
 
-WEIGHTS, CONFIG, BLUEPRINT, TOKENIZER = "model.safetensors", "config.json", "blueprint.json", "tokenizer.json"
-MOST_CONFIG_BYTES = 8 << 20
+WEIGHTS, BLUEPRINT, TOKENIZER = "model.safetensors", "blueprint.json", "tokenizer.json"
 HEAD_NUMBERS = 20_000_000  # more than any head's
 BESIDE_SHAPE = (
     "pad_token_id",
@@ -141,7 +142,7 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     `head` asks for a head of that kind; without one the folder's own is taken.
     """
     refuse_unless_model(folder)
-    config = checked_config(strict_json.read(folder / CONFIG, MOST_CONFIG_BYTES), str(folder / CONFIG))
+    config = read_config(folder)
     found = header(folder / WEIGHTS)
     require_memory(4 * found.numbers, f"{folder / WEIGHTS}: as numbers of 4 bytes it")
     refuse_changed(folder)
@@ -149,12 +150,14 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     if not (folder / BLUEPRINT).exists():
         network = _load_stock(folder, config, found, head)
         return Model(network, tokenizer, beside=_beside(folder, config, head))
-    blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_CONFIG_BYTES))
+    blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_BYTES))
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
     network = blueprint.replay()
     load_weights(network, folder / WEIGHTS)
     network.config.update({key: value for key, value in config.items() if key in BESIDE_SHAPE})
     if head:
+        if moved(config, head.labels):
+            raise Refused(f"{folder}: has the task's labels in another order, {labels_in(config)[:20]}, and an edited model keeps its head; make it anew")  # fmt: skip
         head.put_on(network, str(folder))
     else:
         name_labels(network, labels_in(config), str(folder))
@@ -191,9 +194,9 @@ def beside_of(folder: Path, config: dict[str, Any]) -> dict[str, bytes]:
 
 def skeleton_of(folder: Path, head: Head | None = None) -> Model:
     """The shape of a folder's model without weights and tokenizer; takes no memory."""
-    config = checked_config(strict_json.read(folder / CONFIG, MOST_CONFIG_BYTES), str(folder / CONFIG))
+    config = read_config(folder)
     if (folder / BLUEPRINT).exists():
-        blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_CONFIG_BYTES))
+        blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_BYTES))
         blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
         network = blueprint.replay()
         if head:
@@ -203,25 +206,6 @@ def skeleton_of(folder: Path, head: Head | None = None) -> Model:
         config = head.on(config)
     with torch.device("meta"):
         return Model(build(config), None)
-
-
-def labels_in(config: dict[str, Any]) -> list[str]:
-    """The labels of a config.json, by their numbers: JSON has only text for keys, and "10" sorts before "2"."""
-    names = config.get("id2label")
-    if not isinstance(names, dict) or not all(str(number).isdigit() for number in names):
-        raise Refused(f"{CONFIG}: id2label must be a table from numbers to labels")
-    return [str(name) for _, name in sorted((int(number), name) for number, name in names.items())]
-
-
-def name_labels(network: Network, labels: list[str], where: str) -> None:
-    """Gives the outputs of the head their names; there must be as many."""
-    have = len(network.config.id2label)
-    if len(labels) != have:
-        raise Refused(
-            f"{where}: an edited model keeps its head, which has {have} labels, and {len(labels)} are asked for"
-        )
-    network.config.id2label = dict(enumerate(labels))
-    network.config.label2id = {name: number for number, name in enumerate(labels)}
 
 
 def refuse_unless_model(folder: Path) -> None:
@@ -296,6 +280,7 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
     import transformers
     from safetensors.torch import load_file
 
+    order = moved(config, asked.labels) if asked else []
     if asked:
         config = asked.on(config)
     kind = _kind_that_fits(config, found, folder)
@@ -313,6 +298,10 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
     network.config.architectures = [type(network).__name__]
     for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
         parameter.data = parameter.data.clone()
+    final = anatomy_of(network).head_final
+    if order and final:  # a head that was trained says its labels in its own order
+        for parameter in network.get_submodule(final).parameters():
+            parameter.data = parameter.data[order]
     return network.eval()
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from niwaki.answers._choose import files_of
 from niwaki.answers.text import TARGET
-from niwaki.core import strict_json
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import family_of
-from niwaki.models.model import CONFIG, MOST_CONFIG_BYTES, beside_of, load_tokenizer
-from niwaki.models.skeleton import checked_config
+from niwaki.models.config_rules import CONFIG
+from niwaki.models.model import beside_of, load_tokenizer
+from niwaki.models.skeleton import read_config
 from niwaki.models.tokens import plain
 
 
@@ -23,15 +23,14 @@ class Pieces:
 
 def own_pieces(folder: Path) -> Pieces | None:
     """None where what is written is for the task to say."""
-    where = folder / CONFIG
-    config = checked_config(strict_json.read(where, MOST_CONFIG_BYTES), str(where))
+    config = read_config(folder)
     if not family_of(str(config["model_type"])).own_pieces:
         return None
     if TARGET in files_of(config):
         target = beside_of(folder, config)[TARGET]  # niwaki saved it
     else:
         target = plain(load_tokenizer(folder, config).backend_tokenizer).to_str().encode()
-    return Pieces(target, *marks_of(config, str(where)))
+    return Pieces(target, *marks_of(config, str(folder / CONFIG)))
 
 
 def marks_of(config: dict[str, Any], where: str) -> tuple[dict[str, Any], int | None]:

@@ -1,10 +1,12 @@
 """Makes an untrained network from a config, by allow-list: known families, known heads, no code from a file."""
 
+from pathlib import Path
 from typing import Any
 
+from niwaki.core import strict_json
 from niwaki.core.errors import Refused, first_line
 from niwaki.models.anatomy import FAMILIES, Network, family_of, is_known
-from niwaki.models.config_rules import checked, shown
+from niwaki.models.config_rules import CONFIG, MOST_BYTES, checked, shown
 
 WHOLE = "SequenceClassification"  # the head for whole texts
 WRITTEN = "ConditionalGeneration"  # and what texts are written by
@@ -23,6 +25,12 @@ def checked_config(values: Any, where: str) -> dict[str, Any]:
     kept = checked(values, where)
     family_of(str(kind)).introduce()
     return kept
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """That of a folder."""
+    where = folder / CONFIG
+    return checked_config(strict_json.read(where, MOST_BYTES), str(where))
 
 
 def build(values: dict[str, Any]) -> Network:

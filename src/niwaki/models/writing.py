@@ -1,15 +1,14 @@
 """A network that writes, in torch: what the search of `answers/_search.py` asks of an engine, from the lean pass."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from niwaki.answers._choose import kind_of
-from niwaki.answers._search import Search, write
+from niwaki.answers._search import Kept, Search, write
 from niwaki.answers.text import Text
 from niwaki.models.anatomy import Anatomy
+from niwaki.models.lean import Step, flat
 from niwaki.models.model import Model
 
 
@@ -21,27 +20,22 @@ def text_of(model: Model) -> Text:
     return kind
 
 
-class TorchSteps:
+class TorchSteps(Kept):
     """Some texts that are read once; then a token further at each call."""
 
-    def __init__(self, anatomy: Any, ids: Tensor, mask: Tensor, types: Tensor | None, hypotheses: int) -> None:
-        self.anatomy, self.mask, self.hypotheses, self.place = anatomy, mask, hypotheses, 0
-        self.memory = anatomy.remember(ids, mask, types)
-        self.past = anatomy.nothing_written(len(ids) * hypotheses, self.memory[0][0])
+    def __init__(self, anatomy: Anatomy, ids: Tensor, mask: Tensor, types: Tensor | None, hypotheses: int) -> None:
+        memory = anatomy.remember(ids, mask, types)
+        past = anatomy.nothing_written(len(ids) * hypotheses, memory[0][0])
+        super().__init__(mask, [*flat(memory)], [*flat(past)], hypotheses)
+        self.step = Step(anatomy.network, anatomy)
+
+    def index(self, numbers: np.ndarray) -> Tensor:
+        return torch.from_numpy(numbers).to(self.mask.device)
 
     def __call__(self, tokens: np.ndarray, parents: np.ndarray, texts: np.ndarray) -> np.ndarray:
-        device = self.mask.device
-        if len(texts) < len(self.mask):
-            kept = torch.from_numpy(texts).to(device)
-            self.mask = self.mask[kept]
-            self.memory = [(key[kept], value[kept]) for key, value in self.memory]
-        rows = (texts[:, None] * self.hypotheses + parents).ravel()
-        if self.place and not np.array_equal(rows, np.arange(len(self.past[0][0]))):
-            order = torch.from_numpy(rows).to(device)
-            self.past = [(key[order], value[order]) for key, value in self.past]
-        place = torch.tensor(self.place, device=device)
-        given = torch.from_numpy(tokens).to(device)
-        scores, self.past = self.anatomy.step(given, place, self.mask, self.memory, self.past)
+        self.follow(parents, texts)
+        place = torch.tensor(self.place, device=self.mask.device)
+        scores, *self.past = self.step(self.index(tokens), place, self.mask, *self.memory, *self.past)
         self.place += 1
         return scores.cpu().numpy()
 

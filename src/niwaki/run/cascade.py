@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from niwaki.answers._kind import Input
+from niwaki.answers._kind import Input, Rows, Value
 from niwaki.core.errors import GateMissed, Refused, UsageError
 from niwaki.core.files import committed, require_space, write_json
 from niwaki.core.inside import inside
 from niwaki.core.log import say
 from niwaki.core.sealed import known_as
-from niwaki.engines.cascade import CASCADE, Cascade, Plan, Step, is_cascade, refuse_unlike
+from niwaki.engines.cascade import CASCADE, Cascade, Plan, Step, exits_in, is_cascade, named, refuse_unlike
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.quality import difference
 from niwaki.evaluate.speed import race
@@ -37,23 +38,46 @@ class Part:
     @property
     def layers(self) -> int:
         """How many run; 0 is all."""
-        return self.model.exits[self.exit] if self.exit < len(self.model.exits) else 0
+        exits = exits_in(self.model)
+        return exits[self.exit] if self.exit < len(exits) else 0
 
     @property
     def name(self) -> str:
         return known_as(self.source) + (f" to layer {self.layers}" if self.layers else "")
 
-    def logits(self, inputs: Sequence[Input]) -> np.ndarray:
-        rows = self.model.encode(inputs)
+    def logits(self, rows: Rows) -> np.ndarray:
         if not self.layers:
             return self.model.logits(rows)
         return self.model.exited(rows, lambda number, some: np.full(len(some), number == self.exit))[0]
+
+    def values(self, inputs: Sequence[Input]) -> list[Value]:
+        rows = self.model.encode(inputs)
+        return self.model.read(self.logits(rows), rows, inputs, bare=True)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a part says of the validation rows."""
+
+    outcomes: np.ndarray
+    sureness: np.ndarray  # (rows,)
+    temperature: float
+
+
+def heard(part: Part, task: Task, table: pa.Table) -> Heard:
+    model, inputs = part.model, task.inputs(table)
+    rows = model.encode(inputs)
+    logits, heat = part.logits(rows), 1.0
+    outcomes = task.outcomes(model.read(logits, rows, inputs, bare=True), table)
+    if model.kind.one_of:
+        heat = temperature(model.kind.rivals(logits, rows), outcomes[:, 1])
+    return Heard(outcomes, model.kind.sureness(logits / heat, rows, inputs, model.labels), heat)
 
 
 def parts_of(sources: Sequence[Path], engine: str) -> list[Part]:
     models = [(source, Predictor(source, engine)) for source in sources]
     refuse_unlike(models)
-    return [Part(source, model, number) for source, model in models for number in range(len(model.exits) + 1)]
+    return [Part(source, model, number) for source, model in models for number in range(len(exits_in(model)) + 1)]
 
 
 def make(
@@ -64,23 +88,22 @@ def make(
     parts = parts_of(sources, engine)
     if len(parts) < 2:
         raise UsageError("cascade: give two models or more, the cheapest first, or one that was trained with exits")
+    if (kind := named(parts[0].model)) != task.answer:
+        raise Refused(f"{sources[0]}: answers with a {kind}, the task wants a {task.answer}")
     task.refuse_other_labels(parts[0].model.labels, sources[0])
     rows = task.splits()["validation"]
-    gold = task.outcomes(task.gold(rows), rows)[:, 1]
-    logits = [part.logits(task.inputs(rows)) for part in parts]
-    heat = [temperature(one, gold) for one in logits]
-    outcomes = [task.outcomes(labelled(one, task), rows) for one in logits]
-    calibrated = [one / degrees for one, degrees in zip(logits, heat, strict=True)]
-    chosen = choose(task, calibrated, outcomes, keep, level)
+    each = [heard(part, task, rows) for part in parts]
+    outcomes = [one.outcomes for one in each]
+    chosen = choose(task, [one.sureness for one in each], outcomes, keep, level)
     if chosen is None:
         raise GateMissed(unshown(task, outcomes, keep, level))
     say_if_not_best(task, parts, outcomes)
     folders = {source: f"model-{number}" for number, source in enumerate(sources)}
     steps = [
-        Step(folder=folders[part.source], layers=part.layers, temperature=degrees, threshold=0.0 if part is parts[-1] else chosen.threshold)
-        for part, degrees in zip(parts, heat, strict=True)
+        Step(folder=folders[part.source], layers=part.layers, temperature=one.temperature, threshold=0.0 if part is parts[-1] else chosen.threshold)
+        for part, one in zip(parts, each, strict=True)
     ]  # fmt: skip
-    plan = Plan(steps=steps, keep=keep, level=level, task=task.name, rows=len(gold))
+    plan = Plan(steps=steps, keep=keep, level=level, task=task.name, rows=rows.num_rows)
     with committed(out) as folder:
         for source, name in folders.items():
             copy(source, folder / name)
@@ -88,6 +111,7 @@ def make(
         told = {"out": str(out), **about(plan, task, parts, outcomes, chosen)}
         told |= {"test": on_test(Cascade(folder, engine), parts[-1], task), "speed": raced(folder, engine, parts, task)}
         write_json(folder / CHOSEN, told)
+    say_if_slower(told["speed"]["cascade"]["ratio"])
     return told
 
 
@@ -119,10 +143,6 @@ def copy(source: Path, target: Path) -> None:
         shutil.copyfile(path, target / path.name)
 
 
-def labelled(logits: np.ndarray, task: Task) -> list[str]:
-    return [task.labels[number] for number in logits.argmax(axis=1)]
-
-
 def unshown(task: Task, outcomes: Sequence[np.ndarray], keep: float, level: float) -> str:
     """That the rows are too few to show anything, or the models too far apart."""
     rows = len(outcomes[-1])
@@ -137,6 +157,12 @@ def say_if_not_best(task: Task, parts: Sequence[Part], outcomes: Sequence[np.nda
     best = int(np.argmax(scores))
     if scores[best] > scores[-1]:
         say(f"{parts[best].name}: scores {scores[best]:.4f} on the validation rows, the last model {scores[-1]:.4f}; the share kept is of the last model's")  # fmt: skip
+
+
+def say_if_slower(ratio: dict[str, float]) -> None:
+    """What moves on is paid for twice, and too much may."""
+    if ratio["high"] < 1:
+        say(f"cascade: {ratio['value']:.2f} × as fast as the last model alone; too few inputs stop early to pay for asking twice. Ask to keep less, give a cheaper first model, or take the last alone")  # fmt: skip
 
 
 def about(
@@ -168,8 +194,9 @@ def share_of(score: float, best: float) -> float | None:
 def on_test(cascade: Cascade, best: Part, task: Task) -> dict[str, Any]:
     """Rows that no threshold was chosen on."""
     rows = task.splits()["test"]
-    found, by = cascade.settled(cascade.encode(task.inputs(rows)))
-    ours, theirs = (task.outcomes(labelled(one, task), rows) for one in (found, best.logits(task.inputs(rows))))
+    inputs = task.inputs(rows)
+    found, by = cascade.settled(inputs, cascade.encode(inputs), bare=True)
+    ours, theirs = (task.outcomes(one, rows) for one in (found, best.values(inputs)))
     scores = [task.scores(one)[task.metric] for one in (ours, theirs)]
     told = {"rows": len(ours), "score": scores[0], "best": scores[1], "kept": share_of(*scores)}
     return {**told, "answers": stops(by, len(cascade.plan.steps)), "paired": difference(task, [ours], [theirs])}
@@ -179,9 +206,8 @@ def raced(folder: Path, engine: str, parts: Sequence[Part], task: Task) -> dict[
     """Time and energy of the cascade and of each of its models, or exits, alone, taken in turns on test inputs."""
     inputs = list(task.inputs(task.splits()["test"]))[:TEXTS]
     names = [f"{number + 1} {part.name}" for number, part in enumerate(parts)]
-    runners: dict[str, Callable[..., Any]] = {name: part.logits for name, part in zip(names, parts, strict=True)}
-    cascade = Cascade(folder, engine)
-    runners["cascade"] = lambda inputs: cascade.logits(cascade.encode(inputs))
+    runners: dict[str, Callable[..., Any]] = {name: part.values for name, part in zip(names, parts, strict=True)}
+    runners["cascade"] = Cascade(folder, engine).values
     found = race(runners, inputs, reference=names[-1])
     return {
         name: {

@@ -14,7 +14,7 @@ EVALUATION_SECONDS = 10.0  # export, test set, intervals
 
 def estimate(plan: Plan) -> dict[str, Any]:
     """Per stage and in all: steps, seconds, megabytes. An upper bound where methods make the model smaller."""
-    config = read_json(plan.model_folder / "config.json")
+    config = read_json(plan.largest / "config.json")
     width = config.get("hidden_size", config.get("dim", 768))
     layers = config.get("num_hidden_layers", config.get("n_layers", 12))
     weights = layers * (4 * width**2 + 2 * width * config.get("intermediate_size", config.get("hidden_dim", 4 * width)))
@@ -23,7 +23,7 @@ def estimate(plan: Plan) -> dict[str, Any]:
     words = sum(len(text.split()) for text in plan.task.texts(few)) / few.num_rows
     tokens = min(plan.task.max_tokens, TOKENS_PER_WORD * words + 2)
     speed = products_per_second() * UTILISATION
-    megabytes = folder_bytes(plan.model_folder) / 1e6
+    megabytes = folder_bytes(plan.largest) / 1e6
     heads = config.get("num_attention_heads", config.get("n_heads", 12))
     insides = 4 * (
         tokens * width * (layers + 1) + tokens**2 * heads * layers

@@ -15,7 +15,8 @@ from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import say
 from niwaki.data import unlabelled
 from niwaki.methods._method import Method
-from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, Model, refuse_unless_model, skeleton_of
+from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, Head, Model, refuse_unless_model, skeleton_of
+from niwaki.models.pieces import own_pieces
 from niwaki.models.skeleton import WRITTEN
 from niwaki.models.sources import locate
 from niwaki.run.recipe import Recipe, Stage
@@ -39,7 +40,8 @@ PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", 
 class PlannedStage:
     spec: Stage
     key: str
-    parent: str | None  # the stage it starts from; None is the recipe's model
+    parent: str | None  # the stage it starts from; None where it starts from a pretrained model
+    source: Path  # that model's folder, its own or the recipe's
     methods: list[Method]
     precision: str
 
@@ -54,7 +56,7 @@ class PlannedStage:
         ]
         train = self.spec.train.model_dump() | {"precision": self.precision} if self.spec.train else None
         return {
-            "name": self.spec.name, "key": self.key, "parent": self.parent, "teachers": self.spec.teachers,
+            "name": self.spec.name, "key": self.key, "parent": self.parent, "model": self.spec.model, "teachers": self.spec.teachers,
             "folder": self.folder, "methods": methods, "train": train, "saves": [*dict.fromkeys(name for method in self.methods for name in method.saves)],
         }  # fmt: skip
 
@@ -67,6 +69,11 @@ class Plan:
     model_folder: Path
     stages: list[PlannedStage]
     repeats: "list[Plan]"  # the same with the further seeds
+
+    @property
+    def largest(self) -> Path:
+        """The folder of the largest model that a stage starts from."""
+        return max((stage.source for stage in self.stages), key=lambda folder: (folder / WEIGHTS).stat().st_size)
 
     def stage(self, name: str) -> PlannedStage:
         return next(stage for stage in self.stages if stage.spec.name == name)
@@ -103,7 +110,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     data = task.fingerprint()
     seeds = recipe.seeds or [recipe.seed]
     plans = [
-        Plan(name, one, task, folder, _stages(one, [FORMAT, origin, data, one.seed]), [])
+        Plan(name, one, task, folder, _stages(one, folder, [FORMAT, origin, data, one.seed]), [])
         for one in (recipe.model_copy(update={"seed": seed}) for seed in dict.fromkeys(seeds))
     ]
     plans[0].repeats.extend(plans[1:])
@@ -116,7 +123,7 @@ def rehearse(plan: Plan) -> None:
     shapes = {"": skeleton_of(plan.model_folder, plan.task.head)}
     for stage in plan.stages:
         try:
-            shapes[stage.spec.name] = found = _rehearsed(stage, shapes)
+            shapes[stage.spec.name] = found = _rehearsed(stage, shapes, plan.task.head)
             if plan.task.kind.architecture == WRITTEN and not found.anatomy.writes:
                 raise Refused(f"task '{plan.task.name}' is answered by writing, and the model only reads; put {{ use = 'writer' }} first among the first stage's methods")  # fmt: skip
             if found.anatomy.writes and plan.task.kind.architecture != WRITTEN:
@@ -125,8 +132,12 @@ def rehearse(plan: Plan) -> None:
             raise Refused([f"stage '{stage.spec.name}': {fault}" for fault in error.faults]) from None
 
 
-def _rehearsed(stage: PlannedStage, shapes: dict[str, Model]) -> Model:
-    model, teachers = shapes[stage.parent or ""].clone(), [shapes[name] for name in stage.spec.teachers]
+def _first(stage: PlannedStage, shapes: dict[str, Model], head: Head) -> Model:
+    return skeleton_of(stage.source, head) if stage.spec.model else shapes[stage.parent or ""].clone()
+
+
+def _rehearsed(stage: PlannedStage, shapes: dict[str, Model], head: Head) -> Model:
+    model, teachers = _first(stage, shapes, head), [shapes[name] for name in stage.spec.teachers]
     followed, held = [], []
     for values, method in zip(stage.spec.methods, stage.methods, strict=True):
         method.fits(model, teachers[0] if teachers else None, shapes.__getitem__)
@@ -149,7 +160,8 @@ def _rehearsed(stage: PlannedStage, shapes: dict[str, Model]) -> Model:
 def _seen(model: Model) -> list[tuple[int, ...]]:
     """What a method that compares layers depends on: depth, width, heads."""
     anatomy = model.anatomy
-    return [(len(anatomy.order), anatomy.width), *((layer.heads, layer.head_width) for layer in anatomy.layers)]
+    depths = len(anatomy.order), len(anatomy.units) if anatomy.writes else 0
+    return [(*depths, anatomy.width), *((layer.heads, layer.head_width) for layer in anatomy.layers)]
 
 
 def _matrices(model: Model) -> list[Any]:
@@ -187,22 +199,39 @@ def refuse_vectors(path: str, task: Task) -> None:
         vectors_for(task, path)
 
 
-def _stages(recipe: Recipe, inputs: list[Any]) -> list[PlannedStage]:
+def _stages(recipe: Recipe, folder: Path, inputs: list[Any]) -> list[PlannedStage]:
     keys: dict[str, str] = {}
     stages: list[PlannedStage] = []
     for spec in recipe.stages:
-        parent = spec.start or (stages[-1].spec.name if stages else None)
+        parent = None if spec.model else spec.start or (stages[-1].spec.name if stages else None)
+        source = _source(spec) if spec.model else folder
         methods = recipe.make_methods(spec)
         precision = resolve(spec.train.precision) if spec.train else "fp32"
         key = stage_key(
             spec,
             methods,
             precision,
-            [*inputs, keys.get(parent or ""), *(keys[name] for name in (*spec.teachers, *_read_by(methods)))],
+            [
+                *inputs,
+                digest_of(source) if spec.model else keys.get(parent or ""),
+                *(keys[name] for name in (*spec.teachers, *_read_by(methods))),
+            ],
         )
         keys[spec.name] = key
-        stages.append(PlannedStage(spec, key, parent, methods, precision))
+        stages.append(PlannedStage(spec, key, parent, source, methods, precision))
     return stages
+
+
+def _source(spec: Stage) -> Path:
+    """The folder of a stage's own start model."""
+    try:
+        folder = locate(spec.model)
+        refuse_unless_model(folder)
+        if own_pieces(folder) is not None:
+            raise Refused(f"{folder}: writes with pieces of its own, which the task takes from the recipe's model; make it that")  # fmt: skip
+    except Refused as error:
+        raise Refused([f"stage '{spec.name}': {fault}" for fault in error.faults]) from None
+    return folder
 
 
 def _read_by(methods: list[Method]) -> list[str]:

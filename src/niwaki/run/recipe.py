@@ -27,6 +27,7 @@ RESERVED = ("baseline", "race", "reference")  # the ledger and the race use thes
 class Stage(Settings):
     name: str = setting(..., "what the stage is called")
     start: str = setting("", "stage whose model it starts from; none takes the stage before, or the recipe's model")
+    model: str = setting("", "another pretrained model that it starts from instead: embedded name, folder, or Hugging Face id")  # fmt: skip
     teacher: str | list[str] = setting("", "stage whose model teaches; of several, the mean of their logits does")
     methods: list[dict[str, Any]] = setting([], "what is done, in this order: { use = name, setting = value … }")
     train: TrainSettings | None = setting(None, "how it is trained; none trains nothing")
@@ -142,6 +143,8 @@ def _name_faults(recipe: Recipe) -> list[str]:
                 faults.append(
                     f"stages.{number}.{key}: '{wanted[:50]}' is not an earlier stage (there is: {', '.join(sorted(seen)) or 'none'})"
                 )
+        if stage.start and stage.model:
+            faults.append(f"stages.{number}: has both start and model; a stage starts from one of them")
         seen.add(stage.name)
     return faults
 

@@ -126,7 +126,7 @@ def require_room(plan: Plan, folder: Path) -> None:
     stages = [stage for one in (plan, *plan.repeats) for stage in one.stages]
     missing = [stage for stage in stages if not (folder / stage.folder).exists()]
     trains = any(stage.spec.train for stage in missing)
-    weights = (plan.model_folder / WEIGHTS).stat().st_size
+    weights = (plan.largest / WEIGHTS).stat().st_size
     require_space(folder, weights * (len(missing) + ON_DISK * trains), "this run")
     require_memory(
         weights * (1 + (IN_MEMORY - 1) * trains + max((len(stage.spec.teachers) for stage in missing), default=0)),
@@ -187,7 +187,7 @@ def run_baseline(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
 def run_race(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
     """All stages and the reference on the same texts, in turns."""
     from niwaki.engines.predictor import Predictor
-    from niwaki.evaluate.reference import BATCH, DESCRIPTION, Reference
+    from niwaki.evaluate.reference import BATCH, Reference
     from niwaki.evaluate.resident import resident_bytes
     from niwaki.evaluate.speed import race
 
@@ -200,7 +200,7 @@ def run_race(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
         told = race(contenders, texts, reference="reference", window=plan.recipe.meter.window)
         for stage in plan.stages:
             told["contenders"][stage.spec.name]["memory"] = resident_bytes(folder / stage.folder / "model")
-    return told | {"batch": BATCH, "description": DESCRIPTION}
+    return told | {"batch": BATCH, "description": reference.description}
 
 
 def quiet_libraries() -> None:

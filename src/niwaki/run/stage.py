@@ -1,8 +1,8 @@
 """Makes one stage: load, prepare, train, finish, save, evaluate. What a stage leaves is a committed folder."""
 
 import shutil
-from collections.abc import Callable, Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from niwaki.answers._kind import Input, Rows
+from niwaki.answers.text import Text
 from niwaki.core.errors import Refused
 from niwaki.core.files import committed, require_space, write_json
-from niwaki.core.log import progress, say
+from niwaki.core.log import say
 from niwaki.core.seeds import derive
 from niwaki.data import unlabelled
 from niwaki.data.batching import epoch_batches
-from niwaki.data.ragged import Ragged
 from niwaki.engines.alone import Alone
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.files import write_program
@@ -28,17 +28,17 @@ from niwaki.evaluate.quality import quality
 from niwaki.meter.ledger import Attempt
 from niwaki.methods._method import Context
 from niwaki.models.forward import Batch, Outputs, forward
-from niwaki.models.insides import LOGITS
+from niwaki.models.insides import LOGITS, numbers
 from niwaki.models.lean import Lean
-from niwaki.models.model import CONFIG, Model, config_of, load_folder
+from niwaki.models.model import CONFIG, Head, Model, config_of, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
 from niwaki.run.plan import Plan, PlannedStage, digest_of
 from niwaki.tasks._task import Features, Task, texts_in
 from niwaki.train.feed import Feed, encode_for, encode_rows
-from niwaki.train.kept import Kept, blocks, key_of
+from niwaki.train.kept import Kept
 from niwaki.train.loop import Interrupted, Job, fit
 from niwaki.train.state import Position
-from niwaki.train.teacher import Ask, FromDisk, Shelf, Teacher, beside, in_batches, remembering, several
+from niwaki.train.teacher import Ask, FromDisk, Said, Shelf, Teacher, beside, in_batches, remembering, several
 
 OUTCOMES = "outcomes.npy"  # of each test row, the numbers that the scores are made of
 STATE_COPIES = 8  # weights, two moments and the best weights, in two states
@@ -78,12 +78,16 @@ class StageMaker:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _start(self) -> Model:
-        return self._made(self.stage.parent or "")
+        parent = self.stage.parent
+        return self._made(parent) if parent else self._loaded(self.stage.source, self.task.head)
 
     def _made(self, stage: str) -> Model:
         """What an earlier stage made; of "", the recipe's model with a head for the task."""
+        return self._loaded(self._model_folder(stage)) if stage else self._loaded(self.plan.model_folder, self.task.head)  # fmt: skip
+
+    def _loaded(self, folder: Path, head: Head | None = None) -> Model:
         torch.manual_seed(derive(self.seed, "stage"))  # a new head's first weights; training seeds itself
-        return load_folder(self._model_folder(stage)) if stage else load_folder(self.plan.model_folder, self.task.head)
+        return load_folder(folder, head)
 
     def _model_folder(self, stage: str) -> Path:
         return self.run_folder / self.plan.stage(stage).folder / "model"
@@ -126,27 +130,28 @@ class StageMaker:
             return beside(model, feed, asked, self.stage.precision)
         names = (LOGITS, *sorted(asked))
         ask = self._alone(model, feed, asked) if asked else in_batches(model, feed, self.stage.precision)
-        return Teacher(feed, names, model.anatomy.per_token, self._kept(model, folder, feed, names, ask))
+        who = digest_of(folder), "alone" if asked else self.stage.precision
+        shelf = Shelf(who, feed.features.rows, names, partial(numbers, model.anatomy), model.anatomy.per_token)
+        return Teacher(feed, names, model.anatomy.per_token, self._kept(shelf, ask, least=not asked))
 
     def _alone(self, model: Model, feed: Feed, asked: frozenset[str]) -> Ask:
         alone, rows = Alone(model, asked, torch.get_num_threads()), feed.features.rows
         return lambda sequences: alone((rows.ids[one], rows.types[one]) for one in sequences)
 
-    def _kept(self, model: Model, folder: Path, feed: Feed, names: tuple[str, ...], ask: Ask) -> Ask:
-        """`ask`, or what it said before; the disk that this takes is worked out first."""
+    def _kept(self, shelf: Shelf, ask: Ask, least: bool) -> Ask:
+        """`ask`, or what it said before; the disk that this takes is worked out first. What is the `least` that can be said, answers
+        alone, is kept whatever the cache may hold."""
         settings, label = self.plan.recipe.cache, f"{self.stage.spec.name}: teacher"
-        place = self._shelves
-        how = "alone" if len(names) > 1 else self.stage.precision
-        shelf = Shelf((digest_of(folder), how), model, feed, names)
+        place = Path(settings.folder).expanduser() if settings.folder else self.run_folder.parent / ".teachers"
         need = sum(shelf.bytes.values())
-        kept = Kept(place, max(int(settings.gigabytes * 1e9), 0 if len(names) > 1 else need))
+        kept = Kept(place, max(int(settings.gigabytes * 1e9), need if least else 0))
         if not kept.make_room(shelf.bytes):
             say(
-                f"{label}: what it says of {len(feed.features)} texts would take {need / 1e9:.1f} GB (cache.gigabytes is "
+                f"{label}: what it says of {len(shelf.lengths)} texts would take {need / 1e9:.1f} GB (cache.gigabytes is "
                 f"{settings.gigabytes:g}), so it is asked anew at every step; the weights will be the same"
             )
             return ask
-        say(f"{label}: reads {len(feed.features)} texts, unless it has before; takes {need / 1e9:.2g} GB in {place}")
+        say(f"{label}: reads {len(shelf.lengths)} texts, unless it has before; takes {need / 1e9:.2g} GB in {place}")
         where = place if place.exists() else self.run_folder
         require_space(where, kept.missing(shelf.bytes), f"stage '{self.stage.spec.name}', its teacher")
         return FromDisk(kept, shelf, ask, label, self._pause)
@@ -189,27 +194,21 @@ class StageMaker:
 
     def _answered(self, rows: pa.Table) -> pa.Table:
         """Rows with the first teacher's answers, as its deployed form gives them, kept for other stages and runs."""
-        folder, label = self._model_folder(self.stage.spec.teachers[0]), f"{self.stage.spec.name}: teacher"
-        predictor, found = Predictor(folder), []
-        encoded = predictor.encode(self.task.inputs(rows))
-        kept = Kept(self._shelves, int(self.plan.recipe.cache.gigabytes * 1e9))
-        with progress(label, rows.num_rows) as update:
-            for block in blocks(len(encoded.ids)):
-                self._pause()
-                part = some_of(encoded, block)
-                key = key_of((digest_of(folder), predictor.engine), "answers", part.ids.values, part.types.values, part.ids.lengths)  # fmt: skip
-                said = kept.find(key)
-                found.append(kept.put(key, predictor.logits(part)) if said is None else said)
-                update(block.stop, "texts answered")
-        logits = np.concatenate(found)
-        values = predictor.kind.values(logits, encoded, self.task.inputs(rows), predictor.labels)
-        return self.task.answered(rows, values)
+        folder = self._model_folder(self.stage.spec.teachers[0])
+        predictor, inputs = Predictor(folder), self.task.inputs(rows)
+        encoded = predictor.encode(inputs)
+        assert isinstance(predictor.kind, Text)  # `written.fits`
+        width = 1 + predictor.kind.longest
 
-    @property
-    def _shelves(self) -> Path:
-        """Where what teachers said is kept."""
-        folder = self.plan.recipe.cache.folder
-        return Path(folder).expanduser() if folder else self.run_folder.parent / ".teachers"
+        def ask(block: Sequence[int]) -> Iterable[Said]:
+            part = range(block[0], block[-1] + 1)
+            ids, types = encoded.ids.stretch(part), encoded.types.stretch(part)
+            return ({LOGITS: one} for one in predictor.logits(Rows(ids, types, np.arange(len(ids)), [])))
+
+        shelf = Shelf((digest_of(folder), "answers", predictor.engine), encoded, (LOGITS,), lambda name, lengths: np.full_like(lengths, width), per_token=False)  # fmt: skip
+        said = self._kept(shelf, ask, least=True)(range(len(encoded.ids)))
+        logits = np.stack([one[LOGITS] for one in said])
+        return self.task.answered(rows, predictor.kind.values(logits, encoded, inputs, predictor.labels))
 
     @cached_property
     def _unlabelled(self) -> list[Input]:
@@ -308,15 +307,6 @@ class StageMaker:
 
     def _few(self, predictor: Predictor, count: int) -> Rows:
         return predictor.encode(self.task.inputs(self.task.splits()["test"].slice(0, count)))
-
-
-def some_of(rows: Rows, block: range) -> Rows:
-    """Some sequences in a row."""
-    ids, types = (
-        Ragged(part.values[part.starts[block.start] : part.starts[block.stop]], part.starts[block.start : block.stop + 1] - part.starts[block.start])
-        for part in (rows.ids, rows.types)
-    )  # fmt: skip
-    return Rows(ids, types, np.arange(len(ids)), [])
 
 
 @torch.no_grad()

@@ -39,6 +39,12 @@ def matthews(predicted: np.ndarray, gold: np.ndarray) -> float:
     return float((hits.sum() * rows - said @ true) / np.sqrt(spread)) if spread > 0 else 0.0
 
 
+def mistaken(outcomes: np.ndarray) -> np.ndarray:
+    """(rows, 2) of labels said and right, to the same with another label said wherever it was the right one."""
+    said, gold = outcomes.T
+    return np.stack([np.where(said == gold, (said + 1) % max(2, int(gold.max(initial=0)) + 1), said), gold], axis=1)
+
+
 def tallies(predicted: np.ndarray, gold: np.ndarray, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How often each label is hit, predicted, true: the diagonal of the confusion matrix and its two sums, which is all
     that F1 and Matthews ask of it."""

@@ -76,6 +76,7 @@ class Task(Settings):
     grouped: ClassVar[bool] = False  # whether splits are shares of rows and not of different texts, which are then few
     drawn_by: ClassVar[tuple[str, ...]] = ("text",)  # columns by whose hash `rows` are drawn
     metric: ClassVar[str]  # the primary one, higher is better
+    hits: ClassVar[slice] = slice(0, 1)  # columns of its outcomes that hold how much is right, for that metric
     description: ClassVar[str] = ""
     caveat: ClassVar[str] = ""  # of a named task: what a reader of scores must know
     places: ClassVar[tuple[str, ...]] = ()  # settings that say where something lies, as `path` does
@@ -307,6 +308,12 @@ class Task(Settings):
     def scores(self, outcomes: np.ndarray) -> dict[str, float]:
         """All metrics of the task; `metric` is among them."""
         raise NotImplementedError
+
+    def lost(self, outcomes: np.ndarray) -> np.ndarray:
+        """The outcomes of the same rows if nothing in the answers were right."""
+        found = outcomes.copy()
+        found[:, self.hits] = 0
+        return found
 
     def settled(self, logits: np.ndarray, rows: Rows, table: pa.Table) -> Kind:
         """The kind of answer with what is chosen on the validation rows, such as a threshold."""

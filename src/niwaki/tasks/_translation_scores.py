@@ -14,6 +14,7 @@ from sacrebleu.metrics import BLEU, CHRF
 
 WORDS, CHARACTERS = 4, 6  # the longest n-grams
 OF_BLEU = 2 + 2 * WORDS  # words said, words of the reference; n-grams that are right, n-grams said
+RIGHT = slice(2, 2 + WORDS)  # columns of BLEU's n-grams that are right
 OF_CHRF = 3 * CHARACTERS  # n-grams said, of the reference, right, of each length
 NUMBERS = OF_BLEU + OF_CHRF
 

@@ -37,6 +37,7 @@ class Answering(Task):
     grouped: ClassVar[bool] = True
     drawn_by: ClassVar[tuple[str, ...]] = ("question", "context")  # whole articles are far from a number asked for
     metric: ClassVar[str] = "overlap"
+    hits: ClassVar[slice] = slice(1, 2)
     description: ClassVar[str] = "the stretch of a text that answers a question"
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:

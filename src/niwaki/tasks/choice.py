@@ -14,7 +14,7 @@ from niwaki.core.errors import Refused, first_line
 from niwaki.core.settings import setting
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
-from niwaki.tasks._metrics import accuracy
+from niwaki.tasks._metrics import accuracy, mistaken
 from niwaki.tasks._tables import as_text, each_of
 from niwaki.tasks._task import Task
 
@@ -74,6 +74,9 @@ class Choice(Task):
 
     def scores(self, outcomes: np.ndarray) -> dict[str, float]:
         return {"accuracy": accuracy(outcomes[:, 0], outcomes[:, 1])}
+
+    def lost(self, outcomes: np.ndarray) -> np.ndarray:
+        return mistaken(outcomes)
 
     def read_value(self, text: Any) -> Value:
         return int(text)

@@ -18,7 +18,7 @@ from niwaki.data.scratch import room
 from niwaki.data.spill import gather
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
-from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro, matthews
+from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro, matthews, mistaken
 from niwaki.tasks._tables import as_text
 from niwaki.tasks._task import NO_LABEL
 from niwaki.tasks._texts import Texts
@@ -131,6 +131,9 @@ class Classification(Texts):
     def scores(self, outcomes: np.ndarray) -> dict[str, float]:
         found = {name: MEASURES[name](outcomes[:, 0], outcomes[:, 1]) for name in self.measures}
         return {"mean": float(np.mean(list(found.values()))), **found} if self.metric == "mean" else found
+
+    def lost(self, outcomes: np.ndarray) -> np.ndarray:
+        return mistaken(outcomes)
 
     def read_value(self, text: Any) -> Value:
         named = str(text)

@@ -95,6 +95,10 @@ class Multilabel(Texts):
         measures = {"f1_micro": f1_micro_many, "f1_macro": f1_macro_many, "accuracy": accuracy_many}
         return {name: measure(predicted, gold) for name, measure in measures.items()}
 
+    def lost(self, outcomes: np.ndarray) -> np.ndarray:
+        predicted, gold = np.split(outcomes, 2, axis=1)
+        return np.concatenate([predicted & ~gold, gold], axis=1)
+
     def read_value(self, text: Any) -> Value:
         return cut(text, self.separator or self._mark or "|") if isinstance(text, str) else list(text or [])
 

@@ -61,6 +61,7 @@ class Senses(Task):
     answer: ClassVar[str] = "senses"
     places: ClassVar[tuple[str, ...]] = ("inventory", "glosses")
     metric: ClassVar[str] = "f1"
+    hits: ClassVar[slice] = slice(0, None, 3)  # points of each part of speech
     description: ClassVar[str] = "which sense of an inventory a word has in its sentence"
 
     _questions: dict[Question, int] = PrivateAttr(default_factory=dict)

@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 from niwaki.answers._kind import Value
-from niwaki.tasks._translation_scores import bleu, chrf, counts, signature
+from niwaki.tasks._translation_scores import RIGHT, bleu, chrf, counts, signature
 from niwaki.tasks.writing import Writing
 
 
 class Translation(Writing):
     metric: ClassVar[str] = "bleu"
+    hits: ClassVar[slice] = slice(1 + RIGHT.start, 1 + RIGHT.stop)  # behind `exact`
     description: ClassVar[str] = "the translation of a sentence"
 
     @property

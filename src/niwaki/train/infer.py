@@ -1,5 +1,6 @@
 """All logits or hidden states of a feed from a network in torch: for validation while training, teachers, baselines."""
 
+import contextlib
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -26,10 +27,7 @@ def logits_of(model: Model, feed: Feed, precision: str, chosen: np.ndarray | Non
 
 
 def _written(model: Model, feed: Feed, precision: str) -> np.ndarray:
-    how = text_of(model).greedy
-    lengths = feed.features.rows.ids.lengths
-    was_training = model.network.training
-    model.network.eval()
+    how, lengths = text_of(model).greedy, feed.features.rows.ids.lengths
 
     def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for places in sorted_batches(lengths, ROWS, TOKENS):
@@ -37,9 +35,16 @@ def _written(model: Model, feed: Feed, precision: str) -> np.ndarray:
             with autocast(precision, feed.device):
                 yield places, written(model.anatomy, given["input_ids"], given["attention_mask"], given.get("token_type_ids"), how)  # fmt: skip
 
-    found = in_order(parts(), lengths, per_token=False)
+    with _evaluating(model):
+        return in_order(parts(), lengths, per_token=False)
+
+
+@contextlib.contextmanager
+def _evaluating(model: Model) -> Iterator[None]:
+    was_training = model.network.training
+    model.network.eval()
+    yield
     model.network.train(was_training)
-    return found
 
 
 def hidden_of(model: Model, feed: Feed, precision: str, per_token: bool) -> np.ndarray:
@@ -62,13 +67,10 @@ def _gathered(
     model: Model, feed: Feed, precision: str, read: Read, per_token: bool, needs: frozenset[str] = frozenset(),
     chosen: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
-    was_training = model.network.training
-    model.network.eval()
     chosen = np.arange(len(feed.features.rows.ids)) if chosen is None else chosen
     lengths = feed.features.rows.ids.lengths[chosen]
-    found = in_order(_parts(model, feed, precision, read, needs, chosen, lengths), lengths, per_token)
-    model.network.train(was_training)
-    return found
+    with _evaluating(model):
+        return in_order(_parts(model, feed, precision, read, needs, chosen, lengths), lengths, per_token)
 
 
 def _parts(

@@ -9,10 +9,10 @@ import torch
 from accelerate import PartialState
 from torch import Tensor
 
+from niwaki.answers._kind import Rows
 from niwaki.core.log import progress
-from niwaki.data.ragged import Ragged
 from niwaki.models.forward import HIDDEN, SCORES, STATES, Batch, Outputs, forward
-from niwaki.models.insides import LOGITS, numbers, shaped
+from niwaki.models.insides import LOGITS, shaped
 from niwaki.models.model import Model
 from niwaki.train.feed import Feed
 from niwaki.train.infer import logits_of
@@ -20,6 +20,7 @@ from niwaki.train.kept import Kept, blocks, key_of
 from niwaki.train.precision import autocast
 
 Said = dict[str, np.ndarray]  # of one sequence: the logits and other insides by name
+Sizes = Callable[[str, np.ndarray], np.ndarray]  # how many numbers what is called so has for sequences of these lengths
 Ask = Callable[[Sequence[int]], Iterable[Said]]  # sequences of the feed to what the teacher says of each
 
 
@@ -82,17 +83,16 @@ def remembering(teacher: Callable[[Batch], Outputs]) -> Callable[[Batch], Output
 class Shelf:
     """What there is to keep of a feed: by block of sequences and by name, the key and where each sequence's numbers begin."""
 
-    def __init__(self, who: Sequence[str], model: Model, feed: Feed, names: Sequence[str]) -> None:
-        rows = feed.features.rows
-        self.lengths, self.per_token = rows.ids.lengths, model.anatomy.per_token
+    def __init__(self, who: Sequence[str], rows: Rows, names: Sequence[str], sizes: Sizes, per_token: bool) -> None:
+        self.lengths, self.per_token = rows.ids.lengths, per_token
         self.blocks = blocks(len(self.lengths))
         self.keys: list[dict[str, str]] = []
         self.starts: list[dict[str, np.ndarray]] = []
         for block in self.blocks:
-            ids, types = (_flat(part, block) for part in (rows.ids, rows.types))
+            ids, types = (part.stretch(block).values for part in (rows.ids, rows.types))
             lengths = self.lengths[block.start : block.stop].astype(np.int64)
             self.keys.append({name: key_of(who, name, ids, types, lengths) for name in names})
-            self.starts.append({name: _starts(numbers(model.anatomy, name, lengths)) for name in names})
+            self.starts.append({name: _starts(sizes(name, lengths)) for name in names})
 
     @property
     def bytes(self) -> dict[str, int]:
@@ -155,7 +155,9 @@ def in_batches(model: Model, feed: Feed, precision: str) -> Ask:
 def beside(model: Model, feed: Feed, names: Iterable[str], precision: str) -> Callable[[Batch], Outputs]:
     """The teacher runs on the student's batches, and nothing is kept: on a graphics card, and where what it says of a text is the
     likelihood of every piece at every place, which is too much to keep."""
-    needs = frozenset({"hidden": HIDDEN, "scores": SCORES}.get(name.split(".")[0], STATES) for name in names)
+    needs = frozenset(
+        {"hidden": HIDDEN, "written": HIDDEN, "scores": SCORES}.get(name.split(".")[0], STATES) for name in names
+    )
     anatomy = model.anatomy
 
     @torch.no_grad()
@@ -168,7 +170,3 @@ def beside(model: Model, feed: Feed, names: Iterable[str], precision: str) -> Ca
 
 def _starts(sizes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)])
-
-
-def _flat(ragged: Ragged, block: range) -> np.ndarray:
-    return ragged.values[ragged.starts[block.start] : ragged.starts[block.stop]]

@@ -42,7 +42,7 @@ def test_layers_that_are_not_there_are_refused(keep):
 
 
 def test_what_only_reads_has_none():
-    with pytest.raises(Refused, match="decoder: this model only reads"):
+    with pytest.raises(Refused, match="decoder: this model has no decoder"):
         tiny.model("bert").operate(Decoder(keep=1))
 
 

@@ -1,5 +1,7 @@
 """A network that writes: its decoder is torch's own, one token further is as all at once, and the anatomy finds all of both sides."""
 
+import itertools
+
 import pytest
 import torch
 from torch import nn
@@ -7,11 +9,12 @@ from torch import nn
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import anatomy_of
+from niwaki.models.edits.decoder import Decoder
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.forward import HIDDEN, forward, real_inputs
+from niwaki.models.forward import HIDDEN, SCORES, forward, real_inputs
 from niwaki.models.model import load_folder
 from niwaki.models.networks.writer import waves
-from writers import KINDS, by_torch, step_by_step, writer
+from writers import KINDS, PREFIXES, by_torch, step_by_step, writer
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -27,10 +30,76 @@ def test_the_decoder_is_torchs_own(model):
 
 
 @pytest.mark.parametrize("hypotheses", [1, 3])
-def test_one_token_further_is_as_all_at_once(model, hypotheses):
+@pytest.mark.parametrize("kind", [*KINDS, *PREFIXES])
+def test_one_token_further_is_as_all_at_once(kind, hypotheses):
+    model = writer(kind)
     batch = tiny.batch(model)
     wanted = forward(model.network.eval(), model.anatomy, batch).logits.log_softmax(-1)
     torch.testing.assert_close(step_by_step(model, batch, hypotheses), wanted, atol=2e-5, rtol=0)
+
+
+@pytest.fixture(scope="module", params=PREFIXES)
+def one_stack(request):
+    return writer(request.param)
+
+
+def prefix_mask(batch):
+    """Token by token: (batch, 1, both, both), 0 where one may read another."""
+    real, written = batch.mask, batch.inputs["decoder_input_ids"].shape[1]
+    tokens = real.shape[1]
+    found = torch.full((len(real), 1, tokens + written, tokens + written), -1e4)
+    for text, row, column in itertools.product(*map(range, (len(real), tokens + written, tokens + written))):
+        reads_text = column < tokens and real[text, column]
+        reads_before = column >= tokens and row >= column
+        if reads_text or reads_before:
+            found[text, 0, row, column] = 0.0
+    return found
+
+
+@torch.no_grad()
+def test_one_stack_is_transformers_own_under_a_prefix_mask(one_stack):
+    """The encoder's layers as transformers runs them, over the text and what is written behind it."""
+    batch, network = tiny.batch(one_stack), one_stack.network.eval()
+    ids = batch.inputs["decoder_input_ids"]
+    decoder, trunk = network.decoder, network.encoder
+    written = decoder.norm(decoder.pieces(ids) + decoder.positions(torch.arange(ids.shape[1])))
+    read = one_stack.anatomy.embed(batch.inputs["input_ids"], batch.inputs.get("token_type_ids"))
+    stack = trunk.transformer if hasattr(trunk, "transformer") else trunk.encoder
+    hidden = torch.cat([read, written], dim=1)
+    if network.config.niwaki_encoder == "albert":
+        for _ in range(network.config.num_hidden_layers):
+            hidden = stack.albert_layer_groups[0].albert_layers[0](hidden, attention_mask=prefix_mask(batch))
+            hidden = hidden[0] if isinstance(hidden, tuple) else hidden
+    else:
+        hidden = stack(hidden, attention_mask=prefix_mask(batch)).last_hidden_state
+    wanted = hidden[:, read.shape[1] :] @ decoder.pieces.weight.T
+    found = forward(network, one_stack.anatomy, batch, frozenset({HIDDEN, SCORES}))
+    torch.testing.assert_close(found.logits, wanted, atol=2e-5, rtol=0)
+    assert found.logits.std() > 0.05 and len(found.hidden) == len(found.written) == len(one_stack.anatomy.order) + 1
+    assert {one.shape[1] for one in found.hidden} == {read.shape[1]} == {one.shape[-1] for one in found.scores}
+
+
+def test_one_stack_has_no_decoder_to_cut(one_stack):
+    anatomy = one_stack.anatomy
+    assert list(anatomy.stacks) == ["layer"] and len(anatomy.blocks) == len(anatomy.layers)
+    assert {name for name, module in one_stack.network.named_modules() if isinstance(module, nn.Linear)} == set(anatomy.matrices())  # fmt: skip
+    with pytest.raises(Refused, match="decoder: this model has no decoder"):
+        one_stack.clone().operate(Decoder(keep=1))
+
+
+def test_a_matrix_of_one_stack_reads_both_without_padding(one_stack):
+    batch, seen = tiny.batch(one_stack), {}
+    path = next(path for path in one_stack.anatomy.matrices() if "query" in path or "q_lin" in path)
+    handle = one_stack.network.get_submodule(path).register_forward_pre_hook(lambda module, args: seen.update(x=args[0]))  # fmt: skip
+    forward(one_stack.network, one_stack.anatomy, batch)
+    handle.remove()
+    wanted = int(batch.mask.sum() + batch.written.sum())
+    assert len(real_inputs(one_stack.anatomy, path, seen["x"], batch)) == wanted < seen["x"][..., 0].numel()
+
+
+def test_what_reads_by_distance_is_given_a_decoder():
+    with pytest.raises(Refused, match="niwaki_encoder 'mpnet' reads by distance"):
+        writer("mpnet", decoder_layers=0)
 
 
 def test_waves_are_those_of_the_paper():
@@ -78,7 +147,6 @@ def test_what_a_matrix_reads_is_what_was_read_or_what_is_written(model):
     assert read != written
     for path, x in seen.items():
         of_text = not path.startswith("decoder") or ".other.key" in path or ".other.value" in path
-        assert model.anatomy.reads_written(path) != of_text
         assert len(real_inputs(model.anatomy, path, x, batch)) == (read if of_text else written), path
     for path in seen:
         model.network.get_submodule(path)._forward_pre_hooks.clear()

@@ -8,6 +8,7 @@ from niwaki.core.errors import Refused
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
 from niwaki.engines.native.library import MOST_PARTS
+from niwaki.engines.runtime import Runtime
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.forms.digits import Digits
 from niwaki.models.forms.factored import FactoredTable
@@ -42,7 +43,7 @@ class _Translator:
     def program(self) -> p.Program:
         anatomy = self.anatomy
         if anatomy.writes:
-            raise Refused("the native engine reads texts and writes none; torch does")
+            raise Refused(Runtime.no_writing("native engine"))
         if not anatomy.layers:
             raise Refused(
                 f"native engine: it runs encoders with attention, and '{self.network.config.model_type}' has none"

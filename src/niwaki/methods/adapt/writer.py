@@ -1,9 +1,12 @@
 """Gives an encoder a decoder, so that it writes its answers: translations, formulas. The network is then an encoder–decoder.
 
-The encoder stays what the start model is, or is one of another shape with random weights; the decoder begins at random.
+The encoder stays what the start model is, or is one of another shape with random weights; the decoder begins at random. Without layers
+of the decoder's own the encoder's write: what is read and what is written are one row of tokens, and each token reads the whole text
+and what was written up to it.
 
 Paper: Vaswani et al. 2017, Attention Is All You Need (arXiv 1706.03762); a pretrained encoder as in Rothe, Narayan, Severyn 2020,
-Leveraging Pre-trained Checkpoints for Sequence Generation Tasks (arXiv 1907.12461).
+Leveraging Pre-trained Checkpoints for Sequence Generation Tasks (arXiv 1907.12461); one stack as in Dong et al. 2019, Unified Language
+Model Pre-training (arXiv 1905.03197).
 Cost: none before training.
 """
 
@@ -26,7 +29,7 @@ SOME = 64  # pieces of a vocabulary that is not known yet
 
 
 class Writer(Method):
-    layers: int = setting(3, "layers of the decoder", ge=1, le=200)
+    layers: int = setting(3, "layers of the decoder; 0 has none, and the encoder's layers write too (prefix mask)", ge=0, le=200)  # fmt: skip
     heads: int | None = setting(None, "attention heads of each; none takes as many as the encoder has", ge=1)
     neurons: int | None = setting(None, "of each feed-forward block; none takes as many as the encoder has", ge=1)
     positions: Literal["learned", "waves"] = setting("learned", "of what is written: a table, or sines and cosines")
@@ -86,6 +89,8 @@ class Writer(Method):
             faults.append("writer: the model writes already; leave 'writer' out")
         if model.blueprint.edits:
             faults.append("writer: an edited encoder is given no decoder; name 'writer' first, and cut what it makes")
+        if not self.layers and anatomy.relative_table:
+            faults.append(f"writer: a model of family '{model.network.config.model_type}' reads by distance, which tokens of two texts have none of; give the decoder layers")  # fmt: skip
         asked = [name for name in ("depth", "hidden") if getattr(self, name)] + ["shared"] * self.shared
         if asked and self.encoder == "pretrained":
             faults.append(f"writer: {asked[0]} is for a fresh encoder; set encoder = 'fresh', or leave it out")

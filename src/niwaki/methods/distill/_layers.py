@@ -1,13 +1,33 @@
 """What methods that compare layers share: which teacher layer a student layer follows, and how widths are brought together."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from niwaki.core.errors import Refused
 from niwaki.core.seeds import derive
+from niwaki.methods._method import Context, Method
+from niwaki.models.forward import HIDDEN
 from niwaki.models.model import Model
+
+
+class Follower(Method):
+    """Base of `cosine`, `decoded` and `patient`: hidden states of the student, as wide as the teacher's, follow the teacher's."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({HIDDEN})
+    needs_teacher: ClassVar[bool] = True
+    needs_training: ClassVar[bool] = True
+
+    def prepare(self, model: Model, context: Context) -> Model:
+        assert context.teacher_model is not None
+        self.fits(model, context.teacher_model, context.made)
+        self._helpers = projection(model, context.teacher_model, context.seed, self.label())
+        return model
+
+    def wide(self, state: Tensor) -> Tensor:
+        return state if self._helpers is None else self._helpers(state)
 
 
 def layer_map(student: int, teacher: int, how: str) -> list[int]:

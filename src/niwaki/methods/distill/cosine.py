@@ -4,32 +4,22 @@ Paper: Sanh et al. 2019, DistilBERT, a distilled version of BERT (arXiv 1910.011
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
-from niwaki.methods.distill._layers import projection
-from niwaki.models.forward import HIDDEN, Batch, Outputs
+from niwaki.methods._method import Context
+from niwaki.methods.distill._layers import Follower
+from niwaki.models.forward import Batch, Outputs
 from niwaki.models.insides import named
 from niwaki.models.model import Model
 
 
-class Cosine(Method):
+class Cosine(Follower):
     weight: float = setting(1.0, "of this loss; the loss so far is added to it", ge=0)
-
-    needs: ClassVar[frozenset[str]] = frozenset({HIDDEN})
-    needs_teacher: ClassVar[bool] = True
-    needs_training: ClassVar[bool] = True
-
-    def prepare(self, model: Model, context: Context) -> Model:
-        assert context.teacher_model is not None
-        self.fits(model, context.teacher_model)
-        self._helpers = projection(model, context.teacher_model, context.seed, "cosine")
-        return model
 
     def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
         assert teacher is not None
@@ -42,8 +32,7 @@ class Cosine(Method):
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None and context.teacher_model is not None
         theirs = context.teacher(batch).hidden[len(context.teacher_model.anatomy.order)]
-        own = outputs.hidden[len(outputs.hidden) - 1]
-        own = self._helpers(own) if self._helpers is not None else own
+        own = self.wide(outputs.hidden[len(outputs.hidden) - 1])
         real = batch.mask.to(torch.float32)
         apart = 1 - functional.cosine_similarity(own.float(), theirs.float(), dim=-1)  # (batch, tokens)
         return loss + self.weight * (apart * real).sum() / real.sum()

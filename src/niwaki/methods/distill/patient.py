@@ -5,34 +5,24 @@ the soft targets (`logits` before it).
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
-from niwaki.methods.distill._layers import depths, layer_map, projection
-from niwaki.models.forward import HIDDEN, Batch, Outputs
+from niwaki.methods._method import Context
+from niwaki.methods.distill._layers import Follower, depths, layer_map
+from niwaki.models.forward import Batch, Outputs
 from niwaki.models.insides import named
 from niwaki.models.model import Model
 
 
-class Patient(Method):
+class Patient(Follower):
     weight: float = setting(10.0, "of this loss; the loss so far is added to it", ge=0)
     mapping: Literal["skip", "last"] = setting("skip", "teacher layers followed: every n-th, or those before the last")
-
-    needs: ClassVar[frozenset[str]] = frozenset({HIDDEN})
-    needs_teacher: ClassVar[bool] = True
-    needs_training: ClassVar[bool] = True
-
-    def prepare(self, model: Model, context: Context) -> Model:
-        assert context.teacher_model is not None
-        self.fits(model, context.teacher_model)
-        self._helpers = projection(model, context.teacher_model, context.seed, "patient")
-        return model
 
     def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
         assert teacher is not None
@@ -48,7 +38,7 @@ class Patient(Method):
         theirs = context.teacher(batch).hidden
         mapped = self._map(len(outputs.hidden) - 1, len(context.teacher_model.anatomy.order))
         each = [
-            apart(outputs.hidden[depth + 1][:, 0], theirs[source + 1][:, 0], self._helpers)
+            apart(self.wide(outputs.hidden[depth + 1][:, 0]), theirs[source + 1][:, 0])
             for depth, source in enumerate(mapped)
         ]
         return loss + self.weight * torch.stack(each).sum()
@@ -57,9 +47,8 @@ class Patient(Method):
         return layer_map(student, teacher, "top" if self.mapping == "last" else "uniform")[:-1]
 
 
-def apart(own: Tensor, theirs: Tensor, wide: nn.Module | None) -> Tensor:
+def apart(own: Tensor, theirs: Tensor) -> Tensor:
     """Squared distance of the two states at length 1; mean over the batch."""
-    own = wide(own) if wide is not None else own
     return (
         (functional.normalize(own.float(), dim=-1) - functional.normalize(theirs.float(), dim=-1))
         .square()

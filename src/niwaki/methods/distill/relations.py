@@ -13,8 +13,9 @@ from torch.nn import functional
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method
-from niwaki.models.forward import STATES, Batch, Outputs, split_heads
+from niwaki.models.forward import STATES, Batch, Outputs
 from niwaki.models.insides import named
+from niwaki.models.layer import split_heads
 from niwaki.models.model import Model
 
 STATES_COMPARED = ("queries", "keys", "values")

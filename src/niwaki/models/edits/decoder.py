@@ -1,7 +1,5 @@
 """Keeps some whole layers of a decoder."""
 
-from typing import Any
-
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, chosen
@@ -13,7 +11,6 @@ class Decoder(Edit):
     keep: list[int] | int  # which layers, in the order they shall run, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        if not anatomy.writes:
-            raise Refused("decoder: this model only reads; it has no decoder")
-        writer: Any = anatomy
-        writer.take_units(chosen(self.keep, len(anatomy.stacks["decoder layer"]), "decoder"))
+        if not anatomy.decodes:
+            raise Refused("decoder: this model has no decoder")
+        anatomy.take_units(chosen(self.keep, len(anatomy.stacks["decoder layer"]), "decoder"))

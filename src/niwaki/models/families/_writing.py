@@ -14,24 +14,20 @@ from niwaki.answers._search import START
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.block import Block
-from niwaki.models.decoding import Pair, Unit, decoded, ignored, remembered
-from niwaki.models.layer import Layer, reads
+from niwaki.models.decoding import Pair, decoded, remembered
+from niwaki.models.layer import Layer, ignored, reads
 from niwaki.models.tables import Borrowed, Positions, lend
 
 
 class Writing(Anatomy):
     """`layers` and `order` are the encoder's; `attentions`, `blocks`, `matrices` and tables are of both."""
 
-    writes = True
+    writes = decodes = True
     for_tokens = False
     heads_of_decoder: ClassVar[str]  # names in the config
     neurons_of_decoder: ClassVar[str]
     depth_of_decoder: ClassVar[str] = "decoder_layers"
     unit_list: ClassVar[str]  # of the decoder's layers, from the network
-
-    @property
-    def units(self) -> list[Unit]:
-        raise NotImplementedError
 
     @property
     def most_written(self) -> int:
@@ -61,19 +57,19 @@ class Writing(Anatomy):
         return {**super().stacks, "decoder layer": [*self.units]}
 
     def take_units(self, keep: list[int]) -> None:
-        """These of the decoder's layers stay, in this order."""
         modules = [own.module for own, _ in self.units]
         self.network.set_submodule(self.unit_list, nn.ModuleList([modules[number] for number in keep]))
         setattr(self.network.config, self.depth_of_decoder, len(keep))
 
-    def reads_written(self, path: str) -> bool:
-        """All of the decoder's but keys and values of what was read."""
+    def real_tokens(self, path: str, read: Tensor, written: Tensor) -> Tensor:
+        """All of the decoder's but keys and values of what was read are given what is written."""
         names = {id(module): name for name, module in self.network.named_modules()}
         whole = [f"{names[id(own.module)]}." for own, _ in self.units]
         others = [
             f"{names[id(other.module)]}.{other.path(part)}" for _, other in self.units for part in ("key", "value")
         ]
-        return path.startswith(tuple(whole)) and not f"{path}.".startswith(tuple(f"{one}." for one in others))
+        own = path.startswith(tuple(whole)) and not f"{path}.".startswith(tuple(f"{one}." for one in others))
+        return written if own else read
 
     def shape(self, depth: int, width: int, heads: int, neurons: int) -> dict[str, int]:
         """The decoder's depth is its own."""
@@ -106,22 +102,18 @@ class Writing(Anatomy):
     # ── the lean pass ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def remember(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[Pair]:
-        """What the decoder reads of texts (batch, tokens): keys and values of each of its layers."""
         hidden = self.stretch(self.embed(ids, types), mask, 0, len(self.order), every=True)
         return remembered(self.units, self.read(hidden))
 
     def step(
         self, ids: Tensor, place: Tensor, mask: Tensor, memory: list[Pair], past: list[Pair]
     ) -> tuple[Tensor, list[Pair]]:
-        """The last token of each hypothesis (texts, hypotheses), all at one place, to the logarithms of how likely each piece comes
-        next (texts, hypotheses, pieces), and the past with that token."""
         hidden = self.embed_written(ids.reshape(-1, 1), place).reshape(*ids.shape, -1)
         bias = self.written_bias(place, past[0][0].shape[2] + 1)
         hidden, past = decoded(self.units, hidden, memory, ignored(mask, hidden), past, bias=bias)
         return torch.log_softmax(self.scores(hidden).float(), dim=-1), past
 
     def nothing_written(self, hypotheses: int, like: Tensor) -> list[Pair]:
-        """The past of hypotheses that have not begun."""
         sizes = [(own.heads, own.head_width) for own, _ in self.units if reads(own)]
         return [(like.new_zeros(hypotheses, heads, 0, width),) * 2 for heads, width in sizes]
 
@@ -146,6 +138,8 @@ class Stock(Writing):
 
     @classmethod
     def refuse(cls, config: dict[str, Any]) -> None:
+        if config.get(cls.depth_of_decoder) == 0:
+            raise Refused(f"config: {cls.depth_of_decoder} is 0; a {config['model_type']} writes with layers of its own, of which it needs one at least")  # fmt: skip
         if config.get("tie_word_embeddings") is False:
             raise Refused(f"config: a {config['model_type']} whose output has numbers of its own is not supported (tie_word_embeddings); take one that shares its table")  # fmt: skip
 

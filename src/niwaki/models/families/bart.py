@@ -70,7 +70,8 @@ class Bart(Stock):
 
     def _embedded(self, side: Any, ids: Tensor, first: Tensor | int) -> Tensor:
         places = torch.arange(ids.shape[1], device=ids.device) + first
-        return side.layernorm_embedding(side.embed_tokens(ids) + side.embed_positions.at(places))
+        found = side.embed_tokens(ids) + side.embed_positions.at(places)
+        return side.layernorm_embedding(found) if self.norms_of_embeddings else found
 
     def scores(self, hidden: Tensor) -> Tensor:
         return self.network.lm_head(hidden) + self.network.final_logits_bias

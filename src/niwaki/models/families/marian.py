@@ -2,9 +2,6 @@
 
 from typing import Any
 
-import torch
-from torch import Tensor
-
 from niwaki.core.errors import Refused
 from niwaki.models.families.bart import Bart
 
@@ -25,7 +22,3 @@ class Marian(Bart):
         for side in (network.model.encoder, network.model.decoder):
             side.embed_tokens.scale, side.embed_scale = side.embed_scale, 1.0  # as BART has it
             side.embed_positions.weight.requires_grad_(False)
-
-    def _embedded(self, side: Any, ids: Tensor, first: Tensor | int) -> Tensor:
-        places = torch.arange(ids.shape[1], device=ids.device) + first
-        return side.embed_tokens(ids) + side.embed_positions.at(places)

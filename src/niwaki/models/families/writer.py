@@ -21,7 +21,7 @@ class Writer(Writing):
     unit_list: ClassVar[str] = f"{DECODER}.layer"
 
     def __new__(cls, network: Network) -> Any:
-        return object.__new__(mixed(str(network.config.niwaki_encoder)))
+        return object.__new__(mixed(str(network.config.niwaki_encoder), bool(network.config.decoder_layers)))
 
     @classmethod
     def introduce(cls) -> None:
@@ -33,6 +33,8 @@ class Writer(Writing):
     def refuse(cls, config: dict[str, Any]) -> None:
         if family_of(str(config.get("niwaki_encoder", "bert"))).writes:
             raise Refused(f"config: niwaki_encoder '{config['niwaki_encoder']}' writes already; a decoder is for a family that reads")  # fmt: skip
+        if config.get("decoder_layers") == 0 and family_of(str(config.get("niwaki_encoder", "bert"))).relative_table:
+            raise Refused(f"config: niwaki_encoder '{config['niwaki_encoder']}' reads by distance, which tokens of two texts have none of; it needs a decoder (decoder_layers)")  # fmt: skip
 
     @property
     def decoder(self) -> Any:
@@ -71,7 +73,9 @@ class Writer(Writing):
 
 
 @cache
-def mixed(family: str) -> type[Anatomy]:
+def mixed(family: str, decodes: bool) -> type[Anatomy]:
     """A writer whose encoder is of the family: what it does not say itself, the family says."""
-    encoder = family_of(family)
-    return type(f"Writing{encoder.__name__}", (Writer, encoder), {"in_transformers": False, "for_tokens": False})
+    from niwaki.models.families._prefix import Prefix
+
+    kind, encoder = Writer if decodes else Prefix, family_of(family)
+    return type(f"{kind.__name__}{encoder.__name__}", (kind, encoder), {"in_transformers": False, "for_tokens": False})

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-OUT_OF_REACH = -1e4  # lower than any state or score
+from niwaki.models.layer import OUT_OF_REACH
 
 
 def texts_of(ids: Tensor, mask: Tensor, separator: int | None, count: int) -> Tensor:

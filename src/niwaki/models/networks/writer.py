@@ -12,9 +12,9 @@ from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, Pretraine
 from transformers.activations import ACT2FN
 from transformers.modeling_outputs import Seq2SeqLMOutput
 
-from niwaki.models.anatomy import family_of
-from niwaki.models.decoding import Unit, decoded, ignored, remembered
-from niwaki.models.layer import Layer
+from niwaki.models.anatomy import anatomy_of, family_of
+from niwaki.models.decoding import Unit, decoded, prefix, remembered
+from niwaki.models.layer import Layer, ignored, run_layer
 from niwaki.models.tables import scores
 
 OWN = "decoder_"  # keys of the config that are the decoder's begin so; all others are the encoder's
@@ -25,7 +25,7 @@ class WriterConfig(PretrainedConfig):
 
     model_type = "writer"
     niwaki_encoder: str = "bert"  # the family
-    decoder_layers: int = 2
+    decoder_layers: int = 2  # 0: the encoder's layers write
     decoder_heads: int = 4
     decoder_neurons: int = 128
     decoder_pieces: int = 100  # of what is written
@@ -139,14 +139,29 @@ class WriterForConditionalGeneration(PreTrainedModel):
         return_dict: bool = True, **others: Any,
     ) -> Any:  # fmt: skip
         """All tokens of what is to be written at once: each is told from those before it."""
+        if not self.config.decoder_layers:
+            return self._by_one_stack(input_ids, attention_mask, decoder_input_ids, output_hidden_states, **others)
         read = self.encoder(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=output_hidden_states, **others)  # fmt: skip
         units, memory = self.decoder.units, read.last_hidden_state
         hidden = self.dropout(self.decoder.embed(decoder_input_ids))
+        passed = [hidden]
         hidden, _ = decoded(
-            units, hidden, remembered(units, memory), ignored(attention_mask, hidden), drop=self.dropout
+            units, hidden, remembered(units, memory), ignored(attention_mask, hidden), drop=self.dropout, passed=passed
         )
         logits: Any = self.decoder.scores(hidden)
-        return Seq2SeqLMOutput(logits=logits, encoder_hidden_states=read.hidden_states)
+        written: Any = tuple(passed) if output_hidden_states else None
+        return Seq2SeqLMOutput(logits=logits, encoder_hidden_states=read.hidden_states, decoder_hidden_states=written)
+
+    def _by_one_stack(self, ids: Tensor, mask: Tensor, written: Tensor, every: bool, token_type_ids: Tensor | None = None) -> Any:  # fmt: skip
+        """Through the encoder's layers go what is read and what is written as one row of tokens, under a prefix mask."""
+        anatomy, tokens = anatomy_of(self), ids.shape[1]
+        hidden = [torch.cat([anatomy.embed(ids, token_type_ids), self.dropout(self.decoder.embed(written))], dim=1)]
+        scores = prefix(ignored(mask, hidden[0]), hidden[0][:, tokens:])
+        for layer, _ in anatomy.units:
+            hidden.append(run_layer(layer, hidden[-1], scores, slice(None), self.dropout))
+        logits: Any = self.decoder.scores(hidden[-1][:, tokens:])
+        states: Any = [tuple(one[:, place] for one in hidden) if every else None for place in (slice(tokens), slice(tokens, None))]  # fmt: skip
+        return Seq2SeqLMOutput(logits=logits, encoder_hidden_states=states[0], decoder_hidden_states=states[1])
 
     @torch.no_grad()
     def _init_weights(self, module: Any) -> None:

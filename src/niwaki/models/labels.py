@@ -1,0 +1,33 @@
+"""Names of a head's outputs: read from a config, given to a network, and found again in another order."""
+
+from typing import Any
+
+from niwaki.core.errors import Refused
+from niwaki.models.anatomy import Network
+from niwaki.models.config_rules import CONFIG
+
+
+def labels_in(config: dict[str, Any]) -> list[str]:
+    """The labels of a config.json, by their numbers: JSON has only text for keys, and "10" sorts before "2"."""
+    names = config.get("id2label")
+    if not isinstance(names, dict) or not all(str(number).isdigit() for number in names):
+        raise Refused(f"{CONFIG}: id2label must be a table from numbers to labels")
+    return [str(name) for _, name in sorted((int(number), name) for number, name in names.items())]
+
+
+def moved(config: dict[str, Any], labels: list[str]) -> list[int]:
+    """Where each of the labels was in a config that has the same ones in another order; empty where it has not."""
+    names = config.get("id2label")
+    have = labels_in(config) if isinstance(names, dict) and len(names) == len(labels) else []
+    return [have.index(name) for name in labels] if have != labels and sorted(have) == sorted(labels) else []
+
+
+def name_labels(network: Network, labels: list[str], where: str) -> None:
+    """Gives the outputs of the head their names; there must be as many."""
+    have = len(network.config.id2label)
+    if len(labels) != have:
+        raise Refused(
+            f"{where}: an edited model keeps its head, which has {have} labels, and {len(labels)} are asked for"
+        )
+    network.config.id2label = dict(enumerate(labels))
+    network.config.label2id = {name: number for number, name in enumerate(labels)}
