@@ -12,7 +12,7 @@ from records import append, circumstances
 
 from niwaki.answers._kind import softmax
 from niwaki.evaluate.thresholds import answered_by, choose, temperature
-from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro
+from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro, mistaken
 
 POPULATION = 100_000
 MEASURES = {"accuracy": accuracy, "f1": f1_binary, "f1_macro": lambda said, gold: f1_macro(said, gold, 4)}
@@ -26,6 +26,9 @@ class Made:
 
     def scores(self, outcomes: np.ndarray) -> dict[str, float]:
         return {self.metric: MEASURES[self.metric](outcomes[:, 0], outcomes[:, 1])}
+
+    def lost(self, outcomes: np.ndarray) -> np.ndarray:
+        return mistaken(outcomes)
 
 
 def rows(generator: np.random.Generator, count: int, skills: tuple[float, ...], labels: int, alike: float) -> tuple[np.ndarray, list[np.ndarray]]:  # fmt: skip
@@ -47,6 +50,10 @@ def outcomes(logits: np.ndarray, gold: np.ndarray) -> np.ndarray:
     return np.stack([logits.argmax(axis=1), gold], axis=1)
 
 
+def sure(logits: np.ndarray) -> np.ndarray:
+    return softmax(logits).max(axis=1)
+
+
 def draw(seed: int, setting: dict[str, Any]) -> dict[str, float] | None:
     """What is truly kept, and the share that stops before the last model."""
     generator = np.random.default_rng([seed, setting["rows"], len(setting["skills"]), setting["labels"]])
@@ -54,11 +61,13 @@ def draw(seed: int, setting: dict[str, Any]) -> dict[str, float] | None:
     gold, logits = rows(generator, setting["rows"], setting["skills"], setting["labels"], setting["alike"])
     heat = [temperature(one, gold) for one in logits]
     logits = [one / t for one, t in zip(logits, heat, strict=True)]
-    chosen = choose(task, logits, [outcomes(one, gold) for one in logits], setting["keep"], setting["level"])  # type: ignore[arg-type]
+    chosen = choose(
+        task, [sure(one) for one in logits], [outcomes(one, gold) for one in logits], setting["keep"], setting["level"]
+    )  # type: ignore[arg-type]
     if chosen is None:
         return None
     gold, logits = rows(generator, POPULATION, setting["skills"], setting["labels"], setting["alike"])
-    sureness = np.stack([softmax(one / t).max(axis=1) for one, t in zip(logits[:-1], heat, strict=False)])
+    sureness = np.stack([sure(one / t) for one, t in zip(logits[:-1], heat, strict=False)])
     by = answered_by(sureness, chosen.threshold)
     every = np.stack([outcomes(one, gold) for one in logits])
     kept = task.scores(every[by, np.arange(POPULATION)])[task.metric] / task.scores(every[-1])[task.metric]

@@ -1,4 +1,4 @@
-"""Meets each of the 120 hostile files with a process of its own, under strace: exit code, lines, time, memory, and what
+"""Meets each of the 130 hostile files with a process of its own, under strace: exit code, lines, time, memory, and what
 the process made. Appends a record, with a line for each case, to results/hostile.jsonl. Needs strace.
 
     python benchmarks/hostile.py [name ...]     all, or those whose name holds one of the words (then nothing is recorded)

@@ -7,6 +7,7 @@ from typing import Any
 
 from records import append, circumstances, read
 
+from niwaki.core.files import read_json
 from niwaki.core.lock import locked
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.speed import race
@@ -18,14 +19,18 @@ RACE_TEXTS = 192
 SPENT = ("seconds", "cpu_seconds", "joules", "tier")
 
 
-def main(about: str | None, name: str, keys: tuple[str, ...], jobs: Iterable[tuple[Any, ...]], run: Callable[..., dict[str, Any]]) -> None:  # fmt: skip
+def main(about: str | None, name: str, keys: tuple[str, ...], jobs: Iterable[tuple[Any, ...]], run: Callable[..., dict[str, Any]], **options: str) -> None:  # fmt: skip
     """Runs those of the jobs that the command line names, and that are not in the records `name` yet; a job is the values of
-    `keys`, and is named by them with strokes between, or by the first of them."""
+    `keys`, and is named by them with strokes between, or by the first of them. `options`: more that the command line may say,
+    each with what it means; `run` is given it."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("data")
     parser.add_argument("names", nargs="*", help="/".join(keys) + ", or the first of these; none takes all")
     parser.add_argument("--list", action="store_true", help="show the jobs there are")
+    for option, meaning in options.items():
+        parser.add_argument(f"--{option}", default="", help=meaning)
     given = parser.parse_args()
+    said = {option: getattr(given, option) for option in options}
     known = {"/".join(map(str, job)): job for job in jobs}
     wanted = [one for one in known if not given.names or any(f"{one}/".startswith(f"{some}/") for some in given.names)]
     if given.list:
@@ -35,7 +40,7 @@ def main(about: str | None, name: str, keys: tuple[str, ...], jobs: Iterable[tup
     done = {"/".join(str(row[key]) for key in keys) for row in read(name)}
     for one in wanted:
         if one not in done:
-            append(name, {**run(*known[one], given.data), **circumstances()})
+            append(name, {**run(*known[one], given.data, **said), **circumstances()})
 
 
 def home(task: str, seed: int) -> Path:
@@ -50,16 +55,31 @@ def make(plan: Plan, folder: Path) -> None:
             run_stage(plan, stage, folder, Ledger(folder / "ledger.jsonl"), lambda: False)
 
 
-def both(plan: Plan, folder: Path) -> list[Path]:
-    """The folders of the teacher, the first stage, and of what was made last."""
-    return [folder / plan.stages[place].folder for place in (0, -1)]
+def both(plan: Plan, folder: Path, teacher: str = "") -> list[Path]:
+    """The folders of the teacher, a stage, the first where none is named, and of what was made last."""
+    first = plan.stage(teacher) if teacher else plan.stages[0]
+    return [folder / stage.folder for stage in (first, plan.stages[-1])]
 
 
-def raced(plan: Plan, folder: Path) -> dict[str, Any]:
+def raced(plan: Plan, folder: Path, teacher: str = "") -> dict[str, Any]:
     """Laps of `teacher` and `made`, both as ONNX Runtime runs them, on the same texts in turns."""
     texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
-    engines = {name: Predictor(one / "model", engine="onnx").values for name, one in zip(("teacher", "made"), both(plan, folder), strict=True)}  # fmt: skip
+    engines = {name: Predictor(one / "model", engine="onnx").values for name, one in zip(("teacher", "made"), both(plan, folder, teacher), strict=True)}  # fmt: skip
     return race(engines, texts, reference="teacher")["contenders"]
+
+
+def student_of(plan: Plan, folder: Path, teacher: str, part: str = "") -> dict[str, Any]:
+    """What was made last beside the stage that taught it, or that it was cut from; `part` is another test than the first."""
+    bytes_, scores = [], []
+    for home in both(plan, folder, teacher):
+        result = read_json(home / "result.json")
+        bytes_.append(result["bytes"])
+        scores.append(result["parts"][part] if part else result["score"])
+    own = plan.stages[plan.stages.index(plan.stage(teacher)) + 1 :]
+    return {
+        "teacher_bytes": bytes_[0], "teacher_score": scores[0]["value"], "bytes": bytes_[1], "score": scores[1],
+        "joules": sum(spent_on(stage, folder)["joules"] for stage in own), "race": raced(plan, folder, teacher),
+    }  # fmt: skip
 
 
 def stages_of(plan: Plan, folder: Path) -> dict[str, Any]:

@@ -279,6 +279,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("roles", "Semantic roles", render_roles.roles),
     ("wmt22", "Translation: the scorer", render_translation.wmt22),
     ("writing", "Formulas and translations", render_writing.writing),
+    ("search", "Writing, against generate of transformers", render_writing.search),
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
     ("stack", "Compressions, alone and stacked", render_stack.stack),

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from render_students import Student, table
+
 Record = dict[str, Any]
 NAMES = {
-    "minilm": "MiniLM-L6", "minilm-longer": "the same, three epochs more", "minilm-int8": "MiniLM-L6 in 8 bits", "quarter": "MiniLM-L6, its words trimmed, 8 bits, without training", "half": "three layers, taught by it, 8 bits",
-    "half-alone": "three layers, without a teacher, 8 bits",
+    "minilm": "MiniLM-L6, three epochs", "minilm-longer": "the same, two epochs more (the teacher)", "quarter": "the teacher, its words trimmed, 8 bits, without training",
+    "tenth": "four layers, taught, 4 bits", "tenth-alone": "the same network, not taught, 4 bits",
 }  # fmt: skip
 ASKED = 0.75
 
@@ -27,7 +29,7 @@ def roles(rows: list[Record]) -> str:
             "",
             goal([row for row in found if row["name"] in ("minilm", "minilm-longer")] or found),
             "",
-            *smaller(newest),
+            *students(newest),
             *heads(first),
             "",
             costs(first),
@@ -56,17 +58,12 @@ def goal(found: list[Record]) -> str:
     return f"Asked of MiniLM-L6 with predicates given: at least {100 * ASKED:.0f}; it is {100 * value:.1f}{'' if value >= ASKED else ', which falls short'}. Its training took {spent / 60:.0f} CPU minutes."
 
 
-def smaller(newest: dict[str, Record]) -> list[str]:
-    """Asked: at most a quarter of the bytes, at least 97 % of the score."""
-    if "quarter" not in newest:
-        return []
-    small, whole = newest["quarter"], newest["minilm"]
-    kept, share = small["score"]["value"] / whole["score"]["value"], small["bytes"] / whole["bytes"]
-    met = "met" if kept >= 0.97 and share <= 0.25 else "not met"
-    return [
-        f"In 8 bits with its words trimmed {kept:.1%} of MiniLM-L6's F1 is kept in {share:.1%} of its bytes (asked: 97 % in 25 %: {met}).",
-        "",
-    ]
+def students(newest: dict[str, Record]) -> list[str]:
+    made = [Student("roles", name, **newest[name]["student"]) for name in ("quarter", "tenth") if name in newest]
+    if made and "tenth-alone" in newest:
+        alone = newest["tenth-alone"]
+        made.append(Student("roles", "tenth-alone", alone["bytes"], alone["score"], made[0].teacher_bytes, made[0].teacher_score, 0.0, None))  # fmt: skip
+    return [*table(made), ""] if made else []
 
 
 def heads(row: Record) -> list[str]:

@@ -2,16 +2,14 @@
 
 from typing import Any
 
+from render_students import NAMES, Student, cells, table, told
+
 Record = dict[str, Any]
 TASKS = {
     "cogs": "COGS", "scan": "SCAN, simple", "geoquery": "GeoQuery, FunQL", "atis": "ATIS", "multi30k": "Multi30k en→de, 2016",
 }  # fmt: skip
 ASKED = {"cogs": 0.98, "scan": 0.995, "geoquery": 0.80, "atis": 0.82, "multi30k": 0.36}
 GENERAL = 0.30  # asked of COGS's generalization
-NAMES = {
-    "int8": "8 bits", "quarter": "a quarter, without training", "tenth": "a tenth, taught", "tenth-alone": "the same network without the teacher",
-}  # fmt: skip
-KEPT = {"quarter": (1 / 4, 0.97), "tenth": (1 / 10, 0.93)}  # at most so many bytes, at least so much of the score
 
 
 def writing(rows: list[Record]) -> str:
@@ -25,32 +23,45 @@ def writing(rows: list[Record]) -> str:
         "",
         "| task | metric | asked | teacher | also | parameters | MB | CPU minutes |",
         "|---|---|---|---|---|---|---|---|",
-        *(teacher_line(task, row) for task, row in teachers.items()),
+        *(teacher_line(TASKS[task], task, row) for task, row in teachers.items()),
+        *(
+            teacher_line(f"{TASKS[task]}, one stack that reads and writes", task, newest[task, "prefix"])
+            for task in TASKS
+            if (task, "prefix") in newest
+        ),
     ]
     students = [(task, name) for task in teachers for name in NAMES if (task, name) in newest]
     if students:
+        lines += ["", *table([student(task, name, newest[task, name], teachers[task]) for task, name in students])]
+    cascades = [newest[task, "cascade"] for task in teachers if (task, "cascade") in newest]
+    if cascades:
         lines += [
             "",
-            "Students, against their teacher: bytes of the whole folder, score kept, and texts a second of both in ONNX Runtime, interleaved. Payback is the number of texts "
-            "after which what the student took to make (its own stages) is saved.",
+            "Cascades: the tenth writes, and where it is unsure the teacher does ([Cascades](cascade.md)). How sure is sure enough was chosen on the validation rows; "
+            "time and energy are of test texts, in ONNX Runtime, interleaved with the teacher alone.",
             "",
-            "| task | student | MB | of the teacher's bytes | score | kept | asked | faster | J per 1,000 texts (teacher's) | payback, texts |",
-            "|---|---|---|---|---|---|---|---|---|---|",
-            *(student_line(task, name, newest[task, name], teachers[task]) for task, name in students),
+            "| task | asked to keep | answered by the tenth, validation | kept there | answered by the tenth, test | kept there | faster than the teacher | J per 1,000 texts (teacher's) |",
+            "|---|---|---|---|---|---|---|---|",
+            *map(cascade_line, cascades),
         ]
     return "\n".join(lines)
 
 
-def teacher_line(task: str, row: Record) -> str:
-    score = row["score"]
+def cascade_line(row: Record) -> str:
+    ratio, joules = row["speed"]["cascade"]["ratio"], [row["speed"][name]["joules_per_1000"] for name in ("cascade", "teacher")]  # fmt: skip
     return cells(
-        TASKS[task], score["metric"], f"{100 * ASKED[task]:.4g}", told(score), also(task, row), f"{row['parameters'] / 1e6:.1f} M",
-        f"{row['bytes'] / 1e6:.1f}", f"{row['spent'][0]['cpu_seconds'] / 60:.0f}",
+        TASKS[row["task"]], f"{row['keep']:.0%}", f"{row['answers']['tenth']:.1%}", f"{row['validation']['kept']:.1%}",
+        f"{row['test']['answers'][0]:.1%}", f"{row['test']['kept']:.1%}",
+        f"{ratio['value']:.2f} × ({ratio['low']:.2f} to {ratio['high']:.2f})", f"{joules[0]:.1f} ({joules[1]:.1f})",
     )  # fmt: skip
 
 
-def told(score: Record) -> str:
-    return f"**{100 * score['value']:.1f}** ({100 * score['low']:.1f} to {100 * score['high']:.1f})"
+def teacher_line(title: str, task: str, row: Record) -> str:
+    score = row["score"]
+    return cells(
+        title, score["metric"], f"{100 * ASKED[task]:.4g}", told(score), also(task, row), f"{row['parameters'] / 1e6:.1f} M",
+        f"{row['bytes'] / 1e6:.1f}", f"{row['spent'][0]['cpu_seconds'] / 60:.0f}",
+    )  # fmt: skip
 
 
 def also(task: str, row: Record) -> str:
@@ -60,25 +71,39 @@ def also(task: str, row: Record) -> str:
     return ", ".join(found) + (f" (asked {100 * GENERAL:.0f})" if task == "cogs" else "")
 
 
-def student_line(task: str, name: str, row: Record, teacher: Record) -> str:
-    share, kept = row["bytes"] / teacher["bytes"], row["score"]["value"] / teacher["score"]["value"]
-    bytes_asked, kept_asked = KEPT.get(name, (0, 0))
-    asked = f"{100 * kept_asked:.0f} % in {bytes_asked:.0%}: {'met' if share <= bytes_asked and kept >= kept_asked else 'not met'}" if kept_asked else ""  # fmt: skip
-    return cells(
-        TASKS[task], NAMES[name], f"{row['bytes'] / 1e6:.2f}", f"{share:.1%}", told(row["score"]), f"{kept:.1%}", asked, *speed(row)
+def student(task: str, name: str, row: Record, teacher: Record) -> Student:
+    return Student(
+        TASKS[task], name, row["bytes"], row["score"], teacher["bytes"], teacher["score"]["value"],
+        sum(one["joules"] for one in row["spent"][1:]), row.get("race"),
     )  # fmt: skip
 
 
-def speed(row: Record) -> list[str]:
-    """How much faster than the teacher, joules of both for 1,000 texts, and after how many texts the making is paid back."""
-    if "race" not in row:
-        return [""] * 3
-    made, teacher = row["race"]["made"], row["race"]["teacher"]
-    own, theirs = (one["energy_per_1000"]["joules"] for one in (made, teacher))
-    spent = sum(one["joules"] for one in row["spent"][1:])
-    payback = f"{1000 * spent / (theirs - own):,.0f}" if theirs > own else "never"
-    return [f"{made['ratio']['value']:.1f} ×", f"{own:.1f} ({theirs:.1f})", payback]
+def search(rows: list[Record]) -> str:
+    """The newest record of each width of the beam."""
+    newest = {row["beam"]: row for row in rows}
+    first = rows[-1]
+    shape = first["shape"]
+    lines = []
+    for beam, row in sorted(newest.items()):
+        found = row["contenders"]
+        ours = [
+            f"{found[name]['throughput']['value']:.0f} ({ratio(found[name]['ratio'])})" for name in ("onnx", "torch")
+        ]
+        joules = " / ".join(f"{found[name]['energy_per_1000']['joules']:.0f}" for name in ("transformers", "onnx"))
+        same = ", ".join(f"{name} {count} of {row['texts']}" for name, count in row["same"].items())
+        lines.append(cells(str(beam), f"{found['transformers']['throughput']['value']:.0f}", *ours, joules, same))
+    return "\n".join(
+        [
+            f"Command: `python benchmarks/search.py`. A Marian with random weights, {shape['encoder_layers']} + {shape['decoder_layers']} layers of {shape['d_model']}, {first['pieces']:,} pieces, "
+            f"{first['texts']} texts each written to {first['longest']} tokens: `generate` of transformers (eager, fp32, batches of 32, all cores) beside the same weights in niwaki; "
+            "texts a second, with the ratio and its 95 % interval.",
+            "",
+            "| beam | transformers | niwaki, ONNX Runtime | niwaki, torch | J per 1,000 texts: transformers / ONNX Runtime | the same text |",
+            "|---|---|---|---|---|---|",
+            *lines,
+        ]
+    )
 
 
-def cells(*values: str) -> str:
-    return f"| {' | '.join(values)} |"
+def ratio(one: Record) -> str:
+    return f"{one['value']:.2f} ×, {one['low']:.2f} to {one['high']:.2f}"

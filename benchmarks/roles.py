@@ -1,8 +1,8 @@
 """Semantic roles on PropBank's English Web Treebank: `python benchmarks/roles.py DATA [names …]`.
 
 DATA is a folder of tasks (docs/tasks.md) that holds propbank_ewt and, where heads are to be scored too, universal_propositions.
-MiniLM is fine-tuned, packed in 8 bits, and students of three layers are made of it with and without its help. Appends a record of
-each to results/roles.jsonl; runs lie in runs/roles, and what is there already is not made again.
+MiniLM is fine-tuned, packed in 8 bits, and a student of four layers in 4 bits is made of it with and without its help. Appends a record
+of each to results/roles.jsonl; runs lie in runs/roles, and what is there already is not made again.
 """
 
 import time
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jobs
-from jobs import both, stages_of
+from jobs import both, stages_of, student_of
 
 from niwaki.answers.roles import stretches
 from niwaki.core.files import read_json
@@ -25,26 +25,20 @@ from niwaki.tasks._sentences import NONE
 from niwaki.tasks.roles import Roles
 
 FOLDER = Path("runs") / "roles"
-TEACHER = {
-    "name": "teacher",
-    "methods": [{"use": "freeze"}],
-    "train": {"epochs": 3, "lr": 5e-4, "batch": 32, "dropout": 0.0, "validations": 2},
-}
-LONGER = {
-    "name": "longer",
-    "methods": [{"use": "freeze"}],
-    "train": {"epochs": 3, "lr": 3e-4, "batch": 32, "dropout": 0.0, "validations": 2},
-}
-CUT = [{"use": "vocabulary"}, {"use": "student", "layers": 3}]
-TRAIN = {"epochs": 1, "lr": 5e-4, "batch": 32, "dropout": 0.0}
-INT8 = {"name": "int8", "methods": [{"use": "int8"}]}
+TRAIN = {"batch": 32, "dropout": 0.0}
+TEACHER = [
+    {"name": "teacher", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 3, "lr": 5e-4, "validations": 2}},
+    {"name": "longer", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 2, "lr": 3e-4, "validations": 2}},
+]
+CUT = [{"use": "vocabulary"}, {"use": "student", "layers": 4}]
+SHORT = {**TRAIN, "epochs": 1, "lr": 5e-4}
+BITS4 = {"name": "bits4", "methods": [{"use": "gptq", "bits": 4}]}
 JOBS: dict[str, list[dict[str, Any]]] = {
-    "minilm": [TEACHER],
-    "minilm-longer": [TEACHER, LONGER],
-    "minilm-int8": [TEACHER, INT8],
-    "quarter": [TEACHER, {"name": "quarter", "methods": [{"use": "vocabulary"}, {"use": "int8"}]}],
-    "half": [TEACHER, {"name": "half", "start": "teacher", "teacher": "teacher", "methods": [*CUT, {"use": "logits"}], "train": TRAIN}, INT8],
-    "half-alone": [{"name": "alone", "methods": CUT, "train": TRAIN}, INT8],
+    "minilm": TEACHER[:1],
+    "minilm-longer": TEACHER,
+    "quarter": [*TEACHER, {"name": "quarter", "methods": [{"use": "vocabulary"}, {"use": "int8"}]}],
+    "tenth": [*TEACHER, {"name": "tenth", "teacher": "longer", "methods": [*CUT, {"use": "logits"}], "train": SHORT}, BITS4],
+    "tenth-alone": [{"name": "alone", "methods": CUT, "train": SHORT}, BITS4],
 }  # fmt: skip
 
 
@@ -54,14 +48,15 @@ def run(name: str, data: str) -> dict[str, Any]:
     jobs.make(plan, FOLDER)
     made = both(plan, FOLDER)[1]
     predictor = Predictor(made / "model")
-    return {"name": name, **summary(plan, made), "sentences": whole(plan, predictor), "heads": by_heads(Path(data), predictor), "parts": parts(plan, predictor)}  # fmt: skip
+    taught = {"student": student_of(plan, FOLDER, "longer")} if name in ("quarter", "tenth") else {}
+    return {"name": name, **summary(plan, made), "sentences": whole(plan, predictor), "heads": by_heads(Path(data), predictor) if name.startswith("minilm") else {}, "parts": parts(plan, predictor), **taught}  # fmt: skip
 
 
 def summary(plan: Plan, made: Path) -> dict[str, Any]:
     result = read_json(made / "result.json")
     rows = {part: table.num_rows for part, table in plan.task.splits().items()}
     spent = jobs.spent_on(plan.stages[0], FOLDER)
-    return {"rows": rows, "bytes": result["bytes"], "score": result["score"], "parity": result["parity"], "first_spent": spent, "train": TEACHER["train"], **stages_of(plan, FOLDER)}  # fmt: skip
+    return {"rows": rows, "bytes": result["bytes"], "score": result["score"], "parity": result["parity"], "first_spent": spent, "train": TEACHER[0]["train"], **stages_of(plan, FOLDER)}  # fmt: skip
 
 
 def whole(plan: Plan, predictor: Predictor) -> dict[str, float]:

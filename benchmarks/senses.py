@@ -2,6 +2,7 @@
 
 DATA is a folder of tasks (docs/senses.md) with `wsd_raganato`, `semcor` and `wordnet30`. Appends a record per job to
 results/senses.jsonl; stages lie in runs/senses-SEED, and what is there already is not made again. `--list` shows the jobs.
+Those of mpnet need its folder: `--mpnet FOLDER`.
 """
 
 from collections.abc import Callable
@@ -9,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jobs import main, make, spent_on
+from jobs import both, main, make, spent_on, student_of
 
 from niwaki.answers.senses import Sentence, Target
 from niwaki.core.files import folder_bytes, read_json
 from niwaki.data.files import read_table
 from niwaki.engines.predictor import Predictor
-from niwaki.evaluate.quality import difference, quality
+from niwaki.evaluate.quality import difference
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
 from niwaki.tasks._sense_baselines import counted, first_sense, most_frequent
@@ -33,24 +34,23 @@ TEACHER: list[Stage] = [
     {"name": "first", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 2e-4}},
     {"name": "teacher", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 1e-4}},
 ]
-SMALL = [{"use": "student", "layers": 3, "ffn": 752}, {"use": "vocabulary"}]
-STUDENT_TRAIN = {**TRAIN, "epochs": 1.0, "lr": 2e-4}
-STUDENTS: dict[str, list[Stage]] = {
-    "quarter": [{"name": "quarter", "methods": [{"use": "vocabulary"}, {"use": "gptq", "bits": 4}]}],
-    "student": [
-        {"name": "student", "teacher": "teacher", "methods": [*SMALL, {"use": "logits", "temperature": 1.0, "weight": 0.7}], "train": STUDENT_TRAIN},
-        {"name": "student-int8", "methods": [{"use": "int8"}]},
-    ],
-    "alone": [
-        {"name": "alone", "methods": SMALL, "train": STUDENT_TRAIN},
-        {"name": "alone-int8", "methods": [{"use": "int8"}]},
-    ],
-}  # fmt: skip
-NAMES = ("published", "teacher", "plain", *STUDENTS)
+MPNET: Stage = {"name": "mpnet", "methods": [{"use": "freeze", "layers": 6}], "train": {**TRAIN, "epochs": 2.0, "lr": 8e-5, "validations": 4}}  # fmt: skip
+BITS4: Stage = {"name": "bits4", "methods": [{"use": "vocabulary"}, {"use": "gptq", "bits": 4}]}
+# MiniLM in 4 bits: cut from its own teacher; taught by mpnet; and the same without it
+TAUGHT: Stage = {**TEACHER[0], "name": "tenth", "model": "minilm", "teacher": "mpnet", "methods": [{"use": "freeze"}, {"use": "logits", "temperature": 1.0, "weight": 0.7}]}  # fmt: skip
+JOBS: dict[str, list[Stage]] = {
+    "teacher": TEACHER,
+    "mpnet": [MPNET],
+    "quarter": [*TEACHER, {**BITS4, "name": "quarter"}],
+    "tenth": [MPNET, TAUGHT, BITS4],
+    "tenth-alone": [TEACHER[0], BITS4],
+}
+TEACHES = {"quarter": "teacher", "tenth": "mpnet"}
+NAMES = ("published", "plain", *JOBS)
 
 
-def run(name: str, seed: int, data: str) -> dict[str, Any]:
-    found = published(data) if name == "published" else plain(seed, data) if name == "plain" else made(name, seed, data)
+def run(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
+    found = published(data) if name == "published" else plain(seed, data) if name == "plain" else made(name, seed, data, mpnet)  # fmt: skip
     return {"name": name, "seed": seed, **found}
 
 
@@ -76,17 +76,16 @@ def each(task: Wsd, tell: Callable[[str], Answers]) -> dict[str, Any]:
     return {part: scores if part == ALL else scores["f1"] for part, scores in found.items()}
 
 
-def made(name: str, seed: int, data: str) -> dict[str, Any]:
+def made(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
     folder = Path("runs") / f"senses-{seed}"
-    plan = make_plan(parse(recipe(name, seed, data)), f"senses-{name}")
+    plan = make_plan(parse(recipe(name, seed, data, mpnet)), f"senses-{name}")
     make(plan, folder)
     return {"stages": [told(plan, folder, stage.spec.name) for stage in plan.stages], **beside(plan, folder, name)}
 
 
-def recipe(name: str, seed: int, data: str) -> dict[str, Any]:
-    """`alone` starts from the same pretrained layers as the student, and has no teacher."""
-    stages = STUDENTS[name] if name == "alone" else [*TEACHER, *STUDENTS.get(name, [])]
-    return {"model": "minilm", "task": "wsd", "data": {"path": data}, "seed": seed, "stages": stages}
+def recipe(name: str, seed: int, data: str, mpnet: str = "") -> dict[str, Any]:
+    model = mpnet if MPNET in JOBS[name] else "minilm"
+    return {"model": model, "task": "wsd", "data": {"path": data}, "seed": seed, "stages": JOBS[name]}
 
 
 def plain(seed: int, data: str) -> dict[str, Any]:
@@ -151,14 +150,14 @@ def told(plan: Plan, folder: Path, stage: str) -> dict[str, Any]:
 
 def beside(plan: Plan, folder: Path, name: str) -> dict[str, Any]:
     """What the last stage has less than the teacher, row by row of the test."""
-    if name != "student":
+    if name not in TEACHES:
         return {}
-    outcomes = [np.load(folder / plan.stage(stage).folder / "outcomes.npy", allow_pickle=False) for stage in ("student-int8", "teacher")]  # fmt: skip
+    outcomes = [np.load(one / "outcomes.npy", allow_pickle=False) for one in both(plan, folder, TEACHES[name])]
     return {
-        "paired": difference(plan.task, [outcomes[0]], [outcomes[1]]),
-        "test": quality(plan.task, outcomes[0])["value"],
+        "paired": difference(plan.task, [outcomes[1]], [outcomes[0]]),
+        "student": student_of(plan, folder, TEACHES[name], ALL),
     }
 
 
 if __name__ == "__main__":
-    main(__doc__, "senses", ("name", "seed"), [(name, 0) for name in NAMES], run)
+    main(__doc__, "senses", ("name", "seed"), [(name, 0) for name in NAMES], run, mpnet="folder of mpnet-base")

@@ -6,11 +6,13 @@ jobs.
 """
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from jobs import main, make, raced, spent_on
+from jobs import both, main, make, raced, spent_on
 
 from niwaki.core.files import read_json
+from niwaki.run import cascade
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
 
@@ -42,11 +44,18 @@ STUDENTS: dict[str, dict[str, list[Stage]]] = {
         "tenth-alone": [{"name": "alone", "methods": [{"use": "vocabulary"}, {"use": "student", "layers": 3}, {"use": "writer", "layers": 2}, {"use": "ffn", "keep": 0.75}], "train": SMALL}, INT8],
     },
 }  # fmt: skip
-NAMES = ("teacher", "int8", "quarter", "tenth", "tenth-alone")
+# one stack that reads and writes; what it reads is cut by the tokenizer of MiniLM, whose table is most of it
+PREFIX: dict[str, list[dict[str, Any]]] = {"scan": [{"use": "writer", "encoder": "fresh", "layers": 0, "depth": 5, "hidden": 128, "heads": 4, "neurons": 256}]}  # fmt: skip
+NAMES = ("teacher", "prefix", "int8", "quarter", "tenth", "tenth-alone", "cascade")
+STEPS = ("tenth", "teacher")  # of the cascade
+KEEP, LEVEL = 0.99, 0.95
 
 
 def jobs() -> list[tuple[str, str, int]]:
-    return [(name, task, 0) for task in TEACHERS for name in NAMES if name in ("teacher", "int8") or task in STUDENTS]
+    def has(name: str, task: str) -> bool:
+        return task in PREFIX if name == "prefix" else name in ("teacher", "int8") or task in STUDENTS
+
+    return [(name, task, 0) for task in TEACHERS for name in NAMES if has(name, task)]
 
 
 def run(name: str, task: str, seed: int, data: str) -> dict[str, Any]:
@@ -55,6 +64,8 @@ def run(name: str, task: str, seed: int, data: str) -> dict[str, Any]:
     plan = make_plan(parse(recipe), f"{name}-{task}")
     folder = Path("runs") / f"writing-{task}-{seed}"
     make(plan, folder)
+    if name == "cascade":
+        return {"name": name, "task": task, "seed": seed, **cascaded(plan, folder)}
     found = {"name": name, "task": task, "seed": seed, **summary(plan, folder)}
     return (
         {**found, "race": raced(plan, folder)} if plan.stages[0].spec.name == "teacher" and name != "teacher" else found
@@ -66,8 +77,21 @@ def stages(name: str, task: str) -> list[Stage]:
     teacher: Stage = {"name": "teacher", "methods": network, "train": train}
     if name == "teacher":
         return [teacher]
-    made = [INT8] if name == "int8" else STUDENTS[task][name]
+    if name == "prefix":
+        return [{**teacher, "name": name, "methods": PREFIX[task]}]
+    made = [INT8] if name == "int8" else STUDENTS[task][STEPS[0] if name == "cascade" else name]
     return made if name.endswith("-alone") else [teacher, *made]
+
+
+def cascaded(plan: Plan, folder: Path) -> dict[str, Any]:
+    """The tenth, and where it is unsure the teacher: how sure it must be, what is kept of the score, time and energy of all three."""
+    models = [one / "model" for one in reversed(both(plan, folder))]
+    with TemporaryDirectory() as where:
+        told = cascade.make(models, plan.task, Path(where) / "made", KEEP, LEVEL, "onnx")
+    kept = ("metric", "keep", "level", "threshold", "validation", "test")
+    answers = {name: model["answers"] for name, model in zip(STEPS, told["models"], strict=True)}
+    speed = dict(zip((*STEPS, "cascade"), told["speed"].values(), strict=True))
+    return {**{key: told[key] for key in kept}, "answers": answers, "speed": speed}
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
