@@ -18,10 +18,16 @@ from niwaki.engines.native import library as c
 SIZES = ((48, 384, 384), (48, 1536, 384), (48, 384, 1536), (240, 1536, 384))  # rows, outputs, inputs
 SECONDS, REPEATS = 0.2, 5
 LIMIT = """
-/* 24 sums in registers, each added to in turn: as a tile has them, with nothing to load */
-__attribute__((target("avx512f,avx512vnni"))) void limit(long times) {
-    while (times--) __asm__ volatile(INSTRUCTIONS ::: SUMS);
+/* sums in registers, each added to in turn: as a product has them, with nothing to load */
+void limit(long times) {
+    SHAPES
+    while (times--) __asm__ volatile(INSTRUCTIONS ::: CLOBBERED);
 }
+"""
+TILES = """
+    struct { unsigned char palette, rest[15]; unsigned short bytes[16]; unsigned char rows[16]; } shapes = {.palette = 1};
+    for (int i = 0; i < 8; i++) shapes.bytes[i] = 64, shapes.rows[i] = 16;
+    __asm__ volatile("ldtilecfg %0" :: "m"(shapes));
 """
 
 
@@ -38,18 +44,24 @@ def best_seconds(run: Callable[[], object]) -> float:
     return min(found)
 
 
-def limit() -> float:
-    """Billions of operations a second of vpdpbusd on registers."""
+def limit(name: str) -> float:
+    """Billions of operations a second of the kernels' instruction on registers."""
+    if name == "amx":  # c.kernels("amx") has asked the system for the state of tiles
+        sums, shapes, clobbered, each = range(4), TILES, '"memory"', 2 * 16 * 64 * 16
+        lines = "".join(f'"tdpbusd %%tmm7, %%tmm6, %%tmm{one}\\n"' for one in sums)
+    else:
+        sums, shapes, each = range(8, 32), "", 2 * 64
+        clobbered = ", ".join(f'"zmm{one}"' for one in sums)
+        lines = "".join(f'"vpdpbusd %%zmm1, %%zmm0, %%zmm{one}\\n"' for one in sums)
     with tempfile.TemporaryDirectory() as folder:
         source, made = Path(folder) / "limit.c", Path(folder) / "limit.so"
-        sums = range(8, 32)
-        lines = "".join(f'"vpdpbusd %%zmm1, %%zmm0, %%zmm{one}\\n"' for one in sums)
-        named = ", ".join(f'"zmm{one}"' for one in sums)
-        source.write_text(LIMIT.replace("INSTRUCTIONS", lines).replace("SUMS", named))
-        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(source), "-o", str(made)], check=True)
+        source.write_text(
+            LIMIT.replace("SHAPES", shapes).replace("INSTRUCTIONS", lines).replace("CLOBBERED", clobbered)
+        )
+        subprocess.run(["gcc", "-O2", "-mavx512f", "-shared", "-fPIC", str(source), "-o", str(made)], check=True)
         run = ctypes.CDLL(str(made)).limit
         times = 1_000_000
-        return 2 * 64 * len(sums) * times / best_seconds(lambda: run(ctypes.c_long(times))) / 1e9
+        return each * len(sums) * times / best_seconds(lambda: run(ctypes.c_long(times))) / 1e9
 
 
 def product(name: str, rows: int, outputs: int, inputs: int, whole: bool) -> float:
@@ -74,6 +86,6 @@ if __name__ == "__main__":
             for size in SIZES if c.kernels(name) else ():
                 told.append({"kernels": name, "whole": whole, "size": size, "gops": product(name, *size, whole)})
                 print(told[-1], flush=True)
-    most = limit() if c.kernels("avx512") else None
-    print("limit", most)
-    append("products", {"products": told, "limit": most, **circumstances()})
+    limits = {name: limit(name) for name in ("amx", "avx512") if c.kernels(name)}
+    print("limits", limits)
+    append("products", {"products": told, "limits": limits, **circumstances()})

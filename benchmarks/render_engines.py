@@ -82,12 +82,15 @@ def students(row: Record) -> list[str]:
 
 def products(rows: list[Record]) -> str:
     row = rows[-1]
+    limits = row["limits"]
     lines = []
     for one in row["products"]:
-        limit = row["limit"] if one["whole"] and one["kernels"] == "avx512" else None
+        limit = limits.get(one["kernels"]) if one["whole"] else None
         share = f"{one['gops'] / limit:.0%}" if limit else ""
         lines.append(f"| {one['kernels']} | {'8 bits' if one['whole'] else 'fp32'} | {' × '.join(map(str, one['size']))} | {one['gops']:.0f} | {share} |")  # fmt: skip
-    limit = f" The limit of AVX-512's 8-bit products, on registers alone: {row['limit']:.0f}." if row["limit"] else ""
+    limit = "".join(
+        f" The limit of 8-bit products with {name}, on registers alone: {most:.0f}." for name, most in limits.items()
+    )
     head = [
         "| kernels | numbers | rows × outputs × inputs | billion operations a second | of the limit |",
         "|---|---|---|---|---|",

@@ -102,7 +102,17 @@ def test_rows_are_rounded_to_within_half_a_step(kernels, draw, width, low):
     assert not back[:, width:].any() and not back[4].any()  # 0 is met exactly
 
 
-SIZES = [(1, 1, 1), (1, 16, 4), (5, 3, 7), (6, 64, 64), (7, 65, 33), (13, 100, 384), (49, 31, 20), (3, 129, 17)]
+SIZES = [
+    (1, 1, 1),
+    (1, 16, 4),
+    (5, 3, 7),
+    (6, 64, 64),
+    (7, 65, 33),
+    (13, 100, 384),
+    (49, 31, 20),
+    (3, 129, 17),
+    (70, 33, 208),
+]
 
 
 def matrix_of(kernels, weight, scale=None, bias=None):
@@ -165,6 +175,42 @@ def test_all_kernels_multiply_the_same_codes_to_the_same_sums(draw):
         found.append(product_of(kernels, x, matrix, 70)[:, :70])
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-5, atol=2e-3)
+
+
+@pytest.fixture
+def tiled():
+    """Kernels with tiles in C, and those whose sums they must have."""
+    found = c.kernels("amx_in_c"), c.kernels("avx512")
+    if None in found:
+        pytest.skip("this processor does not run avx512")
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 32, 33, 48, 49, 70])
+@pytest.mark.parametrize(("outputs", "inputs"), [(16, 64), (33, 80), (48, 128), (17, 208), (64, 400)])
+def test_tiles_give_the_same_to_the_last_bit(tiled, draw, count, outputs, inputs):
+    """Rows, panels and inputs that do and do not fill their tiles."""
+    x, weight = draw.normal(size=(count, inputs)), draw.integers(-127, 128, (outputs, inputs)).astype(np.int8)
+    scale, bias, plus = draw.normal(size=outputs), draw.normal(size=outputs), draw.normal(size=(count, outputs))
+    matrices = [matrix_of(kernels, weight, scale, bias) for kernels in tiled]
+    found = [product_of(one, x, matrix, outputs, plus) for one, (matrix, _) in zip(tiled, matrices, strict=True)]
+    np.testing.assert_array_equal(*found)
+
+
+def test_tiles_that_do_not_agree_are_not_taken(tiled):
+    """As the library asks before it gives out the kernels with the processor's own tiles."""
+    agree = c.library().niwaki_agree
+    assert agree(ctypes.byref(tiled[0]), ctypes.byref(tiled[1]))
+    wrong = c.Kernels()
+    ctypes.memmove(ctypes.byref(wrong), ctypes.byref(tiled[0]), ctypes.sizeof(wrong))
+
+    def off_by_a_bit(rows, count, by, plus, activation, to, scratch):
+        tiled[0].product(rows, count, by, plus, activation, to, scratch)
+        last = ctypes.cast(to, ctypes.POINTER(ctypes.c_int32))
+        last[count * c.padded(by.contents.outputs) - 1] ^= 1
+
+    wrong.product = type(wrong.product)(off_by_a_bit)
+    assert not agree(ctypes.byref(wrong), ctypes.byref(tiled[1]))
 
 
 def test_structures_are_as_large_as_the_library_says():

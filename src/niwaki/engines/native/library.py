@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 LAYOUT, PAD, MOST_PARTS = 3, 16, 4  # as in native.h
-KERNELS = ("avx512", "avx2", "plain")  # best first
-FAST = KERNELS[:-1]
+FAST = ("amx", "avx512", "avx2")  # best first
+KERNELS = (*FAST, "amx_in_c", "plain")  # the last two are for tests
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
 NEED = "it needs a C compiler when niwaki is installed (gcc or clang), and an x86 processor with AVX2"
 
@@ -109,7 +109,7 @@ def kernels(name: str) -> Any | None:
 
 
 def best() -> str | None:
-    """The name of the fastest kernels that this processor runs; plain ones are no engine to deploy, and not among them."""
+    """The name of the fastest kernels that this processor runs; those for tests are not among them."""
     return next((name for name in FAST if kernels(name)), None)
 
 

@@ -1,9 +1,9 @@
-/* Which kernels there are, best first, and which of them this processor runs. */
+/* Which kernels there are, and which of them this processor runs. */
 #include <string.h>
 
 #include "native.h"
 
-extern const Kernels niwaki_avx512, niwaki_avx2, niwaki_plain;
+extern const Kernels niwaki_plain;
 
 int niwaki_layout(void) { return LAYOUT; }
 
@@ -13,13 +13,64 @@ void niwaki_sizes(int32_t sizes[8]) {
     for (int i = 0; i < 8; i++) sizes[i] = (int32_t)all[i];
 }
 
+#if defined(__x86_64__)
+extern const Kernels niwaki_amx, niwaki_amx_in_c, niwaki_avx512, niwaki_avx2;
+
+static int has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+static int has_avx512(void) {
+    return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+/* Two sets of kernels make the same of one product, to the last bit: with rows and inputs that do not fill the last tile. */
+enum { ROWS = 37, INPUTS = 208, OUTPUTS = 48 };
+int niwaki_agree(const Kernels *one, const Kernels *other) {
+    static _Alignas(64) int8_t weights[OUTPUTS * INPUTS], panels[OUTPUTS * INPUTS];
+    static _Alignas(64) float rows[ROWS * INPUTS], scale[OUTPUTS], found[2][ROWS * OUTPUTS];
+    static _Alignas(64) char scratch[ROWS * INPUTS + 2 * ROWS * sizeof(float) + 1024];
+    unsigned drawn = 1;
+    for (int i = 0; i < OUTPUTS * INPUTS; i++) weights[i] = (int8_t)((drawn = drawn * 1664525u + 1013904223u) >> 24);
+    for (int i = 0; i < ROWS * INPUTS; i++) rows[i] = (float)((drawn = drawn * 1664525u + 1013904223u) >> 16) - 20000.0f;
+    for (int i = 0; i < OUTPUTS; i++) scale[i] = 0.001f * (float)(i + 1);
+    const Kernels *both[2] = {one, other};
+    for (int i = 0; i < 2; i++) {
+        both[i]->pack(weights, OUTPUTS, INPUTS, 1, panels);
+        const Matrix by = {.inputs = INPUTS, .outputs = OUTPUTS, .whole = 1, .panels = panels, .scale = scale, .sums = scale, .bias = scale};
+        both[i]->product(rows, ROWS, &by, NULL, NONE, found[i], scratch);
+    }
+    return !memcmp(found[0], found[1], sizeof found[0]);
+}
+
+#if defined(__linux__) && __has_include(<amxint8intrin.h>)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TILES_AND_THEIR_BYTES (3u << 24) /* of cpuid's leaf 7: amx-tile, amx-int8 */
+#define ASK_FOR_STATE 0x1023             /* arch_prctl: ARCH_REQ_XCOMP_PERM */
+#define STATE_OF_TILES 18                /* XFEATURE_XTILEDATA */
+
+/* Whether the processor has tiles, the system lets us use them, and they do what we take them to do. */
+static int has_amx(void) {
+    unsigned a, b, c, d;
+    if (!has_avx512() || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & TILES_AND_THEIR_BYTES) != TILES_AND_THEIR_BYTES) return 0;
+    return !syscall(SYS_arch_prctl, ASK_FOR_STATE, STATE_OF_TILES) && niwaki_agree(&niwaki_amx, &niwaki_avx512);
+}
+#define AMX &niwaki_amx
+#else
+static int has_amx(void) { return 0; }
+#define AMX NULL
+#endif
+#endif
+
 /* The kernels of that name, or NULL where this processor does not run them. */
 const Kernels *niwaki_kernels(const char *name) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (!strcmp(name, "avx512") && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return &niwaki_avx512;
-    if (!strcmp(name, "avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &niwaki_avx2;
+    if (!strcmp(name, "amx")) return has_amx() ? AMX : NULL;
+    if (!strcmp(name, "amx_in_c")) return has_avx512() ? &niwaki_amx_in_c : NULL;
+    if (!strcmp(name, "avx512")) return has_avx512() ? &niwaki_avx512 : NULL;
+    if (!strcmp(name, "avx2")) return has_avx2() ? &niwaki_avx2 : NULL;
 #endif
     return strcmp(name, "plain") ? NULL : &niwaki_plain;
 }

@@ -264,8 +264,7 @@ typedef struct {
     int me;
 } Job;
 
-static void *work(void *given) {
-    const Job *job = given;
+static void run(const Job *job) {
     const Model *m = job->model;
     const Batch *batch = job->batch;
     for (int spun = 0; !atomic_load(&job->team->size);) pause_a_little(&spun);
@@ -286,7 +285,7 @@ static void *work(void *given) {
         }
         if (attends || only_first) meet(job->team);
         if (only_first) {
-            if (job->me) return NULL;
+            if (job->me) return;
             keep_first(m, batch, &s);
             if (attends) apply(&layer->query, rows_from(m, &s, 0), batch->texts, (Outputs){s.query, s.stride, NULL}, &s);
         }
@@ -295,6 +294,13 @@ static void *work(void *given) {
         finish_layer(m, layer, &s, from, to);
     }
     answer(m, &s, m->per_token ? s.from : 0, m->per_token ? s.to : batch->texts, job->logits);
+}
+
+static void *work(void *given) {
+    run(given);
+#ifdef TILES
+    tile_release();
+#endif
     return NULL;
 }
 

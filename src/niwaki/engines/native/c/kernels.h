@@ -15,6 +15,9 @@ static void product(const float *rows, int count, const Matrix *by, const float 
     if (by->whole) round_rows(rows, count, by->inputs, codes, step, zero);
     multiply(by, (Rows){rows, (int)width, codes, step, zero}, count, (Outputs){to, padded(by->outputs), plus});
     activate(to, count * padded(by->outputs), activation);
+#ifdef TILES
+    tile_release();
+#endif
 }
 
 #define TABLE_(name) niwaki_##name

@@ -1,7 +1,9 @@
 /* Sixteen numbers at a time: AVX-512 with VNNI. */
 #include <immintrin.h>
 
+#ifndef KERNELS /* amx.c names its own */
 #define KERNELS avx512
+#endif
 #define LANES 16
 #define TILE_ROWS 6 /* a tile is 6 rows x 4 panels: 24 sums, 4 vectors of weights, one of inputs, of 32 registers */
 #define TILE_PANELS 4
@@ -32,6 +34,7 @@ static inline void store_codes(uint8_t *to, Wholes x) { _mm_storeu_si128((void *
 static inline void store_bytes(int8_t *to, Wholes x) { _mm_storeu_si128((void *)to, _mm512_cvtsepi32_epi8(x)); }
 static inline Floats load_codes(const int8_t *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)from))); }
 
+static inline Wholes load_wholes(const int32_t *from) { return _mm512_load_si512(from); }
 static inline Wholes add_wholes(Wholes a, Wholes b) { return _mm512_add_epi32(a, b); }
 /* The lowest bytes of four, side by side: as a panel has the weights of four inputs. */
 static inline void store_four(int8_t *to, Wholes a, Wholes b, Wholes c, Wholes d) {

@@ -42,6 +42,22 @@ INLINE void put(Floats x, const Outputs *to, size_t row, int column) {
     store(to->values + place, to->plus ? add(x, load(to->plus + place)) : x);
 }
 
+/* What sums of whole numbers are made values with, for the outputs of a panel. */
+typedef struct {
+    Floats scale, of_zero, bias;
+} Column;
+
+INLINE Column column_of(const Matrix *by, int panel) {
+    const int first = panel * LANES;
+    return (Column){load(by->scale + first), load(by->sums + first), by->bias ? load(by->bias + first) : all(0.0f)};
+}
+
+INLINE Floats value_of(Wholes sums, const Rows *from, size_t row, const Column *column) {
+    const float step = from->step[row];
+    const Floats shift = mul_add(all(-step * from->zero[row]), column->of_zero, column->bias);
+    return mul_add(mul(to_floats(sums), all(step)), column->scale, shift);
+}
+
 INLINE void whole_tile(const int rows, const int panels, const Matrix *by, int panel, Rows from, size_t row, const Outputs *to) {
     const int inputs = padded(by->inputs);
     const int8_t *weights = (const int8_t *)by->panels + (size_t)panel * LANES * inputs;
@@ -64,15 +80,9 @@ INLINE void whole_tile(const int rows, const int panels, const Matrix *by, int p
     }
 #pragma GCC unroll 8
     for (int p = 0; p < panels; p++) {
-        const int column = (panel + p) * LANES;
-        const Floats scale = load(by->scale + column), of_zero = load(by->sums + column);
-        const Floats bias = by->bias ? load(by->bias + column) : all(0.0f);
+        const Column column = column_of(by, panel + p);
 #pragma GCC unroll 8
-        for (int r = 0; r < rows; r++) {
-            const float step = from.step[row + r];
-            Floats shift = mul_add(all(-step * from.zero[row + r]), of_zero, bias);
-            put(mul_add(mul(to_floats(sums[r][p]), all(step)), scale, shift), to, row + r, column);
-        }
+        for (int r = 0; r < rows; r++) put(value_of(sums[r][p], &from, row + r, &column), to, row + r, (panel + p) * LANES);
     }
 }
 
@@ -120,7 +130,17 @@ STRIPES(float)
 
 typedef void Stripe(const Matrix *, int, Rows, int, const Outputs *);
 
+#ifdef TILES
+#include "tiles.h"
+#endif
+
 static void multiply(const Matrix *by, Rows from, int count, Outputs to) {
+#ifdef TILES
+    if (by->whole && padded(by->inputs) >= TILE_INPUTS) {
+        multiply_by_tiles(by, from, count, &to);
+        return;
+    }
+#endif
     const int panels = padded(by->outputs) / LANES;
     int panel = 0;
     for (; panel + TILE_PANELS <= panels; panel += TILE_PANELS)
