@@ -142,7 +142,11 @@ class Task(Settings):
         if empty:
             raise Refused(f"{self.source()}: {counted(parts)} leave none for {empty[0]}; give more, or a file for it")
         self._given = tuple(part for part, name in arranged.origin.items() if name and part != "train")
-        return {**splits, "train": self._sample(splits["train"])}
+        return {**splits, "train": self.extended(self._sample(splits["train"]))}
+
+    def extended(self, rows: pa.Table) -> pa.Table:
+        """The train rows, with those that a task has of its own behind them."""
+        return rows
 
     def remarks(self) -> list[str]:
         """What a user should know of the rows before any work: which columns are read as what, unless the task has a name

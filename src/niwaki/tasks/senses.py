@@ -30,6 +30,7 @@ from niwaki.data.ragged import Ragged
 from niwaki.models.forward import Batch
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.tasks import _sense_scores as scoring
+from niwaki.tasks._examples import examples
 from niwaki.tasks._glosses import encoded, encoder_digest, reduced, smoothed, text_of
 from niwaki.tasks._sense_loss import Tables, any_right, candidate_scores
 from niwaki.tasks._tables import digest, sliced
@@ -54,6 +55,7 @@ class Senses(Task):
     inventory: str = setting("", "folder of WordNet (parquet, or its dict files); none looks for 'wordnet30' beside the rows")  # fmt: skip
     glosses: str = setting("minilm", "encoder that reads the glosses: a name, folder or hub id; 'words' takes TF-IDF")
     dimensions: int = setting(128, "numbers that a gloss is reduced to", ge=2, le=4096)
+    examples: bool = setting(False, "whether the sentences in the inventory's glosses are train rows too")
     hypernyms: float = setting(0.0, "share of the gloss of the synset above that is mixed in", ge=0, le=10)
 
     roles: ClassVar[tuple[str, ...]] = ("tokens", "lemmas", "pos", "senses")
@@ -103,6 +105,13 @@ class Senses(Task):
             found["senses"].append([keys] if isinstance(keys, str) else keys)
             found["ids"].append(str(row["ids"][place]) if named else f"{number}.{place}")
         return {"text": " ".join(tokens), "tokens": tokens, **found}
+
+    def extended(self, rows: pa.Table) -> pa.Table:
+        if not self.examples:
+            return rows
+        lemmas = Lemmas(self.inventory_alone.stretches, self._forms(rows))
+        shown = [{**row, "text": " ".join(row["tokens"])} for row in examples(self.inventory_alone, lemmas)]
+        return pa.concat_tables([rows, pa.Table.from_pylist(shown, COLUMNS)])
 
     @property
     def labels(self) -> list[str]:
@@ -169,8 +178,11 @@ class Senses(Task):
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        forms = {**irregular(self.splits()["train"], self.inventory_alone), **self.wordnet.exceptions}
-        return Knowledge(self.wordnet.senses, self._synsets, forms, self._vectors())
+        return Knowledge(self.wordnet.senses, self._synsets, self._forms(self.splits()["train"]), self._vectors())
+
+    def _forms(self, rows: pa.Table) -> dict[tuple[str, str], str]:
+        """Irregular forms, from the inventory and from train rows."""
+        return {**irregular(rows, self.inventory_alone), **self.wordnet.exceptions}
 
     def _vectors(self) -> Vectors:
         """Of the glosses that ever have to be told from others: those of lemmas with one sense do not."""
