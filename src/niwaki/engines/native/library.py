@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 LAYOUT, PAD, MOST_PARTS = 3, 16, 4  # as in native.h
-FAST = ("amx", "avx512", "avx2")  # best first
-KERNELS = (*FAST, "amx_in_c", "plain")  # the last two are for tests
+FAST = ("amx", "avx512", "avx_vnni", "avx2")  # best first
+KERNELS = (*FAST, "amx_in_c", "avx_vnni_evex", "plain")  # the last three are for tests
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
 NEED = "it needs a C compiler when niwaki is installed (gcc or clang), and an x86 processor with AVX2"
 

@@ -14,7 +14,7 @@ void niwaki_sizes(int32_t sizes[8]) {
 }
 
 #if defined(__x86_64__)
-extern const Kernels niwaki_amx, niwaki_amx_in_c, niwaki_avx512, niwaki_avx2;
+extern const Kernels niwaki_amx_in_c, niwaki_avx512, niwaki_avx2;
 
 static int has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
@@ -41,25 +41,33 @@ int niwaki_agree(const Kernels *one, const Kernels *other) {
     return !memcmp(found[0], found[1], sizeof found[0]);
 }
 
-#if defined(__linux__) && __has_include(<amxint8intrin.h>)
+#ifdef NEWER
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+extern const Kernels niwaki_amx, niwaki_avx_vnni, niwaki_avx_vnni_evex;
+
 #define TILES_AND_THEIR_BYTES (3u << 24) /* of cpuid's leaf 7: amx-tile, amx-int8 */
+#define AVX_VNNI (1u << 4)               /* of its second part */
 #define ASK_FOR_STATE 0x1023             /* arch_prctl: ARCH_REQ_XCOMP_PERM */
 #define STATE_OF_TILES 18                /* XFEATURE_XTILEDATA */
 
+static int has_avx_vnni(void) {
+    unsigned a, b, c, d;
+    return has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a & AVX_VNNI;
+}
+
 /* Whether the processor has tiles, the system lets us use them, and they do what we take them to do. */
 static int has_amx(void) {
+#ifdef __linux__
     unsigned a, b, c, d;
     if (!has_avx512() || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & TILES_AND_THEIR_BYTES) != TILES_AND_THEIR_BYTES) return 0;
     return !syscall(SYS_arch_prctl, ASK_FOR_STATE, STATE_OF_TILES) && niwaki_agree(&niwaki_amx, &niwaki_avx512);
-}
-#define AMX &niwaki_amx
 #else
-static int has_amx(void) { return 0; }
-#define AMX NULL
+    return 0;
+#endif
+}
 #endif
 #endif
 
@@ -67,10 +75,14 @@ static int has_amx(void) { return 0; }
 const Kernels *niwaki_kernels(const char *name) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (!strcmp(name, "amx")) return has_amx() ? AMX : NULL;
     if (!strcmp(name, "amx_in_c")) return has_avx512() ? &niwaki_amx_in_c : NULL;
     if (!strcmp(name, "avx512")) return has_avx512() ? &niwaki_avx512 : NULL;
     if (!strcmp(name, "avx2")) return has_avx2() ? &niwaki_avx2 : NULL;
+#ifdef NEWER
+    if (!strcmp(name, "amx")) return has_amx() ? &niwaki_amx : NULL;
+    if (!strcmp(name, "avx_vnni")) return has_avx_vnni() ? &niwaki_avx_vnni : NULL;
+    if (!strcmp(name, "avx_vnni_evex")) return has_avx512() ? &niwaki_avx_vnni_evex : NULL;
+#endif
 #endif
     return strcmp(name, "plain") ? NULL : &niwaki_plain;
 }

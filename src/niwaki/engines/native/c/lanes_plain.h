@@ -3,7 +3,8 @@
 
 #define KERNELS plain
 #define LANES 1
-#define TILE_ROWS 4
+#define WHOLE_ROWS 4
+#define FLOAT_ROWS 4
 #define TILE_PANELS 4
 #define FIRST_CODE 0
 

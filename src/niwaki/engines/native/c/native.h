@@ -9,6 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Compilers whose assembler has AMX and AVX-VNNI. clang has them too, but checks inline assembly against the target; it goes without. */
+#if defined(__x86_64__) && !defined(__clang__) && __has_include(<amxint8intrin.h>) && __has_include(<avxvnniintrin.h>)
+#define NEWER 1
+#endif
+
 #define LAYOUT 3     /* of the structures; Python refuses a library with another */
 #define PAD 16       /* numbers that widths are rounded up to: what the widest vectors hold */
 #define MOST_PARTS 4 /* matrices that one linear map may be the product of */

@@ -2,7 +2,7 @@
 
    A matrix lies in panels of LANES outputs. In a panel of floats, the weights of one input to all LANES outputs lie side by
    side; in a panel of 8-bit integers those of four inputs, four bytes to an output, which is what one `dot` takes.
-   A tile makes TILE_ROWS x TILE_PANELS vectors of outputs at once, in registers, reading each weight once for all its rows. */
+   A tile makes WHOLE_ROWS or FLOAT_ROWS x TILE_PANELS vectors of outputs at once, in registers, reading each weight once for all its rows. */
 
 static size_t panel_bytes(int outputs, int inputs, int whole) {
     return (size_t)padded(outputs) * (whole ? (size_t)padded(inputs) : (size_t)inputs * sizeof(float));
@@ -62,7 +62,7 @@ INLINE void whole_tile(const int rows, const int panels, const Matrix *by, int p
     const int inputs = padded(by->inputs);
     const int8_t *weights = (const int8_t *)by->panels + (size_t)panel * LANES * inputs;
     const uint8_t *codes = from.codes + row * (size_t)inputs;
-    Wholes sums[TILE_ROWS][TILE_PANELS];
+    Wholes sums[WHOLE_ROWS][TILE_PANELS];
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 8
@@ -89,7 +89,7 @@ INLINE void whole_tile(const int rows, const int panels, const Matrix *by, int p
 INLINE void float_tile(const int rows, const int panels, const Matrix *by, int panel, Rows from, size_t row, const Outputs *to) {
     const float *weights = (const float *)by->panels + (size_t)panel * LANES * by->inputs;
     const float *values = from.values + row * (size_t)from.stride;
-    Floats sums[TILE_ROWS][TILE_PANELS];
+    Floats sums[FLOAT_ROWS][TILE_PANELS];
 #pragma GCC unroll 8
     for (int p = 0; p < panels; p++)
 #pragma GCC unroll 8
@@ -111,24 +111,22 @@ INLINE void float_tile(const int rows, const int panels, const Matrix *by, int p
         for (int r = 0; r < rows; r++) put(sums[r][p], to, row + r, (panel + p) * LANES);
 }
 
-/* All rows against `panels` panels, TILE_ROWS at a time; what is left over at the end in a tile of as many rows. */
-#define STRIPE(kind, panels) \
+/* All rows against `panels` panels, `most` at a time; what is left over at the end in a tile of as many rows. */
+#define STRIPE(kind, most, panels) \
     static void kind##_stripe_##panels(const Matrix *by, int panel, Rows from, int count, const Outputs *to) { \
         int row = 0; \
-        for (; row + TILE_ROWS <= count; row += TILE_ROWS) kind##_tile(TILE_ROWS, panels, by, panel, from, row, to); \
+        for (; row + most <= count; row += most) kind##_tile(most, panels, by, panel, from, row, to); \
         switch (count - row) { \
         case 1: kind##_tile(1, panels, by, panel, from, row, to); break; \
         case 2: kind##_tile(2, panels, by, panel, from, row, to); break; \
-        case 3: kind##_tile(3, panels, by, panel, from, row, to); break; \
-        case 4: kind##_tile(4 % TILE_ROWS, panels, by, panel, from, row, to); break; \
-        case 5: kind##_tile(5 % TILE_ROWS, panels, by, panel, from, row, to); break; \
+        case 3: kind##_tile(3 % most, panels, by, panel, from, row, to); break; \
+        case 4: kind##_tile(4 % most, panels, by, panel, from, row, to); break; \
+        case 5: kind##_tile(5 % most, panels, by, panel, from, row, to); break; \
         } \
     }
-#define STRIPES(kind) STRIPE(kind, 1) STRIPE(kind, 2) STRIPE(kind, TILE_PANELS)
-STRIPES(whole)
-STRIPES(float)
-
-typedef void Stripe(const Matrix *, int, Rows, int, const Outputs *);
+#define STRIPES(kind, most) STRIPE(kind, most, 1) STRIPE(kind, most, 2) STRIPE(kind, most, TILE_PANELS)
+STRIPES(whole, WHOLE_ROWS)
+STRIPES(float, FLOAT_ROWS)
 
 #ifdef TILES
 #include "tiles.h"
