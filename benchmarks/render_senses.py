@@ -27,7 +27,7 @@ def senses(rows: list[Record]) -> str:
     made = [line(title, stages[key]["scores"][ALL], {part: stages[key]["scores"][part]["f1"] for part in SETS}) for key, title in MADE.items() if key in stages]  # fmt: skip
     parts = [
         "Command: `python benchmarks/senses.py DATA --mpnet FOLDER`. F1 × 100 by our scorer on Raganato's sets with WordNet 3.0. The systems are those of others, from the answers that they "
-        "published (wsd-hard-benchmark); ours are trained on SemCor and, but where it is said, on the example sentences in WordNet's glosses (`data.examples`); SemEval-2007 (SE07) chose their weights.",
+        "published (wsd-hard-benchmark); ours are trained on SemCor and, but where it is said, on the example sentences in WordNet's glosses (`data.examples`); SemEval-2007 (SE07) chose the weights of MiniLM's trainings, of mpnet's the last were kept.",
         "\n".join([head, *lines, *made]),
         goals(stages),
         sizes(stages),

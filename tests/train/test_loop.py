@@ -175,6 +175,21 @@ def test_the_best_is_kept_and_patience_ends_training(task, tmp_path, monkeypatch
     assert same(weights(stopped), weights(shorter))
 
 
+def test_the_last_weights_are_kept_where_that_is_wanted(task, tmp_path, monkeypatch):
+    """The best score and its step are told all the same, and patience counts from them."""
+    scripted([0.9, 0.5, 0.6], monkeypatch)
+    kept, best = (job(task, tmp_path / keep, epochs=3, keep=keep) for keep in ("last", "best"))
+    position = fit(kept)
+    assert not position.stopped and (position.best_score, position.best_step) == (0.9, position.step // 3)
+    scripted([0.9, 0.5, 0.6], monkeypatch)
+    fit(best)
+    monkeypatch.undo()
+    longest = job(task, tmp_path / "c", epochs=3, keep="best")
+    scripted([0.1, 0.2, 0.3], monkeypatch)
+    fit(longest)
+    assert same(weights(kept), weights(longest)) and not same(weights(kept), weights(best))
+
+
 def test_without_patience_all_epochs_are_done_and_the_last_step_is_validated(task, tmp_path):
     position = fit(job(task, tmp_path, epochs=2.5))
     kinds = [record["kind"] for record in position.history]

@@ -179,7 +179,8 @@ class _Fit:
         unripe = position.best_step < self.ripe * self.total  # what is kept; the newer one is nearer to what is meant
         if position.best_score is None or score > position.best_score or unripe:
             position.best_score, position.best_step, position.validations_without_gain = score, position.step, 0
-            self.best = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
+            if job.settings.keep == "best":
+                self.best = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
         else:
             position.validations_without_gain += 1
         position.stopped = 0 < job.settings.patience <= position.validations_without_gain

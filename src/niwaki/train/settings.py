@@ -16,7 +16,10 @@ class TrainSettings(Settings):
     clip: float = setting(1.0, "longest gradient", gt=0)
     dropout: float | None = setting(None, "share of activations dropped; none keeps what the model says", ge=0, lt=1)
     patience: int = setting(0, "validations without improvement after which training stops; 0 never stops early", ge=0)
-    validations: int = setting(1, "how often an epoch the model is validated; the best one is kept", ge=1)
+    validations: int = setting(1, "how often an epoch the model is validated", ge=1)
+    keep: Literal["best", "last"] = setting(
+        "best", "which weights are kept: the best on the validation rows, or the last, where these are few"
+    )
     transfer: int = setting(0, "unlabelled texts to add, drawn by the seed; only a teacher can teach on them", ge=0)
     texts: str = setting("", "file or folder that `transfer` draws from; none takes those that the task brings")
     augment: int = setting(
