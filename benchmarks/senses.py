@@ -30,25 +30,24 @@ Stage = dict[str, Any]
 Answers = list[list[str | None]]
 
 TRAIN = {"batch": 16, "validations": 2, "warmup": 0.06}
-TEACHER: list[Stage] = [
-    {"name": "first", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 2e-4}},
-    {"name": "teacher", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 1e-4}},
-]
+FIRST: Stage = {"name": "first", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 2e-4}}
+SECOND: Stage = {"name": "second", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 1e-4}}
 # SE07 has 455 words, too few to choose between weights of a long training: the last are kept
 MPNET: Stage = {"name": "mpnet", "methods": [{"use": "freeze", "layers": 6}], "train": {**TRAIN, "batch": 32, "epochs": 2.0, "lr": 1e-4, "validations": 1}}  # fmt: skip
 BITS4: Stage = {"name": "bits4", "methods": [{"use": "vocabulary"}, {"use": "gptq", "bits": 4}]}
 # MiniLM in 4 bits: cut from its own teacher; taught by mpnet; and the same without it
-TAUGHT: Stage = {**TEACHER[0], "name": "tenth", "model": "minilm", "teacher": "mpnet", "methods": [{"use": "freeze"}, {"use": "logits", "temperature": 1.0, "weight": 0.7}]}  # fmt: skip
+TAUGHT: Stage = {**FIRST, "name": "tenth", "model": "minilm", "teacher": "mpnet", "methods": [{"use": "freeze"}, {"use": "logits", "temperature": 1.0, "weight": 0.7}]}  # fmt: skip
 JOBS: dict[str, list[Stage]] = {
-    "teacher": TEACHER,
-    "semcor": TEACHER,
+    "teacher": [FIRST],
+    "longer": [FIRST, SECOND],
+    "semcor": [FIRST, SECOND],
     "mpnet": [MPNET],
-    "quarter": [*TEACHER, {**BITS4, "name": "quarter"}],
+    "quarter": [FIRST, {**BITS4, "name": "quarter"}],
     "tenth": [MPNET, TAUGHT, BITS4],
-    "tenth-alone": [TEACHER[0], BITS4],
+    "tenth-alone": [FIRST, BITS4],
 }
 WITHOUT_EXAMPLES = ("semcor",)  # jobs trained on SemCor alone
-TEACHES = {"quarter": "teacher", "tenth": "mpnet"}
+TEACHES = {"quarter": "first", "tenth": "mpnet"}
 NAMES = ("published", "plain", *JOBS)
 
 
