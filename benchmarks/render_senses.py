@@ -12,10 +12,13 @@ PARTS = {"f1_nouns": "nouns", "f1_verbs": "verbs", "f1_adjectives": "adj.", "f1_
 MADE = {
     ("semcor", "first"): "MiniLM-L6, SemCor alone, one epoch", ("semcor", "second"): "MiniLM-L6, SemCor alone, two epochs", ("teacher", "first"): "MiniLM-L6, one epoch (the teacher)",
     ("longer", "second"): "MiniLM-L6, two epochs", ("mpnet", "mpnet"): "mpnet-base, the first six of its twelve layers frozen, two epochs",
-    ("quarter", "quarter"): "the teacher, its words trimmed, 4 bits, without training", ("tenth", "bits4"): "MiniLM-L6, one epoch, taught by mpnet, its words trimmed, 4 bits",
+    ("mpnet-quarter", "quarter"): "mpnet-base, its words trimmed, 4 bits, without training", ("quarter", "quarter"): "the teacher, its words trimmed, 4 bits, without training", ("tenth", "bits4"): "MiniLM-L6, one epoch, taught by mpnet, its words trimmed, 4 bits",
     ("tenth-alone", "bits4"): "the same, not taught",
 }  # fmt: skip
-OF = {"quarter": "word senses, of MiniLM-L6", "tenth": "word senses, of mpnet-base"}
+# job → whose student it is, and which
+OF = {
+    "quarter": ("word senses, of MiniLM-L6", "quarter"), "mpnet-quarter": ("word senses, of mpnet-base", "quarter"), "tenth": ("word senses, of mpnet-base", "tenth"),
+}  # fmt: skip
 MPNET_ASKED, ASKED = 0.74, 0.71
 
 
@@ -72,7 +75,7 @@ def sizes(stages: dict[tuple[str, str], Record]) -> str:
 
 
 def students(rows: dict[str, Record]) -> list[str]:
-    made = [Student(title, name, **rows[name]["student"]) for name, title in OF.items() if "student" in rows.get(name, {})]  # fmt: skip
+    made = [Student(*told, **rows[name]["student"]) for name, told in OF.items() if "student" in rows.get(name, {})]
     if "tenth-alone" in rows and made and made[-1].name == "tenth":
         last = rows["tenth-alone"]["stages"][-1]
         value, (low, high) = last["scores"][ALL]["f1"], last["interval"]

@@ -43,11 +43,12 @@ JOBS: dict[str, list[Stage]] = {
     "semcor": [FIRST, SECOND],
     "mpnet": [MPNET],
     "quarter": [FIRST, {**BITS4, "name": "quarter"}],
+    "mpnet-quarter": [MPNET, {**BITS4, "name": "quarter"}],
     "tenth": [MPNET, TAUGHT, BITS4],
     "tenth-alone": [FIRST, BITS4],
 }
 WITHOUT_EXAMPLES = ("semcor",)  # jobs trained on SemCor alone
-TEACHES = {"quarter": "first", "tenth": "mpnet"}
+TEACHES = {"quarter": "first", "mpnet-quarter": "mpnet", "tenth": "mpnet"}
 NAMES = ("published", "plain", *JOBS)
 
 
