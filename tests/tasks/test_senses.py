@@ -205,7 +205,9 @@ def test_sentences_in_glosses_become_train_rows(tmp_path):
         ("film_over", "verb", 1, 0, 1, 'x; "it flam over"', []), ("film_over", "verb", 2, 0, 1, "y", []),
     ]  # fmt: skip
     write_inventory(tmp_path / "wordnet30", shown)
-    odd = [sentence(n, words=("it", "flam"), pos="VERB", keys=[key("film", "verb", 1)]) for n in range(9)]  # a form to learn
+    odd = [
+        sentence(n, words=("it", "flam"), pos="VERB", keys=[key("film", "verb", 1)]) for n in range(9)
+    ]  # a form to learn
     path = jsonl(tmp_path / "rows.jsonl", [*ROWS, *odd])
     bare, more = (Senses(path=path, glosses="words", examples=on).splits() for on in (False, True))
     added = more["train"].slice(bare["train"].num_rows).to_pylist()
