@@ -33,7 +33,7 @@ TRAIN = {"batch": 16, "validations": 2, "warmup": 0.06}
 FIRST: Stage = {"name": "first", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 2e-4}}
 SECOND: Stage = {"name": "second", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 1e-4}}
 # SE07 has 455 words, too few to choose between weights of a long training: the last are kept
-MPNET: Stage = {"name": "mpnet", "methods": [{"use": "freeze", "layers": 6}], "train": {**TRAIN, "batch": 32, "epochs": 2.0, "lr": 1e-4, "validations": 1}}  # fmt: skip
+MPNET: Stage = {"name": "mpnet", "methods": [{"use": "freeze", "layers": 6}], "train": {**TRAIN, "batch": 32, "epochs": 2.0, "lr": 1e-4, "validations": 1, "keep": "last"}}  # fmt: skip
 BITS4: Stage = {"name": "bits4", "methods": [{"use": "vocabulary"}, {"use": "gptq", "bits": 4}]}
 # MiniLM in 4 bits: cut from its own teacher; taught by mpnet; and the same without it
 TAUGHT: Stage = {**FIRST, "name": "tenth", "model": "minilm", "teacher": "mpnet", "methods": [{"use": "freeze"}, {"use": "logits", "temperature": 1.0, "weight": 0.7}]}  # fmt: skip

@@ -111,12 +111,14 @@ def engine() -> Finding:
 
 def native() -> Finding:
     """Whether niwaki's own kernels were built, and which of them this processor runs."""
-    from niwaki.engines.native.library import KERNELS, NEED, best, kernels, library
+    from niwaki.engines.native.library import FAST, NEED, best, kernels, library
 
     if library() is None:
         return Finding("native", "not built", "ONNX Runtime instead", NEED)
-    have = [name for name in KERNELS if kernels(name)]
-    return Finding("native", ", ".join(have), best() or "ONNX Runtime instead", "" if best() else NEED)
+    have = [name for name in FAST if kernels(name)]
+    return Finding(
+        "native", ", ".join(have) or "none for this processor", best() or "ONNX Runtime instead", "" if best() else NEED
+    )
 
 
 def openvino(flags: set[str]) -> Finding:

@@ -95,3 +95,7 @@ def test_as_a_module_it_is_the_verb_and_imports_nothing_heavy():
     code = f"import sys, runpy; sys.argv[1:] = ['--json']\ntry:\n    runpy.run_module('niwaki.doctor', run_name='__main__')\nexcept SystemExit: pass\nsys.stderr.write(' '.join({HEAVY} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == "" and {"fine", "faults", "findings"} <= json.loads(done.stdout).keys()
+
+
+def test_kernels_for_tests_are_not_told_of():
+    assert {"plain", "amx_in_c", "avx_vnni_evex"}.isdisjoint(doctor.native().found.split(", "))

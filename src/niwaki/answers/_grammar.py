@@ -195,11 +195,7 @@ def nearest_ends(rules: Rules) -> list[int]:
     for number, rule in enumerate(rules):
         for _, then in rule:
             others = [symbol for symbol in then if isinstance(symbol, int)]
-            waiting = [
-                1 + len(then) - len(others),
-                len(others),
-                number,
-            ]  # tokens so far, rules not known yet, whose it is
+            waiting = [1 + len(then) - len(others), len(others), number]  # tokens, rules not known yet, whose it is
             for other in others:
                 asks[other].append(waiting)
             if not others:

@@ -66,9 +66,7 @@ class Kind(Settings):
     wants: ClassVar[str] = "a string, or a tuple of two"  # what an input is, for error messages
     files: ClassVar[tuple[str, ...]] = ()  # what it needs beside the network, in the model's folder
     one_of: ClassVar[bool] = False  # whether the answer is one of several that have a logit each: see `rivals`
-    leaves: ClassVar[bool] = (
-        False  # whether an input is one row of logits, so that it can be answered early, at an exit
-    )
+    leaves: ClassVar[bool] = False  # whether an input is one row of logits, and so may be answered at an exit
 
     @classmethod
     def files_for(cls, said: dict[str, Any]) -> tuple[str, ...]:
