@@ -33,6 +33,7 @@ from niwaki.train.feed import Feed
 from niwaki.train.infer import logits_of
 from niwaki.train.precision import autocast
 from niwaki.train.processes import any_of, average_gradients, of_first, share
+from niwaki.train.row_gradients import RowGradients
 from niwaki.train.settings import TrainSettings
 from niwaki.train.state import Position, States
 
@@ -84,6 +85,7 @@ class _Fit:
             self.position, self.best = self.states.load(self.modules, optimizer)
         share(self.modules.state_dict().values())
         self.optimizer = self.accelerator.prepare(optimizer)
+        self.rows = RowGradients(self.network)
         self.needs = frozenset().union(*(method.needs for method in job.methods))
         self.ripe = max((method.ripe for method in job.methods), default=0.0)
         self.steps_per_epoch = len(self._epoch(0))
@@ -95,7 +97,7 @@ class _Fit:
         if self.writes:
             write_text(self.log, "".join(line(record) + "\n" for record in self.position.history))
         saved_at = time.monotonic()
-        with progress(job.name, self.total, self.position.step) as update:
+        with self.rows, progress(job.name, self.total, self.position.step) as update:
             while self.position.step < self.total and not self.position.stopped:
                 loss = self._step()
                 update(
@@ -143,6 +145,7 @@ class _Fit:
                 f"stage '{job.name}': the loss is {value} at step {step}; lower train.lr (now {job.settings.lr:g}) or set precision = 'fp32'"
             )
         self.accelerator.backward(loss)
+        self.rows.gather()
         average_gradients(self.modules.parameters())
         self.accelerator.clip_grad_norm_(self.modules.parameters(), job.settings.clip)
         rate = job.settings.lr * schedule(step, self.total, job.settings.warmup)
