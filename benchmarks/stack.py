@@ -1,21 +1,17 @@
 """Compressions alone, stacked on a distilled student, in every order: `python benchmarks/stack.py DATA [kind[/name[/task[/seed]]] …]`.
 
-Teachers and the student `half` are those of benchmarks/distil.py, taken over from runs/distil-… where they are there. Stages lie
-in runs/stack-…, so that both benchmarks can run at once. Appends a record per kind, name, task and seed to
-results/stack.jsonl; what is there already is not made again. `--list` shows what there is.
+Teachers and the student `half` are those of benchmarks/distil.py; stages lie beside its own, in runs/distil-…. Appends a record
+per kind, name, task and seed to results/stack.jsonl; what is there already is not made again. `--list` shows what there is.
 """
 
 import itertools
-import os
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import jobs
 import numpy as np
 from distil import HALF, teacher_of, two_phases
-from jobs import both, main, make, raced, stages_of
+from jobs import both, home, main, make, raced, stages_of
 
 from niwaki.core.files import read_json
 from niwaki.evaluate.glue import task_score
@@ -155,20 +151,8 @@ def planned(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
     return make_plan(parse(recipe), name)
 
 
-def home(task: str, seed: int) -> Path:
-    return Path("runs") / f"stack-{task}-{seed}"
-
-
-def take_over(plan: Plan, folder: Path, other: Path) -> None:
-    """Finished stages that lie in another folder already, as links: they are never written again."""
-    for stage in plan.stages:
-        if not (folder / stage.folder).exists() and (other / stage.folder).exists():
-            shutil.copytree(other / stage.folder, folder / stage.folder, copy_function=os.link)
-
-
 def made(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
     plan = planned(kind, name, task, seed, data)
-    take_over(plan, home(task, seed), jobs.home(task, seed))
     make(plan, home(task, seed))
     return plan
 
