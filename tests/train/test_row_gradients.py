@@ -47,3 +47,9 @@ def test_same_numbers(table, tied):
 def test_leaves_frozen_tables_alone(table):
     table["table"].requires_grad_(False)
     assert RowGradients(table).tables == []
+
+
+def test_leaves_weights_alone_that_are_worked_out(table):
+    """A parametrization passes on the gradient that it is given: one by rows would reach its weights, where nobody gathers it."""
+    nn.utils.parametrize.register_parametrization(table["table"], "weight", nn.Identity())
+    assert RowGradients(table).tables == []

@@ -15,7 +15,7 @@ class RowGradients:
 
     def __init__(self, network: nn.Module) -> None:
         found = [module for module in network.modules() if isinstance(module, nn.Embedding)]
-        self.tables = [one for one in found if one.weight.requires_grad and one.weight.numel() >= LARGE]
+        self.tables = [one for one in found if _trained(one) >= LARGE]
         self._kept: dict[int, tuple[Tensor, Tensor]] = {}  # by table: its gradient, and the rows written last
 
     def __enter__(self) -> "RowGradients":
@@ -43,3 +43,9 @@ class RowGradients:
         rows = gradient._indices()[0]
         self._kept[number] = whole, rows
         return whole.index_add_(0, rows, gradient._values())
+
+
+def _trained(table: nn.Embedding) -> int:
+    """Numbers of its weights; 0 where they are frozen, or worked out from others, as while training for fewer bits."""
+    own = dict(table.named_parameters(recurse=False)).get("weight")
+    return own.numel() if own is not None and own.requires_grad else 0
