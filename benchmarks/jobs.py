@@ -15,7 +15,7 @@ from niwaki.meter.ledger import Ledger
 from niwaki.run.plan import Plan, PlannedStage
 from niwaki.run.runner import quiet_libraries, run_stage
 
-RACE_TEXTS = 192
+RACE_TEXTS = 96
 SPENT = ("seconds", "cpu_seconds", "joules", "tier")
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peers_child import PEERS, STUDENT, THREADS
+from peers_child import AVX2, HELD, PEERS, STUDENT, THREADS
 from records import append, circumstances
 
 from niwaki import api
@@ -53,7 +53,8 @@ class Contender:
         python = sys.executable if name.startswith("niwaki") else str(environment())
         log = (work / f"{name.replace(' ', '-').replace('/', '-')}.log").open("w")
         self.name = name
-        self.process = subprocess.Popen([python, str(CHILD), name, str(model), str(work)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, "TOKENIZERS_PARALLELISM": "true"})  # fmt: skip
+        surroundings = {**os.environ, "TOKENIZERS_PARALLELISM": "true", **(HELD if name.endswith(AVX2) else {})}
+        self.process = subprocess.Popen([python, str(CHILD), name, str(model), str(work)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=surroundings)  # fmt: skip
         self.fault = self.read().get("fault")
         print(name, self.fault or "is ready", flush=True)
 

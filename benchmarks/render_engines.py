@@ -5,7 +5,7 @@ from typing import Any
 
 Record = dict[str, Any]
 STREAMS = {"arrival": "as they come", "sorted": "sorted by length", "128": "128 tokens", "384": "384 tokens"}
-OURS, STUDENT = "niwaki", "niwaki student "
+OURS, STUDENT, AVX2 = "niwaki", "niwaki student ", ", AVX2 alone"
 REFERENCE = "transformers eager fp32"
 ASKED = {"arrival": 3.0, "sorted": 2.0, "128": 1.3, "384": 1.3}  # with AMX; without it as fast as the best peer
 
@@ -16,7 +16,7 @@ def peers(rows: list[Record]) -> str:
     parts = [
         "Command: `python benchmarks/peers.py MODEL DATA`, with `--only` some of the engines and `--students NAME=FOLDER …` for models beside the teacher (a name that ends in -float is not rounded; the cascades are `niwaki cascade half teacher --task sst2 --keep 1.0`; `exits`, that of the half trained with exits (`benchmarks/distil.py DATA exits/sst2`, exported in 8 bits) with `--keep 0.99`; and `exits-and-teacher`, that and the teacher with `--keep 0.995`). The same fine-tuned fp32 model in each engine, as its documentation says to use it: batches of 32 in the order given, padded to "
         "the longest; niwaki's are what `niwaki export` wrote. Text in to label out, each engine in a process of its own with all cores, one at a time, lap by lap in turns. Figures are the median of the "
-        "laps' ratios to transformers eager fp32; absolute figures in brackets. `AVX2 alone` is held back to instructions of 2013 while the others use all of the processor's."
+        "laps' ratios to transformers eager fp32; absolute figures in brackets. `AVX2 alone` is held back to instructions of 2013, and compared with the peers that can be held back too (ONNX Runtime cannot); where none was, with those that use all of the processor's."
     ]  # fmt: skip
     for row in newest.values():
         parts += [
@@ -48,12 +48,11 @@ def table(row: Record) -> str:
 
 def goals(row: Record) -> str:
     """niwaki's best beside the best of the others, in every stream."""
-    theirs = {name: one for name, one in row["contenders"].items() if not name.startswith(OURS)}
     lines = []
-    for ours in ("niwaki native int8", "niwaki native int8, AVX2 alone"):
+    for ours in ("niwaki native int8", f"niwaki native int8{AVX2}"):
         if ours not in row["contenders"]:
             continue
-        own = row["contenders"][ours]
+        own, theirs = row["contenders"][ours], others(row, held=ours.endswith(AVX2))
         for stream, title in STREAMS.items():
             best = max(theirs, key=lambda name: theirs[name]["streams"][stream]["ratio"])
             times = own["streams"][stream]["ratio"] / theirs[best]["streams"][stream]["ratio"]
@@ -66,10 +65,17 @@ def goals(row: Record) -> str:
     return "\n".join([*lines, *students(row)])
 
 
+def others(row: Record, held: bool = False) -> dict[str, Record]:
+    """The engines of others, those that are held back where asked for and there."""
+    found = {name: one for name, one in row["contenders"].items() if not name.startswith(OURS)}
+    back = {name: one for name, one in found.items() if name.endswith(AVX2)}
+    return back if held and back else {name: one for name, one in found.items() if name not in back}
+
+
 def students(row: Record) -> list[str]:
     """Smaller models beside the teacher, in transformers and in the best engine of others."""
     teacher = row["contenders"][REFERENCE]
-    theirs = {name: one for name, one in row["contenders"].items() if not name.startswith(OURS)}
+    theirs = others(row)
     best = max(theirs, key=lambda name: theirs[name]["streams"]["arrival"]["ratio"])
     return [
         f"- {name}: {one['score'] / teacher['score']:.1%} of the teacher's score at {one['streams']['arrival']['ratio']:.1f} × the teacher in transformers eager fp32 and "
