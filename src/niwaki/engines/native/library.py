@@ -69,6 +69,7 @@ class Kernels(Structure):
     _fields_: ClassVar = [
         ("name", c_char_p),
         ("lanes", c_int32),
+        ("last_code", c_int32),
         ("panel_bytes", ctypes.CFUNCTYPE(c_size_t, c_int32, c_int32, c_int32)),
         ("pack", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_int32, c_void_p)),
         ("scratch_bytes", ctypes.CFUNCTYPE(c_size_t, POINTER(Model), POINTER(Batch), c_int32)),

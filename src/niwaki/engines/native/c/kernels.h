@@ -26,5 +26,5 @@ static void product(const float *rows, int count, const Matrix *by, const float 
 #define STRING(name) STRING_(name)
 
 const Kernels TABLE(KERNELS) = {
-    STRING(KERNELS), LANES, panel_bytes, pack, scratch_bytes, forward, activate, normalize, round_rows, softmax, product,
+    STRING(KERNELS), LANES, LAST_CODE, panel_bytes, pack, scratch_bytes, forward, activate, normalize, round_rows, softmax, product,
 };

@@ -7,11 +7,11 @@
 #define TILE_PANELS 2
 #ifdef VNNI
 #define WHOLE_ROWS 6
-#define FIRST_CODE 0
+#define LAST_CODE 255
 #else
 #define KERNELS avx2
-#define WHOLE_ROWS 3 /* what a `dot` needs beside its sum leaves no more */
-#define FIRST_CODE (-128) /* codes of inputs run from here: `dot` needs their sign */
+#define WHOLE_ROWS 3 /* `dot` needs registers of its own: more rows are slower */
+#define LAST_CODE 127 /* codes of inputs end here: 7 bits, because `dot` adds two products in 16 */
 #endif
 
 typedef __m256 Floats;
@@ -45,14 +45,11 @@ static inline void store_bytes(int8_t *to, Wholes x) {
     __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
     _mm_storel_epi64((void *)to, _mm_packs_epi16(pairs, pairs));
 }
-#ifdef VNNI
 static inline void store_codes(uint8_t *to, Wholes x) {
-    __m128i pairs = _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    __m256i held = _mm256_min_epi32(_mm256_max_epi32(x, _mm256_setzero_si256()), _mm256_set1_epi32(LAST_CODE));
+    __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(held), _mm256_extracti128_si256(held, 1));
     _mm_storel_epi64((void *)to, _mm_packus_epi16(pairs, pairs));
 }
-#else
-static inline void store_codes(uint8_t *to, Wholes x) { store_bytes((int8_t *)to, x); }
-#endif
 static inline Floats load_codes(const int8_t *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)from))); }
 
 static inline Wholes add_wholes(Wholes a, Wholes b) { return _mm256_add_epi32(a, b); }
@@ -65,24 +62,13 @@ static inline void store_four(int8_t *to, Wholes a, Wholes b, Wholes c, Wholes d
 
 static inline Wholes no_wholes(void) { return _mm256_setzero_si256(); }
 static inline Weights load_weights(const int8_t *from) { return _mm256_load_si256((const void *)from); }
-static inline __m256i four_to_all(const uint8_t *codes) { int32_t four; memcpy(&four, codes, 4); return _mm256_set1_epi32(four); }
-#ifdef VNNI
 typedef __m256i Four;
-static inline Four four_inputs(const uint8_t *codes) { return four_to_all(codes); }
+static inline Four four_inputs(const uint8_t *codes) { int32_t four; memcpy(&four, codes, 4); return _mm256_set1_epi32(four); }
 static inline Wholes dot(Wholes sums, Four inputs, Weights weights) {
+#ifdef VNNI
     __asm__(VNNI "vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(inputs), "x"(weights));
     return sums;
-}
-#else
-/* maddubs multiplies numbers without a sign by numbers with one, and its sums of two saturate at 16 bits: so the inputs give
-   their sign to the weights, and 2 x 128 x 127 fits. */
-typedef struct { __m256i size, sign; } Four;
-static inline Four four_inputs(const uint8_t *codes) {
-    __m256i inputs = four_to_all(codes);
-    return (Four){_mm256_abs_epi8(inputs), inputs};
-}
-static inline Wholes dot(Wholes sums, Four inputs, Weights weights) {
-    __m256i pairs = _mm256_maddubs_epi16(inputs.size, _mm256_sign_epi8(weights, inputs.sign));
-    return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
+#else /* maddubs adds two products of a number without a sign and one with, and holds the sum in 16 bits: 2 x 127 x 127 fits */
+    return _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_maddubs_epi16(inputs, weights), _mm256_set1_epi16(1)));
 #endif
+}

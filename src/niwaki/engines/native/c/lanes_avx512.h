@@ -8,7 +8,7 @@
 #define WHOLE_ROWS 6 /* a tile is 6 rows x 4 panels: 24 sums, 4 vectors of weights, one of inputs, of 32 registers */
 #define FLOAT_ROWS 6
 #define TILE_PANELS 4
-#define FIRST_CODE 0 /* codes of inputs run from here: dpbusd takes them without a sign */
+#define LAST_CODE 255 /* codes of inputs end here; they have no sign */
 
 typedef __m512 Floats;
 typedef __m512i Wholes;

@@ -6,7 +6,7 @@
 #define WHOLE_ROWS 4
 #define FLOAT_ROWS 4
 #define TILE_PANELS 4
-#define FIRST_CODE 0
+#define LAST_CODE 255
 
 typedef float Floats;
 typedef int32_t Wholes;
@@ -28,7 +28,7 @@ static inline float smallest_of(Floats a) { return a; }
 static inline Wholes nearest(Floats a) { return (int32_t)lrintf(a); }
 static inline Floats to_floats(Wholes a) { return (float)a; }
 static inline Floats power_of_two(Wholes n) { return ldexpf(1.0f, n); }
-static inline void store_codes(uint8_t *to, Wholes x) { *to = (uint8_t)(x < 0 ? 0 : x > 255 ? 255 : x); }
+static inline void store_codes(uint8_t *to, Wholes x) { *to = (uint8_t)(x < 0 ? 0 : x > LAST_CODE ? LAST_CODE : x); }
 static inline void store_bytes(int8_t *to, Wholes x) { *to = (int8_t)(x < -128 ? -128 : x > 127 ? 127 : x); }
 static inline Wholes add_wholes(Wholes a, Wholes b) { return a + b; }
 static inline void store_four(int8_t *to, Wholes a, Wholes b, Wholes c, Wholes d) { to[0] = (int8_t)a, to[1] = (int8_t)b, to[2] = (int8_t)c, to[3] = (int8_t)d; }

@@ -84,7 +84,7 @@ typedef struct {
 /* One set of kernels, for one kind of processor. Python's tests call each of them. */
 typedef struct {
     const char *name;
-    int32_t lanes;
+    int32_t lanes, last_code; /* numbers in a vector; what inputs are rounded to runs from 0 to this */
     /* weights (outputs, inputs), row by row, to panels; bytes of these */
     size_t (*panel_bytes)(int outputs, int inputs, int whole);
     void (*pack)(const void *weights, int outputs, int inputs, int whole, void *panels);

@@ -35,7 +35,7 @@ static void normalize(float *rows, int count, const Norm *norm) {
     }
 }
 
-/* To 8 bits: x is about step (code - zero). Each row has a step of its own, so that what a text is answered does not depend on
+/* To 8 bits, or 7: x is about step (code - zero). Each row has a step of its own, so that what a text is answered does not depend on
    the texts beside it, and 0 is always met exactly, so that padding stays 0. */
 static void round_rows_from(const float *rows, int stride, int count, int width, uint8_t *codes, float *step, float *zero) {
     for (int r = 0; r < count; r++, rows += stride, codes += width) {
@@ -45,9 +45,9 @@ static void round_rows_from(const float *rows, int stride, int count, int width,
             high = larger(high, load(rows + i));
         }
         const float least = smallest_of(low), range = largest_of(high) - least;
-        step[r] = range > 0.0f ? range / 255.0f : 1.0f;
+        step[r] = range > 0.0f ? range / (float)LAST_CODE : 1.0f;
         const float inverse = 1.0f / step[r];
-        zero[r] = rintf(-least * inverse) + FIRST_CODE;
+        zero[r] = rintf(-least * inverse);
         for (int i = 0; i < width; i += LANES)
             store_codes(codes + i, nearest(mul_add(load(rows + i), all(inverse), all(zero[r]))));
     }
