@@ -29,7 +29,7 @@ def main(about: str | None, name: str, keys: tuple[str, ...], jobs: Iterable[tup
     parser.add_argument("--list", action="store_true", help="show the jobs there are")
     for option, meaning in options.items():
         parser.add_argument(f"--{option}", default="", help=meaning)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     said = {option: getattr(given, option) for option in options}
     known = {"/".join(map(str, job)): job for job in jobs}
     wanted = [one for one in known if not given.names or any(f"{one}/".startswith(f"{some}/") for some in given.names)]
