@@ -234,6 +234,21 @@ def test_methods_are_asked_in_order_and_told_the_progress(task, tmp_path):
     assert progress[-1] == 1.0
 
 
+def test_a_price_is_added_to_whatever_signal_there_is(task, tmp_path):
+    """A budget that stands before soft targets would be gone if it were part of the signal that they replace."""
+
+    class Dear(Method):
+        def price(self, model):
+            return torch.tensor(7.0)
+
+    class Replaces(Method):
+        def loss(self, model, batch, outputs, loss, context):
+            return 0 * loss + 2.0
+
+    fit(job(task, tmp_path, methods=[Dear(), Replaces(), Dear()], epochs=1))
+    assert {record["loss"] for record in read_lines(tmp_path / "train.jsonl") if record["kind"] == "step"} == {16.0}
+
+
 def test_schedule_by_hand():
     assert [round(schedule(step, 10, 0.2), 4) for step in range(10)] == [0.5, 1.0, 1.0, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125]  # fmt: skip
     assert [schedule(step, 4, 0.0) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]

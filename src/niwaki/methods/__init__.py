@@ -1,4 +1,4 @@
-"""Methods: one idea a file, in the folder of its family. A method has four moments, each optional (see `_method`)."""
+"""Methods: one idea a file, in the folder of its family. A method has five moments, each optional (see `_method`)."""
 
 from niwaki.core.catalog import Catalog
 

@@ -1,4 +1,4 @@
-"""The four moments of a method, and what it is told."""
+"""The five moments of a method, and what it is told."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -94,6 +94,10 @@ class Method(Settings):
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         """The signal so far to the new signal."""
         return loss
+
+    def price(self, model: Model) -> Tensor | None:
+        """What the model's shape costs: added to the signal that all methods made, so that none of them mixes it away."""
+        return None
 
     def after_step(self, model: Model, progress: float) -> None:
         """Schedules; `progress` goes from 0 to 1."""

@@ -1,7 +1,7 @@
 """The one training loop.
 
     for each step     seed everything from (seed, step)
-                      forward ── task.loss ── method.loss ── method.loss … ── backward, clip, optimizer
+                      forward ── task.loss ── method.loss ── method.loss … + method.price … ── backward, clip, optimizer
                       method.after_step(progress)
                       now and then: validate, keep the best; save the state
 
@@ -139,6 +139,7 @@ class _Fit:
             loss = job.task.loss(outputs.logits.float(), batch)
             for method in job.methods:
                 loss = method.loss(job.model, batch, outputs, loss, job.context)
+            loss = sum((price for method in job.methods if (price := method.price(job.model)) is not None), loss)
         value = float(loss.detach())
         if not np.isfinite(value):
             raise NiwakiError(

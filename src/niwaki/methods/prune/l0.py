@@ -21,7 +21,6 @@ from niwaki.methods.prune._gates import Gates, Lagrangian
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.ranks import Ranks, factored
-from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
 
 
@@ -32,6 +31,7 @@ class L0(Method):
     speed: float = setting(1000.0, "how many times faster than weights the gates move", gt=0)
     pressure: float = setting(4000.0, "how many times faster than weights the multipliers move", gt=0)
 
+    version: ClassVar[int] = 2
     needs_training: ClassVar[bool] = True
     holds: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
@@ -65,9 +65,9 @@ class L0(Method):
         self._helpers = Lagrangian(self.pressure)
         return model
 
-    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
+    def price(self, model: Model) -> Tensor:
         assert self._gates is not None and self._helpers is not None
-        return loss + self._helpers(self._gates.share())
+        return self._helpers(self._gates.share())
 
     def after_step(self, model: Model, progress: float) -> None:
         assert isinstance(self._helpers, Lagrangian)

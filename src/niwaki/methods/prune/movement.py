@@ -28,7 +28,6 @@ from niwaki.methods.prune._masks import (
     seen_by,
     store,
 )
-from niwaki.models.forward import Batch, Outputs
 from niwaki.models.lenses import put
 from niwaki.models.model import Model
 
@@ -42,6 +41,7 @@ class Movement(Gradual):
     speed: float = setting(200.0, "how many times faster than weights the scores move", gt=0)
     prior: float = setting(1.0, "scores begin with so many times the size of their weights, where the mean of a matrix is 1; 0 as in the paper", ge=0)  # fmt: skip
 
+    version: ClassVar[int] = 2
     needs_training: ClassVar[bool] = True
 
     def rehearse(self, model: Model, moment: Moment) -> Model:
@@ -53,12 +53,12 @@ class Movement(Gradual):
             put(module, Scored(module.weight, self.speed, self.prior))
         return model
 
-    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
+    def price(self, model: Model) -> Tensor | None:
         if self.how == "hard":
-            return loss
+            return None
         values = [lens.values() for _, _, lens in seen_by(model, Scored)]
-        total = sum((torch.sigmoid(value).sum() for value in values), loss.new_zeros(()))
-        return loss + self.penalty * total / sum(value.numel() for value in values)
+        total = sum((torch.sigmoid(value).sum() for value in values), values[0].new_zeros(()))
+        return self.penalty * total / sum(value.numel() for value in values)
 
     def after_step(self, model: Model, progress: float) -> None:
         found = [lens for _, _, lens in seen_by(model, Scored)]
