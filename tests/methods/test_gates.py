@@ -11,7 +11,18 @@ from niwaki.core.errors import Refused
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.methods._method import Context
-from niwaki.methods.prune._gates import Gate, Gates, Lagrangian, drawn, expected, open_probability, settled
+from niwaki.methods.prune._gates import (
+    BETA,
+    HIGH,
+    LOW,
+    Gate,
+    Gates,
+    Lagrangian,
+    drawn,
+    expected,
+    open_probability,
+    settled,
+)
 from niwaki.methods.prune.joint import Joint
 from niwaki.methods.prune.l0 import L0
 from niwaki.methods.prune.movement import Movement
@@ -59,8 +70,19 @@ def test_the_probability_and_the_draw_by_hand():
 
 def test_settled_gates_by_hand():
     alpha = torch.tensor([-6.0, 3.0, -6.0, 0.0])  # open with 0.01, 0.99, 0.01 and 0.83: two of them
-    assert settled(alpha).tolist() == pytest.approx([0, 1, 0, 0.5])
-    assert settled(torch.tensor([-9.0, -8.0])).tolist() == [0, 0]
+    assert settled(alpha, open_probability(alpha)).tolist() == pytest.approx([0, 1, 0, 0.5])
+    closed = torch.tensor([-9.0, -8.0])
+    assert settled(closed, open_probability(closed)).tolist() == [0, 0]
+
+
+def test_a_whole_that_is_half_open_has_half_of_its_units():
+    """Else more would stay than the budget counts: four units of 0.99 behind a gate of 0.6 are 2.4."""
+    gate = Gate(4, torch.arange(4), speed=1.0, whole=True).eval()
+    gate.alpha.data = torch.tensor([3.0, 3.1, 3.2, 3.3])
+    for probability, units in ((0.6, 2), (0.95, 4), (0.4, 0)):
+        gate.whole.data = torch.logit(torch.tensor([probability])) + BETA * math.log(-LOW / HIGH)
+        assert gate.probability().sum().item() == pytest.approx(4 * probability, abs=0.1)
+        assert (gate.values() > 0).sum() == units
 
 
 def test_the_expected_share_by_hand():
@@ -153,7 +175,7 @@ def test_a_block_that_closes_is_taken_out():
         method._gates.heads[2].whole.fill_(-1.0)
     wanted = tiny.logits(model, tiny.batch(model))
     model = method.finish(model)
-    assert [layer.neurons for layer in model.anatomy.layers] == [63, 1, 63]  # 98 of 100 are expected to be open
+    assert [layer.neurons for layer in model.anatomy.layers] == [62, 1, 62]  # 98 of 100 are expected to be open
     assert gone(model.anatomy.layers, "ffn") == [1] and gone(model.anatomy.layers, "attention") == [2]
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), wanted, atol=2e-5, rtol=0)
     again = L0(target=0.8)

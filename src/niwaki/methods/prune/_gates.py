@@ -40,10 +40,10 @@ def drawn(alpha: Tensor, uniform: Tensor) -> Tensor:
     return (torch.sigmoid((noise + alpha) / BETA) * (HIGH - LOW) + LOW).clamp(0, 1)
 
 
-def settled(alpha: Tensor) -> Tensor:
+def settled(alpha: Tensor, probability: Tensor) -> Tensor:
     """Gates without noise: as many are open as are expected to be, at least one."""
     value = (torch.sigmoid(alpha) * (HIGH - LOW) + LOW).clamp(0, 1)
-    count = max(1, round(float(open_probability(alpha.detach()).sum())))
+    count = max(1, round(float(probability.detach().sum())))
     best = alpha.sort(descending=True, stable=True).indices[:count]
     return torch.zeros_like(value).index_copy(0, best, value[best])
 
@@ -81,14 +81,14 @@ class Gate(nn.Module):
         return weight * torch.cat([self.values(), weight.new_ones(1)])[self.unit]
 
     def values(self) -> Tensor:
-        gates = [self._value(alpha) for alpha in (self.alpha, self.whole) if alpha is not None]
+        """Settled, a whole that is likelier open is, and then has as many units as were expected of both gates together."""
+        alphas = [quick(one, self.speed) for one in (self.alpha, self.whole) if one is not None]
+        if self.training:
+            gates = [drawn(alpha, torch.rand_like(alpha).clamp(1e-6, 1 - 1e-6)) for alpha in alphas]
+        else:
+            whole = [(open_probability(alpha) >= 0.5).to(alpha.dtype) for alpha in alphas[1:]]
+            gates = [settled(alphas[0], self.probability()), *whole]
         return math.prod(gates[1:], start=gates[0])
-
-    def _value(self, parameter: Tensor) -> Tensor:
-        alpha = quick(parameter, self.speed)
-        if not self.training:
-            return settled(alpha) if len(alpha) > 1 else (open_probability(alpha) >= 0.5).to(alpha.dtype)
-        return drawn(alpha, torch.rand_like(alpha).clamp(1e-6, 1 - 1e-6))
 
     def probability(self) -> Tensor:
         """That each unit is there."""
