@@ -30,7 +30,7 @@ def stack(rows: Records) -> str:
     parts = [
         "Command: `python benchmarks/stack.py DATA` (after `benchmarks/distil.py`). Teacher MiniLM-L6. Scores × 100, mean ± standard deviation over the seeds; kept is the share "
         "of the teacher's own score. MB and smaller are of the weights file, against the teacher's in fp32; folder is the same ratio with tokenizer, graph and configs counted on both sides. FLOPs "
-        "are those of the deployed pass; faster is throughput, text in to answer out, both in ONNX Runtime on one core and the same texts in turns; Wh is what making it took from the "
+        "are those of the deployed pass; on SST-2 all stages, the student's too, train a third of the epochs; faster is throughput, text in to answer out, both in ONNX Runtime on one core and the same texts in turns; Wh is what making it took from the "
         "teacher on, estimated.",
         goals(found),
         *(section(kind, title, found[kind]) for kind, title in HEADS.items() if found[kind]),
