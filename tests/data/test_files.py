@@ -124,7 +124,11 @@ def test_a_folder_gives_its_parts(tmp_path):
         ("x.csv", b"\x7fELF\x02\x00\x00\xff", "it may be no text at all"),
         ("x.csv", b"PK\x03\x04\x14\x00\x06\x00", "it is a zip archive or a spreadsheet"),
         ("x.csv", gzip.compress(b"text,label\na,b\n", mtime=0), "end its name in .gz"),
-        ("x.csv.gz", gzip.compress(b"text,label\na,b\n" * 99, mtime=0)[:-12], "cannot be read as csv (Compressed file ended"),
+        (
+            "x.csv.gz",
+            gzip.compress(b"text,label\na,b\n" * 99, mtime=0)[:-12],
+            "cannot be read as csv (Compressed file ended",
+        ),
         ("x.csv.gz", b"text,label\na,b\n", "cannot be read as csv (Not a gzipped file"),
         ("x.jsonl", b"", "is empty"),
         ("x.jsonl", b'{"a": 1}\n\n{not json\n', "cannot be read as json (line 3, column 2: Expecting property name"),
