@@ -17,7 +17,7 @@ from niwaki.models.model import Model
 AHEAD = 8192  # tokens in work at a time: few enough that their insides fit in memory
 TOGETHER = 8  # texts of one length; more are no faster
 
-Sequence_ = tuple[np.ndarray, np.ndarray]  # ids, types
+Tokens = tuple[np.ndarray, np.ndarray]  # ids, types
 Said = dict[str, np.ndarray]
 
 
@@ -29,7 +29,7 @@ class Alone:
         self.together: int | None = None  # not tried yet
         self._session: Any = None
 
-    def __call__(self, sequences: Iterable[Sequence_]) -> Iterator[Said]:
+    def __call__(self, sequences: Iterable[Tokens]) -> Iterator[Said]:
         self._session = self._session or self._start()
         with ThreadPoolExecutor(self.threads, thread_name_prefix="niwaki") as pool:
             for some in stretches(sequences):
@@ -40,7 +40,7 @@ class Alone:
                     found.update(zip(group, said, strict=True))
                 yield from (found[number] for number in range(len(some)))
 
-    def _together(self, some: Sequence[Sequence_], lengths: Sequence[int]) -> int:
+    def _together(self, some: Sequence[Tokens], lengths: Sequence[int]) -> int:
         """How many texts of one length may be read together: this runtime may add in another order for more of them."""
         first = max(alike(lengths, TOGETHER), key=len)
         if self.together is None and len(first) > 1:
@@ -50,7 +50,7 @@ class Alone:
             self.together = TOGETHER if same else 1
         return self.together or 1
 
-    def _run(self, texts: Sequence[Sequence_]) -> list[Said]:
+    def _run(self, texts: Sequence[Tokens]) -> list[Said]:
         """Of texts of one length."""
         ids, types = (np.stack(part).astype(np.int64) for part in zip(*texts, strict=True))
         given = {"ids": ids, "mask": np.ones_like(ids), "types": types}
@@ -69,9 +69,9 @@ class Alone:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
-def stretches(sequences: Iterable[Sequence_]) -> Iterator[list[Sequence_]]:
+def stretches(sequences: Iterable[Tokens]) -> Iterator[list[Tokens]]:
     """Sequences in their order, about AHEAD tokens at a time."""
-    some: list[Sequence_] = []
+    some: list[Tokens] = []
     tokens = 0
     for one in sequences:
         some.append(one)
