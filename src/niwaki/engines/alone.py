@@ -42,8 +42,7 @@ class Alone:
 
     def _together(self, some: Sequence[Tokens], lengths: Sequence[int]) -> int:
         """How many texts of one length may be read together: this runtime may add in another order for more of them."""
-        first = max(alike(lengths, TOGETHER), key=len)
-        if self.together is None and len(first) > 1:
+        if self.together is None and len(first := max(alike(lengths, TOGETHER), key=len)) > 1:
             group = [some[i] for i in first]
             apart = [said for one in group for said in self._run([one])]
             same = all(np.array_equal(one[name], other[name]) for one, other in zip(self._run(group), apart, strict=True) for name in one)  # fmt: skip
