@@ -167,6 +167,13 @@ class Writer:
         self._notes += notes
         self._inputs += int(numbers[-1]) + 1 if len(numbers) else 0
 
+    def add_flat(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> None:
+        """A sequence for each of some more inputs, one behind the other."""
+        self._ids.add_flat(ids, lengths)
+        self._types.add_flat(types, lengths)
+        self._owners.add(np.arange(self._inputs, self._inputs + len(lengths)))
+        self._inputs += len(lengths)
+
     def done(self) -> Rows:
         return Rows(self._ids.done(), self._types.done(), self._owners.done(), self._notes, self.group)
 

@@ -48,6 +48,9 @@ class Ragged:
 
     def padded(self, rows: Sequence[int] | np.ndarray, fill: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Chosen rows as a rectangle (rows, longest) of int64, and the mask that tells real entries from padding."""
+        if len(rows) == 1 and self.lengths[rows[0]]:
+            filled = self[rows[0]].astype(np.int64)[None]
+            return filled, np.ones(filled.shape, dtype=bool)
         places, mask = self.places(rows)
         filled = np.full(mask.shape, fill, dtype=np.int64)
         filled[mask] = self.values[places[mask]]
@@ -72,9 +75,13 @@ class RaggedWriter:
     def add(self, rows: Iterable[Sequence[int]]) -> None:
         arrays = [np.asarray(row, dtype=self.kind) for row in rows]
         lengths = np.fromiter((len(array) for array in arrays), dtype=np.int64, count=len(arrays))
-        self._starts.add(self._end + np.cumsum(lengths))
-        self._values.add(np.concatenate([np.zeros(0, dtype=self.kind), *arrays]))
-        self._end += int(lengths.sum())
+        self.add_flat(np.concatenate([np.zeros(0, dtype=self.kind), *arrays]), lengths)
+
+    def add_flat(self, values: np.ndarray, lengths: np.ndarray) -> None:
+        """Rows that lie one behind the other."""
+        self._starts.add(self._end + np.cumsum(lengths, dtype=np.int64))
+        self._values.add(values)
+        self._end += len(values)
 
     def done(self) -> Ragged:
         return Ragged(self._values.done(), self._starts.done())

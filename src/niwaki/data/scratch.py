@@ -72,7 +72,9 @@ class Growing:
 
     def done(self) -> np.ndarray:
         if self._file is None:
-            return np.concatenate([np.zeros(0, dtype=self.kind), *self._held])
+            return (
+                self._held[0] if len(self._held) == 1 else np.concatenate([np.zeros(0, dtype=self.kind), *self._held])
+            )
         self._spill()
         self._file.flush()
         with self._file:

@@ -12,7 +12,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from niwaki.answers._choose import kind_of, labels_of
-from niwaki.answers._kind import Input, Rows, Value, checked, limited
+from niwaki.answers._kind import Input, Kind, Rows, Value, checked, limited
 from niwaki.core.errors import Refused, UsageError, first_line, is_panic
 from niwaki.core.inside import inside
 from niwaki.core.sealed import refuse_changed
@@ -22,6 +22,7 @@ from niwaki.data.tokenizer_rules import read_text
 from niwaki.engines import RUNTIMES
 from niwaki.engines.choice import able, fastest
 from niwaki.engines.exits import Stops, exits_of, settle
+from niwaki.engines.native.wordpiece import Wordpiece
 from niwaki.engines.runtime import Runtime
 from niwaki.models.config_rules import CONFIG
 from niwaki.models.config_rules import read as read_config
@@ -50,7 +51,8 @@ class Predictor:
         self.pad_id = int(config.get("pad_token_id") or 0)
         self.exits = exits_of(config)
         self.max_tokens = max_tokens or readable_tokens(config)
-        self.tokenizer = limited(read_tokenizer(folder), self.max_tokens)
+        self._tokenizer_path = folder / "tokenizer.json"
+        self.tokenizer = limited(read_tokenizer(self._tokenizer_path), self.max_tokens)
         self.runtime = kind(folder, self.threads)
 
     @cached_property
@@ -83,14 +85,21 @@ class Predictor:
         return read(logits, rows, inputs, self.labels)
 
     def encode(self, inputs: Sequence[Input]) -> Rows:
-        with refusing(self.folder / "tokenizer.json"):
-            rows = self.kind.encode(inputs, self.tokenizer, self.max_tokens)
+        with refusing(self._tokenizer_path):
+            rows = self._own(inputs, self._encode) if self._own else self._encode(inputs)
         largest = int(rows.ids.values.max(initial=0))
         if self.vocabulary is not None and largest >= self.vocabulary:
-            raise Refused(
-                f"{self.folder / 'tokenizer.json'}: gives id {largest}, and the model knows {self.vocabulary} pieces"
-            )
+            raise Refused(f"{self._tokenizer_path}: gives id {largest}, and the model knows {self.vocabulary} pieces")
         return rows
+
+    def _encode(self, inputs: Sequence[Input]) -> Rows:
+        return self.kind.encode(inputs, self.tokenizer, self.max_tokens)
+
+    @cached_property
+    def _own(self) -> Wordpiece | None:
+        """What reads texts sooner than the tokenizers library, where the kind of answer takes plain texts and the tokenizer is like BERT's."""
+        plain = type(self.kind).encode is Kind.encode
+        return Wordpiece.of(self.tokenizer, self.max_tokens) if plain else None
 
     def logits(self, rows: Rows) -> np.ndarray:
         """(sequences, labels), or (tokens of all sequences, labels) from heads per token. Work is arranged by length and
@@ -98,6 +107,8 @@ class Predictor:
         lengths = rows.ids.lengths
         if not len(lengths):
             return np.zeros((0, len(self.labels)), dtype=np.float32)
+        if len(lengths) == 1:  # nothing to arrange
+            return self.runtime.run(rows.ids, rows.types, np.zeros(1, dtype=np.int64), self.pad_id, alone=True)
         batches = self.runtime.batches(lengths)
         alone = len(batches) == 1
         run = map if alone else self._pool.map
@@ -140,9 +151,8 @@ def refuse_folder(folder: Path) -> dict[str, Any]:
     return config
 
 
-def read_tokenizer(folder: Path) -> Tokenizer:
+def read_tokenizer(path: Path) -> Tokenizer:
     """The tokenizer of a file that keeps the rules, tried once: what the rules do not see shows on the first text."""
-    path = folder / "tokenizer.json"
     text = read_text(path)
     with refusing(path):
         tokenizer = Tokenizer.from_str(text)

@@ -1,8 +1,20 @@
-"""The compiled kernels, and the structures that they read (c/native.h)."""
+"""The compiled kernels, and the structures that they read (c/native.h, c/wordpiece.h)."""
 
 import ctypes
 import os
-from ctypes import POINTER, Structure, c_char_p, c_float, c_int32, c_size_t, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    c_char,
+    c_char_p,
+    c_float,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint8,
+    c_uint32,
+    c_void_p,
+)
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,7 +22,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     import numpy as np
 
-LAYOUT, PAD, MOST_PARTS = 3, 16, 4  # as in native.h
+LAYOUT, PAD, MOST_PARTS = 4, 16, 4  # as in native.h
+SIGNS, SIGN_BYTES, MOST_SIGNS, MOST_MARKS = 0x2100, 3, 340, 4  # as in wordpiece.h
 FAST = ("amx", "avx512", "avx_vnni", "avx2")  # best first
 KERNELS = (*FAST, "amx_in_c", "avx_vnni_evex", "plain")  # the last three are for tests
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
@@ -82,7 +95,31 @@ class Kernels(Structure):
     ]
 
 
-STRUCTURES = (Matrix, Linear, Norm, Table, Layer, Model, Batch, Kernels)
+class Sign(Structure):
+    _fields_: ClassVar = [("kind", c_uint8), ("bytes", c_uint8), ("becomes", c_char * SIGN_BYTES), ("starts", c_uint8)]
+
+
+class Piece(Structure):
+    _fields_: ClassVar = [("hash", c_uint32), *((name, c_int32) for name in ("start", "bytes", "id", "inner"))]
+
+
+class Marks(Structure):
+    _fields_: ClassVar = [("count", c_int32), ("ids", c_int32 * MOST_MARKS), ("types", c_uint8 * MOST_MARKS)]
+
+
+class Frame(Structure):
+    _fields_: ClassVar = [*((name, Marks) for name in ("before", "between", "behind")), ("types", c_uint8 * 2)]
+
+
+class Wordpiece(Structure):
+    _fields_: ClassVar = [
+        *((name, c_void_p) for name in ("signs", "letters", "slots")),
+        *((name, c_int32) for name in ("slot_count", "longest", "unknown", "most_signs")),
+        ("raw", c_void_p), ("raw_ends", c_void_p), ("raw_count", c_int32), ("alone", Frame), ("pair", Frame),
+    ]  # fmt: skip
+
+
+STRUCTURES = (Matrix, Linear, Norm, Table, Layer, Model, Batch, Kernels, Sign, Piece, Wordpiece)
 
 
 @cache
@@ -98,6 +135,9 @@ def library() -> Any | None:
             continue
         if found.niwaki_layout() == LAYOUT and list(sizes) == [ctypes.sizeof(one) for one in STRUCTURES]:
             found.niwaki_kernels.restype = POINTER(Kernels)
+            found.niwaki_fill_pieces.argtypes = (POINTER(Wordpiece), c_void_p, c_int32)
+            found.niwaki_encode.argtypes = (POINTER(Wordpiece), c_char_p, c_void_p, c_void_p, c_int32, c_int32, c_void_p, c_void_p, c_void_p)  # fmt: skip
+            found.niwaki_encode.restype = c_int64
             return found
     return None
 

@@ -14,7 +14,7 @@
 #define NEWER 1
 #endif
 
-#define LAYOUT 3     /* of the structures; Python refuses a library with another */
+#define LAYOUT 4     /* of the structures; Python refuses a library with another */
 #define PAD 16       /* numbers that widths are rounded up to: what the widest vectors hold */
 #define MOST_PARTS 4 /* matrices that one linear map may be the product of */
 

@@ -1,0 +1,186 @@
+"""Ids by our own C against those of the tokenizers library, which it takes the place of."""
+
+import random
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from tokenizers import AddedToken, Tokenizer, normalizers, pre_tokenizers
+from tokenizers.models import BPE, WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer, Whitespace
+from tokenizers.processors import TemplateProcessing
+
+import tiny
+from niwaki.answers.label import Label
+from niwaki.answers.tags import Tags
+from niwaki.engines.native import library as c
+from niwaki.engines.native.wordpiece import Wordpiece
+from niwaki.engines.predictor import Predictor
+
+WORDS = ["un", "unable", "##able", "##a", "##b", "##le", "a", "b", "c", "x", "é", "ü", "##ü", "и", "##и", "good", "Good", "ß", ".", ",", "-", "[", "#", "“", "—", "€", "film", "##s"]  # fmt: skip
+MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+SETTINGS = [
+    {}, {"lowercase": False}, {"strip_accents": True}, {"strip_accents": False}, {"lowercase": False, "strip_accents": True},
+    {"clean_text": False}, {"handle_chinese_chars": False},
+]  # fmt: skip
+
+
+def made(words=WORDS, prefix="##", most_signs=100, added=MARKS, pair="[CLS] $A [SEP] $B:1 [SEP]:1", **settings) -> Tokenizer:  # fmt: skip
+    vocabulary = {word: number for number, word in enumerate([*MARKS, *words])}
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]", continuing_subword_prefix=prefix, max_input_chars_per_word=most_signs))  # fmt: skip
+    tokenizer.normalizer, tokenizer.pre_tokenizer = BertNormalizer(**settings), BertPreTokenizer()
+    special = [(mark, vocabulary[mark]) for mark in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", pair=pair, special_tokens=special)
+    tokenizer.add_special_tokens(list(added))
+    return tokenizer
+
+
+def both(tokenizer: Tokenizer, inputs, max_tokens=32):
+    """Ids and types by the C, and by the library; and what the C left to the library."""
+    left = []
+
+    def others(some):
+        left.extend(some)
+        return Label().encode(some, tokenizer, max_tokens)
+
+    own = Wordpiece.of(tokenizer, max_tokens)
+    assert own is not None
+    return [
+        [(rows.ids[one].tolist(), rows.types[one].tolist()) for one in range(len(rows.ids))]
+        for rows in (own(inputs, others), Label().encode(inputs, tokenizer, max_tokens))
+    ], left
+
+
+def same(tokenizer, inputs, max_tokens=32):
+    (ours, theirs), left = both(tokenizer, inputs, max_tokens)
+    for given, one, other in zip(inputs, ours, theirs, strict=True):
+        assert one == other, given
+    return left
+
+
+def test_by_hand():
+    """Marks 0 to 3, then the words: un 4, unable 5, ##able 6, ##a 7, a 10, b 11, . 22."""
+    (ours, _), left = both(made(), ["unable a.", "UNA", "uncle", ("a", "b"), ""])
+    assert ours == [
+        ([2, 5, 10, 22, 3], [0] * 5),
+        ([2, 4, 7, 3], [0] * 4),
+        ([2, 1, 3], [0] * 3),  # nothing continues with c
+        ([2, 10, 3, 11, 3], [0, 0, 0, 1, 1]),
+        ([2, 3], [0, 0]),
+    ]
+    assert not left
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_every_sign(settings):
+    """Each code point within a word, by itself, and beside blanks; also those that the C leaves alone."""
+    signs = [chr(point) for point in (*range(0x2200), *range(0x2FF0, 0x3100), 0x4E00, 0xAC00, 0xFEFF, 0xFFFD, 0x1F600, 0x10FFFF)]  # fmt: skip
+    tokenizer = made(**settings)
+    left = {one[1] for one in same(tokenizer, [f"a{sign}b {sign} {sign}a" for sign in signs])}
+    assert all(sign in left for sign in "\u0301\u3000\u4e00\U0001f600")
+    assert {sign for sign in left if sign < "\u0530"} - {"İ"} == {sign for sign in signs if sign < "\u0530" and unicodedata.category(sign)[0] == "M"}  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_texts_drawn(settings, seed):
+    draw = random.Random(seed)
+    parts = [*"abcxABCX.,- -[]#\t\n\x00\x7f\u00a0éÉüÜИиßßİ“—€", "un", "able", "Unable", "good", "Good", "film", "films", "日", "\u0301", "[SEP]", "[CLS", "  "]  # fmt: skip
+    texts = ["".join(draw.choices(parts, k=draw.randint(0, 30))) for _ in range(1500)]
+    pairs = list(zip(texts, texts[::-1], strict=True))
+    mixed = [draw.choice(one) for one in zip(texts, pairs, strict=True)]
+    for inputs in (texts, pairs, mixed):
+        left = same(made(**settings), inputs, max_tokens=draw.randint(13, 40))
+        assert len(left) < len(inputs)
+
+
+def test_a_pair_is_shortened_as_the_library_does_it():
+    tokenizer = made()
+    inputs = [("a " * first, "b " * second) for first in range(0, 40, 1) for second in range(0, 40, 3)]
+    for max_tokens in (13, 14, 20, 33):
+        assert not same(tokenizer, inputs, max_tokens)
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 100, 340])
+def test_words_that_are_too_long(most):
+    tokenizer = made(most_signs=most)
+    texts = [
+        letter * count for letter in ("a", "é", "a\x00") for count in (1, most - 1, most, most + 1, 3 * most, 5000)
+    ]
+    assert not same(tokenizer, [*texts, *(f"{text}. {text}" for text in texts)], max_tokens=40)
+
+
+def test_huge_texts_and_many():
+    texts = ["a" * 100_000, "x-" * 50_000, "unable " * 10_000, "é" * 50_000, "a", ""]
+    assert not same(made(), texts)
+    assert not same(made(), list(zip(texts, texts[::-1], strict=True)))
+    assert not same(made(), ["unable a", ("b", "film")] * 5000)
+    assert same(made(), []) == []
+
+
+def test_prefixes_marks_and_frames():
+    for prefix in ("##", "", "@@", "é", "a"):
+        words = sorted({*"abcé", "ab", *(f"{prefix}{end}" for end in ("a", "b", "ab", "é"))})
+        same(made(words=words, prefix=prefix), ["ab abab éa aab c", "abc", f"{prefix}a", prefix])
+    for pair in ("$A $B", "[CLS]:1 [SEP] $A:1 [SEP] [SEP] $B [CLS]"):
+        same(made(pair=pair), ["a b", ("a", "b c"), ("a " * 50, "b")])
+    assert same(made(), ["a[SEP]b", "[sep] a", "a [CLS", "[[SEP]"]) == ["a[SEP]b", "[[SEP]"]
+
+
+def test_special_words_begin_anywhere():
+    added = [*MARKS, AddedToken("good", normalized=False), AddedToken("é", normalized=False, lstrip=True), AddedToken("日本", normalized=False)]  # fmt: skip
+    left = same(made(added=added), ["a good film", "a Good film", "xgoods", "a é", "a É b", "goo", "日本"])
+    assert left == ["a good film", "xgoods", "a é", "日本"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: setattr(one, "model", BPE()),
+        lambda one: setattr(one, "model", WordPiece({"a": 0}, unk_token="[UNK]")),
+        lambda one: setattr(one, "model", WordPiece({"[UNK]": 0}, unk_token="[UNK]", max_input_chars_per_word=341)),
+        lambda one: setattr(one, "normalizer", normalizers.Lowercase()),
+        lambda one: setattr(one, "normalizer", normalizers.Sequence([BertNormalizer()])),
+        lambda one: setattr(one, "pre_tokenizer", Whitespace()),
+        lambda one: setattr(one, "pre_tokenizer", pre_tokenizers.Sequence([BertPreTokenizer()])),
+        lambda one: one.add_tokens([AddedToken("É", normalized=True)]),
+        lambda one: setattr(one, "post_processor", TemplateProcessing(single="[CLS] [CLS] [CLS] [CLS] [CLS] $A", pair="$A $B", special_tokens=[("[CLS]", 2)])),
+        lambda one: setattr(one, "post_processor", TemplateProcessing(single="$A", pair="$B $A", special_tokens=[])),
+    ],
+)  # fmt: skip
+def test_others_are_left_to_the_library(change):
+    tokenizer = made()
+    change(tokenizer)
+    assert Wordpiece.of(tokenizer, 32) is None
+
+
+def test_short_limits_are_left_to_the_library():
+    assert Wordpiece.of(made(), 3 * c.MOST_MARKS) is None
+
+
+def test_threads_share_it():
+    own = Wordpiece.of(made(), 32)
+    texts = [["unable a film. " * (1 + number % 7)] * 200 for number in range(64)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda some: own(some, None).ids.values, texts))
+    for some, ids in zip(texts, found, strict=True):
+        assert np.array_equal(ids, Label().encode(some, made(), 32).ids.values)
+
+
+def test_a_predictor_takes_it_where_texts_are_read_plainly(tmp_path):
+    predictor = Predictor(tiny.deployed(tiny.model("bert"), tmp_path / "label"))
+    assert isinstance(predictor._own, Wordpiece)
+    texts = [text for text, _ in tiny.sentences(300)] + ["日本 film", "[SEP]"]
+    rows, theirs = predictor.encode(texts), predictor.kind.encode(texts, predictor.tokenizer, predictor.max_tokens)
+    assert np.array_equal(rows.ids.values, theirs.ids.values) and np.array_equal(rows.ids.starts, theirs.ids.starts)
+    assert np.array_equal(rows.types.values, theirs.types.values) and np.array_equal(rows.owners, theirs.owners)
+    assert (
+        Predictor(
+            tiny.deployed(
+                tiny.model("bert", head="TokenClassification", niwaki_answer=Tags().to_json()), tmp_path / "tags"
+            )
+        )._own
+        is None
+    )
