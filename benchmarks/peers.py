@@ -115,7 +115,13 @@ def main() -> None:
     for one in running:
         one.process.kill()
     faults = {one.name: one.fault for one in started if one.fault}
-    append("peers", {"model": work.name, "task": given.task, "threads": THREADS, "rounds": given.rounds, "texts": len(texts), "students": {name: Path(folder).name for name, folder in students.items()}, "contenders": told, "faults": faults, "exported": exported, **circumstances()})  # fmt: skip
+    append("peers", {"model": work.name, "shape": shape(given.model), "task": given.task, "threads": THREADS, "rounds": given.rounds, "texts": len(texts), "students": {name: Path(folder).name for name, folder in students.items()}, "contenders": told, "faults": faults, "exported": exported, **circumstances()})  # fmt: skip
+
+
+def shape(model: Path) -> list[int]:
+    """Layers and width."""
+    config = json.loads((model / "config.json").read_text())
+    return [config["num_hidden_layers"], config["hidden_size"]]
 
 
 def export_all(given: argparse.Namespace, work: Path, students: dict[str, str]) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 Made-up texts of many kinds, empty ones and some of 100,000 characters among them, one batch in ten as pairs, through
 `Predictor.encode` and through transformers' AutoTokenizer as its documentation calls it; ids and types are compared one by one.
+Then sentences of the embedded reviews through it and through the tokenizers library, in turns: time of the processor for each.
 Half a surrogate pair is no character: what each makes of it is noted.
 """
 
 import random
+import statistics
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,8 +19,10 @@ from transformers import AutoTokenizer
 
 from niwaki.core.errors import NiwakiError
 from niwaki.engines.predictor import Predictor
+from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 CHUNK, LONG, PAIRS_EVERY = 2000, 100_000, 10
+SENTENCES, LAPS = 2000, 15
 WORDS = [
     "the",
     "a",
@@ -93,6 +98,23 @@ def what_of(call: Any) -> str:
         return f"{type(error).__name__}: {str(error)[:120]}"
 
 
+def speed(predictor: Predictor) -> dict[str, list[float]]:
+    """Microseconds for a sentence, lap by lap; of one text at a time too, as a server has them."""
+    texts = imdb_sentences(SENTENCES, 0)
+    ways = {"niwaki": predictor.encode, "library": lambda some: predictor.kind.encode(some, predictor.tokenizer, predictor.max_tokens)}  # fmt: skip
+    laps: dict[str, list[float]] = {f"{name}{end}": [] for name in ways for end in ("", " alone")}
+    for _ in range(LAPS):
+        for name, encode in ways.items():
+            start = time.process_time()
+            encode(texts)
+            middle = time.process_time()
+            for one in texts[:200]:
+                encode([one])
+            laps[name].append(1e6 * (middle - start) / len(texts))
+            laps[f"{name} alone"].append(1e6 * (time.process_time() - middle) / 200)
+    return laps
+
+
 def main(folder: Path, count: int) -> None:
     predictor, tokenizer = Predictor(folder), AutoTokenizer.from_pretrained(folder)
     draw, seen, different = random.Random(0), Counter(), []
@@ -117,6 +139,7 @@ def main(folder: Path, count: int) -> None:
         "kinds": dict(seen),
         "different": len(different),
         "examples": different[:5],
+        "microseconds": {name: statistics.median(some) for name, some in speed(predictor).items()},
         "lone_surrogate": {
             "niwaki": what_of(lambda: predictor.predict([lone])),
             "transformers": what_of(lambda: tokenizer([lone])["input_ids"]),
