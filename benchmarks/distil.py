@@ -28,6 +28,7 @@ Stage = dict[str, Any]
 
 HALF = {"use": "student", "layers": 3, "ffn": 752}  # half the layers, just under a third of the encoder's parameters
 FAST = {"use": "student", "layers": 2, "heads": 6, "ffn": 384}
+THIN = {"use": "student", "layers": 3, "heads": 4, "ffn": 192}  # as fast
 LAYERS = [{"use": "tinybert", "prediction": 0.0}]
 RELATED = [{"use": "tinybert", "prediction": 0.0, "attention": 0.0}, {"use": "relations"}]  # for other numbers of heads
 RELATED4 = [RELATED[0], {"use": "relations", "heads": 4}]
@@ -135,6 +136,7 @@ def without(*losses: str) -> list[Stage]:
 VARIANTS = {
     "half": lambda task: two_phases(task, HALF),
     "fast": fast,
+    "thin": lambda task: two_phases(task, THIN, RELATED, FAST_COPIES.get(task)),
     "exits": with_exits,
     "half-labels": lambda task: [
         {"name": "student", "methods": [HALF], "train": {"lr": 2e-4, "epochs": 2 * EPOCHS.get(task, 3.0)}}
@@ -222,7 +224,7 @@ def encoder_parameters(folder: Path) -> int:
 
 
 def everything() -> list[tuple[str, str, int]]:
-    first = [(variant, task, seed) for seed in (0, 1, 2) for variant in ("half", "fast") for task in TASKS if seed in SEEDS.get(task, (0,))]  # fmt: skip
+    first = [(variant, task, seed) for seed in (0, 1, 2) for variant in ("half", "fast", "thin") for task in TASKS if seed in SEEDS.get(task, (0,))]  # fmt: skip
     rest = [name for name in VARIANTS if name.startswith("half-")]
     return [
         *first,
