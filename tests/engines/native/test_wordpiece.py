@@ -148,6 +148,7 @@ def test_special_words_begin_anywhere():
         lambda one: one.add_tokens([AddedToken("É", normalized=True)]),
         lambda one: setattr(one, "post_processor", TemplateProcessing(single="[CLS] [CLS] [CLS] [CLS] [CLS] $A", pair="$A $B", special_tokens=[("[CLS]", 2)])),
         lambda one: setattr(one, "post_processor", TemplateProcessing(single="$A", pair="$B $A", special_tokens=[])),
+        lambda one: setattr(one, "post_processor", TemplateProcessing(single="$A:256", pair="$A $B", special_tokens=[])),
     ],
 )  # fmt: skip
 def test_others_are_left_to_the_library(change):

@@ -24,6 +24,7 @@ RANGES = (range(0x530), range(0x2010, 0x2028), range(0x2030, 0x205F), range(0x20
 PIECE = np.dtype([("hash", np.uint32), ("start", np.int32), ("bytes", np.int32), ("id", np.int32), ("inner", np.int32)])
 SIGN = np.dtype([("kind", np.uint8), ("bytes", np.uint8), ("as", f"S{c.SIGN_BYTES}"), ("starts", np.uint8)])
 LETTER = "a"  # to ask the library with
+MOST_TYPE = 255  # of a byte
 Others = Callable[[list[Input]], Rows]  # reads what is left to the library
 
 
@@ -131,7 +132,7 @@ def frames_of(tokenizer: Tokenizer) -> tuple[c.Frame, c.Frame] | None:
             return None
         signs = list(zip(encoding.ids, encoding.type_ids, strict=True))
         marks = [signs[: at[0]], signs[at[0] + 1 : at[-1]], signs[at[-1] + 1 :]]
-        if any(len(one) > c.MOST_MARKS for one in marks):
+        if any(len(one) > c.MOST_MARKS for one in marks) or max(encoding.type_ids) > MOST_TYPE:
             return None
         types = (ctypes.c_uint8 * 2)(signs[at[0]][1], signs[at[-1]][1])
         found.append(c.Frame(*(_marks(one) for one in marks), types))
