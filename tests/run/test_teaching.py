@@ -8,6 +8,7 @@ from safetensors.torch import load_file
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.core.files import read_json
+from niwaki.engines.alone import Alone
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.run.plan import make_plan
@@ -171,3 +172,36 @@ def test_general_distillation_on_plain_text_then_on_the_task(recipe, tmp_path):
     made = parse({**recipe().model_dump(), "stages": [*stages[:2], {"name": "teacher", "start": "pretrained", "train": TRAIN}, stages[2]]})  # fmt: skip
     *_, student = run(made, tmp_path / "run")
     assert 0 <= read_json(student / "result.json")["score"]["value"] <= 1
+
+
+def two_phases(**second):
+    student = {"use": "student", "layers": 2, "hidden": 16, "heads": 4}
+    first = learner("layers", [student, {"use": "tinybert", "prediction": 0.0}], augment=1)
+    return first, {**learner("answers", start="layers", **{"augment": 1, **second})}
+
+
+def test_the_answers_that_came_with_the_layers_are_not_asked_for_again(recipe, tmp_path, monkeypatch):
+    """And where there was no room for them, they are asked for in the same way, so that the weights are the same."""
+    plan = make_plan(recipe(*two_phases()), "teaching")
+    assert [stage.heard for stage in plan.stages] == [False, False, True]
+    asked = []
+    plain = Alone.__call__
+    monkeypatch.setattr(Alone, "__call__", lambda self, given: asked.append(self.names) or plain(self, given))
+    monkeypatch.setattr("niwaki.train.teacher.logits_of", None)  # nobody may want batches
+    *_, kept = run(recipe(*two_phases()), tmp_path / "one" / "run")
+    assert asked and all(asked)  # for layers alone
+    *_, anew = run(recipe(*two_phases(), cache={"gigabytes": 0.0}), tmp_path / "two" / "run")
+    assert not asked[-1]
+    assert weights(kept) == weights(anew) and kept.name == anew.name
+
+
+@pytest.mark.parametrize("second", [{"augment": 2}, {"labelled": False}])
+def test_of_other_texts_they_are(recipe, second):
+    plan = make_plan(recipe(*two_phases(**second)), "teaching")
+    assert not plan.stages[-1].heard
+
+
+def test_the_key_tells_whether_layers_were_compared_before(recipe):
+    first, second = two_phases()
+    plans = [make_plan(recipe({**first, "methods": [first["methods"][0], last]}, second), "teaching") for last in (first["methods"][1], LOGITS)]  # fmt: skip
+    assert [plan.stages[-1].heard for plan in plans] == [True, False]

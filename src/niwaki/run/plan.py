@@ -33,6 +33,7 @@ ORIGIN = (
     "vocab.txt",
     TARGET,
 )  # what decides what a model answers
+TEXTS = ("transfer", "texts", "augment", "labelled")  # settings of a training that decide what is read
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", "onnxruntime", "numpy", "scikit-learn")
 
 
@@ -44,6 +45,7 @@ class PlannedStage:
     source: Path  # that model's folder, its own or the recipe's
     methods: list[Method]
     precision: str
+    heard: bool  # whether an earlier stage has asked its teachers for their layers on the same texts, and so for their answers
 
     @property
     def folder(self) -> str:
@@ -207,6 +209,7 @@ def _stages(recipe: Recipe, folder: Path, inputs: list[Any]) -> list[PlannedStag
         source = _source(spec) if spec.model else folder
         methods = recipe.make_methods(spec)
         precision = resolve(spec.train.precision) if spec.train else "fp32"
+        heard = any(_asks_before(one, spec) for one in stages)
         key = stage_key(
             spec,
             methods,
@@ -215,11 +218,20 @@ def _stages(recipe: Recipe, folder: Path, inputs: list[Any]) -> list[PlannedStag
                 *inputs,
                 digest_of(source) if spec.model else keys.get(parent or ""),
                 *(keys[name] for name in (*spec.teachers, *_read_by(methods))),
+                *(["heard"] if heard else []),
             ],
         )
         keys[spec.name] = key
-        stages.append(PlannedStage(spec, key, parent, source, methods, precision))
+        stages.append(PlannedStage(spec, key, parent, source, methods, precision, heard))
     return stages
+
+
+def _asks_before(one: PlannedStage, spec: Stage) -> bool:
+    """Whether a stage compares layers with the teachers of a later one, on its texts."""
+    if one.spec.train is None or spec.train is None or not spec.teachers or one.spec.teachers != spec.teachers:
+        return False
+    texts = [{name: getattr(train, name) for name in TEXTS} for train in (one.spec.train, spec.train)]
+    return texts[0] == texts[1] and any(method.needs and method.needs_teacher for method in one.methods)
 
 
 def _source(spec: Stage) -> Path:

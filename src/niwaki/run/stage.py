@@ -122,15 +122,17 @@ class StageMaker:
     def _teacher(
         self, model: Model, folder: Path, asked: frozenset[str], features: Features
     ) -> Callable[[Batch], Outputs]:
-        """Where only logits are wanted they come from batches; layers from each text alone, kept where the disk may hold them."""
+        """Where only logits are wanted they come from batches; layers from each text alone, kept where the disk may hold them. What was
+        said of layers in an earlier stage had the logits with it: then they are taken from there."""
         model.network.to(self.device).eval().requires_grad_(False)
         feed = Feed(self._features(model), model, self.device)
         self._refuse_other_tokens(features, feed.features, layers=bool(asked))
         if model.anatomy.writes or (asked and self.device.type != "cpu"):
             return beside(model, feed, asked, self.stage.precision)
         names = (LOGITS, *sorted(asked))
-        ask = self._alone(model, feed, asked) if asked else in_batches(model, feed, self.stage.precision)
-        who = digest_of(folder), "alone" if asked else self.stage.precision
+        alone = bool(asked) or (self.stage.heard and self.device.type == "cpu")
+        ask = self._alone(model, feed, asked) if alone else in_batches(model, feed, self.stage.precision)
+        who = digest_of(folder), "alone" if alone else self.stage.precision
         shelf = Shelf(who, feed.features.rows, names, partial(numbers, model.anatomy), model.anatomy.per_token)
         return Teacher(feed, names, model.anatomy.per_token, self._kept(shelf, ask, least=not asked))
 
