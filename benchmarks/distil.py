@@ -136,7 +136,7 @@ def without(*losses: str) -> list[Stage]:
 VARIANTS = {
     "half": lambda task: two_phases(task, HALF),
     "fast": fast,
-    "thin": lambda task: two_phases(task, THIN, RELATED, FAST_COPIES.get(task)),
+    "thin": lambda task: two_phases(task, THIN, RELATED4, FAST_COPIES.get(task)),
     "exits": with_exits,
     "half-labels": lambda task: [
         {"name": "student", "methods": [HALF], "train": {"lr": 2e-4, "epochs": 2 * EPOCHS.get(task, 3.0)}}
