@@ -4,8 +4,6 @@ import statistics
 from collections import defaultdict
 from typing import Any
 
-import records
-
 Records = list[dict[str, Any]]
 NAMES = {
     "rotten_tomatoes": "Rotten Tomatoes", "mrpc": "MRPC", "cola": "CoLA", "rte": "RTE", "stsb": "STS-B", "sst2": "SST-2",
@@ -16,7 +14,6 @@ WORDS = {
     "half-no-transfer": "without the unlabelled texts", "half-no-copies": "without the copies with words replaced", "half-rows-only": "without both",
 }  # fmt: skip
 HEAD = "| set | seeds | teacher | student | kept | faster | MB |\n|---|---|---|---|---|---|---|"
-FAST = "slim+int8"  # as in benchmarks/stack.py
 KEEP = {"half": 0.97, "fast": 0.93, "thin": 0.93}
 NETWORKS = {"bilstm": "BiLSTM", "averaging": "averaging"}
 FOURS = {"mpnet4": "4 layers of 312", "mpnet4-vocabulary": "4 layers of 384, only the pieces that its texts use"}
@@ -34,7 +31,6 @@ def distil(rows: Records) -> str:
         "layers, then answers. Scores × 100, mean ± standard deviation over the seeds; kept is the student's share of its own teacher's score; faster is throughput, text in to answer "
         "out, both in ONNX Runtime fp32 on the same texts in turns.",
         *(table(variant, found[variant]) for variant in KEEP if found[variant]),
-        in_bytes(),
         ablation(found),
         sizes(found),
         networks(found),
@@ -57,24 +53,6 @@ def table(variant: str, by_task: dict[str, Records]) -> str:
         if not missing
         else f"No average yet: {', '.join(missing)} not measured."
     )
-    return "\n".join([title, "", HEAD, *lines, "", goal])
-
-
-def in_bytes() -> str:
-    """The stack that is the fast student in 8 bits, on every task where it was made."""
-    newest = {(row["task"], row["seed"]): row for row in records.read("stack") if (row["kind"], row["name"]) == ("stack", FAST)}  # fmt: skip
-    by_task = {task: [row for (one, _), row in sorted(newest.items()) if one == task] for task in NAMES}
-    if not all(by_task.values()):
-        return ""
-    lines = []
-    for task, rows in by_task.items():
-        cells = [spread([100 * row["scores"][who] for row in rows]) for who in (0, 1)]
-        cells += [spread([100 * row["scores"][1] / row["scores"][0] for row in rows]) + " %", spread([row["faster"]["value"] for row in rows]) + " ×"]  # fmt: skip
-        lines.append("| " + " | ".join([NAMES[task], str(len(rows)), *cells, f"{rows[0]['bytes'][0] / 1e6:.0f} → {rows[0]['bytes'][1] / 1e6:.0f}"]) + " |")  # fmt: skip
-    means = [statistics.mean(statistics.mean(row["scores"][who] for row in rows) for rows in by_task.values()) for who in (0, 1)]  # fmt: skip
-    faster = statistics.geometric_mean([row["faster"]["value"] for rows in by_task.values() for row in rows])
-    title = f"**fast, in 8 bits**: `half` with half of its neurons and a third of its heads pruned, its vocabulary trimmed, and 8 bits (`{FAST}` of benchmarks/stack.py; the teacher in fp32)."
-    goal = f"Average {100 * means[0]:.1f} → {100 * means[1]:.1f}: {means[1] / means[0]:.1%} kept, {faster:.1f} × faster (asked: 93%, 9.4 × faster, not saying with how many bits)."  # fmt: skip
     return "\n".join([title, "", HEAD, *lines, "", goal])
 
 

@@ -139,10 +139,6 @@ SPEED = {  # half of the encoder's operations, from the teacher itself; `magnitu
 }  # fmt: skip
 FIRST_ORDER = next(iter(ORDERS))
 BEST = ("words+gptq-4", "narrow+int8", "narrow+gptq-4", "slim+int8", "terse+ternary")  # on SST-2 too
-FAST, OTHERS = (
-    "slim+int8",
-    ("cola", "rte", "stsb"),
-)  # what benchmarks/distil.py asks of a fast student, in 8 bits: on all its tasks
 SHARE = {"sst2": 1 / 3}  # of the epochs: it has ten times the rows
 KINDS = {"alone": ALONE, "stack": STACKS, "tiny": TINY, "order": ORDERS, "speed": SPEED}
 
@@ -213,7 +209,6 @@ def everything() -> Iterable[tuple[str, str, str, int]]:
     yield from (("order", name, task, seed) for seed in (0, 1, 2) for name in ORDERS for task in TASKS)
     yield from ((kind, name, task, seed) for seed in (1, 2) for kind in ("stack", "tiny", "speed") for name in KINDS[kind] for task in TASKS)  # fmt: skip
     yield from (("stack", name, "sst2", 0) for name in BEST)
-    yield from (("stack", FAST, task, 0) for task in OTHERS)
 
 
 if __name__ == "__main__":
