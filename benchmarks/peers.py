@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 import venv
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ PACKAGES = ["openvino", "nncf", "ctranslate2"]
 CHILD = Path(__file__).parent / "peers_child.py"
 REFERENCE = "transformers eager fp32"
 ROUNDS, SINGLES = 6, 60
+PAUSE = 0.3  # seconds before a lap: threads of the engine before go on turning for some time, and a quick lap is shorter than that
 LONGEST = 128  # tokens of a row of the task
 ROWS = 256  # of the task, in a lap
 
@@ -156,6 +158,7 @@ def raced(running: list[Contender], texts: list[str], tokens: int, rounds: int) 
         one.ask(texts=texts[:64], tokens=tokens)
     for number in range(rounds):
         for which in turn(number, rounds, len(running)):
+            time.sleep(PAUSE)
             laps[running[which].name].append(running[which].ask(texts=texts, tokens=tokens)["seconds"])
     ratios = {name: np.array(laps[REFERENCE]) / np.array(seconds) for name, seconds in laps.items()}
     return {name: {"per_second": [len(texts) / one for one in seconds], "ratio": float(np.median(ratios[name])), "ratios": ratios[name].tolist()} for name, seconds in laps.items()}  # fmt: skip
@@ -167,6 +170,7 @@ def single_requests(running: list[Contender], texts: list[str], rounds: int) -> 
     for number in range(rounds):
         few = [texts[place] for place in np.random.default_rng(number).integers(0, len(texts), SINGLES)]
         for which in turn(number, rounds, len(running)):
+            time.sleep(PAUSE)
             seconds[running[which].name] += running[which].ask(texts=few, tokens=LONGEST, single=True)["seconds"]
     return {name: {f"p{part}": float(np.percentile(found, part) * 1e3) for part in (50, 95, 99)} for name, found in seconds.items()}  # fmt: skip
 
