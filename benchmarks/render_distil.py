@@ -29,7 +29,7 @@ def distil(rows: Records) -> str:
     parts = [
         "Command: `python benchmarks/distil.py DATA` (after `benchmarks/glue.py` and `benchmarks/demo.py`, which make the teachers). Teacher MiniLM-L6; TinyBERT's two phases: "
         "layers, then answers. Scores × 100, mean ± standard deviation over the seeds; kept is the student's share of its own teacher's score; faster is throughput, text in to answer "
-        "out, both in ONNX Runtime fp32 on the same texts in turns.",
+        "out, both in ONNX Runtime fp32 on the same texts in turns, since November 17 on one core.",
         *(table(variant, found[variant]) for variant in KEEP if found[variant]),
         ablation(found),
         sizes(found),
