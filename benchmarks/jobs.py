@@ -62,9 +62,9 @@ def both(plan: Plan, folder: Path, teacher: str = "") -> list[Path]:
 
 
 def raced(plan: Plan, folder: Path, teacher: str = "") -> dict[str, Any]:
-    """Laps of `teacher` and `made`, both as ONNX Runtime runs them, on the same texts in turns."""
+    """Laps of `teacher` and `made`, both as ONNX Runtime runs them on one core, on the same texts in turns."""
     texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
-    engines = {name: Predictor(one / "model", engine="onnx").values for name, one in zip(("teacher", "made"), both(plan, folder, teacher), strict=True)}  # fmt: skip
+    engines = {name: Predictor(one / "model", engine="onnx", threads=1).values for name, one in zip(("teacher", "made"), both(plan, folder, teacher), strict=True)}  # fmt: skip
     return race(engines, texts, reference="teacher")["contenders"]
 
 

@@ -13,7 +13,6 @@ WORDS = {
     "half-no-hidden": "without the hidden-state loss", "half-no-attention": "without the attention loss", "half-fresh": "fresh weights instead of a slice",
     "half-no-transfer": "without the unlabelled texts", "half-no-copies": "without the copies with words replaced", "half-rows-only": "without both",
 }  # fmt: skip
-HEAD = "| set | seeds | teacher | student | kept | faster | MB |\n|---|---|---|---|---|---|---|"
 KEEP = {"half": 0.97, "fast": 0.93, "thin": 0.93}
 NETWORKS = {"bilstm": "BiLSTM", "averaging": "averaging"}
 FOURS = {"mpnet4": "4 layers of 312", "mpnet4-vocabulary": "4 layers of 384, only the pieces that its texts use"}
@@ -53,7 +52,8 @@ def table(variant: str, by_task: dict[str, Records]) -> str:
         if not missing
         else f"No average yet: {', '.join(missing)} not measured."
     )
-    return "\n".join([title, "", HEAD, *lines, "", goal])
+    head = "| set | seeds | teacher | student | kept | faster | MB |\n|---|---|---|---|---|---|---|"
+    return "\n".join([title, "", head, *lines, "", goal])
 
 
 def line(name: str, rows: Records) -> str:

@@ -177,7 +177,7 @@ def test_general_distillation_on_plain_text_then_on_the_task(recipe, tmp_path):
 def two_phases(**second):
     student = {"use": "student", "layers": 2, "hidden": 16, "heads": 4}
     first = learner("layers", [student, {"use": "tinybert", "prediction": 0.0}], augment=1)
-    return first, {**learner("answers", start="layers", **{"augment": 1, **second})}
+    return first, learner("answers", start="layers", **{"augment": 1, **second})
 
 
 def test_the_answers_that_came_with_the_layers_are_not_asked_for_again(recipe, tmp_path, monkeypatch):
@@ -202,6 +202,9 @@ def test_of_other_texts_they_are(recipe, second):
 
 
 def test_the_key_tells_whether_layers_were_compared_before(recipe):
-    first, second = two_phases()
-    plans = [make_plan(recipe({**first, "methods": [first["methods"][0], last]}, second), "teaching") for last in (first["methods"][1], LOGITS)]  # fmt: skip
+    """Also where the stage that compared them is neither its start nor its teacher."""
+    first, _ = two_phases()
+    last = learner("answers", augment=1)
+    plans = [make_plan(recipe({**first, "methods": [first["methods"][0], one]}, last), "teaching") for one in (first["methods"][1], LOGITS)]  # fmt: skip
     assert [plan.stages[-1].heard for plan in plans] == [True, False]
+    assert len({plan.stages[-1].key for plan in plans}) == 2

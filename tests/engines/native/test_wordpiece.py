@@ -177,11 +177,5 @@ def test_a_predictor_takes_it_where_texts_are_read_plainly(tmp_path):
     rows, theirs = predictor.encode(texts), predictor.kind.encode(texts, predictor.tokenizer, predictor.max_tokens)
     assert np.array_equal(rows.ids.values, theirs.ids.values) and np.array_equal(rows.ids.starts, theirs.ids.starts)
     assert np.array_equal(rows.types.values, theirs.types.values) and np.array_equal(rows.owners, theirs.owners)
-    assert (
-        Predictor(
-            tiny.deployed(
-                tiny.model("bert", head="TokenClassification", niwaki_answer=Tags().to_json()), tmp_path / "tags"
-            )
-        )._own
-        is None
-    )
+    tagging = tiny.model("bert", head="TokenClassification", niwaki_answer=Tags().to_json())
+    assert Predictor(tiny.deployed(tagging, tmp_path / "tags"))._own is None

@@ -5,7 +5,6 @@ import os
 from ctypes import (
     POINTER,
     Structure,
-    c_char,
     c_char_p,
     c_float,
     c_int32,
@@ -96,7 +95,7 @@ class Kernels(Structure):
 
 
 class Sign(Structure):
-    _fields_: ClassVar = [("kind", c_uint8), ("bytes", c_uint8), ("becomes", c_char * SIGN_BYTES), ("starts", c_uint8)]
+    _fields_: ClassVar = [("kind", c_uint8), ("bytes", c_uint8), ("becomes", c_uint8 * SIGN_BYTES), ("starts", c_uint8)]
 
 
 class Piece(Structure):

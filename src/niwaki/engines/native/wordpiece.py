@@ -21,10 +21,10 @@ from niwaki.engines.native import library as c
 
 UNKNOWN, GONE, BLANK, ALONE, PART = range(5)  # as in wordpiece.h
 RANGES = (range(0x530), range(0x2010, 0x2028), range(0x2030, 0x205F), range(0x20A0, 0x20C0))  # Latin, Greek, Cyrillic; marks, money  # fmt: skip
-PIECE = np.dtype([("hash", np.uint32), ("start", np.int32), ("bytes", np.int32), ("id", np.int32), ("inner", np.int32)])
-SIGN = np.dtype([("kind", np.uint8), ("bytes", np.uint8), ("as", f"S{c.SIGN_BYTES}"), ("starts", np.uint8)])
+PIECE, SIGN = np.dtype(c.Piece), np.dtype(c.Sign)
 LETTER = "a"  # to ask the library with
 MOST_TYPE = 255  # of a byte
+NOTHING = [0] * c.SIGN_BYTES  # that a sign becomes
 Others = Callable[[list[Input]], Rows]  # reads what is left to the library
 
 
@@ -179,12 +179,12 @@ def _signs(*settings: Any) -> np.ndarray:
     return signs
 
 
-def _becomes(sign: str) -> tuple[int, int, bytes]:
+def _becomes(sign: str) -> tuple[int, int, list[int]]:
     """Of what the normalizer makes of a sign: its kind, and its bytes."""
     data = sign.encode()
     if not sign:
-        return GONE, 0, b""
+        return GONE, 0, NOTHING
     if len(sign) > 1 or len(data) > c.SIGN_BYTES:
-        return UNKNOWN, 0, b""
+        return UNKNOWN, 0, NOTHING
     words = BertPreTokenizer().pre_tokenize_str(LETTER + sign + LETTER)
-    return {1: PART, 2: BLANK, 3: ALONE}[len(words)], len(data), data
+    return {1: PART, 2: BLANK, 3: ALONE}[len(words)], len(data), [*data.ljust(c.SIGN_BYTES, b"\0")]

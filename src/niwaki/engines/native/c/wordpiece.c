@@ -82,11 +82,11 @@ static int32_t text_ids(const Wordpiece *by, const char *text, const char *end, 
             count += cut(by, word, bytes, signs, ids + count);
             bytes = signs = 0;
         }
-        if (sign->kind == ALONE && count < most) count += cut(by, sign->as, sign->bytes, 1, ids + count);
+        if (sign->kind == ALONE && count < most) count += cut(by, sign->becomes, sign->bytes, 1, ids + count);
         if (sign->kind != PART) continue;
         if (signs > by->most_signs) continue; /* the word is too long already */
         if (signs++ == by->most_signs) continue;
-        memcpy(word + bytes, sign->as, sign->bytes);
+        memcpy(word + bytes, sign->becomes, sign->bytes);
         bytes += sign->bytes;
     }
     if (bytes && count < most) count += cut(by, word, bytes, signs, ids + count);

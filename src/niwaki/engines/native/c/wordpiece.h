@@ -1,5 +1,5 @@
-/* Texts to ids, as BERT's tokenizer makes them. Structures are mirrored in ../wordpiece.py and library.py, which asks the tokenizers library what
-   becomes of each sign, and leaves to it every text with signs or words that are not in these tables. */
+/* Texts to ids, as BERT's tokenizer makes them. Structures are mirrored in library.py. Their tables are filled by ../wordpiece.py: it asks the
+   tokenizers library what becomes of each sign, and leaves to it every text with signs or words that are not in them. */
 #ifndef NIWAKI_WORDPIECE_H
 #define NIWAKI_WORDPIECE_H
 
@@ -15,7 +15,7 @@ enum SignKind { UNKNOWN, GONE, BLANK, ALONE, PART };
 
 typedef struct {
     uint8_t kind, bytes; /* how many it becomes */
-    char as[SIGN_BYTES];
+    char becomes[SIGN_BYTES];
     uint8_t starts; /* whether a word that the library looks for in raw text begins with its first byte */
 } Sign;
 
