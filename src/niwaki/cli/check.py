@@ -24,6 +24,6 @@ def command(
     total = plan["estimate"]
     text = table(rows, ["name", "does", "steps", "seconds", "megabytes"])
     kept = total["teachers_megabytes"]
-    teachers = f", at most {kept:.0f} MB more for what teachers show (cache.gigabytes)" if kept else ""
+    teachers = f", at most {kept:.0f} MB more for what teachers show (cache.gigabytes)" if round(kept) else ""
     said = f"fine; about {total['seconds']:.0f} s (half to twice that) and {total['megabytes']:.0f} MB{teachers}"
     give(plan, json, f"{text}\n{said}")

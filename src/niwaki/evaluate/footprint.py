@@ -23,8 +23,8 @@ def footprint(model: Model, folder: Path, tokens: int) -> dict[str, Any]:
 
 def flops(model: Model, tokens: int) -> int:
     """Multiplications and additions of the deployed forward pass on one text of `tokens` tokens, by torch's counter
-    (it counts the matrix products; integer ones count like floats)."""
-    ids = torch.ones(1, tokens, dtype=torch.long)
+    (it counts the matrix products; integer ones count like floats). A skeleton will do."""
+    ids = torch.ones(1, tokens, dtype=torch.long, device=next(model.network.parameters()).device)
     unknown = {torch.ops.aten.mkldnn_rnn_layer: lstm_flops}
     with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=unknown) as counter:
         Lean(model.network.eval(), model.anatomy)(ids, torch.ones_like(ids), torch.zeros_like(ids))

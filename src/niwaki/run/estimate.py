@@ -1,68 +1,86 @@
-"""What a plan will take: time from a quick measurement of this machine, disk from the size of the model. Rough, and said so."""
+"""What a plan will take: time from a quick measurement of this machine, work and disk from the shapes that its stages train and
+leave. Rough, and said so."""
 
 import time
 from typing import Any
 
-from niwaki.core.files import folder_bytes, read_json
-from niwaki.run.plan import Plan, PlannedStage
+import numpy as np
+
+from niwaki.evaluate.footprint import flops
+from niwaki.models.insides import LOGITS, numbers
+from niwaki.models.model import WEIGHTS, Model
+from niwaki.models.ties import distinct
+from niwaki.run.plan import ORIGIN, Plan, PlannedStage, rehearse
 from niwaki.tasks._task import Task
 
 TOKENS_PER_WORD = 1.35
-UTILISATION = 0.3  # of a large product's speed; what training steps reached on the machines we tried
+UTILISATION = 0.5  # of a large product's speed; what training steps reached on the machines we tried
+UPDATES = 2.5e8  # numbers that the optimizer changes in a second
 EVALUATION_SECONDS = 10.0  # export, test set, intervals
+FORWARD_AND_BACK = 3  # a step takes as many passes
 
 
 def estimate(plan: Plan) -> dict[str, Any]:
-    """Per stage and in all: steps, seconds, megabytes. An upper bound where methods make the model smaller."""
-    config = read_json(plan.largest / "config.json")
-    width = config.get("hidden_size", config.get("dim", 768))
-    layers = config.get("num_hidden_layers", config.get("n_layers", 12))
-    weights = layers * (4 * width**2 + 2 * width * config.get("intermediate_size", config.get("hidden_dim", 4 * width)))
-    train = plan.task.splits()["train"]
-    few = train.slice(0, 1000)
-    words = sum(len(text.split()) for text in plan.task.texts(few)) / few.num_rows
-    tokens = min(plan.task.max_tokens, TOKENS_PER_WORD * words + 2)
-    speed = products_per_second() * UTILISATION
-    megabytes = folder_bytes(plan.largest) / 1e6
-    heads = config.get("num_attention_heads", config.get("n_heads", 12))
-    insides = 4 * (
-        tokens * width * (layers + 1) + tokens**2 * heads * layers
-    )  # bytes of a text, were all layers asked for
-    unlabelled = type(plan.task).transfer_texts is not Task.transfer_texts  # a task that has none adds none
-    stages = [_stage(stage, train.num_rows, unlabelled, tokens, weights, speed, megabytes) for stage in plan.stages]
-    kept = [done["rows"] * insides / 1e6 for stage, done in zip(plan.stages, stages, strict=True) if any(method.needs for method in stage.methods)]  # fmt: skip
+    """Per stage and in all: steps, seconds, megabytes."""
+    shapes, tokens, speed = rehearse(plan), tokens_of(plan.task), UTILISATION * products_per_second()
+    passed = {name: flops(both.trained, tokens) / speed for name, both in shapes.items()}  # seconds of a text
+    beside = sum(_bytes(plan, name) for name in ORIGIN if name != WEIGHTS)
+    disk = {name: (weights_bytes(both.made) + beside) / 1e6 for name, both in shapes.items()}
+    stages, kept = [], 0.0
+    for stage in plan.stages:
+        name, trained = stage.spec.name, shapes[stage.spec.name].trained
+        rows, steps, validated = work(plan.task, stage)
+        texts = FORWARD_AND_BACK * steps * stage.spec.train.batch + validated if stage.spec.train else 0
+        seconds = texts * passed[name] + steps * trained.parameters() / UPDATES + EVALUATION_SECONDS
+        for teacher in () if stage.heard else stage.spec.teachers:
+            seconds += rows * passed[teacher]
+            kept += rows * shown_bytes(stage, trained, shapes[teacher].made, tokens) / 1e6
+        stages.append({
+            "name": name, "methods": stage.to_json()["methods"], "rows": rows, "steps": steps,
+            "seconds": round(seconds), "megabytes": round(disk[name]),
+        })  # fmt: skip
+    state = 8 * max(weights_bytes(both.trained) for both in shapes.values()) / 1e6  # of the largest, while it trains
     return {
         "stages": stages,
-        "teachers_megabytes": min(sum(kept), 1000 * plan.recipe.cache.gigabytes),
+        "teachers_megabytes": min(kept, 1000 * plan.recipe.cache.gigabytes),
         "seconds": sum(stage["seconds"] for stage in stages) * (1 + len(plan.repeats)),
-        "megabytes": sum(stage["megabytes"] for stage in stages) + 8 * megabytes,  # and the training state of one
+        "megabytes": sum(disk.values()) * (1 + len(plan.repeats)) + state,
     }
 
 
-def _stage(
-    stage: PlannedStage, rows: int, unlabelled: bool, tokens: float, weights: int, speed: float, megabytes: float
-) -> dict[str, Any]:
-    train = stage.spec.train
-    done = {
-        "name": stage.spec.name,
-        "methods": stage.to_json()["methods"],
-        "steps": 0,
-        "rows": 0,
-        "seconds": EVALUATION_SECONDS,
-        "megabytes": round(megabytes),
-    }
+def work(task: Task, stage: PlannedStage) -> tuple[int, int, int]:
+    """Rows that are trained on, steps, and rows that are validated in all."""
+    train, splits = stage.spec.train, task.splits()
     if train is None:
-        return done
-    all_rows = rows * (train.labelled + train.augment) + (train.transfer if unlabelled or train.texts else 0)
-    flops = 6 * weights * tokens * all_rows * train.epochs + (
-        2 * weights * tokens * all_rows * len(stage.spec.teachers)
-    )
-    return {
-        **done,
-        "rows": all_rows,
-        "steps": round(train.epochs * -(-all_rows // train.batch)),
-        "seconds": round(flops / speed + EVALUATION_SECONDS),
-    }
+        return 0, 0, 0
+    unlabelled = train.texts or type(task).transfer_texts is not Task.transfer_texts  # a task that has none adds none
+    rows = splits["train"].num_rows * (train.labelled + train.augment) + (train.transfer if unlabelled else 0)
+    validated = splits["validation"].num_rows * train.validations * train.epochs
+    return rows, round(train.epochs * -(-rows // train.batch)), round(validated)
+
+
+def tokens_of(task: Task) -> int:
+    """Of a text of the task, on average."""
+    few = task.splits()["train"].slice(0, 1000)
+    words = sum(len(text.split()) for text in task.texts(few)) / few.num_rows
+    return round(min(task.max_tokens, TOKENS_PER_WORD * words + 2))
+
+
+def shown_bytes(stage: PlannedStage, student: Model, teacher: Model, tokens: int) -> float:
+    """What a teacher shows of one text, and is kept; of one that writes nothing is."""
+    if teacher.anatomy.writes:
+        return 0.0
+    asked = {LOGITS}.union(*(method.asks(student, teacher) for method in stage.methods))
+    return 4.0 * sum(int(numbers(teacher.anatomy, name, np.array([tokens]))[0]) for name in asked)
+
+
+def weights_bytes(model: Model) -> int:
+    return sum(value.numel() * value.element_size() for value in distinct(model.network).values())
+
+
+def _bytes(plan: Plan, name: str) -> int:
+    path = plan.largest / name
+    return path.stat().st_size if path.is_file() else 0
 
 
 def products_per_second() -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from niwaki import __version__
 from niwaki.answers.text import TARGET
@@ -120,25 +120,35 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     return plans[0]
 
 
-def rehearse(plan: Plan) -> None:
+class Shapes(NamedTuple):
+    """Skeletons of what a stage trains, and of what it leaves."""
+
+    trained: Model
+    made: Model
+
+
+def rehearse(plan: Plan) -> dict[str, Shapes]:
     """Takes a skeleton of the model through all stages: what cannot be is refused before any work."""
     shapes = {"": skeleton_of(plan.model_folder, plan.task.head)}
+    both = {}
     for stage in plan.stages:
         try:
-            shapes[stage.spec.name] = found = _rehearsed(stage, shapes, plan.task.head)
+            both[stage.spec.name] = _, found = _rehearsed(stage, shapes, plan.task.head)
+            shapes[stage.spec.name] = found
             if plan.task.kind.architecture == WRITTEN and not found.anatomy.writes:
                 raise Refused(f"task '{plan.task.name}' is answered by writing, and the model only reads; put {{ use = 'writer' }} first among the first stage's methods")  # fmt: skip
             if found.anatomy.writes and plan.task.kind.architecture != WRITTEN:
                 raise Refused(f"task '{plan.task.name}' is answered with a {plan.task.answer}, and the model writes; leave 'writer' out, or choose a task that is answered by writing")  # fmt: skip
         except Refused as error:
             raise Refused([f"stage '{stage.spec.name}': {fault}" for fault in error.faults]) from None
+    return both
 
 
 def _first(stage: PlannedStage, shapes: dict[str, Model], head: Head) -> Model:
     return skeleton_of(stage.source, head) if stage.spec.model else shapes[stage.parent or ""].clone()
 
 
-def _rehearsed(stage: PlannedStage, shapes: dict[str, Model], head: Head) -> Model:
+def _rehearsed(stage: PlannedStage, shapes: dict[str, Model], head: Head) -> Shapes:
     model, teachers = _first(stage, shapes, head), [shapes[name] for name in stage.spec.teachers]
     followed, held = [], []
     for values, method in zip(stage.spec.methods, stage.methods, strict=True):
@@ -154,9 +164,10 @@ def _rehearsed(stage: PlannedStage, shapes: dict[str, Model], head: Head) -> Mod
     for name, matrices in held:
         if any(one is not other for one, other in zip_longest(matrices, _matrices(model))):
             raise Refused(f"{name}: a method named after it cuts or replaces the matrices that it trains; name '{name}' after that one")  # fmt: skip
+    trained = model.clone()
     for method in stage.methods:
         model = method.rehearse(model, "finish")
-    return model
+    return Shapes(trained, model)
 
 
 def _seen(model: Model) -> list[tuple[int, ...]]:

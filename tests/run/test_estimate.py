@@ -1,0 +1,84 @@
+"""What a plan is said to take, against what was made of it, and worked out by hand."""
+
+import pytest
+
+from niwaki.core.files import read_json
+from niwaki.run import estimate as estimating
+from niwaki.run.estimate import estimate, tokens_of, weights_bytes
+from niwaki.run.plan import make_plan, rehearse
+from niwaki.run.recipe import parse, read
+
+TRAIN = {"epochs": 2, "batch": 16}
+STUDENT = {"use": "student", "layers": 2}
+LAYERS = {"name": "layers", "teacher": "teacher", "methods": [STUDENT, {"use": "tinybert"}], "train": TRAIN}
+ANSWERS = {"name": "answers", "teacher": "teacher", "methods": [{"use": "logits"}], "train": TRAIN}
+WIDTH, HEADS = 32, 4  # of the tiny model
+SPEED = 1e6  # slow, so that seconds are many
+
+
+@pytest.fixture(autouse=True)
+def _slow_machine(monkeypatch):
+    monkeypatch.setattr(estimating, "products_per_second", lambda: SPEED / estimating.UTILISATION)
+
+
+@pytest.fixture
+def plan(bert_folder, rows_csv):
+    def made(*stages, **more):
+        teacher = {"name": "teacher", "train": TRAIN}
+        return make_plan(parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv), "max_tokens": 24}, "stages": [teacher, *stages], **more}), "made")  # fmt: skip
+
+    return made
+
+
+def test_files_are_as_large_as_was_said(recipe_file, finished):
+    plan = make_plan(read(recipe_file), "small")
+    for name, both in rehearse(plan).items():
+        folder = finished / plan.stage(name).folder / "model"
+        size, said = (folder / "model.safetensors").stat().st_size, weights_bytes(both.made)
+        words = 8 + int.from_bytes((folder / "model.safetensors").read_bytes()[:8], "little")
+        if name in ("pruned", "int8"):  # nobody knows before how many pieces the texts use
+            assert size - words < said < 1.2 * size
+        else:
+            assert size - words == said
+
+
+def test_work_is_counted_on_the_shape_that_is_trained(plan, finished, recipe_file):
+    """Every step is three passes over its rows; a table for each stage of the finished run has what one pass takes."""
+    made = make_plan(read(recipe_file), "small")
+    tokens = tokens_of(made.task)
+    for stage in made.stages[:2]:
+        told = read_json(finished / stage.folder / "result.json")
+        passed = told["flops"] * tokens / told["flops_tokens"] / SPEED  # the share of the squares of lengths is small
+        found = next(one for one in estimate(made)["stages"] if one["name"] == stage.spec.name)
+        rows, validations = made.task.splits()["train"].num_rows, stage.spec.train.validations
+        texts = 3 * rows * 6 + 6 * validations * made.task.splits()["validation"].num_rows
+        heard = rows * estimate(made)["stages"][0]["seconds"] / (texts * 1.1) if stage.spec.teachers else 0
+        assert found["seconds"] == pytest.approx(passed * texts + heard, rel=0.3)
+
+
+def test_a_smaller_student_takes_less_time_and_disk(plan):
+    large, small = (
+        estimate(plan({**LAYERS, "methods": [{**STUDENT, "layers": layers}, {"use": "logits"}]}))["stages"][1]
+        for layers in (3, 1)
+    )
+    assert small["seconds"] < 0.7 * large["seconds"] and small["steps"] == large["steps"]
+    assert estimate(plan(ANSWERS))["megabytes"] < estimate(plan(ANSWERS, seeds=[0, 1, 2]))["megabytes"]
+
+
+def test_a_teacher_is_asked_once(plan):
+    """The second phase takes the answers that came with the layers: neither time nor disk of the teacher is counted again."""
+    one, two = estimate(plan(LAYERS)), estimate(plan(LAYERS, ANSWERS))
+    assert two["teachers_megabytes"] == one["teachers_megabytes"] > 0
+    layers, answers = two["stages"][1:]
+    alone = estimate(plan({**LAYERS, "methods": [STUDENT, {"use": "logits"}]}, {**ANSWERS, "teacher": "layers"}))
+    teachers = alone["stages"][1]["seconds"] - answers["seconds"]
+    assert layers["seconds"] - answers["seconds"] == pytest.approx(teachers, abs=2) and teachers > 10
+
+
+def test_disk_of_what_a_teacher_shows_by_hand(plan):
+    made = plan(LAYERS)
+    tokens, rows = tokens_of(made.task), made.task.splits()["train"].num_rows
+    shown = 2 + 3 * tokens * WIDTH + 2 * HEADS * tokens**2  # logits, three hidden states, the scores of two layers
+    assert estimate(made)["teachers_megabytes"] == pytest.approx(4e-6 * rows * shown)
+    capped = plan(LAYERS, cache={"gigabytes": 1e-6})
+    assert estimate(capped)["teachers_megabytes"] == pytest.approx(1e-3)
