@@ -49,14 +49,14 @@ static int32_t cut(const Wordpiece *by, const char *word, int bytes, int signs, 
     return 1;
 }
 
-/* The code point at `text`, of UTF-8 as Python writes it, and its bytes; SIGNS where it is beyond the table. */
+/* The code point at `text`, of UTF-8 as Python writes it, and its bytes; SIGNS or more where it is beyond the table. */
 static int32_t point(const char *text, int *bytes) {
     const uint8_t *at = (const uint8_t *)text;
     *bytes = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
     if (*bytes == 1) return at[0];
     if (*bytes == 2) return (at[0] & 0x1f) << 6 | (at[1] & 0x3f);
     const int32_t found = (at[0] & 0x0f) << 12 | (at[1] & 0x3f) << 6 | (at[2] & 0x3f);
-    return *bytes == 3 && found < SIGNS ? found : SIGNS;
+    return *bytes == 3 ? found : SIGNS;
 }
 
 /* Whether one of the words that are looked for in raw text begins here. */
