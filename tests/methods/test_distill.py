@@ -18,6 +18,8 @@ from niwaki.methods.distill.patient import Patient
 from niwaki.methods.distill.relations import Relations, divergence
 from niwaki.methods.distill.student import Student, fresh, missed_most, spread
 from niwaki.methods.distill.tinybert import TinyBert
+from niwaki.models.edits.ffn import Ffn
+from niwaki.models.edits.heads import Heads
 from niwaki.models.forward import HIDDEN, Batch, Outputs, forward
 from niwaki.models.soft import soft_cross_entropy
 
@@ -190,6 +192,59 @@ def test_a_student_that_does_not_fit_is_refused_with_all_faults():
     assert len(caught.value.faults) >= 3 and "more than the start model's 3" in caught.value.faults[0]
     with pytest.raises(Refused, match="hidden 30 is not a multiple of heads 4"):
         Student(hidden=30, heads=4, start="fresh").prepare(tiny.model("bert"), calibrated(None))
+
+
+def uneven(*heads, neurons=None):
+    """A model whose layers have so many heads, and neurons."""
+    model = tiny.model("bert", layers=len(heads))
+    model.operate(Heads(keep=[list(range(count)) for count in heads]))
+    if neurons:
+        model.operate(Ffn(keep=[list(range(count)) for count in neurons]))
+    return model
+
+
+def sizes_of(model):
+    return [(layer.heads, layer.neurons) for layer in model.anatomy.layers]
+
+
+def test_a_student_of_layers_that_differ_keeps_each_as_it_is():
+    student = Student(layers=2).prepare(uneven(1, 4, 2, neurons=[3, 64, 40]), calibrated(None))
+    assert sizes_of(student) == [(1, 3), (2, 40)]  # the first and the last
+    assert sizes_of(Student(heads=2, ffn=50).prepare(uneven(1, 4, neurons=[3, 64]), calibrated(None))) == [(1, 3), (2, 50)]  # fmt: skip
+    assert sizes_of(Student(hidden=16).prepare(uneven(2, 4, neurons=[10, 64]), calibrated(None))) == [(1, 5), (2, 32)]
+    assert sizes_of(Student(layers=1, start="fresh").prepare(uneven(1, 4, neurons=[3, 64]), calibrated(None))) == [(4, 64)]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [Student(layers=2), Student(layers=1, heads=3, ffn=40), Student(layers=2, hidden=16)])  # fmt: skip
+def test_a_student_is_rehearsed_in_the_shape_it_gets(method):
+    made, rehearsed = method.prepare(uneven(1, 3, 4, 2), calibrated(None)), method.rehearse(uneven(1, 3, 4, 2), "prepare")  # fmt: skip
+    assert sizes_of(rehearsed) == sizes_of(made) and rehearsed.anatomy.width == made.anatomy.width
+
+
+def test_a_fresh_student_has_no_exits():
+    """Those of its parent were trained, and lie behind other layers."""
+    parent = tiny.model("bert", niwaki_exits=[1, 2])
+    assert not Student(layers=2, start="fresh").prepare(parent, calibrated(None)).network.config.niwaki_exits
+
+
+def test_heads_are_compared_layer_by_layer():
+    """Layers of one head would else be spread over several in silence."""
+    TinyBert().fits(uneven(4, 2), uneven(1, 4, 3, 2))  # followed are the second and the last
+    TinyBert(mapping="top").fits(uneven(3, 2), uneven(1, 4, 3, 2))
+    for student, teacher, mapping in [
+        (uneven(4, 1, 4), uneven(1, 4, 4), "uniform"),
+        (uneven(2, 4, 4), uneven(4, 2, 4), "uniform"),
+        (uneven(4, 2), uneven(1, 4, 3, 2), "top"),
+        (uneven(2, 2), uneven(2, 2, 1), "learned"),
+    ]:
+        with pytest.raises(Refused, match=r"layer . of the student has . heads, and layer . of the teacher"):
+            TinyBert(mapping=mapping).fits(student, teacher)
+        TinyBert(mapping=mapping, attention=0).fits(student, teacher)
+
+
+def test_relations_need_a_teacher_with_layers():
+    with pytest.raises(Refused, match="relations"):
+        Relations().fits(tiny.model("bert"), tiny.model("bilstm"))
 
 
 def test_fresh_follows_the_seed():

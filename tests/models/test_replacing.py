@@ -95,3 +95,37 @@ def tiny_head():
     from niwaki.models.model import Head
 
     return Head(tiny.LABELS)
+
+
+def sentencepiece():
+    """As ALBERT's: a piece that begins a word is marked."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    pieces = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "▁the", "▁film", "▁sound", "▁warm", "able", "ing", "▁", *"abcdefghijklmnopqrstuvwxyz"]  # fmt: skip
+    inner = Tokenizer(models.Unigram([(piece, -1.0 - (len(piece) == 1) * 9) for piece in pieces], unk_id=1))
+    inner.normalizer, inner.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Metaspace()
+    inner.decoder = decoders.Metaspace()
+    return PreTrainedTokenizerFast(tokenizer_object=inner, pad_token="<pad>", unk_token="<unk>", mask_token="[MASK]")
+
+
+def test_words_of_sentencepiece_are_those_that_are_marked():
+    assert list(whole_words(sentencepiece().backend_tokenizer)) == ["the", "film", "sound", "warm"]
+
+
+def test_in_context_with_sentencepiece(tmp_path):
+    """Where its offsets hold the blank before a word."""
+    masked(tmp_path, "albert")
+    found = InContext(masked_model(tmp_path), sentencepiece())("the warm film, walkable")
+    assert [sorted(some) for some in found] == [["film", "sound", "the", "warm"]] * 3 + [[]]
+
+
+def test_padding_and_cuts_of_a_tokenizer_s_file_do_not_count(tmp_path):
+    masked(tmp_path)
+    network, tokenizer = masked_model(tmp_path), load_folder(tmp_path, tiny_head()).tokenizer
+    text = "the film was good and the plot was very weak"
+    before = InContext(network, tokenizer)(text)
+    tokenizer.backend_tokenizer.enable_padding(length=30)
+    assert InContext(network, tokenizer)(text) == before
+    tokenizer.backend_tokenizer.enable_truncation(5)
+    assert InContext(network, tokenizer)(text) == before and all(before)

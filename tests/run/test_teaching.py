@@ -208,3 +208,15 @@ def test_the_key_tells_whether_layers_were_compared_before(recipe):
     plans = [make_plan(recipe({**first, "methods": [first["methods"][0], one]}, last), "teaching") for one in (first["methods"][1], LOGITS)]  # fmt: skip
     assert [plan.stages[-1].heard for plan in plans] == [True, False]
     assert len({plan.stages[-1].key for plan in plans}) == 2
+
+
+@pytest.mark.parametrize(
+    "packed", [{"use": "magnitude", "keep": 0.5}, {"use": "lowbit", "bits": 4}, {"use": "ternary"}]
+)
+def test_a_packed_teacher_shows_its_layers(recipe, tmp_path, packed):
+    """Its graph holds operators that no engine knows until they are written out."""
+    small = {"name": "packed", "methods": [packed], "train": TRAIN}
+    stage = learner(methods=[{"use": "student", "layers": 2}, {"use": "tinybert"}], teacher="packed")
+    *_, kept = run(recipe(small, stage), tmp_path / "one" / "run")
+    *_, anew = run(recipe(small, stage, cache={"gigabytes": 0.0}), tmp_path / "two" / "run")
+    assert weights(kept) == weights(anew)

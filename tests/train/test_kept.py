@@ -61,3 +61,16 @@ def test_without_a_folder_nothing_is_made(tmp_path):
     store = Kept(tmp_path / "none", 100)
     assert store.find(KEY) is None and store.make_room({KEY: 100}) and not store.make_room({KEY: 101})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_else_lies_in_a_named_folder_stays(tmp_path):
+    """A user may name any folder, also one of his own things: only blocks make room, and only their halves are swept."""
+    own = [tmp_path / name / "file" for name in ("data/thesis", "src/.env.tmp-mine", "ab/notes", f"ab/{'c' * 30}", "ab/.notes.tmp-1")]  # fmt: skip
+    for path in own:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(bytes(1000))
+    limit = 2 * NUMBERS.nbytes
+    Kept(tmp_path, limit).put(KEY, NUMBERS)
+    store = Kept(tmp_path, limit)
+    assert store.make_room({"cd" * 20: limit - 1}) and store.find(KEY) is None  # an older block went
+    assert all(path.exists() for path in own)

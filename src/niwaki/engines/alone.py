@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from niwaki.engines.export import INPUTS, graph_of
+from niwaki.engines.export import INPUTS, graph_of, written_out
 from niwaki.models.insides import LOGITS, Insides
 from niwaki.models.model import Model
 
@@ -64,7 +64,8 @@ class Alone:
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
         insides = Insides(self.model.network, self.model.anatomy, self.names)
-        graph = graph_of(insides, self.model.anatomy.uses_types, [LOGITS, *self.names])
+        traced = graph_of(insides, self.model.anatomy.uses_types, [LOGITS, *self.names])
+        graph = written_out(traced).SerializeToString()
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 

@@ -42,15 +42,21 @@ def write_graph(model: Model, folder: Path) -> None:
 
 
 def write(traced: bytes, folder: Path, name: str) -> None:
+    graph = written_out(traced)
+    tidy(graph.graph)
+    point_into(graph, folder / WEIGHTS)
+    (folder / name).write_bytes(graph.SerializeToString())
+
+
+def written_out(traced: bytes) -> Any:
+    """The graph without operators of our own, as every engine reads it."""
     import onnx
 
     graph = onnx.load_from_string(traced)
     expand(graph.graph)
     for place in reversed([place for place, entry in enumerate(graph.opset_import) if entry.domain == DOMAIN]):
         del graph.opset_import[place]
-    tidy(graph.graph)
-    point_into(graph, folder / WEIGHTS)
-    (folder / name).write_bytes(graph.SerializeToString())
+    return graph
 
 
 def trace(model: Model) -> bytes:

@@ -14,6 +14,7 @@ import torch
 
 from niwaki.core.seeds import numpy_generator
 from niwaki.core.tensor_file import header
+from niwaki.models import tokens
 from niwaki.models.anatomy import Network
 from niwaki.models.model import CONFIG, WEIGHTS, Model
 from niwaki.models.places import plain
@@ -24,6 +25,10 @@ CANDIDATES = 15  # of each word, as in the paper
 SHARE = 0.4  # of words that are replaced in a copy
 MLM_HEADS = ("cls.predictions.", "lm_head.", "vocab_transform.", "predictions.", "generator_predictions.")
 AT_ONCE = 64  # masked sentences
+BEGINS_WORD = (
+    "Ġ",
+    "▁",
+)  # how pieces that begin a word are marked, by bytes and by SentencePiece; others mark those that do not
 Candidates = Callable[[str], list[list[str]]]  # of each word of a text, in their order; an empty list leaves it
 
 
@@ -85,16 +90,21 @@ class InContext:
     """By what a masked-language model expects in the place of each word."""
 
     def __init__(self, network: Network, tokenizer: Any) -> None:
-        self.network, self.tokenizer = network.eval(), tokenizer
-        self.number = whole_words(tokenizer.backend_tokenizer)
+        self.network, self.mask = network.eval(), tokenizer.mask_token_id
+        self.tokenizer = tokens.plain(tokenizer.backend_tokenizer)
+        self.number = whole_words(self.tokenizer)
         self.allowed = torch.tensor(sorted(self.number.values()))
         self.word = {number: word for word, number in self.number.items()}
 
     @torch.inference_mode()
     def __call__(self, text: str) -> list[list[str]]:
-        encoding = self.tokenizer.backend_tokenizer.encode(text)
+        encoding = self.tokenizer.encode(text)
         ids = torch.tensor(encoding.ids[: self.network.config.max_position_embeddings - 2])
-        starts = {first: place for place, (first, last) in enumerate(encoding.offsets[: len(ids)]) if last > first}
+        starts = {
+            last - len(text[first:last].lstrip()): place  # some tokenizers count the blank before a word as its own
+            for place, (first, last) in enumerate(encoding.offsets[: len(ids)])
+            if last > first
+        }
         spans = [(word.start(), word.end()) for word in WORD.finditer(text)]
         places = [starts.get(first, -1) for first, last in spans]
         single = [
@@ -105,7 +115,7 @@ class InContext:
         for begin in range(0, len(single), AT_ONCE):
             some = single[begin : begin + AT_ONCE]
             masked = ids.repeat(len(some), 1)
-            masked[range(len(some)), [places[number] for number in some]] = self.tokenizer.mask_token_id
+            masked[range(len(some)), [places[number] for number in some]] = self.mask
             logits = self.network(input_ids=masked, attention_mask=torch.ones_like(masked)).logits
             here = logits[range(len(some)), [places[number] for number in some]][:, self.allowed]
             best = self.allowed[here.topk(min(CANDIDATES, len(self.allowed)), dim=1).indices].tolist()
@@ -117,10 +127,8 @@ class InContext:
 def whole_words(tokenizer: Any) -> dict[str, int]:
     """Pieces of the vocabulary that are words by themselves, with their numbers."""
     vocabulary = tokenizer.get_vocab()
-    marked = any(piece.startswith("Ġ") for piece in vocabulary)  # byte-level pieces: this one begins a word
-    plain = {
-        piece.removeprefix("Ġ"): number for piece, number in vocabulary.items() if not marked or piece.startswith("Ġ")
-    }
+    mark = next((mark for mark in BEGINS_WORD if any(piece.startswith(mark) for piece in vocabulary)), "")
+    plain = {piece.removeprefix(mark): number for piece, number in vocabulary.items() if piece.startswith(mark)}
     words = {word: number for word, number in plain.items() if WORD.fullmatch(word) and len(word) > 1}
     return dict(sorted(words.items(), key=lambda entry: entry[1]))
 

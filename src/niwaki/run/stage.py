@@ -226,8 +226,8 @@ class StageMaker:
 
     def _copies(self, count: int) -> list[Input]:
         rows = self.task.texts_alone(self.task.splits()["train"])
-        masked = masked_model(self.plan.model_folder)
         start = load_folder(self.plan.model_folder, self.task.head)
+        masked = masked_model(self.plan.model_folder) if start.tokenizer.mask_token_id is not None else None
         say(f"{self.stage.spec.name}: {count * len(rows)} copies of rows, words replaced by {'a masked-language model' if masked else 'their nearest vectors'}")  # fmt: skip
         candidates = InContext(masked, start.tokenizer) if masked else Nearest(start, self.task.texts(self.task.splits()["train"]))  # fmt: skip
         return list(copies(rows, count, candidates, derive(self.seed, "augment")))

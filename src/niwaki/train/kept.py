@@ -24,6 +24,8 @@ from niwaki.core.tensor_file import header
 
 BLOCK = 1024  # sequences
 FILE, TENSOR, LOCK = "numbers.safetensors", "numbers", ".lock"
+DIGIT = "[0-9a-f]"
+SHELVES, NAMES = 2 * DIGIT, 30 * DIGIT  # folders of blocks, and blocks in them, as a pattern finds them
 
 
 class Kept:
@@ -32,7 +34,7 @@ class Kept:
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder, self.limit = folder, limit
         self._in_use: set[Path] = set()
-        if halves := {path.parent for path in folder.glob("*/.*")}:
+        if halves := {path.parent for path in folder.glob(f"{SHELVES}/.{NAMES}.*")}:
             with self._lock(fcntl.LOCK_EX):
                 for place in halves:
                     sweep(place)
@@ -98,7 +100,8 @@ class Kept:
         return True
 
     def _blocks(self) -> Iterable[Path]:
-        return [path for path in self.folder.glob("*/*") if path.is_dir()]
+        """The user may have named a folder in which other things lie."""
+        return [path for path in self.folder.glob(f"{SHELVES}/{NAMES}") if (path / FILE).is_file()]
 
     def _place(self, key: str) -> Path:
         return self.folder / key[:2] / key[2:32]

@@ -68,8 +68,9 @@ def pairs(real: Tensor) -> Tensor:
     return real[:, None, :, None] * real[:, None, None, :]
 
 
-def heads_of(model: Model) -> set[int]:
-    return {layer.heads for layer in model.anatomy.layers}
+def heads_of(model: Model) -> list[int]:
+    """Of every layer, as they are run."""
+    return [model.anatomy.layers[number].heads for number in model.anatomy.order]
 
 
 def mixed(weights: Tensor, states: Sequence[Tensor]) -> Tensor:

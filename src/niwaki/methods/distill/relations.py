@@ -41,7 +41,8 @@ class Relations(Method):
 
     def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
         assert teacher is not None
-        model.anatomy.require_layers("relations")
+        for one in (model, teacher):
+            one.anatomy.require_layers("relations")
         source, count = self._followed(teacher)
         for who, one, depth in (("student", model, -1), ("teacher", teacher, source)):
             width = _width(one, depth)

@@ -13,6 +13,7 @@ from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._choosing import all_differ, loss_with, missed_most, spread
 from niwaki.methods._method import Context, Method, Moment
+from niwaki.models.anatomy import Anatomy
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.layers import Layers
@@ -44,15 +45,16 @@ class Student(Method):
         if shape["layers"] < len(model.anatomy.order):
             model.operate(Layers(keep=self._layers(model, shape["layers"], context)))
         anatomy, narrower = model.anatomy, shape["hidden"] < model.anatomy.width
-        fewer_neurons = any(shape["ffn"] < block.neurons for block in anatomy.blocks)
-        fewer_heads = any(shape["heads"] < layer.heads for layer in anatomy.attentions)
+        neurons, heads = self._neurons(anatomy), self._heads(anatomy)
+        fewer_neurons = neurons != [block.neurons for block in anatomy.blocks]
+        fewer_heads = heads != [layer.heads for layer in anatomy.attentions]
         if not (narrower or fewer_neurons or fewer_heads):
             return model
         worth = importance(model, context.calibration(model, self.batches), context.loss)
         if fewer_neurons:
-            model.operate(Ffn(keep=[most_important(value, shape["ffn"]) for value in worth.neurons]))
+            model.operate(Ffn(keep=[most_important(*each) for each in zip(worth.neurons, neurons, strict=True)]))
         if fewer_heads:
-            model.operate(Heads(keep=[most_important(value, shape["heads"]) for value in worth.heads]))
+            model.operate(Heads(keep=[most_important(*each) for each in zip(worth.heads, heads, strict=True)]))
         if narrower:
             model.operate(Width(keep=most_important(worth.width, shape["hidden"])))
         return model
@@ -64,12 +66,22 @@ class Student(Method):
         if self.start == "fresh":
             with torch.device("meta"):
                 return fresh(model, shape, seed=0)
-        model.operate(Layers(keep=shape["layers"]))
-        anatomy = model.anatomy
-        model.operate(Ffn(keep=[min(shape["ffn"], block.neurons) for block in anatomy.blocks]))
-        model.operate(Heads(keep=[min(shape["heads"], layer.heads) for layer in anatomy.attentions]))
+        model.operate(Layers(keep=spread(len(model.anatomy.order), shape["layers"])))
+        neurons, heads = self._neurons(model.anatomy), self._heads(model.anatomy)
+        model.operate(Ffn(keep=list(neurons)))
+        model.operate(Heads(keep=list(heads)))
         model.operate(Width(keep=shape["hidden"]))
         return model
+
+    def _neurons(self, anatomy: Anatomy) -> list[int]:
+        """Of each block of the student: those that are there are at most as many as asked for."""
+        return [self._kept(anatomy, block.neurons, self.ffn) for block in anatomy.blocks]
+
+    def _heads(self, anatomy: Anatomy) -> list[int]:
+        return [self._kept(anatomy, layer.heads, self.heads) for layer in anatomy.attentions]
+
+    def _kept(self, anatomy: Anatomy, have: int, given: int | None) -> int:
+        return min(have, given) if given else max(1, (self.hidden or anatomy.width) * have // anatomy.width)
 
     def _layers(self, model: Model, count: int, context: Context) -> list[int]:
         depth = len(model.anatomy.order)
@@ -79,22 +91,23 @@ class Student(Method):
         return missed_most(depth, count, lambda keep: loss_with(model, Layers(keep=keep), batches, context))
 
     def shape(self, model: Model) -> dict[str, int]:
-        """All four numbers, the ones not given derived from the parent; Refused where they do not fit it."""
+        """All four numbers, of the largest layer where they differ, the ones not given derived from the parent; Refused where they
+        do not fit it."""
         anatomy = model.anatomy
         anatomy.require_layers("student")
-        layer = anatomy.layers[0]
+        heads, neurons = max(layer.heads for layer in anatomy.layers), max(layer.neurons for layer in anatomy.layers)
         hidden = self.hidden or anatomy.width
         wanted = {
             "layers": self.layers or len(anatomy.order),
             "hidden": hidden,
-            "heads": self.heads or max(1, hidden * layer.heads // anatomy.width),
-            "ffn": self.ffn or max(1, hidden * layer.neurons // anatomy.width),
+            "heads": self.heads or max(1, hidden * heads // anatomy.width),
+            "ffn": self.ffn or max(1, hidden * neurons // anatomy.width),
         }
         if self.start == "fresh":
             if hidden % wanted["heads"]:
                 raise Refused(f"student: hidden {hidden} is not a multiple of heads {wanted['heads']}")
             return wanted
-        have = {"layers": len(anatomy.order), "hidden": anatomy.width, "heads": layer.heads, "ffn": layer.neurons}
+        have = {"layers": len(anatomy.order), "hidden": anatomy.width, "heads": heads, "ffn": neurons}
         faults = [
             f"student: {key} {wanted[key]} is more than the start model's {have[key]}; cut less, or start = 'fresh'"
             for key in wanted
@@ -111,6 +124,7 @@ def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
     config = {
         **model.network.config.to_dict(),
         **anatomy.shape(shape["layers"], shape["hidden"], shape["heads"], shape["ffn"]),
+        "niwaki_exits": None,  # of other layers
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(seed, "fresh"))

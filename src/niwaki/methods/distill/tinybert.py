@@ -61,12 +61,19 @@ class TinyBert(Method):
 
     def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
         assert teacher is not None
-        depths("tinybert", model, teacher)
-        if self.attention and heads_of(model) != heads_of(teacher):
-            raise Refused(
-                "tinybert: student and teacher have different numbers of heads; set attention = 0 to distil without the attention "
-                "loss, or take 'relations', which compares any numbers of heads"
-            )
+        own, theirs = depths("tinybert", model, teacher)
+        if not self.attention:
+            return
+        followed = [range(theirs)] * own if self.mapping == "learned" else [[one] for one in layer_map(own, theirs, self.mapping)]  # fmt: skip
+        heads = heads_of(teacher)
+        for place, (have, numbers) in enumerate(zip(heads_of(model), followed, strict=True), start=1):
+            unlike = next((number for number in numbers if heads[number] != have), None)
+            if unlike is not None:
+                raise Refused(
+                    f"tinybert: layer {place} of the student has {have} heads, and layer {unlike + 1} of the teacher, which it follows, "
+                    f"{heads[unlike]}; set attention = 0 to distil without the attention loss, or take 'relations', which compares any "
+                    "numbers of heads"
+                )
 
     def asks(self, model: Model, teacher: Model) -> frozenset[str]:
         own, theirs = depths("tinybert", model, teacher)
