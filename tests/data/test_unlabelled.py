@@ -80,3 +80,18 @@ def test_a_device_and_a_line_without_end_are_refused(tmp_path):
     path.write_text("short\n" + "x" * (9 << 20))
     with pytest.raises(Refused, match="line 2 is longer than 8 MB"):
         list(texts(path))
+
+
+def test_how_a_file_is_read_counts_for_its_digest(tmp_path):
+    lines, table, upper = tmp_path / "own.txt", tmp_path / "own.csv", tmp_path / "OWN.TXT"
+    for path in (lines, table, upper):
+        path.write_text("text\none\n")
+    assert list(texts(lines)) == list(texts(upper)) == ["text", "one"] and list(texts(table)) == ["one"]
+    assert digest(lines) == digest(upper) != digest(table)
+
+
+def test_what_holds_no_texts_is_told_what_would(tmp_path):
+    (tmp_path / "README.md").write_text("text")
+    for path in (tmp_path, tmp_path / "README.md"):
+        with pytest.raises(Refused, match=r"is no file of texts, and holds none; there is: \.txt"):
+            list(texts(path))

@@ -18,10 +18,12 @@ from niwaki.methods.distill.patient import Patient
 from niwaki.methods.distill.relations import Relations, divergence
 from niwaki.methods.distill.student import Student, fresh, missed_most, spread
 from niwaki.methods.distill.tinybert import TinyBert
+from niwaki.methods.prune.magnitude import Magnitude
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.forward import HIDDEN, Batch, Outputs, forward
 from niwaki.models.soft import soft_cross_entropy
+from niwaki.train.loop import ripe_of
 
 
 def soft(student, teacher, batch, temperature):
@@ -358,12 +360,18 @@ def test_only_what_a_weight_asks_for_is_asked_for():
     assert TinyBert(attention=0).asks(small, whole) == {"hidden.0", "hidden.3"}
     assert TinyBert(embedding=0, hidden=0).asks(small, whole) == {"scores.2"}
     assert TinyBert(embedding=0, hidden=0, attention=0).asks(small, whole) == set()
-    assert [method.ripe for method in (TinyBert(prediction=0), TinyBert(prediction=0, truth=1), TinyBert())] == [
-        1,
-        0,
-        0,
-    ]
-    assert [method.ripe for method in (Relations(), Relations(truth=0))] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("methods", "ripe"),
+    [
+        ([], 0), ([TinyBert()], 0), ([TinyBert(prediction=0)], 1), ([TinyBert(prediction=0, truth=1)], 0), ([Relations(truth=0)], 1), ([Relations()], 0),
+        ([TinyBert(prediction=0), Relations()], 1), ([TinyBert(prediction=0), Logits()], 0), ([Relations(truth=0), Logits()], 0),
+        ([Logits(), TinyBert(prediction=0)], 1), ([TinyBert(prediction=0), Logits(weight=0)], 1), ([Logits(), Magnitude(end=0.5)], 0.5),
+    ],
+)  # fmt: skip
+def test_scores_count_where_answers_are_trained(methods, ripe):
+    assert ripe_of(methods) == ripe
 
 
 def test_the_layers_that_are_missed_most_are_kept_by_hand():

@@ -385,3 +385,16 @@ def test_a_model_may_be_saved_over_its_own_folder(folder, edited):
         before = tiny.logits(model, tiny.batch(model))
         model.save(path)
         assert torch.equal(tiny.logits(load_folder(path), tiny.batch(model)), before)
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_numbers_in_other_units_stay_the_same_numbers(tmp_path, edited):
+    """A model that was trained on other rows keeps what it has learnt, whatever mean and scale the new rows have."""
+    model = tiny.model(labels=["value"], niwaki_answer={"kind": "number", "mean": 10.0, "scale": 2.0}, problem_type="regression")  # fmt: skip
+    if edited:
+        model.operate(Ffn(keep=[8, 8, 8]))
+    model.save(tmp_path)
+    same, new = ({"kind": "number", "mean": mean, "scale": scale} for mean, scale in ((10.0, 2.0), (4.0, 5.0)))
+    before, kept, other = (tiny.logits(one, tiny.batch(one)) for one in (model, *(load_folder(tmp_path, Head(["value"], answer=answer, problem="regression")) for answer in (same, new))))  # fmt: skip
+    assert torch.equal(before, kept)
+    torch.testing.assert_close(5.0 * other + 4.0, 2.0 * before + 10.0)

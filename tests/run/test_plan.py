@@ -73,7 +73,9 @@ def test_a_later_stage_leaves_the_earlier_keys_alone(values):
     assert differing(keys(values), keys(with_stage(values, 2, methods=[{"use": "int8", "embeddings": False}]))) == [
         "int8"
     ]
-    assert differing(keys(values), keys(with_stage(values, 1, methods=[{"use": "ffn", "keep": 0.25}]))) == [
+    assert differing(
+        keys(values), keys(with_stage(values, 1, methods=[{"use": "ffn", "keep": 0.25}, {"use": "logits"}]))
+    ) == [
         "pruned",
         "int8",
     ]

@@ -2,18 +2,26 @@
 
 import hashlib
 
+import numpy as np
 import pytest
 from safetensors.torch import load_file
 
 import tiny
+from contracts import made
+from niwaki.answers._kind import Rows
 from niwaki.core.errors import Refused
 from niwaki.core.files import read_json
+from niwaki.data.ragged import Ragged
 from niwaki.engines.alone import Alone
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
+from niwaki.models import tokens
+from niwaki.models.model import load_folder
+from niwaki.run import texts
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage
+from niwaki.run.tokens import refuse_other_tokens
 
 TRAIN = {"epochs": 1, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 LOGITS = {"use": "logits"}
@@ -123,9 +131,9 @@ def test_unlabelled_texts_need_a_teacher(recipe):
 
 
 def test_texts_of_ones_own_and_copies_are_trained_on(recipe, tmp_path):
-    texts = tmp_path / "own.txt"
-    texts.write_text("".join(f"{text}\n" for text, _ in tiny.sentences(40, seed=9)))
-    added = {"transfer": 32, "texts": str(texts)}
+    own = tmp_path / "own.txt"
+    own.write_text("".join(f"{text}\n" for text, _ in tiny.sentences(40, seed=9)))
+    added = {"transfer": 32, "texts": str(own)}
     rows, more, copied, only = (
         read_json(run(recipe(learner(**train)), tmp_path / "run")[-1] / "result.json")["training"]["steps"]
         for train in ({}, added, {"augment": 2}, {**added, "labelled": False})
@@ -134,11 +142,11 @@ def test_texts_of_ones_own_and_copies_are_trained_on(recipe, tmp_path):
 
 
 def test_the_key_follows_the_texts(recipe, tmp_path):
-    texts = tmp_path / "own.txt"
-    texts.write_text("one\ntwo\n")
-    asked = recipe(learner(transfer=2, texts=str(texts)))
+    own = tmp_path / "own.txt"
+    own.write_text("one\ntwo\n")
+    asked = recipe(learner(transfer=2, texts=str(own)))
     first = make_plan(asked, "x").stages[1].key
-    texts.rename(tmp_path / "moved.txt")
+    own.rename(tmp_path / "moved.txt")
     assert make_plan(recipe(learner(transfer=2, texts=str(tmp_path / "moved.txt"))), "x").stages[1].key == first
     (tmp_path / "moved.txt").write_text("one\nthree\n")
     assert make_plan(recipe(learner(transfer=2, texts=str(tmp_path / "moved.txt"))), "x").stages[1].key != first
@@ -164,10 +172,10 @@ def test_layers_alone_are_trained_to_the_last_step(recipe, tmp_path):
 
 def test_general_distillation_on_plain_text_then_on_the_task(recipe, tmp_path):
     """The pretrained model teaches layers on plain text; the student then learns the task from the fine-tuned one."""
-    texts = tmp_path / "plain.txt"
-    texts.write_text("".join(f"{text}\n" for text, _ in tiny.sentences(64, seed=5)))
+    own = tmp_path / "plain.txt"
+    own.write_text("".join(f"{text}\n" for text, _ in tiny.sentences(64, seed=5)))
     layers = [{"use": "student", "layers": 2}, {"use": "tinybert", "prediction": 0.0}]
-    general = learner("general", layers, teacher="pretrained", start="pretrained", transfer=64, texts=str(texts), labelled=False)  # fmt: skip
+    general = learner("general", layers, teacher="pretrained", start="pretrained", transfer=64, texts=str(own), labelled=False)  # fmt: skip
     stages = [{"name": "pretrained"}, general, learner("student", start="general")]
     made = parse({**recipe().model_dump(), "stages": [*stages[:2], {"name": "teacher", "start": "pretrained", "train": TRAIN}, stages[2]]})  # fmt: skip
     *_, student = run(made, tmp_path / "run")
@@ -210,9 +218,7 @@ def test_the_key_tells_whether_layers_were_compared_before(recipe):
     assert len({plan.stages[-1].key for plan in plans}) == 2
 
 
-@pytest.mark.parametrize(
-    "packed", [{"use": "magnitude", "keep": 0.5}, {"use": "lowbit", "bits": 4}, {"use": "ternary"}]
-)
+@pytest.mark.parametrize("packed", [{"use": "magnitude"}, {"use": "lowbit", "bits": 4}, {"use": "ternary"}])
 def test_a_packed_teacher_shows_its_layers(recipe, tmp_path, packed):
     """Its graph holds operators that no engine knows until they are written out."""
     small = {"name": "packed", "methods": [packed], "train": TRAIN}
@@ -220,3 +226,113 @@ def test_a_packed_teacher_shows_its_layers(recipe, tmp_path, packed):
     *_, kept = run(recipe(small, stage), tmp_path / "one" / "run")
     *_, anew = run(recipe(small, stage, cache={"gigabytes": 0.0}), tmp_path / "two" / "run")
     assert weights(kept) == weights(anew)
+
+
+def planned(recipe, **train):
+    return make_plan(recipe(learner(**train)), "x")
+
+
+def test_texts_that_cannot_be_added_are_refused_before_any_work(recipe, tmp_path):
+    blank, latin, pairs, other = (tmp_path / name for name in ("blank.txt", "latin.txt", "pairs.csv", "notes.md"))
+    blank.write_text("\n \n")
+    latin.write_bytes(b"one\n" * 500 + "caf\u00e9\n".encode("latin-1"))
+    pairs.write_text("premise,hypothesis\nit rains,it is wet\n")
+    other.write_text("one\n")
+    for path, fault in ((blank, "has no texts"), (latin, "is not text in UTF-8"), (other, "is no file of texts"), (pairs, "holds pairs of texts, and task 'classification' is on single texts")):  # fmt: skip
+        with pytest.raises(Refused, match=f"stage 'learner': .*{path.name}: {fault}"):
+            planned(recipe, transfer=5, texts=str(path))
+
+
+def test_a_task_without_texts_of_its_own_says_that_none_are_added(recipe, monkeypatch):
+    said = []
+    monkeypatch.setattr(texts, "say", said.append)
+    assert planned(recipe, transfer=5)
+    assert said == ["stage 'learner': train.transfer: task 'classification' brings no unlabelled texts, so none are added; name a file of them in train.texts"]  # fmt: skip
+    with pytest.raises(Refused, match=r"brings no unlabelled texts, and train\.labelled is false; name a file"):
+        planned(recipe, transfer=5, labelled=False)
+
+
+def test_rows_that_cannot_be_copied_are_refused_before_any_work(bert_folder, tmp_path):
+    rows = made.write("tagging", tmp_path, count=40)
+    stage = learner(augment=1)
+    with pytest.raises(Refused, match="stage 'learner': task 'tagging': rows whose answers hang on single words"):
+        make_plan(parse({"model": str(bert_folder), "task": "tagging", "data": {"path": str(rows)}, "stages": [{"name": "teacher", "train": TRAIN}, stage]}), "x")  # fmt: skip
+
+
+def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
+    (tmp_path / "file").write_text("")
+    for place in ("file", "file/below"):
+        with pytest.raises(Refused, match=r"cache\.folder: .*file: is a file, not a folder"):
+            make_plan(recipe(learner(), cache={"folder": str(tmp_path / place)}), "x")
+
+
+@pytest.mark.parametrize("methods", [[], [{"use": "student", "layers": 2}]])
+def test_a_teacher_that_no_method_listens_to_is_refused(recipe, methods):
+    with pytest.raises(Refused, match=r"stages\.1\.teacher: no method of the stage listens to it"):
+        recipe(learner(methods=methods))
+    assert recipe(learner(methods=[{"use": "exits", "after": [1]}]))
+
+
+def test_exits_follow_several_teachers(recipe, tmp_path):
+    second = {"name": "second", "start": "teacher", "train": TRAIN}
+    stage = learner(methods=[{"use": "exits", "after": [1]}, LOGITS], teacher=["teacher", "second"])
+    *_, done = run(recipe(second, stage), tmp_path / "run")
+    assert read_json(done / "model" / "config.json")["niwaki_exits"] == [1]
+
+
+def guest(folder, **more):
+    folder.mkdir()
+    tiny.model(**more).save(folder)
+    return str(folder)
+
+
+def test_another_tokenizer_is_seen_before_any_work(recipe, tmp_path):
+    """As soon as layers are compared; answers for whole texts may be given for any tokens."""
+    stages = [split_otherwise(tmp_path / name, piece) for name, piece in (("one", "goo"), ("other", "##ood"))]
+    for teacher, start in (("one", "teacher"), ("one", "other")):  # more tokens, and as many
+        with pytest.raises(Refused, match="stage 'learner': student and teacher split the texts into different tokens"):
+            make_plan(recipe(*stages, learner(methods=[{"use": "tinybert"}], teacher=teacher, start=start)), "x")
+        make_plan(recipe(*stages, learner(teacher=teacher, start=start)), "x")
+
+
+def split_otherwise(folder, piece):
+    """A stage that starts from a model that knows `piece` and not "good"."""
+    stage = {"name": folder.name, "model": guest(folder), "train": TRAIN}
+    path = folder / "tokenizer.json"
+    path.write_text(path.read_text().replace('"good"', f'"{piece}"'))
+    return stage
+
+
+def test_tokens_are_the_same_whatever_their_numbers(tmp_path):
+    """Of trimmed vocabularies they differ; of other pieces in as many tokens they do not help."""
+    text, folders = "a good film ", [tmp_path / name for name in ("one", "other")]
+    for folder, piece in zip(folders, ("goo", "##ood"), strict=True):
+        split_otherwise(folder, piece)
+    whole, one, other = tiny.model(), *(load_folder(folder) for folder in folders)
+    trimmed = tiny.model()
+    used = [number for piece, number in whole.tokenizer.get_vocab().items() if piece != "fine"]
+    trimmed.tokenizer = tokens.trimmed(whole.tokenizer, sorted(used))
+
+    def rows(model, text, most=99):
+        ids = Ragged.of([model.tokenizer(text)["input_ids"][:most]])
+        return Rows(ids, ids, np.arange(1), [])
+
+    assert rows(whole, text).ids.values.tolist() != rows(trimmed, text).ids.values.tolist()
+    refuse_other_tokens("x", rows(trimmed, text), rows(whole, text), trimmed, whole, layers=True)
+    assert len(rows(one, text).ids.values) == len(rows(other, text).ids.values)
+    with pytest.raises(Refused, match="different tokens, so their layers cannot be compared"):
+        refuse_other_tokens("x", rows(one, text), rows(other, text), one, other, layers=True)
+    with pytest.raises(Refused, match="different tokens, so their answers for each token"):
+        refuse_other_tokens("x", rows(one, text), rows(whole, text), one, whole, layers=False)
+    limit = whole.anatomy.max_tokens
+    with pytest.raises(Refused, match=rf"reads 92 tokens of a long text and its teacher {limit}, .*; set data\.max_tokens = {limit}"):  # fmt: skip
+        refuse_other_tokens("x", rows(whole, 30 * text), rows(whole, 30 * text, limit), whole, whole, layers=True)
+
+
+def test_a_teacher_that_would_answer_by_chance_is_refused(recipe, tmp_path):
+    """Its folder has a head for three labels, and nothing trains one for two; its layers may be followed all the same."""
+    other = {"name": "other", "model": guest(tmp_path / "other", labels=["a", "b", "c"])}
+    with pytest.raises(Refused, match=r"its teacher 'other' would answer by chance: .*other has no head for the task's 2 labels"):  # fmt: skip
+        make_plan(recipe(other, learner(teacher="other")), "x")
+    make_plan(recipe({**other, "train": TRAIN}, learner(teacher="other")), "x")
+    make_plan(recipe(other, learner(methods=[{"use": "tinybert", "prediction": 0.0}], teacher="other")), "x")

@@ -11,7 +11,7 @@ from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.seeds import numpy_generator
 from niwaki.data import files, names
 from niwaki.data.cells import is_text
-from niwaki.data.folders import kind_of
+from niwaki.data.folders import READERS, kind_of
 from niwaki.data.limits import MOST_ROW_BYTES, refuse_row
 
 PLAIN = (".txt", ".text")
@@ -39,9 +39,11 @@ def draw(path: Path, count: int, seed: int) -> list[Text]:
 
 def texts(path: Path, mending: str = "keep one column of text, or name it 'text'") -> Iterator[Text]:
     """Every text of a file, or of all files in a folder that are plain text, else of the tables there."""
-    lines = [file for file in plain_files(path) if file.suffix in PLAIN]
+    lines = [file for file in plain_files(path) if is_plain(file)]
     for file in lines:
         yield from _lines(file)
+    if path.exists() and not lines and not any(kind_of(file) for file in plain_files(path)):
+        raise Refused(f"{path}: is no file of texts, and holds none; there is: {', '.join((*PLAIN, *READERS))}")
     for table in files.read(path).values() if not lines else ():
         columns = text_columns(table, path, mending)
         for batch in table.select(columns).to_batches():
@@ -79,6 +81,10 @@ def text_columns(table: pa.Table, path: Path, mending: str) -> list[str]:
     return names.the_one(names.texts(found), path, table.column_names, mending)
 
 
+def is_plain(file: Path) -> bool:
+    return file.suffix.lower() in PLAIN
+
+
 def plain_files(path: Path) -> list[Path]:
     return files_below(path) if path.is_dir() else [path]
 
@@ -89,7 +95,7 @@ def digest(path: Path) -> str:
         raise Refused(f"{path}: is not there")
     if not path.is_dir() and not path.is_file():  # a device never ends
         raise Refused(f"{path}: is not a plain file")
-    return fingerprint([sha256(file) for file in plain_files(path)])
+    return fingerprint([[sha256(file), "lines" if is_plain(file) else kind_of(file)] for file in plain_files(path)])
 
 
 def _lines(path: Path) -> Iterator[str]:

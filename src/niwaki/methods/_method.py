@@ -41,6 +41,7 @@ class Method(Settings):
     version: ClassVar[int] = 1  # raised when the same settings give another result: stages are then made anew
     needs: ClassVar[frozenset[str]] = frozenset()  # insides of the student that `loss` reads: HIDDEN, SCORES, STATES
     needs_teacher: ClassVar[bool] = False
+    may_have_teacher: ClassVar[bool] = False  # follows one where there is one
     needs_training: ClassVar[bool] = False  # refused in a stage without a train block
     holds: ClassVar[bool] = (
         False  # whether training needs the matrices that `prepare` left: refused where a later one's replaces them
@@ -66,8 +67,14 @@ class Method(Settings):
     @property
     def ripe(self) -> float:
         """The share of training after which weights are as the method means them: of those from then on the best validated are
-        kept. 1 keeps the last, also where scores on the way say nothing because the answers are not what is trained."""
+        kept. 1 keeps the last."""
         return 0.0
+
+    @property
+    def trains_answers(self) -> bool | None:
+        """Whether behind its `loss` the answers are what is trained; None leaves that as it was. Where they are not, scores on the
+        way say nothing, and the last weights are kept."""
+        return None
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from niwaki.answers._choose import files_of
 from niwaki.core import strict_json
@@ -128,7 +129,19 @@ class Head:
                 f"{where}: an edited model keeps its head, which is for {anatomy.head}, not {self.architecture}"
             )
         name_labels(network, self.labels, where)
+        _rescale(network, getattr(network.config, "niwaki_answer", None), self.answer)
         network.config.niwaki_answer, network.config.problem_type = self.answer or None, self.problem
+
+
+def _rescale(network: Network, before: Any, now: dict[str, Any]) -> None:
+    """A head that was trained to give numbers in other units goes on saying the same numbers in the new ones. One that is packed
+    cannot be changed, and is left to training."""
+    final = anatomy_of(network).head_final
+    layer = network.get_submodule(final) if final else None
+    if not isinstance(before, dict) or before == now or not {"mean", "scale"} <= before.keys() & now.keys() or type(layer) is not nn.Linear:  # fmt: skip
+        return
+    layer.weight.data.mul_(before["scale"] / now["scale"])
+    layer.bias.data.mul_(before["scale"]).add_(before["mean"] - now["mean"]).div_(now["scale"])
 
 
 def config_of(network: Network) -> dict[str, Any]:
@@ -156,12 +169,16 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     load_weights(network, folder / WEIGHTS)
     network.config.update({key: value for key, value in config.items() if key in BESIDE_SHAPE})
     if head:
-        if moved(config, head.labels):
-            raise Refused(f"{folder}: has the task's labels in another order, {labels_in(config)[:20]}, and an edited model keeps its head; make it anew")  # fmt: skip
+        _refuse_moved(folder, config, head)
         head.put_on(network, str(folder))
     else:
         name_labels(network, labels_in(config), str(folder))
     return Model(network.eval(), tokenizer, blueprint, _beside(folder, config, head))
+
+
+def _refuse_moved(folder: Path, config: dict[str, Any], head: Head) -> None:
+    if moved(config, head.labels):
+        raise Refused(f"{folder}: has the task's labels in another order, {labels_in(config)[:20]}, and an edited model keeps its head; make it anew")  # fmt: skip
 
 
 def _beside(folder: Path, config: dict[str, Any], head: Head | None) -> dict[str, bytes]:
@@ -200,12 +217,30 @@ def skeleton_of(folder: Path, head: Head | None = None) -> Model:
         blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
         network = blueprint.replay()
         if head:
+            _refuse_moved(folder, config, head)
             head.put_on(network, str(folder))
         return Model(network, None, blueprint)
     if head:
         config = head.on(config)
     with torch.device("meta"):
         return Model(build(config), None)
+
+
+def has_head(folder: Path, head: Head) -> bool:
+    """Whether the folder's weights have such a head; without one it would be made up. An edited model keeps the one it has."""
+    if (folder / BLUEPRINT).exists():
+        return True
+    network, there = skeleton_of(folder, head).network, header(folder / WEIGHTS).tensors
+    body = anatomy_of(network).body
+    return all(
+        name in there and tuple(there[name].shape) == tuple(value.shape)
+        for name, value in distinct(network).items()
+        if _of_head(name, body)
+    )
+
+
+def _of_head(name: str, body: str) -> bool:
+    return not name.startswith(f"{body}.") or ".pooler." in name
 
 
 def refuse_unless_model(folder: Path) -> None:
@@ -281,6 +316,7 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
     from safetensors.torch import load_file
 
     order = moved(config, asked.labels) if asked else []
+    before = config.get("niwaki_answer")
     if asked:
         config = asked.on(config)
     kind = _kind_that_fits(config, found, folder)
@@ -302,6 +338,8 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
     if order and final:  # a head that was trained says its labels in its own order
         for parameter in network.get_submodule(final).parameters():
             parameter.data = parameter.data[order]
+    if asked:
+        _rescale(network, before, asked.answer)
     return network.eval()
 
 
@@ -322,6 +360,5 @@ def _refuse_holes(network: Network, found: dict[str, Any], folder: Path, may_lac
     """transformers fills what the file lacks with random numbers; only a head that is asked for anew may be so filled."""
     body = anatomy_of(network).body
     for name in sorted([*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])]):
-        of_head = not name.startswith(f"{body}.") or ".pooler." in name
-        if not (may_lack_head and of_head):
+        if not (may_lack_head and _of_head(name, body)):
             raise Refused(f"{folder / WEIGHTS}: tensor '{name}' is missing or of another shape than {CONFIG} says")

@@ -11,6 +11,7 @@ from niwaki.models.insides import LOGITS, numbers
 from niwaki.models.model import WEIGHTS, Model
 from niwaki.models.ties import distinct
 from niwaki.run.plan import ORIGIN, Plan, PlannedStage, rehearse
+from niwaki.run.texts import count
 from niwaki.tasks._task import Task
 
 TOKENS_PER_WORD = 1.35
@@ -53,8 +54,7 @@ def work(task: Task, stage: PlannedStage) -> tuple[int, int, int]:
     train, splits = stage.spec.train, task.splits()
     if train is None:
         return 0, 0, 0
-    unlabelled = train.texts or type(task).transfer_texts is not Task.transfer_texts  # a task that has none adds none
-    rows = splits["train"].num_rows * (train.labelled + train.augment) + (train.transfer if unlabelled else 0)
+    rows = splits["train"].num_rows * (train.labelled + train.augment) + count(task, stage.spec)
     validated = splits["validation"].num_rows * train.validations * train.epochs
     return rows, round(train.epochs * -(-rows // train.batch)), round(validated)
 

@@ -15,11 +15,23 @@ from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import say
 from niwaki.data import unlabelled
 from niwaki.methods._method import Method
-from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, Head, Model, refuse_unless_model, skeleton_of
+from niwaki.models.model import (
+    BLUEPRINT,
+    CONFIG,
+    TOKENIZER,
+    WEIGHTS,
+    Head,
+    Model,
+    has_head,
+    refuse_unless_model,
+    skeleton_of,
+)
 from niwaki.models.pieces import own_pieces
 from niwaki.models.skeleton import WRITTEN
 from niwaki.models.sources import locate
 from niwaki.run.recipe import Recipe, Stage
+from niwaki.run.texts import refuse_cache, refuse_texts
+from niwaki.run.tokens import refuse_other_tokenizers
 from niwaki.tasks._task import Task
 from niwaki.train.precision import resolve
 
@@ -106,6 +118,8 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     task.starts_from(folder)
     refuse_unseen(task)
     refuse_vectors(recipe.vectors, task)
+    refuse_texts(task, recipe.stages)
+    refuse_cache(recipe.cache)
     for remark in task.remarks():
         say(remark)
     origin = digest_of(folder)
@@ -116,7 +130,9 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
         for one in (recipe.model_copy(update={"seed": seed}) for seed in dict.fromkeys(seeds))
     ]
     plans[0].repeats.extend(plans[1:])
-    rehearse(plans[0])
+    shapes = rehearse(plans[0])
+    refuse_other_tokenizers(plans[0], shapes)
+    refuse_untaught(plans[0])
     return plans[0]
 
 
@@ -198,6 +214,18 @@ def refuse_unseen(task: Task) -> None:
                 f"{task.source()}: {_these(unseen)} in the {part} rows and not among the train rows' labels "
                 f"({', '.join(task.labels[:8])}); drop those rows, or give train rows of them"
             )
+
+
+def refuse_untaught(plan: Plan) -> None:
+    """A teacher that nobody trained, and whose folder has no head for the task, would answer by chance."""
+    roots = {stage.spec.name: stage.source for stage in plan.stages if not stage.parent and stage.spec.train is None}
+    for stage in plan.stages:
+        if stage.parent in roots and stage.spec.train is None:
+            roots[stage.spec.name] = roots[stage.parent]
+        heard = any(method.trains_answers for method in stage.methods)  # not its layers alone
+        for name in stage.spec.teachers if heard else ():
+            if name in roots and not has_head(roots[name], plan.task.head):
+                raise Refused(f"stage '{stage.spec.name}': its teacher '{name}' would answer by chance: {roots[name]} has no head for the task's {len(plan.task.labels)} labels, and nothing trains one; give that stage a train block, or name a fine-tuned model")  # fmt: skip
 
 
 def _these(labels: set[str]) -> str:

@@ -174,13 +174,16 @@ def _stage_faults(recipe: Recipe) -> list[str]:
     faults = []
     for number, stage in enumerate(recipe.stages):
         faults += [f"stages.{number}.train.{fault}" for fault in _train_faults(stage)]
+        listened = not (stage.teachers and stage.train)
         for place, values in enumerate(stage.methods):
             path = f"stages.{number}.methods.{place}"
             try:
                 method = make_method(values, path)
             except Refused as error:
                 faults += error.faults
+                listened = True  # perhaps
                 continue
+            listened |= method.needs_teacher or method.may_have_teacher
             earlier = [before.name for before in recipe.stages[:number]]
             faults += [
                 f"{path}: '{name[:50]}' is not an earlier stage (there is: {', '.join(earlier) or 'none'})"
@@ -191,7 +194,7 @@ def _stage_faults(recipe: Recipe) -> list[str]:
                 faults.append(
                     f"{path}: '{values['use']}' needs a teacher; name an earlier stage in stages.{number}.teacher"
                 )
-            if method.needs and len(stage.teachers) > 1:
+            if method.needs and method.needs_teacher and len(stage.teachers) > 1:
                 faults.append(
                     f"{path}: '{values['use']}' follows the layers of one teacher, and stages.{number}.teacher names "
                     f"{len(stage.teachers)}; name one, or distil with 'logits'"
@@ -200,6 +203,8 @@ def _stage_faults(recipe: Recipe) -> list[str]:
                 faults.append(
                     f"{path}: '{values['use']}' acts while training; give the stage a train block, e.g. train = {{ epochs = 1 }}"
                 )
+        if not listened:
+            faults.append(f"stages.{number}.teacher: no method of the stage listens to it; add one that does, e.g. {{ use = 'logits' }}")  # fmt: skip
     return faults
 
 

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from niwaki.answers._kind import Input, Rows
 from niwaki.answers.text import Text
-from niwaki.core.errors import Refused
 from niwaki.core.files import committed, require_space, write_json
 from niwaki.core.log import say
 from niwaki.core.seeds import derive
@@ -33,6 +32,7 @@ from niwaki.models.lean import Lean
 from niwaki.models.model import CONFIG, Head, Model, config_of, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
 from niwaki.run.plan import Plan, PlannedStage, digest_of
+from niwaki.run.tokens import refuse_other_tokens
 from niwaki.tasks._task import Features, Task, texts_in
 from niwaki.train.feed import Feed, encode_for, encode_rows
 from niwaki.train.kept import Kept
@@ -104,7 +104,7 @@ class StageMaker:
         if not teachers or not self.stage.spec.train:
             return model, early, features
         asked = frozenset().union(*(method.asks(model, teachers[0]) for method in self.stage.methods))
-        answering = [self._teacher(one, folder, asked, features) for one, folder in zip(teachers, folders, strict=True)]
+        answering = [self._teacher(one, folder, asked, features, model) for one, folder in zip(teachers, folders, strict=True)]  # fmt: skip
         return model, self._context(remembering(several(answering)), teachers[0]), features
 
     def _context(self, teacher: Callable[[Batch], Outputs] | None, teacher_model: Model | None) -> Context:
@@ -120,13 +120,14 @@ class StageMaker:
         )
 
     def _teacher(
-        self, model: Model, folder: Path, asked: frozenset[str], features: Features
+        self, model: Model, folder: Path, asked: frozenset[str], features: Features, student: Model
     ) -> Callable[[Batch], Outputs]:
         """Where only logits are wanted they come from batches; layers from each text alone, kept where the disk may hold them. What was
         said of layers in an earlier stage had the logits with it: then they are taken from there."""
         model.network.to(self.device).eval().requires_grad_(False)
         feed = Feed(self._features(model), model, self.device)
-        self._refuse_other_tokens(features, feed.features, layers=bool(asked))
+        if asked or self.task.kind.per_token:
+            refuse_other_tokens(self.stage.spec.name, features.rows, feed.features.rows, student, model, bool(asked))
         if model.anatomy.writes or (asked and self.device.type != "cpu"):
             return beside(model, feed, asked, self.stage.precision)
         names = (LOGITS, *sorted(asked))
@@ -161,21 +162,6 @@ class StageMaker:
     def _pause(self) -> None:
         if self._tick():
             raise Interrupted
-
-    def _refuse_other_tokens(self, own: Features, teachers: Features, layers: bool) -> None:
-        """Layers, and answers for every token, can only be compared where both read the same tokens."""
-        if not layers and not self.task.kind.per_token:
-            return
-        if not np.array_equal(own.rows.ids.starts, teachers.rows.ids.starts):
-            what, mending = (
-                ("layers", "distil with 'logits', which needs no layers")
-                if layers
-                else ("answers for each token", "give the student the teacher's tokenizer")
-            )
-            raise Refused(
-                f"stage '{self.stage.spec.name}': student and teacher split the texts into different tokens, so their {what} "
-                f"cannot be compared; {mending}"
-            )
 
     def _features(self, model: Model) -> Features:
         """Training rows in the model's tokens, with the unlabelled ones behind."""

@@ -290,7 +290,12 @@ class Task(Settings):
 
     def unlabelled(self, texts: Sequence[Input], tokenizer: Tokenizer, max_tokens: int) -> Features:
         """Features of texts that only a teacher has an opinion on."""
-        raise Refused(f"task '{self.name}': unlabelled texts cannot be added to it; set train.transfer = 0")
+        raise NotImplementedError
+
+    def refuse_unlabelled(self) -> None:
+        """Refused where there are none."""
+        if type(self).unlabelled is Task.unlabelled:
+            raise Refused(f"task '{self.name}': unlabelled texts cannot be added to it; set train.transfer = 0")
 
     def transfer_texts(self, rows: int, seed: int) -> list[str]:
         """Unlabelled texts of the task's kind to distil on; a task that has none gives none."""

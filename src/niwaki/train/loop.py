@@ -87,7 +87,7 @@ class _Fit:
         self.optimizer = self.accelerator.prepare(optimizer)
         self.rows = RowGradients(self.network)
         self.needs = frozenset().union(*(method.needs for method in job.methods))
-        self.ripe = max((method.ripe for method in job.methods), default=0.0)
+        self.ripe = ripe_of(job.methods)
         self.steps_per_epoch = len(self._epoch(0))
         self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
         self.log = job.folder / "train.jsonl"
@@ -210,6 +210,12 @@ class _Fit:
         if self.best and self.position.best_step != self.position.step:
             self.network.load_state_dict(self.best)
         self.network.to("cpu").eval()
+
+
+def ripe_of(methods: Sequence[Method]) -> float:
+    """The share of training after which scores count."""
+    trained = [said for method in methods if (said := method.trains_answers) is not None]
+    return max((method.ripe for method in methods), default=0.0) if not trained or trained[-1] else 1.0
 
 
 def make_optimizer(modules: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:

@@ -24,6 +24,7 @@ class Exits(Method):
     temperature: float = setting(1.0, "softens what an exit follows: higher shows more of its doubts", gt=0)
 
     needs: ClassVar[frozenset[str]] = frozenset({HIDDEN})
+    may_have_teacher: ClassVar[bool] = True
     needs_training: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("time",)
 

@@ -21,6 +21,10 @@ class Logits(Method):
     needs_teacher: ClassVar[bool] = True
     needs_training: ClassVar[bool] = True
 
+    @property
+    def trains_answers(self) -> bool | None:
+        return True if self.weight else None
+
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None
         soft = context.soft_loss(outputs.logits, context.teacher(batch).logits, batch, self.temperature)

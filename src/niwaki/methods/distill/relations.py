@@ -32,8 +32,8 @@ class Relations(Method):
     needs_training: ClassVar[bool] = True
 
     @property
-    def ripe(self) -> float:
-        return 0.0 if self.truth > 0 else 1.0
+    def trains_answers(self) -> bool | None:
+        return None if self.truth else False
 
     def prepare(self, model: Model, context: Context) -> Model:
         self.fits(model, context.teacher_model)

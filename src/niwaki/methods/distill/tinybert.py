@@ -42,8 +42,8 @@ class TinyBert(Method):
     version: ClassVar[int] = 2
 
     @property
-    def ripe(self) -> float:
-        return 0.0 if self.prediction or self.truth else 1.0
+    def trains_answers(self) -> bool | None:
+        return True if self.prediction else None if self.truth else False
 
     def prepare(self, model: Model, context: Context) -> Model:
         teacher = context.teacher_model

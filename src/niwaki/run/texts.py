@@ -1,0 +1,76 @@
+"""What stages read beside the task's rows, looked at before any work: unlabelled texts, copies of rows, and the place where what
+teachers say of them is kept."""
+
+import os
+from itertools import islice
+from pathlib import Path
+
+from niwaki.core.errors import Refused
+from niwaki.core.log import say
+from niwaki.data import unlabelled
+from niwaki.run.recipe import CacheSettings, Stage
+from niwaki.tasks._task import Task
+
+LOOKED_AT = 10_000  # texts of a file that are read to see whether it can be
+
+
+def refuse_texts(task: Task, stages: list[Stage]) -> None:
+    """Refused where a stage would be, after others have been trained for it."""
+    for stage in stages:
+        try:
+            _refuse(task, stage)
+        except Refused as error:
+            raise Refused([f"stage '{stage.name}': {fault}" for fault in error.faults]) from None
+
+
+def _refuse(task: Task, stage: Stage) -> None:
+    train = stage.train
+    if train is None:
+        return
+    if train.augment:
+        task.texts_alone(task.splits()["train"].slice(0, 1))
+    if train.texts:
+        task.refuse_unlabelled()
+        _refuse_file(task, Path(train.texts).expanduser())
+    elif train.transfer and not brings_texts(task):
+        said = f"train.transfer: task '{task.name}' brings no unlabelled texts"
+        if not train.labelled and not train.augment:
+            raise Refused(f"{said}, and train.labelled is false; name a file of texts in train.texts")
+        say(f"stage '{stage.name}': {said}, so none are added; name a file of them in train.texts")
+
+
+def brings_texts(task: Task) -> bool:
+    return type(task).transfer_texts is not Task.transfer_texts
+
+
+def count(task: Task, stage: Stage) -> int:
+    """Unlabelled texts that a stage adds to its rows, at most."""
+    train = stage.train
+    if train is None or not train.transfer:
+        return 0
+    if train.texts:
+        return sum(1 for _ in islice(unlabelled.texts(Path(train.texts).expanduser()), train.transfer))
+    return train.transfer if brings_texts(task) else 0
+
+
+def _refuse_file(task: Task, path: Path) -> None:
+    """A file that cannot be read, or holds pairs for a task on single texts, or the other way round."""
+    some = list(islice(unlabelled.texts(path), LOOKED_AT))
+    if not some:
+        raise Refused(f"{path}: has no texts")
+    single = isinstance(task.texts_alone(task.splits()["train"].slice(0, 1))[0], str)
+    if any(isinstance(text, str) != single for text in some):
+        have, want = ("pairs of texts", "single texts") if single else ("single texts", "pairs of texts")
+        raise Refused(f"{path}: holds {have}, and task '{task.name}' is on {want}; give a file of these")
+
+
+def refuse_cache(cache: CacheSettings) -> None:
+    """A folder that cannot be, or be written to."""
+    folder = Path(cache.folder).expanduser()
+    if not cache.folder:
+        return
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise Refused(f"cache.folder: {there}: is a file, not a folder; name another")
+    if not os.access(there, os.W_OK):
+        raise Refused(f"cache.folder: {there}: cannot be written to; name another")

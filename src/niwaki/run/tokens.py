@@ -1,0 +1,73 @@
+"""Layers, and answers for every token, can only be compared where student and teacher read the same tokens."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from niwaki.answers._kind import Rows
+from niwaki.core.errors import Refused
+from niwaki.models.model import Model, load_tokenizer
+from niwaki.models.skeleton import read_config
+from niwaki.models.tokens import plain
+from niwaki.tasks._task import Task
+
+if TYPE_CHECKING:
+    from niwaki.run.plan import Plan, Shapes
+
+TRIED = 200  # rows
+LAYERS = "layers", "distil with 'logits', which needs no layers"
+ANSWERS = "answers for each token", "give the student the teacher's tokenizer"
+
+
+def refuse_other_tokens(stage: str, own: Rows, theirs: Rows, student: Model, teacher: Model, layers: bool) -> None:
+    if not np.array_equal(own.ids.starts, theirs.ids.starts):
+        most = int(own.ids.lengths.max()), int(theirs.ids.lengths.max())
+        shorter = student if most[0] < most[1] else teacher
+        if most[0] != most[1] and min(most) == shorter.anatomy.max_tokens:
+            raise Refused(f"stage '{stage}': the student reads {most[0]} tokens of a long text and its teacher {most[1]}, so their {(LAYERS if layers else ANSWERS)[0]} cannot be compared; set data.max_tokens = {min(most)}")  # fmt: skip
+    elif _same_pieces(own.ids.values, theirs.ids.values, student, teacher):
+        return
+    _refuse(stage, layers)
+
+
+def _refuse(stage: str, layers: bool) -> NoReturn:
+    what, mending = LAYERS if layers else ANSWERS
+    raise Refused(f"stage '{stage}': student and teacher split the texts into different tokens, so their {what} cannot be compared; {mending}")  # fmt: skip
+
+
+def _same_pieces(own: np.ndarray, theirs: np.ndarray, student: Model, teacher: Model) -> bool:
+    """Whatever their numbers. Of marks around a text, and of what one of them does not know, the place counts alone."""
+    ours, others = (model.tokenizer.backend_tokenizer.get_vocab(with_added_tokens=True) for model in (student, teacher))
+    place = np.full(max(ours.values()) + 1, -1)
+    for piece, number in ours.items():
+        place[number] = others.get(piece, -1)
+    marks = [np.isin(ids, model.tokenizer.all_special_ids) for ids, model in ((own, student), (theirs, teacher))]
+    return bool(((place[own] == theirs) | marks[0] | marks[1]).all())
+
+
+def refuse_other_tokenizers(plan: "Plan", shapes: "Mapping[str, Shapes]") -> None:
+    """The same, tried on some rows before any work: it is seen wherever models with tokenizers of their own come together."""
+    roots: dict[str, Path] = {}
+    for stage in plan.stages:
+        name = stage.spec.name
+        roots[name] = roots[stage.parent] if stage.parent else stage.source
+        for teacher in stage.spec.teachers if stage.spec.train else ():
+            layers = any(method.asks(shapes[name].trained, shapes[teacher].made) for method in stage.methods)
+            if (layers or plan.task.kind.per_token) and _apart(plan.task, roots[name], roots[teacher]):
+                _refuse(name, layers)
+
+
+def _apart(task: Task, own: Path, theirs: Path) -> bool:
+    if own == theirs:
+        return False
+    some = list(task.texts(task.splits()["train"].slice(0, TRIED)))
+    each = [load_tokenizer(folder, read_config(folder)) for folder in (own, theirs)]
+    said = [plain(one.backend_tokenizer).encode_batch(some, add_special_tokens=False) for one in each]
+    unknown = {one.unk_token for one in each}
+    return any(
+        len(one.tokens) != len(other.tokens)
+        or any(a != b and not unknown & {a, b} for a, b in zip(one.tokens, other.tokens, strict=True))
+        for one, other in zip(*said, strict=True)
+    )
