@@ -205,7 +205,8 @@ def test_methods_combine_in_one_stage_and_over_several(home, bert_folder, rows_c
     stages = [{"name": "teacher", "train": TRAIN}]
     for number, methods in enumerate(COMBINED[name]):
         trained = any(kind(method["use"]).needs_training for method in methods)
-        stages.append({"name": f"made{number}", "methods": methods, "teacher": "teacher", **({"train": TRAIN} if trained else {})})  # fmt: skip
+        heard = {"teacher": "teacher"} if any(kind(method["use"]).needs_teacher for method in methods) else {}
+        stages.append({"name": f"made{number}", "methods": methods, **heard, **({"train": TRAIN} if trained else {})})
     recipe = {"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": stages}
     folders = run(make_plan(parse(recipe), "contract"), home)
     sizes = [read_json(folder / "result.json")["bytes"] for folder in folders]
