@@ -1,13 +1,21 @@
 """`predict` from files and into files, through the program: niwaki predict MODEL --in FILE --out FILE."""
 
+import fcntl
 import io
 import json
+import signal
+import struct
+import subprocess
 import sys
+import termios
+import time
+from subprocess import PIPE
 
 import pytest
 
 import tiny
 from engines.kinds import saved
+from niwaki.engines.partial import part_of, state_of
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +90,56 @@ def test_words_and_a_file_do_not_go_together(refused, served, rows, tmp_path):
 
 def test_half_a_surrogate_pair_is_no_character(refused, served):
     assert "texts.0: holds half a surrogate pair (U+D83D)" in refused("predict", served, "a \ud83d film")
+
+
+@pytest.fixture
+def waiting(served):
+    """`niwaki predict` that has read two lines and waits for more on a pipe that stays open."""
+    begun = []
+
+    def start(*words):
+        command = [sys.executable, "-m", "niwaki", "predict", served, "--engine", "onnx", *words]
+        child = subprocess.Popen(map(str, command), stdin=PIPE, stdout=PIPE, stderr=PIPE)
+        begun.append(child)
+        child.stdin.write(b"a good film\na dull film\n")
+        child.stdin.flush()
+        wait_until(lambda: left_in(child.stdin) == 0)
+        return child
+
+    yield start
+    for child in begun:
+        child.kill()
+        child.communicate()
+
+
+def left_in(pipe):
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
+
+
+def wait_until(true, seconds=60):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_waiting_for_stdin(waiting, number):
+    child = waiting()
+    child.send_signal(number)
+    assert child.wait(10) == 130
+    assert [line.split(b"\t")[2] for line in child.stdout.read().splitlines()] == [b"a good film", b"a dull film"]
+    assert b"niwaki: interrupted" in child.stderr.read()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_what_was_read_in_the_part_and_the_command_goes_on(niwaki, served, waiting, tmp_path, monkeypatch, number):  # fmt: skip
+    out = tmp_path / "out.jsonl"
+    child = waiting("--out", out)
+    child.send_signal(number)
+    assert child.wait(10) == 130 and not out.exists()
+    assert len(part_of(out).read_bytes().splitlines()) == 2
+    assert json.loads(state_of(out).read_text())["inputs"] == 0  # the batch could have become longer
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a good film\na dull film\nthe end\n"))
+    assert niwaki("predict", served, "--engine", "onnx", "--out", out).code == 0
+    assert len(out.read_bytes().splitlines()) == 3 and not part_of(out).exists()

@@ -3,6 +3,7 @@
 import json as standard
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +63,22 @@ def _of_words(predictor: Any, texts: list[str]) -> Iterator[tuple[dict[str, Any]
 
 
 def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> Iterator[tuple[dict[str, Any], str]]:
+    from niwaki.core.signals import stopping
     from niwaki.engines.inputs import Lines, rows
     from niwaki.engines.stream import answered, batches, records
 
-    lines = Lines(path)
-    for batch, answers in answered(
-        predictor, batches(predictor, lines, rows(lines, predictor.kind, columns), skip_bad)
-    ):
-        rest = iter(answers)
-        for row, record in zip(batch.rows, records(batch, answers), strict=True):
-            line = f"error\t{row.fault}" if row.fault else next(rest).line()
-            about = next(iter(row.about.values()), row.line)
-            yield record, f"{line}\t{_flat(about)}"
+    with stopping() as stop, closing(Lines(path, stop)) as lines:
+        found = batches(predictor, lines, rows(lines, predictor.kind, columns), skip_bad)
+        for batch, answers in answered(predictor, found):
+            rest = iter(answers)
+            for row, record in zip(batch.rows, records(batch, answers), strict=True):
+                line = f"error\t{row.fault}" if row.fault else next(rest).line()
+                about = next(iter(row.about.values()), row.line)
+                yield record, f"{line}\t{_flat(about)}"
+            if stop():
+                break
+        if stop():
+            raise KeyboardInterrupt
 
 
 def _flat(about: Any) -> str:

@@ -6,9 +6,8 @@ import csv
 import hashlib
 import io
 import json
-import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from niwaki.data.encoding import MAGIC, MARKS, Stream, blocks, opened
 from niwaki.data.folders import kind_of
 from niwaki.data.limits import MOST_ROW_BYTES, refuse_columns
 from niwaki.data.names import FIRST_LABEL, keeps_books, plain, the_one
+from niwaki.engines.stdin import stdin
 
 FAULTS = (OSError, EOFError, zlib.error)  # of a disk, of a packed file
 STDIN = Path("-")
@@ -52,15 +52,17 @@ class Fault(Exception):
 
 
 class Lines:
-    """The lines of a file, and the hash of those that were read: whether a second reading is of the same lines, it tells."""
+    """The lines of a file, and the hash of those that were read: whether a second reading is of the same lines, it tells.
+    Where `stop` says so, standard input is waited for no longer: it ends there."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, stop: Callable[[], bool] = lambda: False) -> None:
         self.path = path
+        self.closed = False
         self.number = 0
         self.bytes = 0
         self.size = path.stat().st_size if path.suffix != ".gz" and path != STDIN else 0  # 0 where it is not known
         self._hash = hashlib.sha256()
-        self._file = _binary(path)
+        self._file = stdin(lambda: self.closed or stop()) if path == STDIN else _binary(path)
 
     def __iter__(self) -> Iterator[bytes]:
         while line := self._read(MOST_ROW_BYTES + 1):
@@ -92,13 +94,12 @@ class Lines:
                 return
 
     def close(self) -> None:
+        self.closed = True  # first: whoever waits for a line holds the file until then
         self._file.close()
 
 
 def _binary(path: Path) -> Any:
     """Bytes of UTF-8, unchecked: a line that is none is one bad line. UTF-16 and 32 are converted where a mark says so."""
-    if path == STDIN:
-        return getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode("utf-8", "surrogatepass"))
     file = opened(path)
     start = file.read(4)
     for magic, known in MAGIC.items():

@@ -53,6 +53,11 @@ class Part:
         if time.monotonic() - self._kept >= SAVE_SECONDS:
             self.keep()
 
+    def leave(self, lines: bytes) -> None:
+        """Lines for whoever reads the part as it is; who goes on makes them again, since more may belong to their batch."""
+        with self._naming():
+            self._file.write(lines)
+
     def keep(self) -> None:
         with self._naming():
             os.fsync(self._file.fileno())

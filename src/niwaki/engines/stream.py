@@ -34,32 +34,37 @@ class Batch:
     encoded: Rows
     read: str  # hash of all lines up to the last of these
     bytes: int  # of them
+    whole: bool  # False: it ends where the input did, or where reading was given up
 
 
 def batches(predictor: Predictor, lines: Lines, source: Iterator[Row], skip_bad: bool) -> Iterator[Batch]:
     """Refused at the first row with a fault, unless these are passed over."""
     while True:
         taken: list[Row] = []
-        start = lines.bytes
+        start, whole = lines.bytes, False
         for row in source:
             if row.fault and not skip_bad:
                 raise Refused(f"{said(lines.path, row)}; mend it, or pass bad lines over with --skip-bad")
             taken.append(row)
-            if len(taken) >= BATCH or lines.bytes - start >= BATCH_BYTES:
+            whole = len(taken) >= BATCH or lines.bytes - start >= BATCH_BYTES
+            if whole:
                 break
         if not taken:
             return
         inputs = [row.given for row in taken if not row.fault]
-        yield Batch(taken, inputs, predictor.encode(inputs), lines.digest, lines.bytes)
+        yield Batch(taken, inputs, predictor.encode(inputs), lines.digest, lines.bytes, whole)
 
 
 def answered(predictor: Predictor, source: Iterator[Batch]) -> Iterator[tuple[Batch, list[Any]]]:
     """Each batch with its answers; the next one is made meanwhile."""
-    with ThreadPoolExecutor(1, thread_name_prefix="niwaki-read") as pool:
+    pool = ThreadPoolExecutor(1, thread_name_prefix="niwaki-read")
+    try:
         coming = pool.submit(next, source, None)
         while (batch := coming.result()) is not None:
             coming = pool.submit(next, source, None)
             yield batch, predictor.answers(batch.inputs, batch.encoded)
+    finally:
+        pool.shutdown(wait=False)  # who reads may wait for a line until the lines are closed
 
 
 def records(batch: Batch, answers: Sequence[Any]) -> Iterator[dict[str, Any]]:
@@ -91,13 +96,16 @@ def predict_file(
         "batch": f"{BATCH} {BATCH_BYTES}",
     }
     began = time.monotonic()
-    lines = Lines(source)
-    with contextlib.closing(lines), writing(out, made_by, force, skip_bad) as part, stopping() as stop:
+    with (
+        stopping() as stop,
+        contextlib.closing(Lines(source, stop)) as lines,
+        writing(out, made_by, force, skip_bad) as part,
+    ):
         found = rows(lines, predictor.kind, columns)
         before = part.state.inputs
         if before:
             log.say(f"{out}: going on after {before} inputs")
-            pass_over(lines, found, part)
+            pass_over(lines, found, part, stop)
         _fill(predictor, part, batches(predictor, lines, found, skip_bad), lines, stop)
         if not part.state.inputs:
             raise Refused(f"{source}: has no inputs")
@@ -111,11 +119,17 @@ def _fill(predictor: Predictor, part: Part, source: Iterator[Batch], lines: Line
     shown = log.progress("predict, kB read", lines.size // 1000, lines.bytes // 1000) if lines.size else _unshown()
     with shown as update:
         for batch, answers in answered(predictor, source):
-            part.add(written(records(batch, answers)), len(batch.rows), len(batch.rows) - len(answers), batch.read)
+            made = written(records(batch, answers))
+            if stop() and not batch.whole:  # more lines may belong to it
+                part.leave(made)
+                break
+            part.add(made, len(batch.rows), len(batch.rows) - len(answers), batch.read)
             done = part.state.inputs
             update(batch.bytes // 1000, f"{done} inputs, {(done - first) / (time.monotonic() - began):.0f}/s")
             if stop():
-                raise KeyboardInterrupt
+                break
+    if stop():
+        raise KeyboardInterrupt
 
 
 def _unshown() -> contextlib.AbstractContextManager[Callable[[int, str], None]]:
@@ -123,9 +137,13 @@ def _unshown() -> contextlib.AbstractContextManager[Callable[[int, str], None]]:
     return contextlib.nullcontext(lambda done, remark: None)
 
 
-def pass_over(lines: Lines, found: Iterator[Row], part: Part) -> None:
+def pass_over(lines: Lines, found: Iterator[Row], part: Part, stop: Callable[[], bool]) -> None:
     """What is answered already is read again, so that it is known to be the same."""
-    there = sum(1 for _, _ in zip(range(part.state.inputs), found, strict=False))
+    there = 0
+    while there < part.state.inputs and not stop() and next(found, None) is not None:
+        there += 1
+    if stop():
+        raise KeyboardInterrupt
     if there < part.state.inputs or lines.digest != part.state.read:
         raise Refused(
             f"{lines.path}: is not what the first {part.state.inputs} lines of {part.out.name}.part answer; --force begins anew"
