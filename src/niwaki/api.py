@@ -187,11 +187,7 @@ def _outcomes(task: Any, table: Any, source: str | Path, is_file: bool, engine: 
     if is_file:
         return _outcomes_of_file(task, table, Path(source))
     predictor = load(source, engine)
-    if predictor.kind.to_json()["kind"] != task.answer:
-        raise Refused(
-            f"{predictor.folder}: answers with a {predictor.kind.to_json()['kind']}, the task wants a {task.answer}"
-        )
-    task.refuse_other_labels(predictor.labels, predictor.folder)
+    task.refuse_other(predictor.kind, predictor.labels, predictor.folder)
     return task.outcomes(predictor.values(task.inputs(table)), table)
 
 

@@ -112,3 +112,22 @@ def test_a_model_that_the_engine_cannot_run_is_refused_in_one_line(tmp_path):
     tiny.model("averaging").save(tmp_path / "source")
     with pytest.raises(Refused, match="runs encoders with attention"):
         api.export(tmp_path / "source", "native", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("head", "labels", "match"),
+    [
+        ("SequenceClassification", ["awful", "nice"], "its labels are .*; choose the task it was made for"),
+        ("TokenClassification", ["bad", "good"], "answers with a tags, the task wants a label"),
+    ],
+)
+def test_rows_of_another_task_are_refused_before_any_work(tmp_path, head, labels, match):
+    """Passed over, they would be no gate at all."""
+    model = tiny.model("bert", head=head, labels=labels)
+    if head == "TokenClassification":
+        model.network.config.niwaki_answer = {"kind": "tags"}
+    (tmp_path / "source").mkdir()
+    model.save(tmp_path / "source")
+    with pytest.raises(Refused, match=match):
+        api.export(tmp_path / "source", "onnx", tmp_path / "out", data=tiny.write_csv(tmp_path / "rows.csv"))
+    assert not (tmp_path / "out").exists()

@@ -15,7 +15,7 @@ from niwaki.core.files import committed, require_space, write_json
 from niwaki.core.inside import inside
 from niwaki.core.log import say
 from niwaki.core.sealed import known_as
-from niwaki.engines.cascade import CASCADE, Cascade, Plan, Step, exits_in, is_cascade, named, refuse_unlike
+from niwaki.engines.cascade import CASCADE, Cascade, Plan, Step, exits_in, is_cascade, refuse_unlike
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.quality import difference
 from niwaki.evaluate.speed import race
@@ -88,9 +88,7 @@ def make(
     parts = parts_of(sources, engine)
     if len(parts) < 2:
         raise UsageError("cascade: give two models or more, the cheapest first, or one that was trained with exits")
-    if (kind := named(parts[0].model)) != task.answer:
-        raise Refused(f"{sources[0]}: answers with a {kind}, the task wants a {task.answer}")
-    task.refuse_other_labels(parts[0].model.labels, sources[0])
+    task.refuse_other(parts[0].model.kind, parts[0].model.labels, sources[0])
     rows = task.splits()["validation"]
     each = [heard(part, task, rows) for part in parts]
     outcomes = [one.outcomes for one in each]

@@ -232,6 +232,12 @@ class Task(Settings):
     def labels(self) -> list[str]:
         raise NotImplementedError
 
+    def refuse_other(self, kind: Kind, labels: list[str], model: Path) -> None:
+        """Refused where a model answers with something else than the task asks for, or with other labels."""
+        if (said := kind.to_json()["kind"]) != self.answer:
+            raise Refused(f"{model}: answers with a {said}, the task wants a {self.answer}")
+        self.refuse_other_labels(labels, model)
+
     def refuse_other_labels(self, labels: list[str], model: Path) -> None:
         """Refused where a model was made for others than the task's."""
         if labels != self.labels:
