@@ -103,10 +103,19 @@ def bench(
         if stream not in STREAMS:
             raise UsageError(f"--stream {stream}: is not one{did_you_mean(stream, list(STREAMS))}")
     chosen: dict[str, tuple[Path, str]] = {}
-    for folder in map(_folder, models):
+    for name, folder in _named(models).items():
         for engine in engines or [one for one in engines_of(folder) if one != "torch"] or ["torch"]:
-            chosen[f"{known_as(folder)} {engine}"] = (folder, engine)
+            chosen[f"{name} {engine}"] = (folder, engine)
     return measure(chosen, list(streams) or list(STREAMS), rounds, threads)
+
+
+def _named(models: Sequence[str | Path]) -> dict[str, Path]:
+    """Their folders by what people call them, or as they were given where two have the same name."""
+    folders = [_folder(model) for model in models]
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise UsageError("bench: a model is given twice; give different ones")
+    names = [known_as(folder) for folder in folders]
+    return dict(zip(names if len(set(names)) == len(names) else map(str, models), folders, strict=True))
 
 
 def cascade(

@@ -70,6 +70,15 @@ def test_every_model_of_a_cascade_reads_what_the_stream_gives(cascade):
     assert set(rows.ids.lengths.tolist()) == {12}
 
 
+def test_models_of_the_same_name_are_timed_under_the_names_they_were_given_by(folder, tmp_path):
+    (tmp_path / "other").mkdir()
+    twin = tiny.deployed(tiny.model("bert", layers=1), tmp_path / "other" / "mine")
+    told = api.bench([folder, twin], engines=["onnx"], streams=["short"], threads=1)
+    assert list(told["streams"]["short"]["contenders"]) == [f"{folder} onnx", f"{twin} onnx"]
+    with pytest.raises(UsageError, match="given twice"):
+        api.bench([folder, folder / ".." / "mine"])
+
+
 def test_what_cannot_be_timed_is_refused(folder, tmp_path):
     with pytest.raises(UsageError, match="--stream 127"):
         api.bench([folder], streams=["127"])
