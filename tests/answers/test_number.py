@@ -24,3 +24,9 @@ def test_logits_are_steps_of_the_scale_from_the_mean():
 def test_units_that_are_none_are_refused(field, value):
     with pytest.raises(Refused, match=field):
         check(Number, {field: value})
+
+
+def test_numbers_are_the_same_within_a_tenth_of_their_scale():
+    kind = Number(mean=30.0, scale=20.0)
+    assert kind.same(10.0, 11.9) and kind.same(11.9, 10.0) and not kind.same(10.0, 12.1)
+    assert not kind.same(10.0, float("nan"))

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import tiny
+from engines.kinds import model_of, saved
 from niwaki import api
 from niwaki.core.errors import GateMissed, Refused, UsageError
 from niwaki.engines.native.library import best
@@ -40,6 +41,13 @@ def test_native_is_int8_by_default_and_loads_without_its_source(tmp_path, family
 def test_floats_stay_floats_where_they_are_asked_for(source, tmp_path):
     told = api.export(source, "native", tmp_path / "out", precision="float")
     assert not told["int8"] and told["logits_apart"]["most"] < 1e-4 and told["same_answers"] == 1.0
+
+
+@pytest.mark.parametrize("engine", ["onnx", "native"])
+def test_numbers_are_answered_as_before_where_only_the_last_bits_differ(tmp_path, engine):
+    source = saved(model_of("number"), tmp_path / "source")
+    told = api.export(source, engine, tmp_path / "out", precision="float")
+    assert told["same_answers"] == 1.0
 
 
 @pytest.mark.parametrize("engine", ["onnx", "openvino", "torch"])

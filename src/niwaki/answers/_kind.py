@@ -126,6 +126,10 @@ class Kind(Settings):
         """Whether the answers of another model of this kind and of the same labels mean the same."""
         return True
 
+    def same(self, one: Value, other: Value) -> bool:
+        """Whether two engines gave the same answer."""
+        return one == other
+
     def further(self, answers: Sequence[Any]) -> list[Input]:
         """What a second pass is asked after the first; most kinds need none."""
         return []

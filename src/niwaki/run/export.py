@@ -87,7 +87,7 @@ def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[s
         rows = predictor.encode(inputs)
         logits.append(predictor.logits(rows))
         values.append(predictor.kind.values(logits[-1], rows, inputs, predictor.labels))
-    same = float(np.mean([a == b for a, b in zip(*values, strict=True)]))
+    same = float(np.mean([one.kind.same(a, b) for a, b in zip(*values, strict=True)]))
     apart = np.abs(logits[0] - logits[1])
     told = {
         "texts": len(inputs),
