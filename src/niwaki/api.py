@@ -38,9 +38,11 @@ def predict_file(
     force: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Answers every input of a file of any size in a file of JSON lines. Killed, the same call goes on where it was."""
+    from niwaki.engines.inputs import refuse_no_table
     from niwaki.engines.partial import refuse_out
     from niwaki.engines.stream import predict_file as answer
 
+    refuse_no_table(Path(source), columns)
     refuse_out(Path(out), force, [Path(source)])
     return answer(load(model, engine), Path(source), Path(out), columns=columns, skip_bad=skip_bad, force=force)
 

@@ -83,6 +83,21 @@ def test_columns_that_are_said(niwaki, refused, served, tmp_path):
     assert "has no 'three'" in refused("predict", served, "--in", path, "--column", "three")
 
 
+def test_columns_of_what_has_none(refused, served, tmp_path, monkeypatch):
+    """Lines would be answered whole, JSON and all."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"text": "a good film"}\n'))
+    assert "stdin: holds a text a line and has no column 'text'" in refused("predict", served, "--column", "text")
+    (tmp_path / "rows.txt").write_text("a good film\n")
+    for more in ([], ["--out", tmp_path / "out.jsonl"]):
+        line = refused("predict", served, "--in", tmp_path / "rows.txt", "--column", "text", *more)
+        assert "rows.txt: holds a text a line" in line and not part_of(tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize("words", [["--column", "text"], ["--skip-bad"], ["--force"]])
+def test_what_is_for_files_is_refused_beside_words(refused, served, words):
+    assert words[0] in refused("predict", served, "a good film", *words, code=2)
+
+
 def test_words_and_a_file_do_not_go_together(refused, served, rows, tmp_path):
     assert "not both" in refused("predict", served, "a film", "--in", rows, code=2)
     assert "not both" in refused("predict", served, "a film", "--out", tmp_path / "out.jsonl", code=2)

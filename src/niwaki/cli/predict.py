@@ -38,11 +38,13 @@ def command(
     from niwaki import api
     from niwaki.core import log
     from niwaki.core.errors import Refused, UsageError
-    from niwaki.engines.inputs import STDIN
+    from niwaki.engines.inputs import STDIN, refuse_no_table
 
     log.quiet(quiet)
     if texts and (in_ or out):
         raise UsageError("predict: give texts, or a file (--in, --out), not both")
+    if texts and (column or skip_bad or force):
+        raise UsageError("predict: --column, --skip-bad and --force are for files; leave them out beside texts")
     if in_ is not None and not in_.is_file():
         raise Refused(f"{in_}: is not there")
     if out is not None:
@@ -50,6 +52,7 @@ def command(
         bad = f", {done['bad']} bad lines" if done["bad"] else ""
         give(done, json, f"{out}: {done['inputs']} answers{bad}")
         return
+    refuse_no_table(in_ or STDIN, column)
     predictor = api.load(model, engine)
     told = _of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, column, skip_bad)
     _print(told, json)

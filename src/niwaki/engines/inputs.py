@@ -80,7 +80,9 @@ class Lines:
         try:
             return self._file.readline(most)
         except FAULTS as error:
-            raise Refused(f"{self.path}: cannot be read on after line {self.number} ({first_line(error)})") from None
+            raise Refused(
+                f"{named(self.path)}: cannot be read on after line {self.number} ({first_line(error)})"
+            ) from None
 
     def _count(self, part: bytes) -> None:
         self.bytes += len(part)
@@ -139,6 +141,12 @@ def rows(lines: Lines, kind: Kind, columns: Sequence[str] = ()) -> Iterator[Row]
         if reading is None and isinstance(said, dict):
             reading = _Reading(lines.path, kind, said, columns)
         yield _row(number, kind, said, reading)
+
+
+def refuse_no_table(path: Path, columns: Sequence[str]) -> None:
+    """Where columns are named of what has none: they would be passed over, and whole lines answered."""
+    if columns and not kind_of(path):
+        raise Refused(f"{named(path)}: holds a text a line and has no column '{columns[0]}'; leave --column out, or give a .jsonl, .csv or .tsv file with --in")  # fmt: skip
 
 
 def _row(number: int, kind: Kind, said: Any, reading: Any) -> Row:
@@ -276,5 +284,8 @@ def _escaped(cell: str) -> bool:
 
 def said(path: Path, row: Row) -> str:
     """The line of an error about a row."""
-    where = "stdin" if path == STDIN else str(path)
-    return one_line(f"{where}: line {row.line} {row.fault}")
+    return one_line(f"{named(path)}: line {row.line} {row.fault}")
+
+
+def named(path: Path) -> str:
+    return "stdin" if path == STDIN else str(path)

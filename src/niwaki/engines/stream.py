@@ -18,7 +18,7 @@ from niwaki.core import log
 from niwaki.core.errors import Refused
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.signals import stopping
-from niwaki.engines.inputs import Lines, Row, rows, said
+from niwaki.engines.inputs import Lines, Row, named, rows, said
 from niwaki.engines.partial import Part, refuse_out, writing
 from niwaki.engines.predictor import Predictor
 
@@ -108,7 +108,7 @@ def predict_file(
             pass_over(lines, found, part, stop)
         _fill(predictor, part, batches(predictor, lines, found, skip_bad), lines, stop)
         if not part.state.inputs:
-            raise Refused(f"{source}: has no inputs")
+            raise Refused(f"{named(source)}: has no inputs")
         part.finish()
     seconds = time.monotonic() - began
     return {"out": str(out), "inputs": part.state.inputs, "bad": part.state.bad, "before": before, "seconds": seconds}
@@ -146,7 +146,7 @@ def pass_over(lines: Lines, found: Iterator[Row], part: Part, stop: Callable[[],
         raise KeyboardInterrupt
     if there < part.state.inputs or lines.digest != part.state.read:
         raise Refused(
-            f"{lines.path}: is not what the first {part.state.inputs} lines of {part.out.name}.part answer; --force begins anew"
+            f"{named(lines.path)}: is not what the first {part.state.inputs} lines of {part.out.name}.part answer; --force begins anew"
         )
 
 
