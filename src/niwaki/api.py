@@ -98,17 +98,18 @@ def bench(
     models: Sequence[str | Path], *, engines: Sequence[str] = (), streams: Sequence[str] = (), rounds: int = 6, threads: int | None = None
 ) -> dict[str, Any]:  # fmt: skip
     """Throughput, latency and energy of saved models and cascades in their engines, taken in turns on streams of several lengths."""
-    from niwaki.evaluate.bench import STREAMS
+    from niwaki.evaluate.bench import STREAMS, readable
     from niwaki.evaluate.bench import bench as measure
 
     for stream in streams:
         if stream not in STREAMS:
             raise UsageError(f"--stream {stream}: is not one{did_you_mean(stream, list(STREAMS))}")
+    named = _named(models)
     chosen: dict[str, tuple[Path, str]] = {}
-    for name, folder in _named(models).items():
+    for name, folder in named.items():
         for engine in engines or [one for one in engines_of(folder) if one != "torch"] or ["torch"]:
             chosen[f"{name} {engine}"] = (folder, engine)
-    return measure(chosen, list(streams) or list(STREAMS), rounds, threads)
+    return measure(chosen, readable(list(named.values()), streams), rounds, threads)
 
 
 def _named(models: Sequence[str | Path]) -> dict[str, Path]:

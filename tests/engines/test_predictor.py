@@ -1,6 +1,7 @@
 """The predictor: text in, answers out, in order; without torch where the engine needs none."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -73,6 +74,18 @@ def test_long_texts_are_cut_where_the_model_ends(folder):
     assert readable_tokens({"max_position_embeddings": 66, "niwaki_max_tokens": 12}) == 12
     short = Predictor(folder, max_tokens=8)
     np.testing.assert_array_equal(logits(short, ["film " * 50]), logits(short, ["film " * 6]))
+
+
+@pytest.mark.parametrize("tokens", [1, 3])
+def test_room_for_marks_alone_is_refused(folder, tmp_path, tokens):
+    """The tokenizers library cuts nothing where its marks do not fit."""
+    shutil.copytree(folder, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "niwaki_max_tokens": tokens}))
+    with pytest.raises(
+        Refused, match=rf"config\.json: texts are cut after {tokens} tokens, and the marks of a pair are 3"
+    ):
+        Predictor(tmp_path / "model")
 
 
 def test_strange_texts_pass(folder):

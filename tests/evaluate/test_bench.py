@@ -79,6 +79,15 @@ def test_models_of_the_same_name_are_timed_under_the_names_they_were_given_by(fo
         api.bench([folder, folder / ".." / "mine"])
 
 
+@pytest.mark.parametrize(("family", "longest"), [("bert", 130), ("roberta", 128)])
+def test_streams_beyond_the_positions_are_refused_or_left_out_before_the_first_race(tmp_path, family, longest):
+    """RoBERTa counts from behind its padding mark, which is 1."""
+    folder = tiny.deployed(tiny.model(family, max_position_embeddings=130), tmp_path / "mine")
+    with pytest.raises(Refused, match=f"--stream 384: .*mine reads no more than {longest} tokens"):
+        api.bench([folder], engines=["torch"], streams=["short", "384"])
+    assert list(api.bench([folder], engines=["onnx"], threads=1)["streams"]) == ["mixed", "short", "128"]
+
+
 def test_what_cannot_be_timed_is_refused(folder, tmp_path):
     with pytest.raises(UsageError, match="--stream 127"):
         api.bench([folder], streams=["127"])

@@ -73,3 +73,9 @@ def test_groups_times_layers():
         checked({"num_hidden_groups": 100, "inner_group_num": 100}, "x")
     for key in ("num_hidden_groups", "inner_group_num"):  # found by fuzzing: null times a number
         assert checked({key: None}, "x") == {key: None}
+
+
+def test_no_text_is_longer_than_there_are_positions():
+    assert checked({"niwaki_max_tokens": 40, "max_position_embeddings": 40}, "x")
+    with pytest.raises(Refused, match="niwaki_max_tokens is 41, and the model has 40 positions"):
+        checked({"niwaki_max_tokens": 41, "max_position_embeddings": 40}, "x")

@@ -17,7 +17,9 @@ def command(
     engine: list[str] = typer.Option(
         [], help="onnx, native, openvino or torch, may be given several times; none takes all that can but torch"
     ),
-    stream: list[str] = typer.Option([], help="mixed, short, 128 or 384, may be given several times; none takes all"),
+    stream: list[str] = typer.Option(
+        [], help="mixed, short, 128 or 384, may be given several times; none takes all that the models can read"
+    ),
     rounds: int = typer.Option(6, min=6, max=1000, help="laps of each, in turns"),
     threads: int = typer.Option(0, min=0, max=1024, help="none takes all cores"),
     plot: Path | None = typer.Option(None, help="also draw it: a file that ends in .svg"),

@@ -52,7 +52,9 @@ class Predictor:
         self.exits = exits_of(config)
         self.max_tokens = max_tokens or readable_tokens(config)
         self._tokenizer_path = folder / "tokenizer.json"
-        self.tokenizer = limited(read_tokenizer(self._tokenizer_path), self.max_tokens)
+        tokenizer = read_tokenizer(self._tokenizer_path)
+        refuse_no_room(tokenizer, self.max_tokens, folder / CONFIG)
+        self.tokenizer = limited(tokenizer, self.max_tokens)
         self.runtime = kind(folder, self.threads)
 
     @cached_property
@@ -174,3 +176,10 @@ def refusing(path: Path) -> Iterator[None]:
 def readable_tokens(config: dict) -> int:
     """What the model was trained on where niwaki wrote it down, else what its positions allow."""
     return int(config.get("niwaki_max_tokens") or config.get("max_position_embeddings", 514) - 2)
+
+
+def refuse_no_room(tokenizer: Tokenizer, max_tokens: int, where: Path) -> None:
+    """Where the marks alone fill what is read: the tokenizers library would then cut nothing at all."""
+    marks = tokenizer.num_special_tokens_to_add(True)
+    if max_tokens <= marks:
+        raise Refused(f"{where}: texts are cut after {max_tokens} tokens, and the marks of a pair are {marks}; niwaki_max_tokens must be more")  # fmt: skip

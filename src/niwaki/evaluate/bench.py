@@ -6,8 +6,11 @@ from typing import Any
 
 from niwaki.answers._kind import Input
 from niwaki.core.errors import Refused
-from niwaki.engines.cascade import opened
+from niwaki.core.log import say
+from niwaki.engines.cascade import homes, is_cascade, opened, read_plan
+from niwaki.engines.predictor import refuse_folder
 from niwaki.evaluate.speed import race
+from niwaki.models.config_rules import MOST_POSITIONS
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 STREAMS = {"mixed": 0, "short": 12, "128": 128, "384": 384}  # tokens of a text; 0 takes sentences as they come
@@ -29,6 +32,30 @@ def texts_of(stream: str, count: int) -> list[str]:
             at += 1
         texts.append(" ".join(words[:tokens]))
     return texts
+
+
+def readable(folders: Sequence[Path], asked: Sequence[str]) -> list[str]:
+    """The streams that are asked for, Refused where one is longer than a model reads; none asks for all that every model can."""
+    longest = {folder: positions_in(folder) for folder in folders}
+    least = min(longest, key=lambda folder: longest[folder])
+    beyond = [stream for stream in asked or STREAMS if STREAMS[stream] > longest[least]]
+    if asked and beyond:
+        raise Refused(f"--stream {beyond[0]}: {least} reads no more than {longest[least]} tokens; take a shorter one")
+    if beyond:
+        say(f"without {' and '.join(beyond)}: {least} reads no more than {longest[least]} tokens")
+    return [stream for stream in asked or STREAMS if stream not in beyond]
+
+
+def positions_in(folder: Path) -> int:
+    """The longest text for a model, or for every model of a cascade. Where the padding mark is not 0, positions may count from behind it."""
+    found = homes(folder, read_plan(folder)) if is_cascade(folder) else [folder]
+    configs = [refuse_folder(home) for home in found]
+    return min((one.get("max_position_embeddings") or MOST_POSITIONS) - padding_in(one) for one in configs)
+
+
+def padding_in(config: dict[str, Any]) -> int:
+    mark = config.get("pad_token_id") or 0
+    return mark + 1 if isinstance(mark, int) and mark > 0 else 0
 
 
 def bench(

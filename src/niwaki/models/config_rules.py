@@ -194,6 +194,9 @@ def checked(values: Any, where: str) -> dict[str, Any]:
     )  # null stands for the default
     if groups * inner > MOST_LAYERS:
         raise Refused(f"{where}: num_hidden_groups times inner_group_num is more than {MOST_LAYERS} layers")
+    read, positions = (kept.get(key) for key in ("niwaki_max_tokens", "max_position_embeddings"))
+    if read and positions and read > positions:
+        raise Refused(f"{where}: niwaki_max_tokens is {read}, and the model has {positions} positions; write fewer")
     return kept
 
 
