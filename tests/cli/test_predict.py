@@ -158,3 +158,11 @@ def test_a_signal_leaves_what_was_read_in_the_part_and_the_command_goes_on(niwak
     monkeypatch.setattr(sys, "stdin", io.StringIO("a good film\na dull film\nthe end\n"))
     assert niwaki("predict", served, "--engine", "onnx", "--out", out).code == 0
     assert len(out.read_bytes().splitlines()) == 3 and not part_of(out).exists()
+
+
+def test_a_forced_command_says_how_to_go_on(waiting, tmp_path):
+    (tmp_path / "out.jsonl").write_text("old")
+    child = waiting("--out", tmp_path / "out.jsonl", "--force")
+    child.send_signal(signal.SIGINT)
+    assert child.wait(10) == 130 and (tmp_path / "out.jsonl").read_text() == "old"
+    assert b"the same command without --force goes on from there" in child.stderr.read()

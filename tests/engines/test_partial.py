@@ -41,6 +41,40 @@ def test_with_force_it_begins_anew(out):
     assert out.read_bytes() == b""
 
 
+def interrupted(out, made_by, force):
+    """What is said where a stop comes after one input more."""
+    with pytest.raises(KeyboardInterrupt) as stop, writing(out, made_by, force) as part:
+        part.add(b"7\n", 1, 0, "x")
+        raise KeyboardInterrupt
+    return str(stop.value)
+
+
+def test_what_force_began_goes_on_without_it(tmp_path):
+    out = tmp_path / "out.jsonl"
+    out.write_bytes(b"old")
+    assert interrupted(out, MADE_BY, force=True).endswith("the same command without --force goes on from there")
+    refuse_out(out, False)
+    with pytest.raises(Refused, match="another model"), writing(out, {**MADE_BY, "model": "b"}):
+        pass
+    assert interrupted(out, MADE_BY, force=False).endswith("without --force goes on from there")
+    assert out.read_bytes() == b"old"
+    with writing(out, MADE_BY) as part:
+        part.finish()
+    assert out.read_bytes() == b"7\n7\n"
+    with pytest.raises(Refused, match="is there already"), writing(out, MADE_BY):
+        pass
+
+
+def test_leave_that_was_given_to_other_work_counts_for_nothing(tmp_path):
+    out = tmp_path / "out.jsonl"
+    out.write_bytes(b"old")
+    with writing(out, MADE_BY, force=True):
+        pass
+    with pytest.raises(Refused, match="is there already"), writing(out, {**MADE_BY, "model": "b"}):
+        pass
+    assert interrupted(tmp_path / "new.jsonl", MADE_BY, force=False).endswith("the same command goes on from there")
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [

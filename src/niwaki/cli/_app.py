@@ -46,8 +46,8 @@ class Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise Interruption(INTERRUPTED) from None
+        except KeyboardInterrupt as stop:
+            raise Interruption(str(stop) or INTERRUPTED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
         names = VERBS.names()

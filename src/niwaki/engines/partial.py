@@ -31,6 +31,7 @@ class State(Settings):
     bad: int = setting(0, "of them that were passed over", ge=0)
     bytes: int = setting(0, "of the part that are good", ge=0)
     read: str = setting("", "sha256 of the lines that these inputs were read from")
+    forced: bool = setting(False, "whether a file of the part's later name may be written over")
 
 
 class Part:
@@ -48,7 +49,7 @@ class Part:
         before = self.state
         self.state = State(
             made_by=before.made_by, inputs=before.inputs + inputs, bad=before.bad + bad,
-            bytes=before.bytes + len(lines), read=read,
+            bytes=before.bytes + len(lines), read=read, forced=before.forced,
         )  # fmt: skip
         if time.monotonic() - self._kept >= SAVE_SECONDS:
             self.keep()
@@ -71,14 +72,19 @@ class Part:
             fsync(self.out.parent)
             state_of(self.out).unlink(missing_ok=True)
 
+    @property
+    def goes_on(self) -> str:
+        """With --force again it would begin anew."""
+        command = "the same command without --force" if self.state.forced else "the same command"
+        return f"what was finished is kept, {command} goes on from there"
+
     @contextlib.contextmanager
     def _naming(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
             raise NiwakiError(
-                f"{part_of(self.out)}: could not be written ({error.strerror or error}); what was finished is kept, the same command "
-                "goes on from there"
+                f"{part_of(self.out)}: could not be written ({error.strerror or error}); {self.goes_on}"
             ) from None
 
 
@@ -97,18 +103,21 @@ def writing(out: Path, made_by: dict[str, str], force: bool = False, bad: bool =
     part = part_of(out)
     with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0) as file:
         _lock(file, part)
-        state = State(made_by=made_by)
+        state = State(made_by=made_by, forced=force or _was_forced(out, made_by))
         if not force:
             state = _left(out, os.fstat(file.fileno()).st_size, made_by, bad) or state
+        _refuse_there(out, state.forced)
         file.truncate(state.bytes)
         file.seek(state.bytes)
         opened = Part(out, _Whole(file), state)
         opened.keep()
         try:
             yield opened
-        except BaseException:
+        except BaseException as error:
             with contextlib.suppress(NiwakiError):  # a disk that is full is told already
                 opened.keep()
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(f"interrupted; {opened.goes_on}") from None
             raise
 
 
@@ -133,8 +142,20 @@ def refuse_out(out: Path, force: bool, inputs: Sequence[Path] = ()) -> None:
         raise Refused(f"{out}: its folder is not there; make it first")
     if any(path.exists() and path.resolve() in (out.resolve(), part_of(out).resolve()) for path in inputs):
         raise Refused(f"{out}: is what is read; give another name")
-    if out.exists() and not force:
+    _refuse_there(out, force or _was_forced(out))
+
+
+def _refuse_there(out: Path, forced: bool) -> None:
+    if out.exists() and not forced:
         raise Refused(f"{out}: is there already; --force writes it anew, or give another name")
+
+
+def _was_forced(out: Path, made_by: dict[str, str] | None = None) -> bool:
+    """Whether a part lies there that --force began: whoever goes on with it has its leave to write over `out`."""
+    if not out.exists() or not part_of(out).exists() or not state_of(out).exists():
+        return False
+    said = strict_json.read(state_of(out), 1 << 20)
+    return isinstance(said, dict) and said.get("forced") is True and made_by in (None, said.get("made_by"))
 
 
 def _lock(file: Any, part: Path) -> None:
