@@ -226,3 +226,11 @@ def test_how_sure_over_windows_is_the_share_of_all_their_stretches():
     assert found == pytest.approx(
         [np.exp(max(scores)) / np.exp(scores).sum(), 1.0], rel=1e-5
     )  # no token: nothing to doubt
+
+
+@pytest.mark.parametrize("may_be_none", [False, True])
+def test_a_text_without_a_token_has_no_answer_and_a_margin_that_json_can_write(may_be_none):
+    kind, given = Span(may_be_none=may_be_none), [("who ?", "\u200b")]
+    rows = kind.encode(given, INNER, 32)
+    (found,) = kind.answers(noise(rows, 2), rows, given, [])
+    assert (found.answer, found.start, found.end, found.margin) == ("", 0, 0, 0.0)

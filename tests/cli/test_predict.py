@@ -14,7 +14,7 @@ from subprocess import PIPE
 import pytest
 
 import tiny
-from engines.kinds import saved
+from engines.kinds import model_of, saved
 from niwaki.engines.partial import part_of, state_of
 
 
@@ -105,6 +105,23 @@ def test_words_and_a_file_do_not_go_together(refused, served, rows, tmp_path):
 
 def test_half_a_surrogate_pair_is_no_character(refused, served):
     assert "texts.0: holds half a surrogate pair (U+D83D)" in refused("predict", served, "a \ud83d film")
+
+
+def test_half_a_surrogate_pair_in_an_id_is_printed_as_json_writes_it(niwaki, served, tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"id": "\\ud800x", "text": "a good film"}\n')
+    assert niwaki("predict", served, "--in", tmp_path / "rows.jsonl").out.endswith("\t\\ud800x\n")
+    (answer,) = json.loads(niwaki("predict", served, "--in", tmp_path / "rows.jsonl", "--json").out)
+    assert answer["id"] == "\ud800x"
+
+
+def test_what_is_written_stands_beside_what_was_read(niwaki, tmp_path):
+    folder = saved(model_of("text"), tmp_path / "writer")
+    (tmp_path / "in.txt").write_text("a good film\n")
+    words, lines = ["a good film"], ["--in", tmp_path / "in.txt"]
+    found = [json.loads(niwaki("predict", folder, "--json", *given).out)[0] for given in (words, lines)]
+    assert niwaki("predict", folder, *lines, "--out", tmp_path / "out.jsonl").code == 0
+    for record in (*found, json.loads((tmp_path / "out.jsonl").read_text())):
+        assert list(record) == ["text", "written", "probability"] and record["text"] == "a good film"
 
 
 @pytest.fixture

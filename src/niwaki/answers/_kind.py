@@ -56,6 +56,10 @@ class Answer:
         """As the command line prints it."""
         return str(self)
 
+    def record(self) -> dict[str, Any]:
+        """As JSON, to stand beside its input's `id` or `text`."""
+        return vars(self)
+
 
 class Kind(Settings):
     """Base of the files in `answers/`. The fields are kept in the model's config, under `niwaki_answer`."""

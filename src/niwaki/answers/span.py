@@ -40,7 +40,7 @@ class Prediction(Answer):
     answer: str  # empty where the text has none
     start: int  # characters of the text; both 0 where it has none
     end: int
-    margin: float  # score of the answer less that of none, in logits
+    margin: float  # score of the answer less that of none, in logits; 0 for a text without a token, where none is the only answer
 
     def __str__(self) -> str:
         return self.answer or "(no answer)"
@@ -112,7 +112,7 @@ class Span(Kind):
         return self.may_be_none and best.none - best.score > self.threshold
 
     def _prediction(self, text: str, best: Found) -> Prediction:
-        margin = best.score - best.none
+        margin = best.score - best.none if best.score > -math.inf else 0.0
         if self._is_none(best):
             return Prediction("", 0, 0, margin)
         return Prediction(text[best.start : best.end], best.start, best.end, margin)

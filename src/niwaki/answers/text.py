@@ -30,6 +30,9 @@ class Prediction(Answer):
     def __str__(self) -> str:
         return self.text
 
+    def record(self) -> dict[str, Any]:
+        return {"written": self.text, "probability": self.probability}  # `text` is what was read
+
 
 class Text(Kind):
     beam: int = setting(1, "hypotheses of each text that are followed side by side", ge=1, le=64)

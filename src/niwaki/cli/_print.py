@@ -8,7 +8,12 @@ from typing import Any
 
 def give(value: Any, as_json: bool, text: str) -> None:
     """`value` as JSON, or `text`."""
-    sys.stdout.write((json.dumps(value, indent=2, ensure_ascii=False) if as_json else text) + "\n")
+    put((json.dumps(value, indent=2, ensure_ascii=False) if as_json else text) + "\n")
+
+
+def put(text: str) -> None:
+    """Half a surrogate pair, which an id or a file's name may hold, is written as JSON writes it."""
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
 
 
 def table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
 """Answers texts: given as words, from a file of any size, or from stdin, one a line."""
 
 import json as standard
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 import typer
 
-from niwaki.cli._print import give
+from niwaki.cli._print import give, put
 
 
 def command(
@@ -62,7 +61,7 @@ def _of_words(predictor: Any, texts: list[str]) -> Iterator[tuple[dict[str, Any]
     """Each answer as data and as a line."""
     answers = predictor.predict([predictor.kind.from_line(text) for text in texts])
     for text, answer in zip(texts, answers, strict=True):
-        yield {"text": text, **vars(answer)}, f"{answer.line()}\t{text}"
+        yield {"text": text, **answer.record()}, f"{answer.line()}\t{text}"
 
 
 def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> Iterator[tuple[dict[str, Any], str]]:
@@ -96,12 +95,12 @@ def _print(told: Iterator[tuple[dict[str, Any], str]], json: bool) -> None:
     between = "[\n  "
     for record, line in told:
         if json:
-            sys.stdout.write(between + standard.dumps(record, indent=2, ensure_ascii=False).replace("\n", "\n  "))
+            put(between + standard.dumps(record, indent=2, ensure_ascii=False).replace("\n", "\n  "))
             between = ",\n  "
         else:
-            sys.stdout.write(f"{line}\n")
+            put(f"{line}\n")
             between = ""
     if between == "[\n  ":
         raise Refused("predict: no text was given; pass texts, --in FILE, or lines on stdin")
     if json:
-        sys.stdout.write("\n]\n")
+        put("\n]\n")

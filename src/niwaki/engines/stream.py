@@ -74,7 +74,7 @@ def records(batch: Batch, answers: Sequence[Any]) -> Iterator[dict[str, Any]]:
         if row.fault:
             yield {**row.about, "line": row.line, "error": row.fault}
         else:
-            yield {**row.about, **vars(next(rest))}
+            yield {**row.about, **next(rest).record()}
 
 
 def predict_file(
