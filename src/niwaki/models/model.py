@@ -19,6 +19,7 @@ from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import Header, header
 from niwaki.data.tokenizer_rules import read_text
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of, family_of
+from niwaki.models.bars import without_bars
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.config_rules import CONFIG, MOST_BYTES
 from niwaki.models.edit import Edit
@@ -321,10 +322,11 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
         config = asked.on(config)
     kind = _kind_that_fits(config, found, folder)
     try:
-        network, missing = kind.from_pretrained(
-            None, config=transformers.AutoConfig.for_model(**config), state_dict=load_file(folder / WEIGHTS), attn_implementation=attention(),
-            dtype="float32", ignore_mismatched_sizes=asked is not None, output_loading_info=True,
-        )  # fmt: skip
+        with without_bars():
+            network, missing = kind.from_pretrained(
+                None, config=transformers.AutoConfig.for_model(**config), state_dict=load_file(folder / WEIGHTS), attn_implementation=attention(),
+                dtype="float32", ignore_mismatched_sizes=asked is not None, output_loading_info=True,
+            )  # fmt: skip
     except Exception as error:  # noqa: BLE001 - damaged files break transformers in many places
         raise Refused(
             f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({first_line(error)})"
