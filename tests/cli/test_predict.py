@@ -3,6 +3,7 @@
 import fcntl
 import io
 import json
+import os
 import signal
 import struct
 import subprocess
@@ -55,6 +56,12 @@ def test_what_is_there_is_not_written_over(niwaki, refused, served, rows, tmp_pa
     assert "is there already; --force writes it anew" in line and (tmp_path / "out.jsonl").read_text() == "precious"
     assert "is what is read" in refused("predict", served, "--in", rows, "--out", rows, "--force")
     assert niwaki("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl", "--force").code == 0
+
+
+def test_a_pipe_is_no_file(refused, served, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert "is no plain file; give a pipe as stdin" in refused("predict", served, "--in", tmp_path / "pipe")
+    assert "is not there" in refused("predict", served, "--in", tmp_path / "none")
 
 
 def test_bad_lines(niwaki, refused, served, tmp_path):

@@ -1,5 +1,6 @@
 """Inputs of files, one after the other: which columns, which lines are bad and why, and the hash of what was read."""
 
+import codecs
 import gzip
 import hashlib
 import io
@@ -141,6 +142,11 @@ def test_packed_files_and_torn_ones(tmp_path):
 
 def test_stdin(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+    assert [row.given for row in rows(Lines(STDIN), Label())] == ["a", "b"]
+
+
+def test_a_byte_order_mark_on_stdin_is_no_part_of_the_text(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(codecs.BOM_UTF8 + b"a\nb\n")))
     assert [row.given for row in rows(Lines(STDIN), Label())] == ["a", "b"]
 
 

@@ -160,3 +160,11 @@ def test_where_no_file_can_come_to_be(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "is.jsonl")
     with pytest.raises(Refused, match="is what is read"):
         refuse_out(tmp_path / "link", True, [tmp_path / "is.jsonl"])
+
+
+@pytest.mark.parametrize("written", [part_of, state_of])
+def test_what_is_written_beside_it_is_not_read(tmp_path, written):
+    out = tmp_path / "out.jsonl"
+    written(out).write_text("precious")
+    with pytest.raises(Refused, match="is what is read"):
+        refuse_out(out, False, [written(out)])

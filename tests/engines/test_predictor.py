@@ -59,12 +59,18 @@ def test_one_text_a_pair_and_none(folder):
         ([("a", "b", "c")], UsageError, "texts.0"),
         ([None], UsageError, "NoneType"),
         (True, UsageError, "predict: give a text or a list of them (given: bool)"),
+        ({"text": "a film"}, UsageError, "predict: give a text or a list of them (given: dict)"),
     ],
 )
 def test_texts_that_are_none_are_refused(folder, texts, kind, message):
     with pytest.raises(kind) as caught:
         Predictor(folder).predict(texts)
     assert message in str(caught.value)
+
+
+def test_fewer_threads_than_none_are_refused(folder):
+    with pytest.raises(UsageError, match=r"threads must be 1 or more.*\(given: -1\)"):
+        Predictor(folder, threads=-1)
 
 
 def test_long_texts_are_cut_where_the_model_ends(folder):

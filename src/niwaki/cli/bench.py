@@ -32,6 +32,8 @@ def command(
     """
     from niwaki import api
 
+    if plot is not None:
+        _refuse_plot(plot)
     told = api.bench(models, engines=engine, streams=stream, rounds=rounds, threads=threads or None)
     rows = [
         _row(name, label, one) for name, part in told["streams"].items() for label, one in part["contenders"].items()
@@ -49,6 +51,16 @@ def command(
         }
         write_text(plot, str(bars(throughput, "texts/s")))
     give(told, json, table(rows, COLUMNS))
+
+
+def _refuse_plot(plot: Path) -> None:
+    """Before minutes of measuring."""
+    from niwaki.core.errors import Refused, UsageError
+
+    if plot.suffix != ".svg":
+        raise UsageError(f"--plot {plot}: must end in .svg, which is what is drawn")
+    if plot.is_dir() or not plot.parent.is_dir():
+        raise Refused(f"{plot}: {'is a folder' if plot.is_dir() else 'its folder is not there; make it first'}")
 
 
 def _row(stream: str, label: str, one: dict[str, Any]) -> dict[str, Any]:

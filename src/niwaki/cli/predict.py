@@ -45,7 +45,7 @@ def command(
     if texts and (column or skip_bad or force):
         raise UsageError("predict: --column, --skip-bad and --force are for files; leave them out beside texts")
     if in_ is not None and not in_.is_file():
-        raise Refused(f"{in_}: is not there")
+        raise Refused(f"{in_}: {'is no plain file; give a pipe as stdin, without --in' if in_.exists() else 'is not there'}")  # fmt: skip
     if out is not None:
         done = api.predict_file(model, in_ or STDIN, out, engine=engine, columns=column, skip_bad=skip_bad, force=force)
         bad = f", {done['bad']} bad lines" if done["bad"] else ""

@@ -68,6 +68,8 @@ class Lines:
         while line := self._read(MOST_ROW_BYTES + 1):
             self._count(line)
             self.number += 1
+            if self.number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)  # of stdin; a file's is passed over as it is opened
             if len(line) > MOST_ROW_BYTES and not line.endswith(b"\n"):
                 self._pass_over()
             yield line

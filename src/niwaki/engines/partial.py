@@ -140,7 +140,8 @@ def refuse_out(out: Path, force: bool, inputs: Sequence[Path] = ()) -> None:
         raise Refused(f"{out}: is not a plain file")
     if not out.parent.is_dir():
         raise Refused(f"{out}: its folder is not there; make it first")
-    if any(path.exists() and path.resolve() in (out.resolve(), part_of(out).resolve()) for path in inputs):
+    written = [path.resolve() for path in (out, part_of(out), state_of(out))]
+    if any(path.exists() and path.resolve() in written for path in inputs):
         raise Refused(f"{out}: is what is read; give another name")
     _refuse_there(out, force or _was_forced(out))
 

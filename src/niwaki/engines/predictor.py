@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
@@ -36,6 +36,8 @@ class Predictor:
     def __init__(
         self, folder: Path, engine: str = "", threads: int | None = None, max_tokens: int | None = None
     ) -> None:
+        if threads is not None and threads < 0:
+            raise UsageError(f"load: threads must be 1 or more, or none for all cores (given: {threads})")
         config = refuse_folder(folder)
         refuse_changed(folder)
         self.folder = folder
@@ -63,7 +65,7 @@ class Predictor:
 
     def predict(self, texts: Input | Sequence[Input]) -> list[Any]:
         """The answer to each text (or pair of texts, or what the kind of answer takes) with its probabilities."""
-        if not isinstance(texts, Iterable):
+        if not isinstance(texts, Iterable) or isinstance(texts, Mapping):  # whose keys would be answered
             raise UsageError(f"predict: give a text or a list of them (given: {type(texts).__name__})")
         inputs = checked(self.kind, [texts] if isinstance(texts, str | tuple) else list(texts))
         return self.answers(inputs, self.encode(inputs))
