@@ -167,7 +167,7 @@ def test_a_cascade_of_another_kind_is_made_loaded_and_scored(kind, form, task, m
     found = api.predict_file(tmp_path / "made", rows, tmp_path / "out.jsonl", columns=[form[0]])
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert found["inputs"] == len(lines) > 250
-    said = [line["text"] if kind == "text" else line["tags"] for line in lines]
+    said = [line["written"] if kind == "text" else line["tags"] for line in lines]
     asked = [json.loads(line)[form[0]] for line in rows.read_text().splitlines()]
     assert said == api.load(tmp_path / "made").values(asked)
 
