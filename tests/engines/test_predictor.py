@@ -14,6 +14,7 @@ from niwaki.core.errors import Refused, UsageError
 from niwaki.engines import RUNTIMES
 from niwaki.engines.export import write_graph
 from niwaki.engines.predictor import Predictor, readable_tokens
+from niwaki.engines.runtime import Runtime
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +168,39 @@ def test_several_threads_may_ask_at_once(folder, engine):
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: logits(predictor, texts), range(8)):
             np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+FORKED = """
+import os, signal, sys
+from pathlib import Path
+from niwaki.core.errors import Refused
+from niwaki.engines.predictor import Predictor
+predictor = Predictor(Path(sys.argv[1]), sys.argv[2], threads=2)
+texts = ["a film " * (1 + number % 20) for number in range(400)]
+wanted = predictor.values(texts)
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    try:
+        os._exit(0 if predictor.values(texts) == wanted else 1)
+    except Refused as refused:
+        print(refused, flush=True)
+        os._exit(3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize("engine", ["native", "onnx", "openvino"])
+def test_a_forked_child_answers_or_says_why_not(tmp_path, engine):
+    """As gunicorn --preload and multiprocessing ask it: threads of the parent's are none of the child's."""
+    folder = tiny.deployed(tiny.model("bert"), tmp_path)
+    if fault := RUNTIMES.load(engine, Runtime).fault(folder):
+        pytest.skip(fault)
+    done = subprocess.run([sys.executable, "-c", FORKED, str(folder), engine], capture_output=True, text=True)
+    if engine == "openvino":
+        assert done.returncode == 3 and "load it after the fork" in done.stdout and done.stdout.count("\n") == 1
+    else:
+        assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
 
 
 def test_a_strangers_question_answerer_needs_no_names(tmp_path):

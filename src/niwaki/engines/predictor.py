@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -61,6 +62,7 @@ class Predictor:
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
+        _with_threads.add(self)
         return ThreadPoolExecutor(self.threads, thread_name_prefix="niwaki")
 
     def predict(self, texts: Input | Sequence[Input]) -> list[Any]:
@@ -138,6 +140,18 @@ class Predictor:
 
     def __repr__(self) -> str:
         return f"Predictor({str(self.folder)!r}, engine={self.engine!r}, labels={self.labels})"
+
+
+_with_threads: WeakSet[Predictor] = WeakSet()
+
+
+def _forget_threads() -> None:
+    """In a forked child none of the parent's threads live, and a pool that takes them to would wait for ever."""
+    for predictor in list(_with_threads):
+        predictor.__dict__.pop("_pool", None)
+
+
+os.register_at_fork(after_in_child=_forget_threads)
 
 
 def refuse_folder(folder: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """OpenVINO on the CPU: for any graph that niwaki writes; 8-bit weights run as integer products where the processor has VNNI."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -44,6 +45,7 @@ class OpenVino(Runtime):
             self.compiled = core.compile_model(model, "CPU", options)
         except RuntimeError as error:
             raise Refused(f"{folder / GRAPH}: cannot be loaded by OpenVINO ({first_line(error)})") from None
+        self.process = os.getpid()
         self.inputs = [entry.any_name for entry in self.compiled.inputs]
         self.free: SimpleQueue[Any] = SimpleQueue()
         for _ in range(threads):
@@ -76,6 +78,7 @@ class OpenVino(Runtime):
         return [part for rows in found for part in np.split(rows, np.flatnonzero(np.diff(lengths[rows])) + 1)]
 
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
+        self._refuse_fork()
         given = {"ids": ids, "mask": mask, "types": types}
         request = self.free.get()
         try:
@@ -90,6 +93,13 @@ class OpenVino(Runtime):
                 f"{self.folder / GRAPH}: gives {found.shape} for inputs of {ids.shape}; it is not what niwaki wrote"
             )
         return found
+
+    def _refuse_fork(self) -> None:
+        """Its threads are OpenVINO's own and live in the process that loaded it: another would wait for ever."""
+        if os.getpid() != self.process:
+            raise Refused(
+                f"{self.folder}: was loaded by OpenVINO in process {self.process}, and does not live on in a forked one; load it after the fork, or take engine 'onnx' or 'native'"
+            )
 
 
 def group_of(widths: Sequence[int]) -> int:
