@@ -7,13 +7,14 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 import tiny
 from niwaki.answers._kind import softmax
 from niwaki.core.errors import Refused, UsageError
 from niwaki.engines import RUNTIMES
 from niwaki.engines.export import write_graph
-from niwaki.engines.predictor import Predictor, readable_tokens
+from niwaki.engines.predictor import NotFinite, Predictor, readable_tokens
 from niwaki.engines.runtime import Runtime
 
 
@@ -102,7 +103,7 @@ def test_strange_texts_pass(folder):
 
 def test_a_deployment_needs_neither_torch_nor_transformers(folder):
     code = (
-        "import sys; from pathlib import Path; from niwaki.engines.predictor import Predictor;"
+        "import sys; from pathlib import Path; from niwaki.engines.predictor import NotFinite, Predictor;"
         f"print(Predictor(Path({str(folder)!r})).predict('a fine film')[0].label);"
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'pyarrow', 'sklearn', 'scipy')))"
     )
@@ -170,11 +171,29 @@ def test_several_threads_may_ask_at_once(folder, engine):
             np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
+@pytest.mark.parametrize("engine", ["native", "onnx", "openvino", "torch"])
+def test_a_model_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
+    """Its first label would be the answer otherwise, or, where kernels lose what is NaN, any."""
+    model = tiny.model("bert", niwaki_exits=[1])
+    with torch.no_grad():
+        model.anatomy.layers[0].linear("ffn_out").weight[0, 0] = float("nan")
+    folder = tiny.deployed(model, tmp_path)
+    if fault := RUNTIMES.load(engine, Runtime).fault(folder):
+        pytest.skip(fault)
+    with pytest.raises(Refused, match=rf"^{folder}\b.*not finite") as caught:
+        Predictor(folder, engine).predict("the film")
+    assert "\n" not in str(caught.value)
+    if engine == "onnx":
+        predictor = Predictor(folder, engine)
+        with pytest.raises(NotFinite):
+            predictor.exited(predictor.encode(["the film"]), lambda number, some: np.full(len(some), False))
+
+
 FORKED = """
 import os, signal, sys
 from pathlib import Path
 from niwaki.core.errors import Refused
-from niwaki.engines.predictor import Predictor
+from niwaki.engines.predictor import NotFinite, Predictor
 predictor = Predictor(Path(sys.argv[1]), sys.argv[2], threads=2)
 texts = ["a film " * (1 + number % 20) for number in range(400)]
 wanted = predictor.values(texts)

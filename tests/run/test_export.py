@@ -9,6 +9,7 @@ from engines.kinds import model_of, saved
 from niwaki import api
 from niwaki.core.errors import GateMissed, Refused, UsageError
 from niwaki.engines.native.library import best
+from niwaki.engines.runtimes.native import Native
 from niwaki.models.edits.digits import Digits
 from niwaki.models.model import load_folder
 from niwaki.run.export import has_floats
@@ -96,6 +97,27 @@ def test_without_a_task_too_many_other_answers_are_refused(source, tmp_path, mon
         "niwaki.run.export.compared", lambda *given: {"texts": 100, "same_answers": 0.9, "logits_apart": {}}
     )
     with pytest.raises(GateMissed, match=r"90\.0% of 100 texts"):
+        api.export(source, "native", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("engine", ["native", "onnx"])
+def test_a_source_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
+    """Two that answer NaN answer alike, and no difference of NaN is too large."""
+    model = tiny.model("bert")
+    with torch.no_grad():
+        model.anatomy.layers[0].linear("ffn_out").weight[0, 0] = float("nan")
+    (tmp_path / "source").mkdir()
+    model.save(tmp_path / "source")
+    with pytest.raises(Refused, match=rf"^{tmp_path / 'source'}: its logits are not finite"):
+        api.export(tmp_path / "source", engine, tmp_path / "out", precision="float")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_artifact_that_answers_with_nan_is_not_written(source, tmp_path, monkeypatch):
+    real = Native.run
+    monkeypatch.setattr(Native, "run", lambda *given, **how: real(*given, **how) * np.float32("nan"))
+    with pytest.raises(GateMissed, match=rf"^{tmp_path / 'out'}: not written: its logits are not finite in the native"):
         api.export(source, "native", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -30,6 +30,14 @@ from niwaki.models.config_rules import read as read_config
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
 
 
+class NotFinite(Refused):
+    """A model that answers with NaN or infinity."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        super().__init__(f"{folder}: its logits are not finite (NaN or infinity); its weights are damaged or its training went astray: take another copy, or train it anew")  # fmt: skip
+
+
 class Predictor:
     """`niwaki.load(path)`. `engine` is a runtime's name; "auto" is the one that is fastest on this machine, and none the first of
     `PREFERENCE` that can serve the folder, which is the same on every machine."""
@@ -108,8 +116,17 @@ class Predictor:
         return Wordpiece.of(self.tokenizer, self.max_tokens) if plain else None
 
     def logits(self, rows: Rows) -> np.ndarray:
-        """(sequences, labels), or (tokens of all sequences, labels) from heads per token. Work is arranged by length and
-        shared between threads; the caller never sees it."""
+        """(sequences, labels), or (tokens of all sequences, labels) from heads per token, all finite. Work is arranged by length
+        and shared between threads; the caller never sees it."""
+        return self._finite(self._arranged(rows))
+
+    def _finite(self, logits: np.ndarray) -> np.ndarray:
+        """NaN looks like the first label, and is no JSON."""
+        if not np.isfinite(logits).all():
+            raise NotFinite(self.folder)
+        return logits
+
+    def _arranged(self, rows: Rows) -> np.ndarray:
         lengths = rows.ids.lengths
         if not len(lengths):
             return np.zeros((0, len(self.labels)), dtype=np.float32)
@@ -136,7 +153,7 @@ class Predictor:
 
         for chosen, (found, numbers) in zip(batches, run(leave, batches), strict=True):
             logits[chosen], taken[chosen] = found, numbers
-        return logits, taken
+        return self._finite(logits), taken
 
     def __repr__(self) -> str:
         return f"Predictor({str(self.folder)!r}, engine={self.engine!r}, labels={self.labels})"

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from niwaki.answers._choose import kind_of, labels_of
-from niwaki.answers._kind import Input
+from niwaki.answers._kind import Input, Value
 from niwaki.core.errors import GateMissed, Refused, UsageError, did_you_mean
 from niwaki.core.files import committed
 from niwaki.engines import RUNTIMES
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.files import write_program
-from niwaki.engines.predictor import Predictor
+from niwaki.engines.predictor import NotFinite, Predictor
 from niwaki.engines.runtime import Runtime
 from niwaki.evaluate.quality import difference, quality
 from niwaki.models.config_rules import read as read_config
@@ -57,13 +57,15 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
         reason = write_program(model, folder)
         if to == "native" and reason:
             raise Refused(f"{source}: {reason}")
-        told = {
-            "source": str(source),
-            "out": str(out),
-            "engine": to,
-            "int8": rounded,
-            **compared(source, folder, to, task),
-        }
+        told = {"source": str(source), "out": str(out), "engine": to, "int8": rounded}
+        try:
+            told |= compared(source, folder, to, task)
+        except NotFinite as found:
+            if found.folder == source:
+                raise
+            raise GateMissed(
+                f"{out}: not written: its logits are not finite in the {to} engine; --precision float keeps the weights as they are"
+            ) from None
         told["bytes"] = [sum(path.stat().st_size for path in one.iterdir()) for one in (source, folder)]
         refuse_apart(told, tolerance)
     return told
@@ -80,13 +82,11 @@ def has_floats(model: Model) -> bool:
 
 def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[str, Any]:
     """The artifact in its engine beside its source in torch: logits and answers, and with a task its score."""
-    one, other = Predictor(source, "torch"), Predictor(made, engine)
+    one = Predictor(source, "torch")
     inputs = list(task.inputs(task.splits()["test"])) if task else texts_for(one)
-    values, logits = [], []
-    for predictor in (one, other):
-        rows = predictor.encode(inputs)
-        logits.append(predictor.logits(rows))
-        values.append(predictor.kind.values(logits[-1], rows, inputs, predictor.labels))
+    before = asked(one, inputs)  # first, so that a source that cannot answer is refused by its own name
+    other = Predictor(made, engine)
+    logits, values = zip(before, asked(other, inputs), strict=True)
     same = float(np.mean([one.kind.same(a, b) for a, b in zip(*values, strict=True)]))
     apart = np.abs(logits[0] - logits[1])
     told = {
@@ -107,6 +107,13 @@ def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[s
         "scores": [score["value"] for score in scores],
         "paired": paired,
     }
+
+
+def asked(predictor: Predictor, inputs: list[Input]) -> tuple[np.ndarray, list[Value]]:
+    """Its logits, and its bare answers."""
+    rows = predictor.encode(inputs)
+    logits = predictor.logits(rows)
+    return logits, predictor.read(logits, rows, inputs, bare=True)
 
 
 def texts_for(predictor: Predictor) -> list[Input]:

@@ -63,6 +63,13 @@ def test_activations(kernels, name):
     np.testing.assert_allclose(found[0, : len(x)], ACTIVATIONS[name](x.astype(np.float64)), atol=2e-6, rtol=2e-6)
 
 
+@pytest.mark.parametrize("name", c.ACTIVATIONS)
+def test_what_is_nan_stays_it(kernels, name):
+    found = rows_of(np.array([[1.0, np.nan, -1.0]]))
+    kernels.activate(address(found), found.size, c.ACTIVATIONS.index(name))
+    assert np.isnan(found[0, 1]) and np.isfinite(found[0, [0, 2]]).all()
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_norms(kernels, draw, width):
     x, gain, shift = draw.normal(3, 5, (5, width)), draw.normal(size=width), draw.normal(size=width)
@@ -85,6 +92,14 @@ def test_softmax(kernels, draw, width):
     assert not rows[
         :, width : -(-width // kernels.lanes) * kernels.lanes
     ].any()  # to the last bit: what lies there is read
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_shares_of_scores_with_nan_are_nan(kernels, draw, width):
+    rows = rows_of(draw.normal(0, 30, (2, width)))
+    rows[1, width // 2] = np.nan
+    kernels.softmax(address(rows), 2, width, rows.shape[1])
+    assert np.isfinite(rows[0]).all() and np.isnan(rows[1, :width]).all()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -87,3 +87,12 @@ def test_what_does_not_fit_is_told_before_memory_is_taken(name):
     store, given = BAD[name]
     with pytest.raises(s.Misfit):
         store.read(given)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_refused(value):
+    """As bytes they would be some number."""
+    weight = np.ones((2, 3), dtype=np.float32)
+    weight[1, 2] = value
+    with pytest.raises(s.Misfit, match="'weight' holds numbers that are not finite"):
+        s.Floats(weight="weight").read({"weight": weight})

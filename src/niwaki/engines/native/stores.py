@@ -135,6 +135,8 @@ def tensor(tensors: Tensors, name: str, dimensions: int, kind: type) -> np.ndarr
         raise Misfit(
             f"tensor '{name[:100]}' is {found.dtype} of {found.shape}, not {np.dtype(kind)} of {dimensions} dimensions"
         )
+    if found.dtype.kind == "f" and not np.isfinite(found).all():  # which rounding to bytes would hide
+        raise Misfit(f"tensor '{name[:100]}' holds numbers that are not finite (NaN or infinity)")
     return found
 
 

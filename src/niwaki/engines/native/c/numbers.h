@@ -1,8 +1,9 @@
 /* Functions of one vector of numbers. */
 
-/* e^x to about 1e-7 of its value: x = n ln 2 + f, and a polynomial of f between -ln 2 / 2 and ln 2 / 2. */
+/* e^x to about 1e-7 of its value: x = n ln 2 + f, and a polynomial of f between -ln 2 / 2 and ln 2 / 2. Of two numbers one of which
+   is NaN, `larger` and `smaller` give the second: so x stands there, and what is NaN stays it. */
 static inline Floats exponential(Floats x) {
-    x = smaller(larger(x, all(-87.0f)), all(88.0f));
+    x = smaller(all(88.0f), larger(all(-87.0f), x));
     Wholes n = nearest(mul(x, all(1.44269504f)));
     Floats whole = to_floats(n);
     Floats f = mul_add(whole, all(-0.693145752f), x); /* ln 2 in two parts: the first has zeros behind, so that this is exact */
@@ -36,7 +37,7 @@ static inline Floats activated(Floats x, int activation) {
     switch (activation) {
     case GELU: return gelu(x);
     case GELU_TANH: return mul(x, sigmoid(mul(x, mul_add(mul(x, x), all(0.0713548163f), all(1.59576912f)))));
-    case RELU: return larger(x, all(0.0f));
+    case RELU: return larger(all(0.0f), x);
     case TANH: return sub(mul(all(2.0f), sigmoid(add(x, x))), all(1.0f));
     case SILU: return mul(x, sigmoid(x));
     default: return x;
