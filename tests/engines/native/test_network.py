@@ -71,8 +71,22 @@ def test_attention_in_bytes(kernels, family, monkeypatch):
     monkeypatch.setattr(tiny, "POSITIONS", 130)
     model = tiny.model(family, width=64, heads=2)
     model.operate(Int8())
-    lengths = np.array([WHOLE_FROM - 1, WHOLE_FROM, 100, 128])
+    lengths = np.repeat([WHOLE_FROM - 1, WHOLE_FROM, 100, 128], 4)  # enough that rounding is luck for none
     together, alone, wanted = compared(model, kernels, lengths)
     np.testing.assert_array_equal(together, alone)
     apart = np.sqrt(np.mean((together - wanted) ** 2))
     assert apart <= 0.04 * coarser(kernels) * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("length", [64, 65, 72, 81])
+def test_biases_beyond_a_text_are_not_counted_when_shares_are_rounded(kernels, length, monkeypatch):
+    """The same at every distance, they change no share; kept behind a text's last token, they would make the steps of all coarse."""
+    monkeypatch.setattr(tiny, "POSITIONS", 130)
+    model = tiny.model("mpnet", layers=1, width=64, heads=4)
+    with torch.no_grad():
+        model.network.get_submodule(f"{model.anatomy.body}.{model.anatomy.relative_table}").weight.fill_(100.0)
+    model.operate(Int8())
+    together, alone, wanted = compared(model, kernels, np.array([length] * 8))
+    np.testing.assert_array_equal(together, alone)
+    apart = np.sqrt(np.mean((together - wanted) ** 2))
+    assert apart <= 0.02 * coarser(kernels) * np.abs(wanted).max()

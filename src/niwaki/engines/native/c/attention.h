@@ -80,9 +80,10 @@ static void round_values(const float *values, int stride, int length, int head_w
     }
 }
 
-static void add_by_distance(float *scores, int count, int row, const float *middle) {
-    for (int q = 0; q < count; q++, scores += row)
-        for (int k = 0; k < row; k += LANES) store(scores + k, add(load(scores + k), load(middle - q + k)));
+/* To the last vector that softmax reads and clears: what it leaves beyond must stay 0, or rounding would count it. */
+static void add_by_distance(float *scores, int count, int length, const float *middle) {
+    for (int q = 0; q < count; q++, scores += padded(length))
+        for (int k = 0; k < length; k += LANES) store(scores + k, add(load(scores + k), load(middle - q + k)));
 }
 
 /* Rows against keys or values, rounded first where these are bytes. */
@@ -109,7 +110,7 @@ static void attend(const Layer *layer, const float *queries, int start, int coun
         for (int first = 0; first < count; first += BLOCK) {
             const int some = count - first < BLOCK ? count - first : BLOCK;
             multiply_rows(&by_keys, queries + (size_t)first * stride, stride, some, (Outputs){s.scores, row, NULL}, s);
-            if (layer->relative) add_by_distance(s.scores, some, row, layer->relative + (size_t)head * (2 * layer->reach + 1 + PAD) + layer->reach - start - first);
+            if (layer->relative) add_by_distance(s.scores, some, length, layer->relative + (size_t)head * (2 * layer->reach + 1 + PAD) + layer->reach - start - first);
             softmax(s.scores, some, length, row);
             multiply_rows(&by_values, s.scores, row, some, (Outputs){mixed + (size_t)first * stride, stride, NULL}, s);
         }
