@@ -117,6 +117,18 @@ def test_rows_are_rounded_to_within_half_a_step(kernels, draw, width, low):
     assert not back[:, width:].any() and not back[4].any()  # 0 is met exactly
 
 
+@pytest.mark.parametrize("size", [1e-40, 1e-37, 1e-31, 1e-29])
+def test_rows_of_next_to_nothing_are_rounded_to_it(kernels, size):
+    """A step that is subnormal has no inverse, and 0 times infinity is NaN; a row of NaN stays one."""
+    rows = rows_of(np.array([[size, 0, -size], [0, 0, -size], [np.nan] * 3]))
+    rows[2] = np.nan
+    codes = c.aligned(rows.size, np.uint8).reshape(rows.shape)
+    step, zero = c.aligned(c.PAD, np.float32), c.aligned(c.PAD, np.float32)
+    kernels.round_rows(address(rows), 3, 3, address(codes), address(step), address(zero))
+    assert (np.abs(step[:2, None] * (codes[:2] - zero[:2, None]) - rows[:2]) <= max(size / 100, 1e-30)).all()
+    assert np.isnan(step[2])
+
+
 SIZES = [
     (1, 1, 1),
     (1, 16, 4),

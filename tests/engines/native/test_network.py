@@ -90,3 +90,14 @@ def test_biases_beyond_a_text_are_not_counted_when_shares_are_rounded(kernels, l
     np.testing.assert_array_equal(together, alone)
     apart = np.sqrt(np.mean((together - wanted) ** 2))
     assert apart <= 0.02 * coarser(kernels) * np.abs(wanted).max()
+
+
+def test_a_neuron_that_says_next_to_nothing(kernels):
+    """Of a block pruned to one: gelu of -20 is no 0, and no number either that a step of bytes could be made of."""
+    model = tiny.model("bert", layers=2, ffn=1)
+    with torch.no_grad():
+        model.anatomy.layers[0].linear("ffn_in").bias.fill_(-20.0)
+        model.anatomy.layers[0].linear("ffn_in").weight.mul_(0.1)
+    model.operate(Int8())
+    together, _, wanted = compared(model, kernels, LENGTHS)
+    np.testing.assert_allclose(together, wanted, atol=0.12 * coarser(kernels) * np.abs(wanted).max())

@@ -44,9 +44,9 @@ static void round_keys(const float *keys, int stride, int length, int head_width
             continue;
         }
         const float *key = keys + (size_t)token * stride;
-        Floats high = all(0.0f);
+        Floats high = all(LEAST);
         for (int k = 0; k < head_width; k += LANES) high = larger(high, size(load(key + k)));
-        const float most = largest_of(high) > 0.0f ? largest_of(high) : 1.0f;
+        const float most = largest_of(high);
         Wholes sum = no_wholes();
         for (int k = 0; k < head_width; k += LANES) {
             Wholes rounded = nearest(mul(load(key + k), all(127.0f / most)));
@@ -62,7 +62,7 @@ static void round_keys(const float *keys, int stride, int length, int head_width
 static void round_values(const float *values, int stride, int length, int head_width, int8_t *panels, float *scale, float *sums) {
     for (int column = 0; column < head_width; column += LANES) {
         const float *from = values + column;
-        Floats high = all(1e-30f);
+        Floats high = all(LEAST);
         for (int token = 0; token < length; token++) high = larger(high, size(load(from + (size_t)token * stride)));
         const Floats inverse = over(all(127.0f), high);
         Wholes sum = no_wholes();

@@ -35,6 +35,8 @@ static void normalize(float *rows, int count, const Norm *norm) {
     }
 }
 
+#define LEAST 1e-30f /* rows that reach no further are rounded to 0: a step for them has no inverse that is finite */
+
 /* To 8 bits, or 7: x is about step (code - zero). Each row has a step of its own, so that what a text is answered does not depend on
    the texts beside it, and 0 is always met exactly, so that padding stays 0. */
 static void round_rows_from(const float *rows, int stride, int count, int width, uint8_t *codes, float *step, float *zero) {
@@ -45,7 +47,7 @@ static void round_rows_from(const float *rows, int stride, int count, int width,
             high = larger(high, load(rows + i));
         }
         const float least = smallest_of(low), range = largest_of(high) - least;
-        step[r] = range > 0.0f ? range / (float)LAST_CODE : 1.0f;
+        step[r] = range <= LEAST ? 1.0f : range / (float)LAST_CODE; /* asked so that a row of NaN stays it */
         const float inverse = 1.0f / step[r];
         zero[r] = rintf(-least * inverse);
         for (int i = 0; i < width; i += LANES)
