@@ -43,6 +43,20 @@ def test_what_is_not_is_refused_by_name(model, spoil, monkeypatch):
         refuse_changed(files.Path("."))
 
 
+def test_an_export_has_a_manifest_of_its_own(tmp_path):
+    with files.committed(tmp_path / "export") as folder:
+        (folder / "weights").write_bytes(bytes(1000))
+    refuse_changed(tmp_path / "export")
+    (tmp_path / "export" / "weights").write_bytes(bytes(999) + b"\x01")
+    with pytest.raises(Refused, match=r"weights: is not what was saved .*; export it again"):
+        refuse_changed(tmp_path / "export")
+    (tmp_path / "export" / "MANIFEST").write_text("{}")
+    with pytest.raises(Refused, match="MANIFEST: is damaged; export it again"):
+        refuse_changed(tmp_path / "export")
+    (tmp_path / "export" / "MANIFEST").unlink()
+    refuse_changed(tmp_path / "export")
+
+
 @pytest.mark.parametrize("text", ["{}", "[]", '{"files": 3}', "{", '{"files": {"a": 1, "a": 2}}'])
 def test_a_manifest_that_is_none_is_refused(model, text):
     (model.parent / "MANIFEST").write_text(text)
