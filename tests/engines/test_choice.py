@@ -50,6 +50,18 @@ def test_the_race_is_run_once_and_again_for_another_shape(folder, tmp_path, monk
     assert len(json.loads((tmp_path / "cache" / "niwaki" / "engines.json").read_text())) == 3
 
 
+def test_the_race_keeps_to_what_a_model_reads(tmp_path, monkeypatch):
+    """One of few positions and fewer pieces than the race has sequences."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(tiny, "POSITIONS", 20)
+    model = tiny.model("bert")
+    model.network.resize_token_embeddings(9)
+    assert choice.fastest(tiny.deployed(model, tmp_path / "model-folder"), 1) in RACING
+    ids, types = choice.made_up({"max_position_embeddings": 20, "vocab_size": 9})
+    assert ids.lengths.max() == types.lengths.max() == 18 and set(ids.values) == set(range(9))
+    assert choice.made_up({"max_position_embeddings": 512, "vocab_size": 30522})[0].lengths.tolist() == [*choice.LENGTHS]  # fmt: skip
+
+
 @needs_native
 @pytest.mark.parametrize("text", ["", "[]", "{broken", '{"x": 1}'])
 def test_what_is_remembered_may_be_damaged_or_gone(folder, tmp_path, text):

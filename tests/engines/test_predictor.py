@@ -14,8 +14,9 @@ from niwaki.answers._kind import softmax
 from niwaki.core.errors import Refused, UsageError
 from niwaki.engines import RUNTIMES
 from niwaki.engines.export import write_graph
-from niwaki.engines.predictor import NotFinite, Predictor, readable_tokens
+from niwaki.engines.predictor import NotFinite, Predictor
 from niwaki.engines.runtime import Runtime
+from niwaki.models.config_rules import readable_tokens
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,8 @@ from niwaki.data.ragged import Ragged
 from niwaki.engines import RUNTIMES
 from niwaki.engines.runtime import Runtime
 from niwaki.meter.machine import processor
+from niwaki.models.config_rules import read as read_config
+from niwaki.models.config_rules import readable_tokens
 
 PREFERENCE = ("onnx", "native", "openvino", "torch")
 APART = "torch"  # takes seconds to import: it races only where it is alone
@@ -48,10 +50,7 @@ def fastest(folder: Path, threads: int) -> str:
 
 
 def _race(folder: Path, names: list[str], threads: int) -> str:
-    ids = Ragged.of(
-        [[1 + number] * length for number, length in enumerate(LENGTHS)]
-    )  # small ids are in every vocabulary
-    types = Ragged.of([[0] * length for length in LENGTHS])
+    ids, types = made_up(read_config(folder))
     runtimes = dict(_loaded(folder, names, threads))
     best = dict.fromkeys(runtimes, float("inf"))
     for _ in range(ROUNDS):
@@ -61,6 +60,14 @@ def _race(folder: Path, names: list[str], threads: int) -> str:
                 runtime.run(ids, types, batch, 0)
             best[name] = min(best[name], time.perf_counter() - start)
     return min(best, key=lambda name: best[name])
+
+
+def made_up(config: dict[str, Any]) -> tuple[Ragged, Ragged]:
+    """Ids and types of the race's sequences, as long and of as many pieces as the model reads."""
+    longest, pieces = max(1, readable_tokens(config)), config.get("vocab_size") or len(LENGTHS) + 1
+    lengths = [min(length, longest) for length in LENGTHS]
+    ids = [[(1 + number) % pieces] * length for number, length in enumerate(lengths)]
+    return Ragged.of(ids), Ragged.of([[0] * length for length in lengths])
 
 
 def _loaded(folder: Path, names: list[str], threads: int) -> Iterator[tuple[str, Runtime]]:

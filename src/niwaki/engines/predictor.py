@@ -25,7 +25,7 @@ from niwaki.engines.choice import able, fastest
 from niwaki.engines.exits import Stops, exits_of, settle
 from niwaki.engines.native.wordpiece import Wordpiece
 from niwaki.engines.runtime import Runtime
-from niwaki.models.config_rules import CONFIG
+from niwaki.models.config_rules import CONFIG, readable_tokens
 from niwaki.models.config_rules import read as read_config
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
 
@@ -204,11 +204,6 @@ def refusing(path: Path) -> Iterator[None]:
         if not isinstance(error, Exception) and not is_panic(error):
             raise
         raise Refused(f"{path}: cannot be read ({first_line(error)})") from None
-
-
-def readable_tokens(config: dict) -> int:
-    """What the model was trained on where niwaki wrote it down, else what its positions allow."""
-    return int(config.get("niwaki_max_tokens") or config.get("max_position_embeddings", 514) - 2)
 
 
 def refuse_no_room(tokenizer: Tokenizer, max_tokens: int, where: Path) -> None:

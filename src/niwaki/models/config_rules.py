@@ -174,6 +174,11 @@ def read(folder: Path) -> dict[str, Any]:
     return checked(strict_json.read(where, MOST_BYTES), str(where))
 
 
+def readable_tokens(config: dict[str, Any]) -> int:
+    """What the model was trained on where niwaki wrote it down, else what its positions allow."""
+    return int(config.get("niwaki_max_tokens") or config.get("max_position_embeddings", 514) - 2)
+
+
 def checked(values: Any, where: str) -> dict[str, Any]:
     """The entries of a config that describe the network, each of its form; Refused for one that is not, or that steers."""
     if not isinstance(values, dict):
