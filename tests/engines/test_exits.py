@@ -9,7 +9,7 @@ import pytest
 import tiny
 from niwaki.core.errors import Refused
 from niwaki.core.files import committed, write_json
-from niwaki.engines.cascade import CASCADE, Cascade
+from niwaki.engines.cascade import CASCADE, Cascade, engines_of
 from niwaki.engines.exits import stretches
 from niwaki.engines.native import library as c
 from niwaki.engines.native.network import Network
@@ -139,6 +139,7 @@ def test_a_cascade_of_exits_takes_an_engine_that_can_be_left(folders, tmp_path):
         steps = [{"folder": "model-0", "layers": layers, "threshold": 0.9 if layers else 0.0} for layers in (*EXITS, 0)]
         write_json(made / CASCADE, {"version": 1, "steps": steps})
     assert Cascade(tmp_path / "made").engine == "onnx" and Cascade(tmp_path / "made", "auto").engine == "native"
+    assert engines_of(tmp_path / "made") == ["onnx", "native", "torch"]  # what `niwaki bench` races
     with pytest.raises(Refused, match="'openvino' cannot do"):
         Cascade(tmp_path / "made", "openvino")
     wrong = [{**steps[0], "layers": 2}, steps[2]]

@@ -73,6 +73,16 @@ def test_it_is_made_loaded_and_scored(models, rows, tmp_path):
     assert (by == 0).mean() == pytest.approx(shares[0], abs=0.02)
 
 
+def test_a_model_with_exits_takes_an_engine_that_can_be_left(tmp_path, monkeypatch):
+    """OpenVINO's cannot be, though it may win the race."""
+    folder = tiny.deployed(tiny.model("bert", niwaki_exits=[1]), tmp_path / "model-folder")
+    with pytest.raises(Refused, match="'openvino' cannot do"):
+        module.parts_of([folder], "openvino")
+    monkeypatch.setattr("niwaki.engines.predictor.fastest", lambda *given: "openvino")
+    parts = module.parts_of([folder], "auto")
+    assert [part.layers for part in parts] == [1, 0] and parts[0].model.engine in ("native", "onnx")
+
+
 def test_a_copy_elsewhere_is_the_same(models, rows, tmp_path):
     make(models, rows, tmp_path / "made")
     texts = [text for text, _ in tiny.sentences(30, seed=2)]

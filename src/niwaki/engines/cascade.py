@@ -129,7 +129,11 @@ def engines_of(folder: Path) -> list[str]:
     """The engines that can serve a model, or every model of a cascade, in the order of preference."""
     if not is_cascade(folder):
         return able(folder)
-    found = [able(home) for home in homes(folder, read_plan(folder))]
+    plan = read_plan(folder)
+    found = [
+        [name for name in able(home) if len(steps) == 1 or RUNTIMES.load(name, Runtime).leaves]
+        for home, (_, steps) in zip(homes(folder, plan), by_folder(plan.steps), strict=True)
+    ]
     return [name for name in found[0] if all(name in others for others in found)]
 
 

@@ -9,17 +9,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from niwaki.answers._choose import kind_of
 from niwaki.answers._kind import Input, Rows, Value
 from niwaki.core.errors import GateMissed, Refused, UsageError
 from niwaki.core.files import committed, require_space, write_json
 from niwaki.core.inside import inside
 from niwaki.core.log import say
 from niwaki.core.sealed import known_as
-from niwaki.engines.cascade import CASCADE, Cascade, Plan, Step, exits_in, is_cascade, refuse_unlike
-from niwaki.engines.predictor import Predictor
+from niwaki.engines.cascade import CASCADE, Cascade, Plan, Step, engine_for, exits_in, is_cascade, refuse_unlike
+from niwaki.engines.exits import exits_of
+from niwaki.engines.predictor import Predictor, refuse_folder
 from niwaki.evaluate.quality import difference
 from niwaki.evaluate.speed import race
 from niwaki.evaluate.thresholds import Chosen, choose, temperature
+from niwaki.models.config_rules import CONFIG
 from niwaki.tasks._task import Task
 
 CHOSEN = "chosen.json"  # beside the plan, for people: how it was chosen and what it gave
@@ -75,9 +78,16 @@ def heard(part: Part, task: Task, table: pa.Table) -> Heard:
 
 
 def parts_of(sources: Sequence[Path], engine: str) -> list[Part]:
-    models = [(source, Predictor(source, engine)) for source in sources]
+    models = [(source, Predictor(source, engine_of(source, engine))) for source in sources]
     refuse_unlike(models)
     return [Part(source, model, number) for source, model in models for number in range(len(exits_in(model)) + 1)]
+
+
+def engine_of(source: Path, engine: str) -> str:
+    """What is asked for, or of a model with exits one that texts can leave."""
+    config = refuse_folder(source)
+    leaves = exits_of(config) and kind_of(config, str(source / CONFIG)).leaves
+    return engine_for(source, engine) if leaves else engine
 
 
 def make(
