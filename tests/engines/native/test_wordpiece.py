@@ -129,6 +129,13 @@ def test_prefixes_marks_and_frames():
     assert same(made(), ["a[SEP]b", "[sep] a", "a [CLS", "[[SEP]"]) == ["a[SEP]b", "[[SEP]"]
 
 
+def test_types_of_pairs_without_a_post_processor():
+    """Whoever reads a pair, the C or the library: the sign that the C has no table for changes no type."""
+    bare = made()
+    bare.post_processor = None
+    same(bare, ["a film", ("a film", "the end"), ("a film", "the end 中")])
+
+
 def test_special_words_begin_anywhere():
     added = [*MARKS, AddedToken("good", normalized=False), AddedToken("é", normalized=False, lstrip=True), AddedToken("日本", normalized=False)]  # fmt: skip
     left = same(made(added=added), ["a good film", "a Good film", "xgoods", "a é", "a É b", "goo", "日本"])

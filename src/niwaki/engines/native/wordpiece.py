@@ -123,12 +123,13 @@ def known(tokenizer: Tokenizer, added: list[AddedToken]) -> bool:
 
 
 def frames_of(tokenizer: Tokenizer) -> tuple[c.Frame, c.Frame] | None:
-    """What the tokenizer puts around a text, and around two."""
+    """What the tokenizer puts around a text, and around two; asked as `Kind.encode` asks, since without a post-processor the
+    library gives the second text another type when it is asked otherwise."""
     found = []
-    for texts in ((LETTER,), (LETTER, LETTER)):
-        encoding = tokenizer.encode(*texts)
+    for count, texts in ((1, LETTER), (2, (LETTER, LETTER))):
+        (encoding,) = tokenizer.encode_batch_fast([texts])
         at = [place for place, text in enumerate(encoding.sequence_ids) if text is not None]
-        if [encoding.sequence_ids[place] for place in at] != list(range(len(texts))):
+        if [encoding.sequence_ids[place] for place in at] != list(range(count)):
             return None
         signs = list(zip(encoding.ids, encoding.type_ids, strict=True))
         marks = [signs[: at[0]], signs[at[0] + 1 : at[-1]], signs[at[-1] + 1 :]]
