@@ -190,6 +190,36 @@ def test_a_model_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
             predictor.exited(predictor.encode(["the film"]), lambda number, some: np.full(len(some), False))
 
 
+@pytest.mark.parametrize("engine", ["native", "onnx", "openvino", "torch"])
+def test_a_text_without_tokens_is_refused_by_its_number(tmp_path, engine):
+    """Of a tokenizer without marks; what the text would be answered hung on the texts beside it."""
+    folder = tiny.deployed(tiny.model("bert"), tmp_path)
+    said = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps({**said, "post_processor": None}))
+    if fault := RUNTIMES.load(engine, Runtime).fault(folder):
+        pytest.skip(fault)
+    predictor = Predictor(folder, engine, threads=1)
+    assert len(predictor.predict(["a film", "the end"])) == 2
+    for texts, number in ((["\x00"], 0), (["a film", "\u200b", "\x00"], 1)):
+        with pytest.raises(Refused, match=rf"^texts\.{number}: the tokenizer makes no tokens of it; leave it out"):
+            predictor.predict(texts)
+
+
+@pytest.mark.parametrize("engine", ["native", "onnx", "openvino", "torch"])
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_token_types_beyond_the_models_are_refused(tmp_path, family, engine):
+    folder = tiny.deployed(tiny.model(family, type_vocab_size=1), tmp_path)
+    if fault := RUNTIMES.load(engine, Runtime).fault(folder):
+        pytest.skip(fault)
+    predictor, pair = Predictor(folder, engine, threads=1), ("a film", "the end")
+    assert len(predictor.predict("a film")) == 1
+    if family == "roberta":  # which reads none
+        assert len(predictor.predict(pair)) == 1
+        return
+    with pytest.raises(Refused, match=r"tokenizer\.json: gives token type 1, and the model knows 1; give single texts"):
+        predictor.predict(pair)
+
+
 FORKED = """
 import os, signal, sys
 from pathlib import Path

@@ -67,6 +67,15 @@ class Predictor:
         refuse_no_room(tokenizer, self.max_tokens, folder / CONFIG)
         self.tokenizer = limited(tokenizer, self.max_tokens)
         self.runtime = kind(folder, self.threads)
+        with refusing(self._tokenizer_path):
+            self._bare = not self.tokenizer.encode("").ids  # else marks make tokens of every text
+            self._types = self._few_types(config)
+
+    def _few_types(self, config: dict[str, Any]) -> int | None:
+        """How many token types the model knows, where it reads them and the tokenizer may give more."""
+        known = config.get("type_vocab_size") if self.runtime.reads_types else None
+        most = max(1, *self.tokenizer.encode("a", "a").type_ids)  # 1: a kind of answer may mark words
+        return known if known is not None and known <= most else None
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
@@ -101,10 +110,19 @@ class Predictor:
     def encode(self, inputs: Sequence[Input]) -> Rows:
         with refusing(self._tokenizer_path):
             rows = self._own(inputs, self._encode) if self._own else self._encode(inputs)
+        self._refuse_tokens(rows)
+        return rows
+
+    def _refuse_tokens(self, rows: Rows) -> None:
+        """What no engine could look up, or would answer with anything."""
         largest = int(rows.ids.values.max(initial=0))
         if self.vocabulary is not None and largest >= self.vocabulary:
             raise Refused(f"{self._tokenizer_path}: gives id {largest}, and the model knows {self.vocabulary} pieces")
-        return rows
+        if self._bare and not rows.ids.lengths.all():
+            number = rows.owners[int(rows.ids.lengths.argmin())]
+            raise Refused(f"texts.{number}: the tokenizer makes no tokens of it; leave it out, an answer for it would mean nothing")  # fmt: skip
+        if self._types is not None and (kind := int(rows.types.values.max(initial=0))) >= self._types:
+            raise Refused(f"{self._tokenizer_path}: gives token type {kind}, and the model knows {self._types}; give single texts, or a tokenizer whose types are below that")  # fmt: skip
 
     def _encode(self, inputs: Sequence[Input]) -> Rows:
         return self.kind.encode(inputs, self.tokenizer, self.max_tokens)

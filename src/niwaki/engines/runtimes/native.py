@@ -26,6 +26,7 @@ class Native(Runtime):
     def __init__(self, folder: Path, threads: int, kernels: str | None = None) -> None:
         super().__init__(folder, threads)
         self.network = Network(read_program(folder), read_tensors(folder), str(folder / PROGRAM), kernels)
+        self.reads_types = self.network.sizes.types > 0
 
     @classmethod
     def lacking(cls) -> str | None:

@@ -30,6 +30,7 @@ class Onnx(Runtime):
         self.session = opened(folder, GRAPH if self.search is None else ENCODER)
         self.decoder = None if self.search is None else opened(folder, DECODER)
         self.inputs = [entry.name for entry in self.session.get_inputs()]
+        self.reads_types = "types" in self.inputs
         self._opened: list[Any] = []
         self._opening = threading.Lock()
 

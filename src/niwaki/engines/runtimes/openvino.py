@@ -47,6 +47,7 @@ class OpenVino(Runtime):
             raise Refused(f"{folder / GRAPH}: cannot be loaded by OpenVINO ({first_line(error)})") from None
         self.process = os.getpid()
         self.inputs = [entry.any_name for entry in self.compiled.inputs]
+        self.reads_types = "types" in self.inputs
         self.free: SimpleQueue[Any] = SimpleQueue()
         for _ in range(threads):
             self.free.put(self.compiled.create_infer_request())

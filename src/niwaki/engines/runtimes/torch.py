@@ -25,6 +25,7 @@ class Torch(Runtime):
         self.lean = Lean(model.network.eval(), model.anatomy)
         self.unpadded = Unpadded(model.network, model.anatomy) if model.anatomy.layers and not model.anatomy.writes else None  # fmt: skip
         self.search = search_of(folder) if model.anatomy.writes else None
+        self.reads_types = model.anatomy.uses_types
 
     def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
         if self.unpadded is None:
