@@ -101,3 +101,20 @@ def test_a_neuron_that_says_next_to_nothing(kernels):
     model.operate(Int8())
     together, _, wanted = compared(model, kernels, LENGTHS)
     np.testing.assert_allclose(together, wanted, atol=0.12 * coarser(kernels) * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_the_padding_mark_in_a_text(kernels, family):
+    """Some families give it a position of its own, and do not count it."""
+    model = tiny.model(family)
+    pad, other = model.network.config.pad_token_id, 30
+    texts = [np.array(text) for text in ([5, other, pad, 7, 8], [pad, pad, 9, other], [9, 8, 7, pad])]
+    tensors = {name: value.numpy() for name, value in distinct(model.network).items()}
+    network = Network(translate(model.network, model.anatomy), tensors, "here", kernels)
+    flat, lengths = np.concatenate(texts), np.array([len(text) for text in texts])
+    found = network(flat, np.zeros_like(flat), lengths)
+    np.testing.assert_array_equal(network_of_threads(network, flat, lengths, 3), found)
+    given = [torch.from_numpy(text)[None] for text in texts]
+    with torch.no_grad():
+        wanted = [model.network.eval()(input_ids=ids, attention_mask=torch.ones_like(ids)).logits for ids in given]
+    np.testing.assert_allclose(found, torch.cat(wanted).numpy(), atol=1e-4)

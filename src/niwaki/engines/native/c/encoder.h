@@ -147,12 +147,21 @@ static void look_up(const Table *table, int row, float *to, int adds) {
     }
 }
 
+/* Of rows from `from` to `to`. Families that begin behind 0 begin behind the padding mark's id: this mark, standing in a text, has
+   its own position there, and does not count. */
+static void find_positions(const Model *m, const Batch *batch, const Scratch *s) {
+    const int mark = m->first_position - 1;
+    for (int text = 0, token = 0; text < batch->texts; text++)
+        for (int p = 0, next = m->first_position; p < batch->lengths[text]; p++, token++) {
+            const int here = mark >= 0 && batch->ids[token] == mark ? mark : next++;
+            if (token >= s->from && token < s->to) s->position[token] = here;
+        }
+}
+
 /* Rows from `from` to `to`. */
 static void embed(const Model *m, const Batch *batch, const Scratch *s) {
     const int narrow = padded(m->tokens.width), width = padded(m->embedded.width), hidden = padded(m->width);
-    for (int text = 0, token = 0; text < batch->texts; text++)
-        for (int p = 0; p < batch->lengths[text]; p++, token++)
-            if (token >= s->from && token < s->to) s->position[token] = m->first_position + p;
+    find_positions(m, batch, s);
     for (int first = s->from; first < s->to; first += BLOCK) {
         const int some = s->to - first < BLOCK ? s->to - first : BLOCK;
         float *rows = m->project.parts ? s->inner : s->hidden + (size_t)first * hidden;
