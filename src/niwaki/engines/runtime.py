@@ -18,7 +18,7 @@ class Runtime:
     leaves: ClassVar[bool] = False  # whether texts can leave the network early, at exits
     writes: ClassVar[bool] = False  # whether it runs networks that write, token by token
 
-    reads_types: bool  # whether the network reads token types
+    reads_types: bool = True  # whether the network does read token types
 
     def __init__(self, folder: Path, threads: int) -> None:
         self.folder = folder

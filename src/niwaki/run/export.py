@@ -1,7 +1,7 @@
 """Writes a saved model as one engine wants it, and lets it pass only if it answers as its source does."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,9 +86,9 @@ def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[s
     inputs = list(task.inputs(task.splits()["test"])) if task else texts_for(one)
     before = asked(one, inputs)  # first, so that a source that cannot answer is refused by its own name
     other = Predictor(made, engine)
-    logits, values = zip(before, asked(other, inputs), strict=True)
-    same = float(np.mean([one.kind.same(a, b) for a, b in zip(*values, strict=True)]))
-    apart = np.abs(logits[0] - logits[1])
+    after = asked(other, inputs)
+    same = float(np.mean([one.kind.same(a, b) for a, b in zip(before.values, after.values, strict=True)]))
+    apart = np.abs(before.logits - after.logits)
     told = {
         "texts": len(inputs),
         "remark": other.runtime.remark,
@@ -97,7 +97,7 @@ def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[s
     }
     if task is None:
         return told
-    outcomes = [task.outcomes(found, task.splits()["test"]) for found in values]
+    outcomes = [task.outcomes(found.values, task.splits()["test"]) for found in (before, after)]
     scores = [quality(task, found) for found in outcomes]
     paired = difference(task, [outcomes[1]], [outcomes[0]])
     return {
@@ -109,11 +109,15 @@ def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[s
     }
 
 
-def asked(predictor: Predictor, inputs: list[Input]) -> tuple[np.ndarray, list[Value]]:
-    """Its logits, and its bare answers."""
+class Said(NamedTuple):
+    logits: np.ndarray
+    values: list[Value]
+
+
+def asked(predictor: Predictor, inputs: list[Input]) -> Said:
     rows = predictor.encode(inputs)
     logits = predictor.logits(rows)
-    return logits, predictor.read(logits, rows, inputs, bare=True)
+    return Said(logits, predictor.read(logits, rows, inputs, bare=True))
 
 
 def texts_for(predictor: Predictor) -> list[Input]:
