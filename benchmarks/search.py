@@ -21,7 +21,8 @@ from niwaki.core.seeds import numpy_generator
 from niwaki.engines.export import write_graph
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.speed import race
-from niwaki.models.model import Head, load_folder
+from niwaki.models.head import Head
+from niwaki.models.model import load_folder
 from niwaki.models.pieces import own_pieces
 from niwaki.run.runner import quiet_libraries
 

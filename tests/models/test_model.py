@@ -15,8 +15,9 @@ from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.forward import forward
+from niwaki.models.head import Head
 from niwaki.models.lean import Lean
-from niwaki.models.model import Head, load_folder
+from niwaki.models.model import load_folder
 from niwaki.models.skeleton import HEADS
 
 

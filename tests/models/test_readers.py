@@ -19,9 +19,10 @@ from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.edits.width import Width
 from niwaki.models.forms.int8 import Int8Embedding
 from niwaki.models.forward import HIDDEN, Batch, forward
+from niwaki.models.head import Head
 from niwaki.models.importance import gates, importance
 from niwaki.models.lean import Lean
-from niwaki.models.model import Head, load_folder
+from niwaki.models.model import load_folder
 from niwaki.models.skeleton import HEADS
 from niwaki.models.tokens import trimmed, used_pieces
 

@@ -92,7 +92,7 @@ def test_in_context_asks_for_each_single_piece_word_in_its_place(tmp_path):
 
 
 def tiny_head():
-    from niwaki.models.model import Head
+    from niwaki.models.head import Head
 
     return Head(tiny.LABELS)
 

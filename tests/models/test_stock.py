@@ -25,7 +25,8 @@ from niwaki.models.edits.share import Share
 from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.edits.width import Width
 from niwaki.models.forward import HIDDEN, SCORES, Batch, forward
-from niwaki.models.model import Head, load_folder
+from niwaki.models.head import Head
+from niwaki.models.model import load_folder
 from niwaki.models.pieces import own_pieces
 from niwaki.models.skeleton import WRITTEN
 from niwaki.models.writing import written

@@ -259,6 +259,14 @@ def test_rows_that_cannot_be_copied_are_refused_before_any_work(bert_folder, tmp
         make_plan(parse({"model": str(bert_folder), "task": "tagging", "data": {"path": str(rows)}, "stages": [{"name": "teacher", "train": TRAIN}, stage]}), "x")  # fmt: skip
 
 
+def test_texts_for_a_task_of_choices_are_refused_before_any_work(bert_folder, tmp_path):
+    rows, own = made.write("choice", tmp_path, count=40), tmp_path / "own.txt"
+    own.write_text("a film\n")
+    stages = [{"name": "teacher", "train": TRAIN}, learner(transfer=1, texts=str(own))]
+    with pytest.raises(Refused, match=r"stage 'learner': task 'choice': unlabelled texts cannot be added to it; set train\.transfer = 0"):  # fmt: skip
+        make_plan(parse({"model": str(bert_folder), "task": "choice", "data": {"path": str(rows)}, "stages": stages}), "x")  # fmt: skip
+
+
 def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
     (tmp_path / "file").write_text("")
     for place in ("file", "file/below"):

@@ -117,8 +117,3 @@ def test_lists_that_are_uneven_or_missing_are_refused(tmp_path, endings, message
 def test_one_column_of_texts_is_not_several_endings(tmp_path):
     with pytest.raises(Refused, match="column 'ending0' does not hold lists; name the columns of all endings"):
         task_on(tmp_path, text="startphrase", endings="ending0", label="label").splits()
-
-
-def test_unlabelled_texts_cannot_be_added(tmp_path):
-    with pytest.raises(Refused, match=r"set train\.transfer = 0"):
-        task_on(tmp_path).unlabelled(["a film"], TOKENIZER, 8)

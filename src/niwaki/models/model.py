@@ -2,13 +2,11 @@
 
 import copy
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from niwaki.answers._choose import files_of
 from niwaki.core import strict_json
@@ -24,8 +22,9 @@ from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.config_rules import CONFIG, MOST_BYTES
 from niwaki.models.edit import Edit
 from niwaki.models.forms.sparse import Sparse, refuse_misfits
+from niwaki.models.head import Head, rescale
 from niwaki.models.labels import labels_in, moved, name_labels
-from niwaki.models.skeleton import WHOLE, WRITTEN, attention, build, checked_config, read_config
+from niwaki.models.skeleton import attention, build, checked_config, read_config
 from niwaki.models.ties import distinct, spelled_out
 from niwaki.models.tokenizer_settings import check_folder
 
@@ -92,57 +91,6 @@ class Model:
 def compact(text: str) -> str:
     """JSON without the spaces that transformers puts into it: of a tokenizer half its bytes."""
     return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
-
-
-@dataclass(frozen=True)
-class Head:
-    """What is put on an encoder: one of transformers' heads, its labels, and how its logits are read."""
-
-    labels: list[str]
-    architecture: str = "SequenceClassification"
-    answer: dict[str, Any] = field(default_factory=dict)  # of the kind of answer (niwaki.answers), kept in the config
-    problem: str | None = None
-    files: Callable[[], dict[str, bytes]] = (
-        dict  # what the answers need beside the network; asked for when a model is made
-    )
-
-    def on(self, config: dict[str, Any]) -> dict[str, Any]:
-        """The config of a network with this head."""
-        return {
-            **config,
-            "id2label": dict(enumerate(self.labels)),
-            "label2id": {name: number for number, name in enumerate(self.labels)},
-            "num_labels": len(self.labels),
-            "architectures": [f"AnyFor{self._fitting(family_of(str(config['model_type'])).writes)}"],
-            "problem_type": self.problem,
-            "niwaki_answer": self.answer or None,
-        }
-
-    def _fitting(self, writes: bool) -> str:
-        """What only reads learns to write by a method that gives it a decoder, and has the head for whole texts until then."""
-        return WHOLE if self.architecture == WRITTEN and not writes else self.architecture
-
-    def put_on(self, network: Network, where: str) -> None:
-        """On an edited network, which keeps the head it has: it must be of the same kind, with as many labels."""
-        anatomy = anatomy_of(network)
-        if anatomy.head != self._fitting(anatomy.writes):
-            raise Refused(
-                f"{where}: an edited model keeps its head, which is for {anatomy.head}, not {self.architecture}"
-            )
-        name_labels(network, self.labels, where)
-        _rescale(network, getattr(network.config, "niwaki_answer", None), self.answer)
-        network.config.niwaki_answer, network.config.problem_type = self.answer or None, self.problem
-
-
-def _rescale(network: Network, before: Any, now: dict[str, Any]) -> None:
-    """A head that was trained to give numbers in other units goes on saying the same numbers in the new ones. One that is packed
-    cannot be changed, and is left to training."""
-    final = anatomy_of(network).head_final
-    layer = network.get_submodule(final) if final else None
-    if not isinstance(before, dict) or before == now or not {"mean", "scale"} <= before.keys() & now.keys() or type(layer) is not nn.Linear:  # fmt: skip
-        return
-    layer.weight.data.mul_(before["scale"] / now["scale"])
-    layer.bias.data.mul_(before["scale"]).add_(before["mean"] - now["mean"]).div_(now["scale"])
 
 
 def config_of(network: Network) -> dict[str, Any]:
@@ -341,7 +289,7 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
         for parameter in network.get_submodule(final).parameters():
             parameter.data = parameter.data[order]
     if asked:
-        _rescale(network, before, asked.answer)
+        rescale(network, before, asked.answer)
     return network.eval()
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from niwaki.core.errors import Refused, first_line
 from niwaki.data.embedded import MODELS, find_model
-from niwaki.models.model import Head, Model, load_folder
+from niwaki.models.head import Head
+from niwaki.models.model import Model, load_folder
 
 
 def load(name: str, head: Head | None = None) -> Model:

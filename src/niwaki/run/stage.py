@@ -27,9 +27,10 @@ from niwaki.evaluate.quality import quality
 from niwaki.meter.ledger import Attempt
 from niwaki.methods._method import Context
 from niwaki.models.forward import Batch, Outputs, forward
+from niwaki.models.head import Head
 from niwaki.models.insides import LOGITS, numbers
 from niwaki.models.lean import Lean
-from niwaki.models.model import CONFIG, Head, Model, config_of, load_folder
+from niwaki.models.model import CONFIG, Model, config_of, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
 from niwaki.run.plan import Plan, PlannedStage, digest_of
 from niwaki.run.tokens import refuse_other_tokens

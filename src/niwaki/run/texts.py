@@ -30,7 +30,8 @@ def _refuse(task: Task, stage: Stage) -> None:
     if train.augment:
         task.texts_alone(task.splits()["train"].slice(0, 1))
     if train.texts:
-        task.refuse_unlabelled()
+        if type(task).unlabelled is Task.unlabelled:
+            raise Refused(f"task '{task.name}': unlabelled texts cannot be added to it; set train.transfer = 0")
         _refuse_file(task, Path(train.texts).expanduser())
     elif train.transfer and not brings_texts(task):
         said = f"train.transfer: task '{task.name}' brings no unlabelled texts"

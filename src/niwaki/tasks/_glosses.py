@@ -16,7 +16,8 @@ from niwaki.core import log
 from niwaki.core.files import fingerprint, sha256, user_cache
 from niwaki.data.batching import sorted_batches
 from niwaki.models.forward import HIDDEN, Batch, forward
-from niwaki.models.model import Head, load_folder
+from niwaki.models.head import Head
+from niwaki.models.model import load_folder
 from niwaki.models.silicon import has_bf16
 from niwaki.models.sources import locate
 

@@ -29,7 +29,7 @@ from niwaki.data.overlap import shared_rows
 from niwaki.data.ragged import Ragged
 from niwaki.data.splits import PARTS, arrange, labelled, split_by_hash
 from niwaki.models.forward import Batch
-from niwaki.models.model import Head
+from niwaki.models.head import Head
 from niwaki.tasks._tables import counted, digest, each_of, sliced, told
 
 NO_LABEL = -100
@@ -297,11 +297,6 @@ class Task(Settings):
     def unlabelled(self, texts: Sequence[Input], tokenizer: Tokenizer, max_tokens: int) -> Features:
         """Features of texts that only a teacher has an opinion on."""
         raise NotImplementedError
-
-    def refuse_unlabelled(self) -> None:
-        """Refused where there are none."""
-        if type(self).unlabelled is Task.unlabelled:
-            raise Refused(f"task '{self.name}': unlabelled texts cannot be added to it; set train.transfer = 0")
 
     def transfer_texts(self, rows: int, seed: int) -> list[str]:
         """Unlabelled texts of the task's kind to distil on; a task that has none gives none."""

@@ -1,0 +1,63 @@
+"""What is put on an encoder to answer a task: one of transformers' heads, with its labels and the units of its numbers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import nn
+
+from niwaki.core.errors import Refused
+from niwaki.models.anatomy import Network, anatomy_of, family_of
+from niwaki.models.labels import name_labels
+from niwaki.models.skeleton import WHOLE, WRITTEN
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is put on an encoder: one of transformers' heads, its labels, and how its logits are read."""
+
+    labels: list[str]
+    architecture: str = "SequenceClassification"
+    answer: dict[str, Any] = field(default_factory=dict)  # of the kind of answer (niwaki.answers), kept in the config
+    problem: str | None = None
+    files: Callable[[], dict[str, bytes]] = (
+        dict  # what the answers need beside the network; asked for when a model is made
+    )
+
+    def on(self, config: dict[str, Any]) -> dict[str, Any]:
+        """The config of a network with this head."""
+        return {
+            **config,
+            "id2label": dict(enumerate(self.labels)),
+            "label2id": {name: number for number, name in enumerate(self.labels)},
+            "num_labels": len(self.labels),
+            "architectures": [f"AnyFor{self._fitting(family_of(str(config['model_type'])).writes)}"],
+            "problem_type": self.problem,
+            "niwaki_answer": self.answer or None,
+        }
+
+    def _fitting(self, writes: bool) -> str:
+        """What only reads learns to write by a method that gives it a decoder, and has the head for whole texts until then."""
+        return WHOLE if self.architecture == WRITTEN and not writes else self.architecture
+
+    def put_on(self, network: Network, where: str) -> None:
+        """On an edited network, which keeps the head it has: it must be of the same kind, with as many labels."""
+        anatomy = anatomy_of(network)
+        if anatomy.head != self._fitting(anatomy.writes):
+            raise Refused(
+                f"{where}: an edited model keeps its head, which is for {anatomy.head}, not {self.architecture}"
+            )
+        name_labels(network, self.labels, where)
+        rescale(network, getattr(network.config, "niwaki_answer", None), self.answer)
+        network.config.niwaki_answer, network.config.problem_type = self.answer or None, self.problem
+
+
+def rescale(network: Network, before: Any, now: dict[str, Any]) -> None:
+    """A head that was trained to give numbers in other units goes on saying the same numbers in the new ones. One that is packed
+    cannot be changed, and is left to training."""
+    final = anatomy_of(network).head_final
+    layer = network.get_submodule(final) if final else None
+    if not isinstance(before, dict) or before == now or not {"mean", "scale"} <= before.keys() & now.keys() or type(layer) is not nn.Linear:  # fmt: skip
+        return
+    layer.weight.data.mul_(before["scale"] / now["scale"])
+    layer.bias.data.mul_(before["scale"]).add_(before["mean"] - now["mean"]).div_(now["scale"])
