@@ -19,6 +19,8 @@ from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method
+from niwaki.models.edits.ffn import Ffn
+from niwaki.models.edits.heads import Heads
 from niwaki.models.model import load_folder
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
@@ -36,6 +38,7 @@ EXAMPLES = {
 NAMES = METHODS.names()
 MADE = [name for name in NAMES if name != "writer"]  # with it the teacher of those that follow is made
 WRITES = ("decoded", "decoder", "written")  # methods for networks that write
+CUTS = ("blocks", "ffn", "heads", "joint", "l0", "layers", "student")  # methods that leave other layers than they find
 TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 
 
@@ -128,6 +131,32 @@ def test_a_real_stage_is_made_whole(made, name):
     assert 0 <= result["score"]["low"] <= result["score"]["value"] <= result["score"]["high"] <= 1
     assert (result["training"] is None) == (not (stage / "train.jsonl").exists())
     assert result["engine"] == "onnx" and result["parity"] < 0.5
+
+
+@pytest.fixture(scope="module")
+def uneven_folder(tmp_path_factory):
+    """As `l0` or `blocks` leave a model: no two layers have as many heads, or neurons."""
+    model, folder = tiny.model("bert"), tmp_path_factory.mktemp("uneven")
+    model.operate(Heads(keep=[[2], [0, 1, 2, 3], [0, 3]]))
+    model.operate(Ffn(keep=[[0, 5, 9], list(range(64)), list(range(40))]))
+    model.save(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if name not in WRITES])
+def test_layers_may_differ(uneven_folder, home, rows_csv, name):
+    """What is made answers again as it did; or it is refused before any work."""
+    try:
+        plan = plan_for(name, EXAMPLES.get(name, {}), uneven_folder, rows_csv)
+    except errors.Refused as error:
+        assert "layer" in str(error)
+        return
+    _, stage = run(plan, home)
+    assert read_json(stage / "result.json")["parity"] < 0.5
+    sizes = [(layer.heads, layer.neurons) for layer in load_folder(stage / "model").anatomy.layers]
+    assert all(heads <= 4 and neurons <= 64 for heads, neurons in sizes)
+    if name not in CUTS and sizes:
+        assert sizes == [(1, 3), (4, 64), (2, 40)]
 
 
 @pytest.mark.parametrize("name", MADE)
