@@ -4,7 +4,7 @@ import pytest
 
 import tiny
 from niwaki.core.errors import Refused
-from niwaki.models.config_rules import checked
+from niwaki.models.config_rules import checked, readable_tokens
 from niwaki.models.model import config_of
 
 
@@ -77,5 +77,14 @@ def test_groups_times_layers():
 
 def test_no_text_is_longer_than_there_are_positions():
     assert checked({"niwaki_max_tokens": 40, "max_position_embeddings": 40}, "x")
-    with pytest.raises(Refused, match="niwaki_max_tokens is 41, and the model has 40 positions"):
+    with pytest.raises(Refused, match="niwaki_max_tokens is 41, and the model has positions for 40"):
         checked({"niwaki_max_tokens": 41, "max_position_embeddings": 40}, "x")
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_a_text_may_be_as_long_as_a_family_has_positions_for(family):
+    """Told of the config alone, where no network is loaded."""
+    model = tiny.model(family)
+    config = model.network.config.to_dict()
+    assert readable_tokens(config) == model.anatomy.max_tokens
+    assert readable_tokens({**config, "niwaki_max_tokens": 12}) == 12

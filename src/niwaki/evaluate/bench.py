@@ -10,7 +10,7 @@ from niwaki.core.log import say
 from niwaki.engines.cascade import homes, is_cascade, opened, read_plan
 from niwaki.engines.predictor import refuse_folder
 from niwaki.evaluate.speed import race
-from niwaki.models.config_rules import MOST_POSITIONS
+from niwaki.models.config_rules import MOST_POSITIONS, text_positions
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 STREAMS = {"mixed": 0, "short": 12, "128": 128, "384": 384}  # tokens of a text; 0 takes sentences as they come
@@ -47,15 +47,10 @@ def readable(folders: Sequence[Path], asked: Sequence[str]) -> list[str]:
 
 
 def positions_in(folder: Path) -> int:
-    """The longest text for a model, or for every model of a cascade. Where the padding mark is not 0, positions may count from behind it."""
+    """The longest text for a model, or for every model of a cascade."""
     found = homes(folder, read_plan(folder)) if is_cascade(folder) else [folder]
     configs = [refuse_folder(home) for home in found]
-    return min((one.get("max_position_embeddings") or MOST_POSITIONS) - padding_in(one) for one in configs)
-
-
-def padding_in(config: dict[str, Any]) -> int:
-    mark = config.get("pad_token_id") or 0
-    return mark + 1 if isinstance(mark, int) and mark > 0 else 0
+    return min(text_positions(one) if one.get("max_position_embeddings") else MOST_POSITIONS for one in configs)
 
 
 def bench(

@@ -18,6 +18,8 @@ from niwaki.core.errors import Refused
 CONFIG, MOST_BYTES = "config.json", 8 << 20
 MOST_LABELS = 100_000
 MOST_LAYERS, MOST_POSITIONS, MOST_TOKENS = 200, 1 << 20, 10_000_000
+BEFORE_TEXTS = {"mpnet": 2, "roberta": 2}  # positions of the padding mark and before, in families that count from there
+NO_POSITIONS = 512  # tokens of a text, for a model that has no table of positions
 WIDEST = 1 << 17
 ACTIVATIONS = {
     "gelu", "gelu_10", "gelu_fast", "gelu_new", "gelu_python", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate",
@@ -176,7 +178,12 @@ def read(folder: Path) -> dict[str, Any]:
 
 def readable_tokens(config: dict[str, Any]) -> int:
     """What the model was trained on where niwaki wrote it down, else what its positions allow."""
-    return int(config.get("niwaki_max_tokens") or config.get("max_position_embeddings", 514) - 2)
+    return int(config.get("niwaki_max_tokens") or text_positions(config))
+
+
+def text_positions(config: dict[str, Any]) -> int:
+    """The longest text that there are positions for."""
+    return int(config.get("max_position_embeddings") or NO_POSITIONS) - BEFORE_TEXTS.get(str(config.get("model_type")), 0)  # fmt: skip
 
 
 def checked(values: Any, where: str) -> dict[str, Any]:
@@ -199,9 +206,9 @@ def checked(values: Any, where: str) -> dict[str, Any]:
     )  # null stands for the default
     if groups * inner > MOST_LAYERS:
         raise Refused(f"{where}: num_hidden_groups times inner_group_num is more than {MOST_LAYERS} layers")
-    read, positions = (kept.get(key) for key in ("niwaki_max_tokens", "max_position_embeddings"))
-    if read and positions and read > positions:
-        raise Refused(f"{where}: niwaki_max_tokens is {read}, and the model has {positions} positions; write fewer")
+    read = kept.get("niwaki_max_tokens")
+    if read and kept.get("max_position_embeddings") and read > text_positions(kept):
+        raise Refused(f"{where}: niwaki_max_tokens is {read}, and the model has positions for {text_positions(kept)}; write fewer")  # fmt: skip
     return kept
 
 
