@@ -53,15 +53,14 @@ def refuse_other_tokenizers(plan: "Plan", shapes: "Mapping[str, Shapes]") -> Non
     for stage in plan.stages:
         name = stage.spec.name
         roots[name] = roots[stage.parent] if stage.parent else stage.source
-        for teacher in stage.spec.teachers if stage.spec.train else ():
+        others = [teacher for teacher in stage.spec.teachers if roots[teacher] != roots[name]]
+        for teacher in others if stage.spec.train else ():
             layers = any(method.asks(shapes[name].trained, shapes[teacher].made) for method in stage.methods)
             if (layers or plan.task.kind.per_token) and _apart(plan.task, roots[name], roots[teacher]):
                 _refuse(name, layers)
 
 
 def _apart(task: Task, own: Path, theirs: Path) -> bool:
-    if own == theirs:
-        return False
     some = list(task.texts(task.splits()["train"].slice(0, TRIED)))
     each = [load_tokenizer(folder, read_config(folder)) for folder in (own, theirs)]
     said = [plain(one.backend_tokenizer).encode_batch(some, add_special_tokens=False) for one in each]
