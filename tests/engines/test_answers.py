@@ -44,7 +44,7 @@ def test_every_kind_is_tested():
 @torch.no_grad()
 def by_transformers(model, *texts, **how):
     """One text, or pair: the encoding, and the network's own outputs for each of its sequences."""
-    given = model.tokenizer(*texts, truncation=how.pop("truncation", True), max_length=64, **how)
+    given = model.tokenizer(*texts, truncation=how.pop("truncation", True), max_length=tiny.POSITIONS, **how)
     rows = given["input_ids"] if isinstance(given["input_ids"][0], list) else [given["input_ids"]]
     types = given["token_type_ids"] if isinstance(given["input_ids"][0], list) else [given["token_type_ids"]]
     return given, [
@@ -256,9 +256,9 @@ def test_alone_or_in_company_and_in_any_order_the_answer_is_the_same(asked, engi
 def test_a_long_text_is_read_in_windows_and_a_long_sentence_in_pieces(tmp_path):
     spans, words = (Predictor(saved(model_of(kind), tmp_path / kind), "torch") for kind in ("span", "tags"))
     rows = spans.encode([("the end", LONG), ("the end", ROWS[0])])
-    assert len(rows.ids) > 3 and rows.inputs == 2 and rows.ids.lengths.max() <= 64
+    assert len(rows.ids) > 3 and rows.inputs == 2 and rows.ids.lengths.max() <= tiny.POSITIONS
     rows = words.encode([LONG.split(), ["film"]])
-    assert len(rows.ids) >= 3 and rows.inputs == 2 and rows.ids.lengths.max() <= 64
+    assert len(rows.ids) >= 3 and rows.inputs == 2 and rows.ids.lengths.max() <= tiny.POSITIONS
 
 
 def test_no_answer_by_the_threshold(tmp_path):
