@@ -15,17 +15,8 @@ from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import say
 from niwaki.data import unlabelled
 from niwaki.methods._method import Method
-from niwaki.models.model import (
-    BLUEPRINT,
-    CONFIG,
-    TOKENIZER,
-    WEIGHTS,
-    Head,
-    Model,
-    has_head,
-    refuse_unless_model,
-    skeleton_of,
-)
+from niwaki.models.head import Head
+from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, Model, has_head, refuse_unless_model, skeleton_of
 from niwaki.models.pieces import own_pieces
 from niwaki.models.skeleton import WRITTEN
 from niwaki.models.sources import locate
@@ -91,6 +82,11 @@ class Plan:
 
     def stage(self, name: str) -> PlannedStage:
         return next(stage for stage in self.stages if stage.spec.name == name)
+
+    def line(self, name: str) -> list[PlannedStage]:
+        """The stages that lead to one, from the first, which starts from a folder, to itself."""
+        stage = self.stage(name)
+        return [*(self.line(stage.parent) if stage.parent else ()), stage]
 
     def to_json(self) -> dict[str, Any]:
         from niwaki.meter.machine import machine
@@ -218,14 +214,12 @@ def refuse_unseen(task: Task) -> None:
 
 def refuse_untaught(plan: Plan) -> None:
     """A teacher that nobody trained, and whose folder has no head for the task, would answer by chance."""
-    roots = {stage.spec.name: stage.source for stage in plan.stages if not stage.parent and stage.spec.train is None}
     for stage in plan.stages:
-        if stage.parent in roots and stage.spec.train is None:
-            roots[stage.spec.name] = roots[stage.parent]
         heard = any(method.trains_answers for method in stage.methods)  # not its layers alone
         for name in stage.spec.teachers if heard else ():
-            if name in roots and not has_head(roots[name], plan.task.head):
-                raise Refused(f"stage '{stage.spec.name}': its teacher '{name}' would answer by chance: {roots[name]} has no head for the task's {len(plan.task.labels)} labels, and nothing trains one; give that stage a train block, or name a fine-tuned model")  # fmt: skip
+            root, *later = plan.line(name)
+            if not any(one.spec.train for one in (root, *later)) and not has_head(root.source, plan.task.head):
+                raise Refused(f"stage '{stage.spec.name}': its teacher '{name}' would answer by chance: {root.source} has no head for the task's {len(plan.task.labels)} labels, and nothing trains one; give that stage a train block, or name a fine-tuned model")  # fmt: skip
 
 
 def _these(labels: set[str]) -> str:

@@ -174,16 +174,15 @@ def _stage_faults(recipe: Recipe) -> list[str]:
     faults = []
     for number, stage in enumerate(recipe.stages):
         faults += [f"stages.{number}.train.{fault}" for fault in _train_faults(stage)]
-        listened = not (stage.teachers and stage.train)
+        made: list[Method] = []
         for place, values in enumerate(stage.methods):
             path = f"stages.{number}.methods.{place}"
             try:
                 method = make_method(values, path)
             except Refused as error:
                 faults += error.faults
-                listened = True  # perhaps
                 continue
-            listened |= method.needs_teacher or method.may_have_teacher
+            made.append(method)
             earlier = [before.name for before in recipe.stages[:number]]
             faults += [
                 f"{path}: '{name[:50]}' is not an earlier stage (there is: {', '.join(earlier) or 'none'})"
@@ -203,7 +202,10 @@ def _stage_faults(recipe: Recipe) -> list[str]:
                 faults.append(
                     f"{path}: '{values['use']}' acts while training; give the stage a train block, e.g. train = {{ epochs = 1 }}"
                 )
-        if not listened:
+        heard = any(method.needs_teacher or method.may_have_teacher for method in made) or len(made) < len(
+            stage.methods
+        )
+        if stage.teachers and stage.train and not heard:
             faults.append(f"stages.{number}.teacher: no method of the stage listens to it; add one that does, e.g. {{ use = 'logits' }}")  # fmt: skip
     return faults
 

@@ -49,14 +49,12 @@ def _same_pieces(own: np.ndarray, theirs: np.ndarray, student: Model, teacher: M
 
 def refuse_other_tokenizers(plan: "Plan", shapes: "Mapping[str, Shapes]") -> None:
     """The same, tried on some rows before any work: it is seen wherever models with tokenizers of their own come together."""
-    roots: dict[str, Path] = {}
     for stage in plan.stages:
         name = stage.spec.name
-        roots[name] = roots[stage.parent] if stage.parent else stage.source
-        others = [teacher for teacher in stage.spec.teachers if roots[teacher] != roots[name]]
-        for teacher in others if stage.spec.train else ():
+        for teacher in stage.spec.teachers if stage.spec.train else ():
+            own, theirs = (plan.line(one)[0].source for one in (name, teacher))
             layers = any(method.asks(shapes[name].trained, shapes[teacher].made) for method in stage.methods)
-            if (layers or plan.task.kind.per_token) and _apart(plan.task, roots[name], roots[teacher]):
+            if own != theirs and (layers or plan.task.kind.per_token) and _apart(plan.task, own, theirs):
                 _refuse(name, layers)
 
 
