@@ -158,3 +158,18 @@ def test_a_batch_of_nothing_but_bad_lines(kind, tmp_path, small):
     done = predict_file(predictor, tmp_path / "in.txt", tmp_path / "out.jsonl", skip_bad=True)
     assert (done["inputs"], done["bad"]) == (20, 20)
     assert all("is empty" in line or "must be a" in line for line in (tmp_path / "out.jsonl").read_text().splitlines())
+
+
+def test_a_text_without_tokens_is_a_bad_line(tmp_path):
+    """It is named by its line in the file, and passed over like other bad lines."""
+    folder = tiny.deployed(tiny.model("bert"), tmp_path / "model")
+    said = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps({**said, "post_processor": None}))
+    source, out = tmp_path / "in.txt", tmp_path / "out.jsonl"
+    source.write_text("a film\n\u200b\nthe end\n\x01\n")
+    predictor = Predictor(folder, "onnx", threads=1)
+    with pytest.raises(Refused, match=r"in\.txt: line 2 holds a text of which the tokenizer makes no tokens; mend it"):
+        predict_file(predictor, source, out)
+    assert predict_file(predictor, source, out, skip_bad=True, force=True)["bad"] == 2
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [("error" in one, one.get("line")) for one in found] == [(False, None), (True, 2), (False, None), (True, 4)]

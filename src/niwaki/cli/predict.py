@@ -80,7 +80,7 @@ def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> 
             if stop():
                 break
         if stop():
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("interrupted; what was printed is all there is, with --out FILE the same command would go on from there")  # fmt: skip
 
 
 def _flat(about: Any) -> str:

@@ -119,8 +119,7 @@ class Predictor:
         if self.vocabulary is not None and largest >= self.vocabulary:
             raise Refused(f"{self._tokenizer_path}: gives id {largest}, and the model knows {self.vocabulary} pieces")
         if self._bare and not rows.ids.lengths.all():
-            number = rows.owners[int(rows.ids.lengths.argmin())]
-            raise Refused(f"texts.{number}: the tokenizer makes no tokens of it; leave it out, an answer for it would mean nothing")  # fmt: skip
+            raise NoTokens(sorted({int(rows.owners[one]) for one in np.flatnonzero(rows.ids.lengths == 0)}))
         if self._types is not None and (kind := int(rows.types.values.max(initial=0))) >= self._types:
             raise Refused(f"{self._tokenizer_path}: gives token type {kind}, and the model knows {self._types}; give single texts, or a tokenizer whose types are below that")  # fmt: skip
 
@@ -175,6 +174,16 @@ class Predictor:
 
     def __repr__(self) -> str:
         return f"Predictor({str(self.folder)!r}, engine={self.engine!r}, labels={self.labels})"
+
+
+class NoTokens(Refused):
+    """Texts without marks around them, and of which no piece is known: an answer would mean nothing."""
+
+    fault = "holds a text of which the tokenizer makes no tokens"  # of a line of a file
+
+    def __init__(self, numbers: list[int]) -> None:
+        super().__init__(f"texts.{numbers[0]}: the tokenizer makes no tokens of it; leave it out, an answer for it would mean nothing")  # fmt: skip
+        self.numbers = numbers
 
 
 _with_threads: WeakSet[Predictor] = WeakSet()

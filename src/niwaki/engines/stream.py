@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.signals import stopping
 from niwaki.engines.inputs import Lines, Row, named, rows, said
 from niwaki.engines.partial import Part, refuse_out, writing
-from niwaki.engines.predictor import Predictor
+from niwaki.engines.predictor import NoTokens, Predictor
 
 BATCH, BATCH_BYTES = 4096, 8 << 20  # inputs read at once: enough to sort by length, little memory
 
@@ -39,20 +39,35 @@ class Batch:
 
 def batches(predictor: Predictor, lines: Lines, source: Iterator[Row], skip_bad: bool) -> Iterator[Batch]:
     """Refused at the first row with a fault, unless these are passed over."""
+
+    def sound(row: Row) -> Row:
+        if row.fault and not skip_bad:
+            raise Refused(f"{said(lines.path, row)}; mend it, or pass bad lines over with --skip-bad")
+        return row
+
     while True:
         taken: list[Row] = []
         start, whole = lines.bytes, False
         for row in source:
-            if row.fault and not skip_bad:
-                raise Refused(f"{said(lines.path, row)}; mend it, or pass bad lines over with --skip-bad")
-            taken.append(row)
+            taken.append(sound(row))
             whole = len(taken) >= BATCH or lines.bytes - start >= BATCH_BYTES
             if whole:
                 break
         if not taken:
             return
-        inputs = [row.given for row in taken if not row.fault]
-        yield Batch(taken, inputs, predictor.encode(inputs), lines.digest, lines.bytes, whole)
+        taken, inputs, encoded = in_tokens(predictor, taken)
+        yield Batch([sound(row) for row in taken], inputs, encoded, lines.digest, lines.bytes, whole)
+
+
+def in_tokens(predictor: Predictor, taken: list[Row]) -> tuple[list[Row], list[Any], Rows]:
+    """The rows, the inputs of those without a fault, and these in tokens; one of which there are no tokens has that as its fault."""
+    good = [row for row in taken if not row.fault]
+    inputs = [row.given for row in good]
+    try:
+        return taken, inputs, predictor.encode(inputs)
+    except NoTokens as error:
+        empty = {good[number].line for number in error.numbers}
+        return in_tokens(predictor, [replace(row, fault=error.fault) if row.line in empty else row for row in taken])
 
 
 def answered(predictor: Predictor, source: Iterator[Batch]) -> Iterator[tuple[Batch, list[Any]]]:
