@@ -200,3 +200,14 @@ def test_the_best_of_many_pieces_may_lie_anywhere(count):
     places, values = _best(totals, count)
     wanted = np.argsort(-flat, axis=1, kind="stable")[:, :count]
     assert np.array_equal(places, wanted) and np.array_equal(values, np.take_along_axis(flat, places, axis=1))
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_network_that_goes_astray_on_the_way_is_told_by_its_text_alone(beam):
+    def scores(name, before):
+        known = drawn(name, before)
+        return known * np.nan if name == 1 and len(before) == 2 else known
+
+    found, sound = search(scores, names=(0, 1, 2), beam=beam), search(drawn, names=(0, 1, 2), beam=beam)
+    assert [math.isnan(row[0]) for row in found] == [False, True, False]
+    np.testing.assert_array_equal(found[::2], sound[::2])

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import tiny
+from engines.kinds import model_of, saved
 from niwaki.answers._kind import softmax
 from niwaki.core.errors import Refused, UsageError
 from niwaki.engines import RUNTIMES
@@ -187,6 +188,17 @@ def test_a_model_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
         predictor = Predictor(folder, engine)
         with pytest.raises(NotFinite):
             predictor.exited(predictor.encode(["the film"]), lambda number, some: np.full(len(some), False))
+
+
+@pytest.mark.parametrize("engine", ["onnx", "torch"])
+@pytest.mark.parametrize("part", ["embeddings", "decoder"])
+def test_a_model_that_writes_nan_is_refused_too(tmp_path, engine, part):
+    """Nothing would be written otherwise, as if that were the answer."""
+    model = model_of("text")
+    with torch.no_grad():
+        next(value for name, value in model.network.named_parameters() if part in name).fill_(float("nan"))
+    with pytest.raises(NotFinite):
+        Predictor(saved(model, tmp_path / "model"), engine).predict("the film")
 
 
 @pytest.mark.parametrize("engine", ["native", "onnx", "openvino", "torch"])

@@ -129,3 +129,11 @@ def test_padding_and_cuts_of_a_tokenizer_s_file_do_not_count(tmp_path):
     assert InContext(network, tokenizer)(text) == before
     tokenizer.backend_tokenizer.enable_truncation(5)
     assert InContext(network, tokenizer)(text) == before and all(before)
+
+
+def test_words_at_the_end_of_the_longest_text_are_replaced_too(tmp_path):
+    masked(tmp_path)
+    network, tokenizer = masked_model(tmp_path), load_folder(tmp_path, tiny_head()).tokenizer
+    longest = network.config.max_position_embeddings
+    found = InContext(network, tokenizer)("film " * (longest + 1))
+    assert [bool(some) for some in found] == [place < longest for place in range(1, longest + 2)]  # [CLS] comes first

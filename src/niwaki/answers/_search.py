@@ -1,7 +1,7 @@
 """Writing a text token by token: the likeliest next token each time, or several hypotheses of each text side by side (a beam).
 
 Numpy alone: engines give the next step, training and deployments search alike. What is written is (texts, 1 + longest) numbers: the
-logarithm of how likely the text is, then the tokens, NOTHING behind its end.
+logarithm of how likely the text is, then the tokens, NOTHING behind its end. Of a network that gives NaN on the way the logarithm is NaN.
 """
 
 from collections.abc import Sequence
@@ -99,8 +99,10 @@ def write(step: Steps, texts: int, how: Search) -> np.ndarray:
     going = Hypotheses(np.arange(texts), np.full((texts, how.beam, 1), how.start), scores, states)
     parents = np.tile(np.arange(how.beam), (texts, 1))
     kept = np.arange(texts)
+    astray = np.zeros(texts, dtype=bool)
     for length in range(1, how.longest + 1):
         ahead = step(going.tokens[:, :, -1], parents, kept)  # (texts, beam, pieces)
+        astray[going.numbers] |= np.isnan(ahead[:, :, how.end]).any(axis=1)  # of logarithms all are NaN or none
         totals = _permitted(ahead, going, how, how.longest - length)
         totals += going.scores[:, :, None]
         choices, values = _best(totals, 2 * how.beam)
@@ -116,6 +118,7 @@ def write(step: Steps, texts: int, how: Search) -> np.ndarray:
         if not len(kept) or length == how.longest:
             break
         going, parents = _further(going, parents, pieces, values, kept, how), parents[kept]
+    found[astray, 0] = np.nan
     return found
 
 

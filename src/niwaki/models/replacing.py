@@ -16,6 +16,7 @@ from niwaki.core.seeds import numpy_generator
 from niwaki.core.tensor_file import header
 from niwaki.models import tokens
 from niwaki.models.anatomy import Network
+from niwaki.models.config_rules import text_positions
 from niwaki.models.model import CONFIG, WEIGHTS, Model
 from niwaki.models.places import plain
 from niwaki.models.skeleton import attention, checked_config
@@ -92,6 +93,7 @@ class InContext:
     def __init__(self, network: Network, tokenizer: Any) -> None:
         self.network, self.mask = network.eval(), tokenizer.mask_token_id
         self.tokenizer = tokens.plain(tokenizer.backend_tokenizer)
+        self.longest = text_positions(network.config.to_dict())
         self.number = whole_words(self.tokenizer)
         self.allowed = torch.tensor(sorted(self.number.values()))
         self.word = {number: word for word, number in self.number.items()}
@@ -99,7 +101,7 @@ class InContext:
     @torch.inference_mode()
     def __call__(self, text: str) -> list[list[str]]:
         encoding = self.tokenizer.encode(text)
-        ids = torch.tensor(encoding.ids[: self.network.config.max_position_embeddings - 2])
+        ids = torch.tensor(encoding.ids[: self.longest])
         starts = {
             last - len(text[first:last].lstrip()): place  # some tokenizers count the blank before a word as its own
             for place, (first, last) in enumerate(encoding.offsets[: len(ids)])
