@@ -41,7 +41,7 @@ FAST_PAIRS = {"mrpc": 25_000, "rte": 25_000, "stsb": 25_000}  # and for pairs, p
 MPNET4 = {"use": "student", "layers": 4, "hidden": 312, "heads": 4, "ffn": 1200}  # TinyBERT's, but heads stay 64 wide
 WIDER4 = {"use": "student", "layers": 4, "hidden": 384, "heads": 6, "ffn": 1024}  # with fewer pieces
 FULL4 = {"use": "student", "layers": 4, "heads": 6, "ffn": 640}  # as wide as the teacher, with a narrow table
-NARROW = {"use": "embeddings", "width": 320}
+NARROW = {"mpnet4-narrow": 320, "mpnet4-narrower": 256}  # columns of that
 MPNET_ROWS = {"sst2": {"rows": 20_000}}  # what benchmarks/glue.py trained that teacher on
 MPNET_EPOCHS = {"mrpc": 4.0, "sst2": 4.0}  # of each phase
 FULL_EPOCHS = {"mrpc": 5.0, "sst2": 3.0}
@@ -125,11 +125,11 @@ def with_vocabulary(stages: list[Stage]) -> list[Stage]:
     return [{**first, "methods": [{"use": "vocabulary"}, *first["methods"]]}, *others]
 
 
-def narrow_table(task: str) -> list[Stage]:
+def narrow_table(task: str, columns: int) -> list[Stage]:
     """The width that the layers' losses compare stays the teacher's; what is cut is inside the layers, and the table."""
     first, *others = with_vocabulary(two_phases(task, FULL4, RELATED, epochs=FULL_EPOCHS[task]))
     pieces, student, *losses = first["methods"]
-    return [{**first, "methods": [pieces, student, NARROW, *losses]}, *others]
+    return [{**first, "methods": [pieces, student, {"use": "embeddings", "width": columns}, *losses]}, *others]
 
 
 def with_exits(task: str) -> list[Stage]:
@@ -164,7 +164,7 @@ VARIANTS = {
     **{f"{kind}-vectors": lambda task, kind=kind: network(kind, task, taught=False) for kind in NETWORKS},
     "mpnet4": lambda task: two_phases(task, MPNET4, RELATED4, epochs=MPNET_EPOCHS[task]),
     "mpnet4-vocabulary": lambda task: with_vocabulary(two_phases(task, WIDER4, RELATED, epochs=MPNET_EPOCHS[task])),
-    "mpnet4-narrow": narrow_table,
+    **{name: lambda task, columns=columns: narrow_table(task, columns) for name, columns in NARROW.items()},
     **{f"transfer-{texts}": lambda _, texts=texts: of_size(texts) for texts in SIZES},
 }
 PRETRAINED = ("bilstm-labels", "averaging-labels")  # no teacher at all; `-vectors` has its vectors, and labels
@@ -242,7 +242,7 @@ def everything() -> list[tuple[str, str, int]]:
         *((variant, task, seed) for seed in (0, 1, 2) for task in ABLATED for variant in rest),
         *((kind, task, seed) for seed in (0, 1, 2) for kind in NETWORKS for task in NETWORK_EPOCHS),
         ("exits", "sst2", 0),
-        *((variant, task, 0) for variant in ("mpnet4", "mpnet4-vocabulary", "mpnet4-narrow") for task in MPNET_EPOCHS),
+        *((variant, task, 0) for variant in ("mpnet4", "mpnet4-vocabulary", *NARROW) for task in MPNET_EPOCHS),
         *((f"transfer-{texts}", "rotten_tomatoes", 0) for texts in SIZES),
     ]
 

@@ -1,6 +1,11 @@
 /* Attention of one text: for each head the scores of queries and keys, their softmax, and the values weighted by it. */
 
-#define BLOCK 48 /* rows that are worked on together: few enough that what is between two products stays in the cache */
+/* Rows that are worked on together: few enough that what is between two products stays in the cache, and full tiles. */
+#ifdef TILES
+#define BLOCK 64
+#else
+#define BLOCK 48
+#endif
 
 #define WHOLE_FROM 64 /* tokens of a text from which on rounding keys and values to bytes saves more time than it takes */
 
@@ -12,16 +17,20 @@ typedef struct {
     float *step, *zero;
 } AttentionScratch;
 
-/* Keys as a matrix with an output for each token: (head_width, tokens), already divided by the root of the width. */
+/* Keys as a matrix with an output for each token: (head_width, tokens), already divided by the root of the width. Squares of LANES
+   keys x LANES columns are turned; of the last, what lies behind the head's columns is left out. */
 static void pack_keys(const float *keys, int stride, int length, int head_width, float *panels) {
-    const float factor = 1.0f / sqrtf((float)head_width);
+    const Floats factor = all(1.0f / sqrtf((float)head_width));
     for (int token = 0; token < padded(length); token += LANES, panels += (size_t)LANES * head_width)
-        for (int lane = 0; lane < LANES; lane++) {
-            const float *key = keys + (size_t)(token + lane) * stride;
-            if (token + lane < length)
-                for (int k = 0; k < head_width; k++) panels[(size_t)k * LANES + lane] = key[k] * factor;
-            else
-                for (int k = 0; k < head_width; k++) panels[(size_t)k * LANES + lane] = 0.0f;
+        for (int column = 0; column < head_width; column += LANES) {
+            Floats square[LANES];
+#pragma GCC unroll 16
+            for (int i = 0; i < LANES; i++)
+                square[i] = token + i < length ? mul(load(keys + (size_t)(token + i) * stride + column), factor) : all(0.0f);
+            turn(square);
+#pragma GCC unroll 16
+            for (int i = 0; i < LANES; i++)
+                if (column + i < head_width) store(panels + (size_t)(column + i) * LANES, square[i]);
         }
 }
 
@@ -31,6 +40,8 @@ static void pack_values(const float *values, int stride, int length, int head_wi
     for (int column = 0; column < padded(head_width); column += LANES)
         for (int token = 0; token < length; token++, panels += LANES) store(panels, load(values + (size_t)token * stride + column));
 }
+
+#define FEW (LANES < 4 ? LANES : 4) /* bytes that stay side by side in a panel */
 
 /* The same as bytes: each key has a scale, and each column of the values. Only for heads that fill their vectors. */
 static void round_keys(const float *keys, int stride, int length, int head_width, int8_t *panels, float *scale, float *sums) {
@@ -52,7 +63,7 @@ static void round_keys(const float *keys, int stride, int length, int head_width
             Wholes rounded = nearest(mul(load(key + k), all(127.0f / most)));
             sum = add_wholes(sum, rounded);
             store_bytes(bytes, rounded);
-            for (int i = 0; i < LANES; i++) column[(size_t)((k + i) / 4) * LANES * 4 + (k + i) % 4] = bytes[i];
+            for (int i = 0; i < LANES; i += FEW) memcpy(column + (size_t)((k + i) / 4) * LANES * 4 + (k + i) % 4, bytes + i, FEW);
         }
         scale[token] = factor * most / 127.0f;
         sums[token] = scale[token] * sum_of(to_floats(sum));

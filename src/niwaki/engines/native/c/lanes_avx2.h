@@ -40,7 +40,27 @@ REDUCED(largest_of, _mm_max_ps)
 REDUCED(smallest_of, _mm_min_ps)
 static inline Wholes nearest(Floats a) { return _mm256_cvtps_epi32(a); }
 static inline Floats to_floats(Wholes a) { return _mm256_cvtepi32_ps(a); }
-static inline Floats power_of_two(Wholes n) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23)); }
+static inline Floats rounded(Floats a) { return _mm256_round_ps(a, 0); }
+static inline Floats times_power(Floats a, Floats n) { return mul(a, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(nearest(n), _mm256_set1_epi32(127)), 23))); }
+static inline void turn(Floats x[LANES]) {
+    Floats y[LANES];
+#pragma GCC unroll 8
+    for (int i = 0; i < LANES; i += 2) {
+        y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
+        y[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < LANES; i++) {
+        const __m256d low = _mm256_castps_pd(y[i / 4 * 4 + i % 4 / 2]), high = _mm256_castps_pd(y[i / 4 * 4 + i % 4 / 2 + 2]);
+        x[i] = _mm256_castpd_ps(i % 2 ? _mm256_unpackhi_pd(low, high) : _mm256_unpacklo_pd(low, high));
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const Floats a = x[i], b = x[i + 4];
+        x[i] = _mm256_permute2f128_ps(a, b, 0x20);
+        x[i + 4] = _mm256_permute2f128_ps(a, b, 0x31);
+    }
+}
 static inline void store_bytes(int8_t *to, Wholes x) {
     __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
     _mm_storel_epi64((void *)to, _mm_packs_epi16(pairs, pairs));

@@ -30,7 +30,31 @@ static inline float largest_of(Floats a) { return _mm512_reduce_max_ps(a); }
 static inline float smallest_of(Floats a) { return _mm512_reduce_min_ps(a); }
 static inline Wholes nearest(Floats a) { return _mm512_cvtps_epi32(a); }
 static inline Floats to_floats(Wholes a) { return _mm512_cvtepi32_ps(a); }
-static inline Floats power_of_two(Wholes n) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(n, _mm512_set1_epi32(127)), 23)); }
+static inline Floats rounded(Floats a) { return _mm512_roundscale_ps(a, 0); }
+static inline Floats times_power(Floats a, Floats n) { return _mm512_scalef_ps(a, n); } /* a times 2^n */
+/* Rows of a square become its columns: first in fours of neighbours, then fours of them. */
+static inline void turn(Floats x[LANES]) {
+    Floats y[LANES];
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i += 2) {
+        y[i] = _mm512_unpacklo_ps(x[i], x[i + 1]);
+        y[i + 1] = _mm512_unpackhi_ps(x[i], x[i + 1]);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) {
+        const __m512d low = _mm512_castps_pd(y[i / 4 * 4 + i % 4 / 2]), high = _mm512_castps_pd(y[i / 4 * 4 + i % 4 / 2 + 2]);
+        x[i] = _mm512_castpd_ps(i % 2 ? _mm512_unpackhi_pd(low, high) : _mm512_unpacklo_pd(low, high));
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const Floats a = _mm512_shuffle_f32x4(x[i], x[i + 4], 0x44), b = _mm512_shuffle_f32x4(x[i], x[i + 4], 0xee);
+        const Floats c = _mm512_shuffle_f32x4(x[i + 8], x[i + 12], 0x44), d = _mm512_shuffle_f32x4(x[i + 8], x[i + 12], 0xee);
+        x[i] = _mm512_shuffle_f32x4(a, c, 0x88);
+        x[i + 4] = _mm512_shuffle_f32x4(a, c, 0xdd);
+        x[i + 8] = _mm512_shuffle_f32x4(b, d, 0x88);
+        x[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+}
 static inline void store_codes(uint8_t *to, Wholes x) { _mm_storeu_si128((void *)to, _mm512_cvtusepi32_epi8(_mm512_max_epi32(x, _mm512_setzero_si512()))); }
 static inline void store_bytes(int8_t *to, Wholes x) { _mm_storeu_si128((void *)to, _mm512_cvtsepi32_epi8(x)); }
 static inline Floats load_codes(const int8_t *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)from))); }

@@ -27,7 +27,9 @@ static inline float largest_of(Floats a) { return a; }
 static inline float smallest_of(Floats a) { return a; }
 static inline Wholes nearest(Floats a) { return (int32_t)lrintf(a); }
 static inline Floats to_floats(Wholes a) { return (float)a; }
-static inline Floats power_of_two(Wholes n) { return ldexpf(1.0f, n); }
+static inline Floats rounded(Floats a) { return rintf(a); }
+static inline Floats times_power(Floats a, Floats n) { return ldexpf(a, (int)lrintf(n)); }
+static inline void turn(Floats x[LANES]) { (void)x; }
 static inline void store_codes(uint8_t *to, Wholes x) { *to = (uint8_t)(x < 0 ? 0 : x > LAST_CODE ? LAST_CODE : x); }
 static inline void store_bytes(int8_t *to, Wholes x) { *to = (int8_t)(x < -128 ? -128 : x > 127 ? 127 : x); }
 static inline Wholes add_wholes(Wholes a, Wholes b) { return a + b; }
