@@ -55,7 +55,7 @@ NETWORKS = {
 NETWORK_EPOCHS = {"rotten_tomatoes": 4.0, "sst2": 3.0}
 NETWORK_TEXTS = 30_000  # unlabelled, for the taught one
 
-SIZES = (0, 1_250, 2_500, 5_000, 10_000, 20_000)  # of the transfer set
+SIZES = (0, 1_250, 5_000, 10_000, 20_000)  # of the transfer set
 SIZE_BATCHES, SIZE_STEPS, SIZE_SCORES = 200, 2_000, 20  # in an epoch of the rows alone; the same for every size
 
 
