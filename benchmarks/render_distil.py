@@ -128,7 +128,11 @@ def networks(found: dict[str, dict[str, Records]]) -> str:
         scores.append([[row["scores"]["student"], *row["intervals"]["student"]] for row in rows])
         cells = [f"{NETWORKS[kind]}, {NAMES[task]}", str(len(rows)), spread([100 * row["scores"]["teacher"] for row in rows])]  # fmt: skip
         cells += [interval(*(statistics.mean(column) for column in zip(*some, strict=True))) for some in scores]
-        lines.append("| " + " | ".join([*cells, *(gap(pair[who]) for who in opponents)]) + " |")
+        lines.append(
+            "| "
+            + " | ".join([*cells, *(gap(pair[who]) + fewer(pair[who]["seeds"], len(rows)) for who in opponents)])
+            + " |"
+        )
     met = sum(pair[f"{kind}-labels"]["low"] > 0 for (kind, _, _), pair in zip(shown, pairs, strict=True))
     said = (
         "The same network with as many epochs: on labels alone with vectors of the pretrained model (no teacher anywhere), on labels alone with vectors of the fine-tuned teacher (the harder opponent), "
@@ -176,6 +180,11 @@ def gap(pair: dict[str, Any]) -> str:
     """A paired difference in points, and whether it is one."""
     said = f"{100 * pair['difference']:+.1f} ({100 * pair['low']:+.1f} to {100 * pair['high']:+.1f})"
     return said if pair["shown"] else f"{said}: no difference shown"
+
+
+def fewer(paired: int, seeds: int) -> str:
+    """Where a difference is not over all seeds: the stages of the others were made elsewhere, and only their scores are known."""
+    return "" if paired == seeds else f" ({paired} of the seeds)"
 
 
 def textbrewer(rows: Records) -> str:

@@ -55,19 +55,20 @@ def batches(predictor: Predictor, lines: Lines, source: Iterator[Row], skip_bad:
                 break
         if not taken:
             return
-        taken, inputs, encoded = in_tokens(predictor, taken)
-        yield Batch([sound(row) for row in taken], inputs, encoded, lines.digest, lines.bytes, whole)
+        yield Batch(*in_tokens(predictor, taken, sound), lines.digest, lines.bytes, whole)
 
 
-def in_tokens(predictor: Predictor, taken: list[Row]) -> tuple[list[Row], list[Any], Rows]:
-    """The rows, the inputs of those without a fault, and these in tokens; one of which there are no tokens has that as its fault."""
+def in_tokens(predictor: Predictor, taken: list[Row], sound: Callable[[Row], Row]) -> tuple[list[Row], list[Any], Rows]:
+    """The rows, the inputs of those without a fault, and these in tokens; one of which there are no tokens has that as its fault,
+    and `sound` is asked whether it may."""
     good = [row for row in taken if not row.fault]
     inputs = [row.given for row in good]
     try:
         return taken, inputs, predictor.encode(inputs)
     except NoTokens as error:
         empty = {good[number].line for number in error.numbers}
-        return in_tokens(predictor, [replace(row, fault=error.fault) if row.line in empty else row for row in taken])
+        marked = [sound(replace(row, fault=error.fault)) if row.line in empty else row for row in taken]
+        return in_tokens(predictor, marked, sound)
 
 
 def answered(predictor: Predictor, source: Iterator[Batch]) -> Iterator[tuple[Batch, list[Any]]]:
