@@ -141,6 +141,24 @@ def test_texts_of_ones_own_and_copies_are_trained_on(recipe, tmp_path):
     assert only == 2 and more == pytest.approx(rows + 2, abs=1) and copied == pytest.approx(3 * rows, abs=2)
 
 
+def test_rows_that_are_scored_on_are_not_taught_on(recipe, tmp_path, monkeypatch):
+    """Nobody may be taught on his own exam, in whatever case and spacing it is copied."""
+    own, asked = tmp_path / "own.txt", {"transfer": 500, "texts": str(tmp_path / "own.txt"), "labelled": False}
+    own.write_text("a film\n")
+    task = make_plan(recipe(learner(**asked)), "x").task
+    exam = [task.texts_alone(task.splits()[part])[0] for part in ("validation", "test")]
+    own.write_text("".join(f" {text.upper().replace(' ', '  ')}\n" for text in exam))
+    with pytest.raises(Refused, match=r"stage 'learner': train.texts: all 2 texts are validation or test rows"):
+        make_plan(recipe(learner(**asked)), "x")
+    with own.open("a") as file:
+        file.writelines(f"a film {number}\n" for number in range(16))
+    said = []
+    monkeypatch.setattr("niwaki.run.stage.say", said.append)
+    *_, made = run(recipe(learner(**asked)), tmp_path / "run")
+    assert read_json(made / "result.json")["training"]["steps"] == 1  # of 16 rows, not 18
+    assert "learner: 2 of 18 unlabelled texts are validation or test rows, and are left out" in said
+
+
 def test_the_key_follows_the_texts(recipe, tmp_path):
     own = tmp_path / "own.txt"
     own.write_text("one\ntwo\n")

@@ -33,6 +33,7 @@ from niwaki.models.lean import Lean
 from niwaki.models.model import CONFIG, Model, config_of, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
 from niwaki.run.plan import Plan, PlannedStage, digest_of
+from niwaki.run.texts import unseen
 from niwaki.run.tokens import refuse_other_tokens
 from niwaki.tasks._task import Features, Task, texts_in
 from niwaki.train.feed import Feed, encode_for, encode_rows
@@ -208,7 +209,10 @@ class StageMaker:
         found: list[Input] = []
         if train.transfer:
             path = Path(train.texts).expanduser()
-            found += unlabelled.draw(path, train.transfer, self.seed) if train.texts else self.task.transfer_texts(train.transfer, self.seed)  # fmt: skip
+            drawn = unlabelled.draw(path, train.transfer, self.seed) if train.texts else self.task.transfer_texts(train.transfer, self.seed)  # fmt: skip
+            found += unseen(self.task, drawn)
+            if left := len(drawn) - len(found):
+                say(f"{self.stage.spec.name}: {left} of {len(drawn)} unlabelled texts are validation or test rows, and are left out")  # fmt: skip
         return found + (self._copies(train.augment) if train.augment else [])
 
     def _copies(self, count: int) -> list[Input]:

@@ -2,14 +2,17 @@
 teachers say of them is kept."""
 
 import os
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
+from niwaki.answers._kind import Input
 from niwaki.core.errors import Refused
 from niwaki.core.log import say
 from niwaki.data import unlabelled
 from niwaki.run.recipe import CacheSettings, Stage
-from niwaki.tasks._task import Task
+from niwaki.tasks._tables import sliced
+from niwaki.tasks._task import Task, texts_in
 
 LOOKED_AT = 10_000  # texts of a file that are read to see whether it can be
 
@@ -54,6 +57,25 @@ def count(task: Task, stage: Stage) -> int:
     return train.transfer if brings_texts(task) else 0
 
 
+def unseen(task: Task, given: Sequence[Input]) -> list[Input]:
+    """Those that are none of the rows which the student is scored on: it would have been taught on its own exam."""
+    asked = {_plain(one) for one in given}
+    exams = (rows for part, rows in task.splits().items() if part != "train")
+    held = {
+        one for rows in exams for piece in sliced(rows) for one in map(_plain, task.texts_alone(piece)) if one in asked
+    }
+    if asked and len(held) == len(asked):
+        raise Refused(
+            f"train.texts: all {len(asked)} texts are validation or test rows of task '{task.name}'; give others"
+        )
+    return [one for one in given if _plain(one) not in held]
+
+
+def _plain(given: Input) -> tuple[str, ...]:
+    """Without regard to case and spaces, in which copies of a set differ."""
+    return tuple(" ".join(text.casefold().split()) for text in texts_in(given))
+
+
 def _refuse_file(task: Task, path: Path) -> None:
     """A file that cannot be read, or holds pairs for a task on single texts, or the other way round."""
     some = list(islice(unlabelled.texts(path), LOOKED_AT))
@@ -63,6 +85,8 @@ def _refuse_file(task: Task, path: Path) -> None:
     if any(isinstance(text, str) != single for text in some):
         have, want = ("pairs of texts", "single texts") if single else ("single texts", "pairs of texts")
         raise Refused(f"{path}: holds {have}, and task '{task.name}' is on {want}; give a file of these")
+    if len(some) < LOOKED_AT:
+        unseen(task, some)
 
 
 def refuse_cache(cache: CacheSettings) -> None:
