@@ -27,6 +27,7 @@ def main(about: str | None, name: str, keys: tuple[str, ...], jobs: Iterable[tup
     parser.add_argument("data")
     parser.add_argument("names", nargs="*", help="/".join(keys) + ", or the first of these; none takes all")
     parser.add_argument("--list", action="store_true", help="show the jobs there are")
+    parser.add_argument("--again", action="store_true", help="also those that are recorded; the newest record counts")
     for option, meaning in options.items():
         parser.add_argument(f"--{option}", default="", help=meaning)
     given = parser.parse_intermixed_args()
@@ -37,7 +38,7 @@ def main(about: str | None, name: str, keys: tuple[str, ...], jobs: Iterable[tup
         print("\n".join(wanted))
         return
     quiet_libraries()
-    done = {"/".join(str(row[key]) for key in keys) for row in read(name)}
+    done = set() if given.again else {"/".join(str(row[key]) for key in keys) for row in read(name)}
     for one in wanted:
         if one not in done:
             append(name, {**run(*known[one], given.data, **said), **circumstances()})

@@ -5,7 +5,7 @@ import pytest
 from niwaki.core.files import read_json
 from niwaki.run import estimate as estimating
 from niwaki.run.estimate import estimate, tokens_of, weights_bytes
-from niwaki.run.plan import make_plan, rehearse
+from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse, read
 
 TRAIN = {"epochs": 2, "batch": 16}
@@ -32,7 +32,7 @@ def plan(bert_folder, rows_csv):
 
 def test_files_are_as_large_as_was_said(recipe_file, finished):
     plan = make_plan(read(recipe_file), "small")
-    for name, both in rehearse(plan).items():
+    for name, both in plan.shapes.items():
         folder = finished / plan.stage(name).folder / "model"
         size, said = (folder / "model.safetensors").stat().st_size, weights_bytes(both.made)
         words = 8 + int.from_bytes((folder / "model.safetensors").read_bytes()[:8], "little")

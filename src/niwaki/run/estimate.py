@@ -10,7 +10,7 @@ from niwaki.evaluate.footprint import flops
 from niwaki.models.insides import LOGITS, numbers
 from niwaki.models.model import WEIGHTS, Model
 from niwaki.models.ties import distinct
-from niwaki.run.plan import ORIGIN, Plan, PlannedStage, rehearse
+from niwaki.run.plan import ORIGIN, Plan, PlannedStage
 from niwaki.run.texts import count
 from niwaki.tasks._task import Task
 
@@ -23,7 +23,7 @@ FORWARD_AND_BACK = 3  # a step takes as many passes
 
 def estimate(plan: Plan) -> dict[str, Any]:
     """Per stage and in all: steps, seconds, megabytes."""
-    shapes, tokens, speed = rehearse(plan), tokens_of(plan.task), UTILISATION * products_per_second()
+    shapes, tokens, speed = plan.shapes, tokens_of(plan.task), UTILISATION * products_per_second()
     passed = {name: flops(both.trained, tokens) / speed for name, both in shapes.items()}  # seconds of a text
     beside = sum(_bytes(plan, name) for name in ORIGIN if name != WEIGHTS)
     disk = {name: (weights_bytes(both.made) + beside) / 1e6 for name, both in shapes.items()}

@@ -4,6 +4,7 @@ import importlib.metadata
 import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,6 +76,11 @@ class Plan:
     stages: list[PlannedStage]
     repeats: "list[Plan]"  # the same with the further seeds
 
+    @cached_property
+    def shapes(self) -> "dict[str, Shapes]":
+        """Of every stage, by its name; Refused where one cannot be."""
+        return rehearse(self)
+
     @property
     def largest(self) -> Path:
         """The folder of the largest model that a stage starts from."""
@@ -126,8 +132,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
         for one in (recipe.model_copy(update={"seed": seed}) for seed in dict.fromkeys(seeds))
     ]
     plans[0].repeats.extend(plans[1:])
-    shapes = rehearse(plans[0])
-    refuse_other_tokenizers(plans[0], shapes)
+    refuse_other_tokenizers(plans[0], plans[0].shapes)
     refuse_untaught(plans[0])
     return plans[0]
 
