@@ -125,9 +125,9 @@ def with_vocabulary(stages: list[Stage]) -> list[Stage]:
     return [{**first, "methods": [{"use": "vocabulary"}, *first["methods"]]}, *others]
 
 
-def narrow_table(task: str, columns: int) -> list[Stage]:
+def narrow_table(task: str, columns: int, **more: Any) -> list[Stage]:
     """The width that the layers' losses compare stays the teacher's; what is cut is inside the layers, and the table."""
-    first, *others = with_vocabulary(two_phases(task, FULL4, RELATED, epochs=FULL_EPOCHS[task]))
+    first, *others = with_vocabulary(two_phases(task, FULL4, RELATED, epochs=FULL_EPOCHS[task], **more))
     pieces, student, *losses = first["methods"]
     return [{**first, "methods": [pieces, student, {"use": "embeddings", "width": columns}, *losses]}, *others]
 
@@ -165,11 +165,13 @@ VARIANTS = {
     "mpnet4": lambda task: two_phases(task, MPNET4, RELATED4, epochs=MPNET_EPOCHS[task]),
     "mpnet4-vocabulary": lambda task: with_vocabulary(two_phases(task, WIDER4, RELATED, epochs=MPNET_EPOCHS[task])),
     **{name: lambda task, columns=columns: narrow_table(task, columns) for name, columns in NARROW.items()},
+    "mpnet4-texts": lambda task: narrow_table(task, 320, transfer=15_000, texts=str(sentences())),
     **{f"transfer-{texts}": lambda _, texts=texts: of_size(texts) for texts in SIZES},
 }
 PRETRAINED = ("bilstm-labels", "averaging-labels")  # no teacher at all; `-vectors` has its vectors, and labels
 OPPONENTS = {kind: (f"{kind}-labels", f"{kind}-vectors") for kind in NETWORKS}
 OPPONENTS |= {f"transfer-{texts}": ("transfer-0",) for texts in SIZES if texts}
+OPPONENTS |= {name: ("half",) for name in VARIANTS if name.startswith("half-")}
 
 
 def teacher_of(variant: str, task: str, seed: int) -> Path:
@@ -243,6 +245,7 @@ def everything() -> list[tuple[str, str, int]]:
         *((kind, task, seed) for seed in (0, 1, 2) for kind in NETWORKS for task in NETWORK_EPOCHS),
         ("exits", "sst2", 0),
         *((variant, task, 0) for variant in ("mpnet4", "mpnet4-vocabulary", *NARROW) for task in MPNET_EPOCHS),
+        ("mpnet4-texts", "sst2", 0),  # whose rows are phrases, and whose test rows are sentences
         *((f"transfer-{texts}", "rotten_tomatoes", 0) for texts in SIZES),
     ]
 
