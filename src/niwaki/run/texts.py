@@ -61,9 +61,7 @@ def unseen(task: Task, given: Sequence[Input]) -> list[Input]:
     """Those that are none of the rows which the student is scored on: it would have been taught on its own exam."""
     asked = {_plain(one) for one in given}
     exams = (rows for part, rows in task.splits().items() if part != "train")
-    held = {
-        one for rows in exams for piece in sliced(rows) for one in map(_plain, task.texts_alone(piece)) if one in asked
-    }
+    held = {one for rows in exams for piece in sliced(rows) for one in map(_plain, task.inputs(piece)) if one in asked}
     if asked and len(held) == len(asked):
         raise Refused(
             f"train.texts: all {len(asked)} texts are validation or test rows of task '{task.name}'; give others"
