@@ -47,6 +47,11 @@ MPNET_EPOCHS = {"mrpc": 4.0, "sst2": 4.0}  # of each phase
 FULL_EPOCHS = {"mrpc": 5.0, "sst2": 3.0}
 
 PAIRS, PAIRED = Path("runs") / "distil-pairs.jsonl", ("mnli", "qqp")
+REST, REST_WORDS, REST_ROWS = (
+    Path("runs") / "distil-sst2-rest.txt",
+    10,
+    15_000,
+)  # phrases as long as the test's sentences
 
 NETWORKS = {
     "bilstm": {"lr": 5e-3, "batch": 64, "dropout": 0.2},
@@ -111,6 +116,17 @@ def write_pairs(data: str) -> None:
         )
 
 
+def write_rest(data: str) -> None:
+    """The longer ones of SST-2's train rows that the teacher was not given, without their labels, as a file."""
+    if not REST.exists():
+        given = planned("mpnet4-narrow", "sst2", 0, data).task
+        known = {text.strip() for part in given.splits().values() for text in given.inputs(part)}
+        every = (
+            text for text in unlabelled.texts(Path(data) / "sst2" / "train.parquet") if len(text.split()) >= REST_WORDS
+        )
+        write_text(REST, "\n".join(text for text in every if text not in known))
+
+
 def of_size(texts: int) -> list[Stage]:
     """Answers alone, with as many steps, and about as many validations, for every size: more texts, not more training."""
     epochs = SIZE_STEPS / (SIZE_BATCHES + texts / 32)
@@ -165,7 +181,7 @@ VARIANTS = {
     "mpnet4": lambda task: two_phases(task, MPNET4, RELATED4, epochs=MPNET_EPOCHS[task]),
     "mpnet4-vocabulary": lambda task: with_vocabulary(two_phases(task, WIDER4, RELATED, epochs=MPNET_EPOCHS[task])),
     **{name: lambda task, columns=columns: narrow_table(task, columns) for name, columns in NARROW.items()},
-    "mpnet4-texts": lambda task: narrow_table(task, 320, transfer=15_000, texts=str(sentences())),
+    "mpnet4-texts": lambda task: narrow_table(task, 320, transfer=REST_ROWS, texts=str(REST)),
     **{f"transfer-{texts}": lambda _, texts=texts: of_size(texts) for texts in SIZES},
 }
 PRETRAINED = ("bilstm-labels", "averaging-labels")  # no teacher at all; `-vectors` has its vectors, and labels
@@ -193,6 +209,8 @@ def planned(variant: str, task: str, seed: int, data: str) -> Plan:
 def run(variant: str, task: str, seed: int, data: str) -> dict[str, Any]:
     """The opponents, then the student."""
     write_pairs(data)
+    if variant == "mpnet4-texts":
+        write_rest(data)
     for one in (*OPPONENTS.get(variant, ()), variant):
         plan = planned(one, task, seed, data)
         make(plan, home(task, seed))

@@ -102,7 +102,10 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
             "sep_token_id": own.sep_token_id,
             "niwaki_texts": 2,
         }
-        shape |= {"bilstm": {"lstm_units": 6}, "cnn": {"filter_widths": [1, 2, 3], "num_filters": 6}}.get(family, {})
+        shape |= {
+            "bilstm": {"lstm_units": 6}, "cnn": {"filter_widths": [1, 2, 3], "num_filters": 6},
+            "averaging": {"neighbours": 2, "num_products": 5},
+        }[family]  # fmt: skip
     marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
     if head == WRITTEN:

@@ -46,7 +46,9 @@ def test_of_any_start_model_pairs_are_seen_and_the_answers_are_its_own(family, m
 
 def test_the_shape_is_the_one_asked_for():
     made = {type(method): method.prepare(tiny.model("bert"), context()).network for method in STUDENTS}
-    assert [layer.weight.shape for layer in made[Averaging].hidden] == [(16, 8), (16, 16)]
+    assert [layer.weight.shape for layer in made[Averaging].hidden] == [(16, 8 + 2 * 32), (16, 16)]
+    bag = Averaging(width=8, neighbours=0).prepare(tiny.model("bert"), context()).network
+    assert not len(bag.body.factors) and bag.hidden[0].in_features == 8
     assert made[BiLstm].body.lstm[0].input.shape == (2, 16, 8) and made[BiLstm].hidden[0].weight.shape == (16, 16)
     assert [layer.in_features for layer in made[Cnn].body.convolutions] == [8, 16, 24, 40]
     deep = BiLstm(layers=3, units=5).prepare(tiny.model("bert"), context()).network

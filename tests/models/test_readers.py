@@ -265,7 +265,7 @@ def test_the_reference_runs_them_as_they_are(tmp_path):
 @pytest.mark.parametrize(
     "key, value",
     [("filter_widths", [0]), ("filter_widths", [3] * 21), ("filter_widths", [10**9]), ("filter_widths", "3"), ("filter_widths", []),
-     ("lstm_units", 10**9), ("num_filters", 0), ("niwaki_texts", 3), ("embedding_size", 1 << 20)],
+     ("lstm_units", 10**9), ("num_filters", 0), ("neighbours", -1), ("neighbours", 10**9), ("num_products", 0), ("niwaki_texts", 3), ("embedding_size", 1 << 20)],
 )  # fmt: skip
 def test_a_shape_that_no_reader_has_is_refused(key, value):
     with pytest.raises(Refused, match=key):

@@ -1,7 +1,8 @@
 """A student that is no transformer: the weighted mean of vectors taken from the teacher, and a few hidden layers.
 
-The weight of each piece is learnt, and begins lower the more often the stage's texts use it. Of a pair both means, their
-distance and their product are seen. For whole texts only.
+The weight of each piece is learnt, and begins lower the more often the stage's texts use it. Beside that mean, which knows no
+order, stands that of the products of neighbouring pieces. Of two texts both means, their distance and their product are seen.
+For whole texts only.
 
 Paper: Iyyer et al. 2015, Deep Unordered Composition Rivals Syntactic Methods for Text Classification (ACL 2015); first
 weights as in Arora, Liang, Ma 2017, A Simple but Tough-to-Beat Baseline for Sentence Embeddings (ICLR 2017).
@@ -26,10 +27,17 @@ FREQUENT = 1e-3  # the share of all pieces at which one weighs half as much as a
 
 
 class Averaging(NetworkStudent):
+    neighbours: int = setting(
+        2, "how many of the next tokens each is multiplied with, as its mean knows no order; 0 takes none", ge=0, le=100
+    )
+    products: int = setting(32, "columns of these products, for each distance", ge=1, le=4096)
     layers: int = setting(1, "hidden layers between the mean and the logits", ge=1, le=20)
 
     def shape(self) -> dict[str, Any]:
-        return {"model_type": "averaging", "num_hidden_layers": self.layers}
+        return {
+            "model_type": "averaging", "num_hidden_layers": self.layers,
+            "neighbours": self.neighbours, "num_products": self.products,
+        }  # fmt: skip
 
     def config(self, model: Model, *sizes: Any, **more: Any) -> dict[str, Any]:
         if model.anatomy.per_token and not model.anatomy.writes:

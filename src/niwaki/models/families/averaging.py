@@ -1,4 +1,4 @@
-"""Deep averaging network (Iyyer et al. 2015): the weighted mean of token vectors, and hidden layers."""
+"""Deep averaging network (Iyyer et al. 2015): the weighted mean of token vectors, products of neighbours, and hidden layers."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,7 @@ from niwaki.models.networks.reader import introduce
 
 class Averaging(ReaderAnatomy):
     for_tokens = False
+    body_matrices = "factors"
     other_tables = ("embeddings.token_weights",)
 
     @classmethod

@@ -35,6 +35,12 @@ def shares(scores: Tensor, texts: Tensor) -> Tensor:
     return torch.softmax(apart, dim=2) * texts
 
 
+def later(states: Tensor, distance: int) -> Tensor:
+    """(batch, tokens, width): in each token's place the one that stands so far behind it; beyond the end are zeros."""
+    beyond = states.new_zeros(states.shape[0], distance, states.shape[2])
+    return torch.cat([states, beyond], dim=1)[:, distance:]
+
+
 def compared(texts: Tensor) -> Tensor:
     """One vector (batch, 1, width) as it is; two beside each other, with their distance and product: (batch, 4 × width)."""
     if texts.shape[1] == 1:
