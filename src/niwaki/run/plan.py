@@ -27,7 +27,7 @@ from niwaki.run.tokens import refuse_other_tokenizers
 from niwaki.tasks._task import Task
 from niwaki.train.precision import resolve
 
-FORMAT = 3  # raised when the code makes other results of the same plan
+FORMAT = 4  # raised when the code makes other results of the same plan
 ORIGIN = (
     WEIGHTS,
     CONFIG,

@@ -27,7 +27,7 @@ def test_a_table_of_that_rank_is_kept_as_it_is(family, tmp_path):
         table.weight.copy_(torch.randn(pieces, 5) @ torch.randn(5, width) / 2)
     before = tiny.logits(model, tiny.batch(model))
     model.operate(Narrow(width=5))
-    torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before, atol=2e-5, rtol=0)
+    torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before, atol=2e-5, rtol=1e-6)
     again(model, tmp_path)
     assert numbers(tmp_path) == model.parameters() == size - pieces * width + 5 * (pieces + width)
     if family in ("bert", "electra"):
