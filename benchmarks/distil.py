@@ -47,11 +47,8 @@ MPNET_EPOCHS = {"mrpc": 4.0, "sst2": 4.0}  # of each phase
 FULL_EPOCHS = {"mrpc": 5.0, "sst2": 3.0}
 
 PAIRS, PAIRED = Path("runs") / "distil-pairs.jsonl", ("mnli", "qqp")
-REST, REST_WORDS, REST_ROWS = (
-    Path("runs") / "distil-sst2-rest.txt",
-    10,
-    15_000,
-)  # phrases as long as the test's sentences
+REST, REST_WORDS, REST_ROWS = Path("runs") / "distil-sst2-rest.txt", 10, 15_000  # phrases as long as test sentences
+MORE, MORE_SENTENCES = Path("runs") / "distil-sst2-more.txt", 20_000  # these, and sentences of IMDb
 
 NETWORKS = {
     "bilstm": {"lr": 5e-3, "batch": 64, "dropout": 0.2},
@@ -125,6 +122,9 @@ def write_rest(data: str) -> None:
             text for text in unlabelled.texts(Path(data) / "sst2" / "train.parquet") if len(text.split()) >= REST_WORDS
         )
         write_text(REST, "\n".join(text for text in every if text not in known))
+    if not MORE.exists():
+        films = sentences().read_text(encoding="utf-8").splitlines()[:MORE_SENTENCES]
+        write_text(MORE, "\n".join([REST.read_text(encoding="utf-8"), *films]))
 
 
 def of_size(texts: int) -> list[Stage]:
@@ -146,6 +146,12 @@ def narrow_table(task: str, columns: int, **more: Any) -> list[Stage]:
     first, *others = with_vocabulary(two_phases(task, FULL4, RELATED, epochs=FULL_EPOCHS[task], **more))
     pieces, student, *losses = first["methods"]
     return [{**first, "methods": [pieces, student, {"use": "embeddings", "width": columns}, *losses]}, *others]
+
+
+def with_rest(task: str, answers: Path = REST, texts: int = REST_ROWS) -> list[Stage]:
+    """Also on unlabelled texts; those of the second phase may be others, since answers alone are quickly had."""
+    first, second = narrow_table(task, NARROW["mpnet4-narrow"], transfer=REST_ROWS, texts=str(REST))
+    return [first, {**second, "train": {**second["train"], "transfer": texts, "texts": str(answers)}}]
 
 
 def with_exits(task: str) -> list[Stage]:
@@ -181,9 +187,11 @@ VARIANTS = {
     "mpnet4": lambda task: two_phases(task, MPNET4, RELATED4, epochs=MPNET_EPOCHS[task]),
     "mpnet4-vocabulary": lambda task: with_vocabulary(two_phases(task, WIDER4, RELATED, epochs=MPNET_EPOCHS[task])),
     **{name: lambda task, columns=columns: narrow_table(task, columns) for name, columns in NARROW.items()},
-    "mpnet4-texts": lambda task: narrow_table(task, 320, transfer=REST_ROWS, texts=str(REST)),
+    "mpnet4-texts": with_rest,
+    "mpnet4-more": lambda task: with_rest(task, MORE, REST_ROWS + MORE_SENTENCES),
     **{f"transfer-{texts}": lambda _, texts=texts: of_size(texts) for texts in SIZES},
 }
+RESTED = ("mpnet4-texts", "mpnet4-more")
 PRETRAINED = ("bilstm-labels", "averaging-labels")  # no teacher at all; `-vectors` has its vectors, and labels
 OPPONENTS = {kind: (f"{kind}-labels", f"{kind}-vectors") for kind in NETWORKS}
 OPPONENTS |= {f"transfer-{texts}": ("transfer-0",) for texts in SIZES if texts}
@@ -209,7 +217,7 @@ def planned(variant: str, task: str, seed: int, data: str) -> Plan:
 def run(variant: str, task: str, seed: int, data: str) -> dict[str, Any]:
     """The opponents, then the student."""
     write_pairs(data)
-    if variant == "mpnet4-texts":
+    if variant in RESTED:
         write_rest(data)
     for one in (*OPPONENTS.get(variant, ()), variant):
         plan = planned(one, task, seed, data)
@@ -263,7 +271,7 @@ def everything() -> list[tuple[str, str, int]]:
         *((kind, task, seed) for seed in (0, 1, 2) for kind in NETWORKS for task in NETWORK_EPOCHS),
         ("exits", "sst2", 0),
         *((variant, task, 0) for variant in ("mpnet4", "mpnet4-vocabulary", *NARROW) for task in MPNET_EPOCHS),
-        ("mpnet4-texts", "sst2", 0),  # whose rows are phrases, and whose test rows are sentences
+        *((variant, "sst2", 0) for variant in RESTED),  # whose rows are phrases, and whose test rows are sentences
         *((f"transfer-{texts}", "rotten_tomatoes", 0) for texts in SIZES),
     ]
 

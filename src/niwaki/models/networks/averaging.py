@@ -37,9 +37,8 @@ class Mean(Body):
 
     def pool(self, states: Tensor, ids: Tensor, texts: Tensor) -> Tensor:
         scores = self.embeddings.token_weights(ids)[..., 0]
-        return torch.cat(
-            [self.dropout(shares(scores, texts)).to(states.dtype) @ states, *self.pairs(states, texts)], dim=-1
-        )
+        words = self.dropout(shares(scores, texts)).to(states.dtype) @ states
+        return torch.cat([words, *self.pairs(states, texts)], dim=-1)
 
     def pairs(self, states: Tensor, texts: Tensor) -> list[Tensor]:
         """For each distance (batch, texts, products); of pairs across two texts, or with padding, none counts."""
