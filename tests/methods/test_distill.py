@@ -374,6 +374,14 @@ def test_scores_count_where_answers_are_trained(methods, ripe):
     assert ripe_of(methods) == ripe
 
 
+@pytest.mark.parametrize(
+    ("methods", "ripe"),
+    [([Relations()], 1), ([Cosine()], 1), ([Patient()], 1), ([TinyBert(prediction=0, truth=1)], 1), ([Relations(), Logits()], 0), ([TinyBert()], 0)],
+)  # fmt: skip
+def test_without_labels_only_a_teacher_trains_answers(methods, ripe):
+    assert ripe_of(methods, labelled=False) == ripe
+
+
 def test_the_layers_that_are_missed_most_are_kept_by_hand():
     """Each layer is worth something; 1 and 3 do the same, so one of them can go for nothing, and then 2 is worth least."""
 

@@ -362,3 +362,27 @@ def test_a_teacher_that_would_answer_by_chance_is_refused(recipe, tmp_path):
         make_plan(recipe(other, learner(teacher="other")), "x")
     make_plan(recipe({**other, "train": TRAIN}, learner(teacher="other")), "x")
     make_plan(recipe(other, learner(methods=[{"use": "tinybert", "prediction": 0.0}], teacher="other")), "x")
+
+
+LAYERS = {"use": "tinybert", "prediction": 0.0}
+
+
+@pytest.mark.parametrize(
+    "stages, said",
+    [
+        ([learner(teacher="bare", methods=[{"use": "exits", "after": [1]}])], "has no head"),
+        ([learner("layers", [LAYERS], "bare", "bare"), learner(teacher="layers")], "has no head"),
+        ([learner("texts", [{"use": "cosine"}], "bare", "bare", labelled=False, augment=1), learner(teacher="texts")], "has no head"),
+        ([{"name": "fresh", "start": "teacher", "methods": [{"use": "student", "start": "fresh"}]}, learner(teacher="fresh")], "its head is a new one"),
+        ([learner("net", [{"use": "bilstm"}, LOGITS], labelled=False, augment=1), learner(teacher="net")], ""),
+        ([learner("layers", [LAYERS], "teacher", "teacher"), learner(teacher="layers")], ""),
+    ],
+)  # fmt: skip
+def test_only_what_trains_answers_makes_a_teacher_of_them(recipe, tmp_path, stages, said):
+    bare = {"name": "bare", "model": guest(tmp_path / "bare", labels=["a", "b", "c"])}
+    made = recipe(bare, *stages)
+    if not said:
+        make_plan(made, "x")
+        return
+    with pytest.raises(Refused, match=f"would answer by chance: .*{said}"):
+        make_plan(made, "x")

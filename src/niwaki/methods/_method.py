@@ -1,6 +1,6 @@
 """The five moments of a method, and what it is told."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -77,6 +77,16 @@ class Method(Settings):
         return None
 
     @property
+    def follows_answers(self) -> bool:
+        """Whether its `loss` follows what a teacher answers, and not its layers alone."""
+        return bool(self.trains_answers)
+
+    @property
+    def forgets(self) -> bool:
+        """Whether `prepare` leaves a new head, which answers by chance until it is trained."""
+        return False
+
+    @property
     def stages(self) -> tuple[str, ...]:
         """Earlier stages whose models the method reads (`context.made`), beside the one it starts from and the teachers."""
         return ()
@@ -112,3 +122,8 @@ class Method(Settings):
     def finish(self, model: Model) -> Model:
         """Bakes the result in: slice, merge, convert, pack."""
         return model
+
+
+def answers_trained(methods: Sequence[Method], labelled: bool) -> bool:
+    """Whether behind the losses of all methods the answers are what is trained: as the last says that says it, else by labels."""
+    return [labelled, *(said for method in methods if (said := method.trains_answers) is not None)][-1]

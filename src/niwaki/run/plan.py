@@ -15,12 +15,13 @@ from niwaki.core.errors import Refused
 from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import say
 from niwaki.data import unlabelled
-from niwaki.methods._method import Method
+from niwaki.methods._method import Method, answers_trained
 from niwaki.models.head import Head
-from niwaki.models.model import BLUEPRINT, CONFIG, TOKENIZER, WEIGHTS, Model, has_head, refuse_unless_model, skeleton_of
+from niwaki.models.model import BLUEPRINT, CONFIG, WEIGHTS, Model, has_head, refuse_unless_model, skeleton_of
 from niwaki.models.pieces import own_pieces
 from niwaki.models.skeleton import WRITTEN
 from niwaki.models.sources import locate
+from niwaki.models.tokenizer_settings import READ
 from niwaki.run.recipe import Recipe, Stage
 from niwaki.run.texts import refuse_cache, refuse_texts
 from niwaki.run.tokens import refuse_other_tokenizers
@@ -28,15 +29,7 @@ from niwaki.tasks._task import Task
 from niwaki.train.precision import resolve
 
 FORMAT = 4  # raised when the code makes other results of the same plan
-ORIGIN = (
-    WEIGHTS,
-    CONFIG,
-    BLUEPRINT,
-    TOKENIZER,
-    "tokenizer_config.json",
-    "vocab.txt",
-    TARGET,
-)  # what decides what a model answers
+ORIGIN = (WEIGHTS, CONFIG, BLUEPRINT, TARGET, *READ)  # what decides what a model answers
 TEXTS = ("transfer", "texts", "augment", "labelled")  # settings of a training that decide what is read
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", "onnxruntime", "numpy", "scikit-learn")
 
@@ -220,11 +213,23 @@ def refuse_unseen(task: Task) -> None:
 def refuse_untaught(plan: Plan) -> None:
     """A teacher that nobody trained, and whose folder has no head for the task, would answer by chance."""
     for stage in plan.stages:
-        heard = any(method.trains_answers for method in stage.methods)  # not its layers alone
+        heard = any(method.follows_answers for method in stage.methods)  # not its layers alone
         for name in stage.spec.teachers if heard else ():
-            root, *later = plan.line(name)
-            if not any(one.spec.train for one in (root, *later)) and not has_head(root.source, plan.task.head):
-                raise Refused(f"stage '{stage.spec.name}': its teacher '{name}' would answer by chance: {root.source} has no head for the task's {len(plan.task.labels)} labels, and nothing trains one; give that stage a train block, or name a fine-tuned model")  # fmt: skip
+            line = plan.line(name)
+            if not _taught(line, plan.task.head):
+                made = any(method.forgets for one in line for method in one.methods)
+                why = "its head is a new one" if made else f"{line[0].source} has no head for the task's {len(plan.task.labels)} labels"  # fmt: skip
+                raise Refused(f"stage '{stage.spec.name}': its teacher '{name}' would answer by chance: {why}, and nothing trains one; give that stage a train block for answers, or name a fine-tuned model")  # fmt: skip
+
+
+def _taught(line: list[PlannedStage], head: Head) -> bool:
+    """Whether the last of these stages, each of which starts from the one before, has a head that was trained."""
+    taught = has_head(line[0].source, head)
+    for stage in line:
+        train = stage.spec.train
+        trained = train is not None and answers_trained(stage.methods, train.labelled)
+        taught = trained or (taught and not any(method.forgets for method in stage.methods))
+    return taught
 
 
 def _these(labels: set[str]) -> str:

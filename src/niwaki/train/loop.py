@@ -25,7 +25,7 @@ from niwaki.core.files import append_line, line, write_text
 from niwaki.core.log import progress
 from niwaki.core.seeds import derive
 from niwaki.data.batching import epoch_batches
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, Method, answers_trained
 from niwaki.models.forward import forward
 from niwaki.models.model import Model
 from niwaki.tasks._task import Task
@@ -87,7 +87,7 @@ class _Fit:
         self.optimizer = self.accelerator.prepare(optimizer)
         self.rows = RowGradients(self.network)
         self.needs = frozenset().union(*(method.needs for method in job.methods))
-        self.ripe = ripe_of(job.methods)
+        self.ripe = ripe_of(job.methods, job.settings.labelled)
         self.steps_per_epoch = len(self._epoch(0))
         self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
         self.log = job.folder / "train.jsonl"
@@ -212,10 +212,9 @@ class _Fit:
         self.network.to("cpu").eval()
 
 
-def ripe_of(methods: Sequence[Method]) -> float:
+def ripe_of(methods: Sequence[Method], labelled: bool = True) -> float:
     """The share of training after which scores count."""
-    trained = [said for method in methods if (said := method.trains_answers) is not None]
-    return max((method.ripe for method in methods), default=0.0) if not trained or trained[-1] else 1.0
+    return max((method.ripe for method in methods), default=0.0) if answers_trained(methods, labelled) else 1.0
 
 
 def make_optimizer(modules: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:

@@ -33,6 +33,15 @@ def test_saved_loaded_and_exported(family, tmp_path):
         assert in_engine(model, tmp_path) < 1e-4
 
 
+def test_behind_it_neighbours_are_found_in_batches_of_any_size(tmp_path):
+    """What it makes of a product has sizes that a traced graph takes for fixed."""
+    model = tiny.model("averaging")
+    named = [(2, 8, 2) if "factors" in path else None for path in model.anatomy.whole_matrices()]
+    model.operate(Kronecker(sizes=named))
+    assert isinstance(again(model, tmp_path).network.body.factors[0], Form)
+    assert in_engine(model, tmp_path) < 1e-4
+
+
 def test_all_terms_change_no_answer():
     model = tiny.model("bert")
     before = tiny.logits(model, tiny.batch(model))

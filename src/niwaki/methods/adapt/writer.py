@@ -42,6 +42,10 @@ class Writer(Method):
 
     needs_training: ClassVar[bool] = True
 
+    @property
+    def forgets(self) -> bool:
+        return True
+
     def prepare(self, model: Model, context: Context) -> Model:
         target = Tokenizer.from_str(model.beside[TARGET].decode())
         config = self.config(model, target.get_vocab_size())

@@ -30,6 +30,10 @@ class NetworkStudent(Method):
     needs_training: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
+    @property
+    def forgets(self) -> bool:
+        return True
+
     def shape(self) -> dict[str, Any]:
         """The config's keys that are the network's own, `model_type` among them."""
         raise NotImplementedError

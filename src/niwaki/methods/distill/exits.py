@@ -28,6 +28,10 @@ class Exits(Method):
     needs_training: ClassVar[bool] = True
     saves: ClassVar[tuple[str, ...]] = ("time",)
 
+    @property
+    def follows_answers(self) -> bool:
+        return True
+
     def rehearse(self, model: Model, moment: Moment) -> Model:
         model.anatomy.require_layers("exits")
         if model.anatomy.writes:

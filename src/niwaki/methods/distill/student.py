@@ -38,6 +38,10 @@ class Student(Method):
 
     saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
+    @property
+    def forgets(self) -> bool:
+        return self.start == "fresh"
+
     def prepare(self, model: Model, context: Context) -> Model:
         shape = self.shape(model)
         if self.start == "fresh":

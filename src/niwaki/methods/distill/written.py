@@ -23,6 +23,10 @@ class Written(Method):
     needs_teacher: ClassVar[bool] = True
     needs_training: ClassVar[bool] = True
 
+    @property
+    def follows_answers(self) -> bool:
+        return True
+
     def fits(self, model: Model, teacher: Model | None, made: Callable[[str], Model]) -> None:
         if teacher is not None and not teacher.anatomy.writes:
             raise Refused("written: the teacher writes no texts; distil it with 'logits'")

@@ -37,8 +37,8 @@ def shares(scores: Tensor, texts: Tensor) -> Tensor:
 
 def later(states: Tensor, distance: int) -> Tensor:
     """(batch, tokens, width): in each token's place the one that stands so far behind it; beyond the end are zeros."""
-    beyond = states.new_zeros(states.shape[0], distance, states.shape[2])
-    return torch.cat([states, beyond], dim=1)[:, distance:]
+    beyond = states[:, :1] * 0  # and not by its sizes, which the tracing of a graph may take for fixed
+    return torch.cat([states, *[beyond] * distance], dim=1)[:, distance:]
 
 
 def compared(texts: Tensor) -> Tensor:
