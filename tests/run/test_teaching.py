@@ -1,6 +1,7 @@
 """Stages that learn from teachers: several at once, on texts of one's own, on copies; kept and anew; refused before work starts."""
 
 import hashlib
+import shutil
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.models import tokens
 from niwaki.models.model import load_folder
-from niwaki.run import texts
+from niwaki.run import runner, texts
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage
@@ -69,10 +70,17 @@ def test_kept_or_asked_anew_the_weights_are_the_same_bits(recipe, tmp_path):
     assert weights(kept) == weights(anew) and kept.name == anew.name
     *_, again = run(recipe(stage), tmp_path / "one" / "other")
     assert weights(again) == weights(kept)
-    assert [
+    assert all(
         (block / "numbers.safetensors").stat().st_mtime_ns <= time for block, time in zip(blocks, times, strict=True)
-    ]
+    )
     assert sorted((tmp_path / "one" / ".teachers").glob("*/*")) == blocks
+
+
+def test_answers_alone_are_kept_whatever_the_cache_may_hold(recipe, tmp_path):
+    """Asked in the student's batches, and so in other company, a teacher would give other bits to a second run, or a resumed one."""
+    asked = recipe(learner(), cache={"gigabytes": 0.0})
+    one, two = (run(asked, tmp_path / "runs" / name)[-1] for name in ("one", "two"))
+    assert one.name == two.name and weights(one) == weights(two)
 
 
 def test_a_student_may_be_another_pretrained_model(recipe, tmp_path):
@@ -156,7 +164,11 @@ def test_rows_that_are_scored_on_are_not_taught_on(recipe, tmp_path, monkeypatch
     monkeypatch.setattr("niwaki.run.stage.say", said.append)
     *_, made = run(recipe(learner(**asked)), tmp_path / "run")
     assert read_json(made / "result.json")["training"]["steps"] == 1  # of 16 rows, not 18
-    assert "learner: 2 of 18 unlabelled texts are validation or test rows, and are left out" in said
+    few = run(recipe(learner(**{**asked, "transfer": 3})), tmp_path / "few")[
+        -1
+    ]  # of which none is drawn in the first place
+    assert read_json(few / "result.json")["training"]["steps"] == 1
+    assert "learner: 2 unlabelled texts are validation or test rows, and are left out" in said
 
 
 def test_the_key_follows_the_texts(recipe, tmp_path):
@@ -290,6 +302,17 @@ def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
     for place in ("file", "file/below"):
         with pytest.raises(Refused, match=r"cache\.folder: .*file: is a file, not a folder"):
             make_plan(recipe(learner(), cache={"folder": str(tmp_path / place)}), "x")
+    with pytest.raises(Refused, match=r"cache\.gigabytes"):
+        recipe(learner(), cache={"gigabytes": 1e300})
+    beside = tmp_path / "runs" / ".teachers"
+    (beside / ".lock").mkdir(parents=True)
+    with pytest.raises(Refused, match=r"cache\.folder: .*\.lock: is a folder, where a file must be"):
+        runner.execute(recipe(learner()), "x", tmp_path / "runs" / "one")
+    shutil.rmtree(beside)
+    beside.write_text("")
+    with pytest.raises(Refused, match=r"cache\.folder: .*teachers: is a file, not a folder"):
+        runner.execute(recipe(learner()), "x", tmp_path / "runs" / "one")
+    assert not list((tmp_path / "runs" / "one").glob("stages/*"))
 
 
 @pytest.mark.parametrize("methods", [[], [{"use": "student", "layers": 2}]])

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from niwaki.train import kept
-from niwaki.train.kept import Kept
+from niwaki.train.kept import LOCK, Kept
 
 KEY, NUMBERS = "ab" * 20, np.arange(50, dtype=np.float32)
 
@@ -61,6 +61,16 @@ def test_without_a_folder_nothing_is_made(tmp_path):
     store = Kept(tmp_path / "none", 100)
     assert store.find(KEY) is None and store.make_room({KEY: 100}) and not store.make_room({KEY: 101})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_all_is_there_nothing_is_written(tmp_path):
+    """Not even the lock, and whatever the limit is now."""
+    Kept(tmp_path, 10**6).put(KEY, NUMBERS)
+    (tmp_path / LOCK).chmod(0o444)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    store = Kept(tmp_path, 1)
+    assert store.make_room({KEY: NUMBERS.nbytes}) and np.array_equal(store.find(KEY), NUMBERS)
+    assert {path: path.stat().st_mtime_ns for path in before if path.is_file()} == {path: time for path, time in before.items() if path.is_file()}  # fmt: skip
 
 
 def test_what_else_lies_in_a_named_folder_stays(tmp_path):

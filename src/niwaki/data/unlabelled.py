@@ -1,7 +1,7 @@
 """Texts without labels, of a user's own: lines of plain text files, or a column of a table (two, where they are a known pair)."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,22 +18,21 @@ PLAIN = (".txt", ".text")
 Text = str | tuple[str, str]
 
 
-def draw(path: Path, count: int, seed: int) -> list[Text]:
-    """`count` different texts, each as likely as any other; fewer where there are fewer. Not more than these are held."""
+def draw(path: Path, count: int, seed: int, passed_over: Callable[[Text], bool] = lambda _: False) -> list[Text]:
+    """`count` different texts, each as likely as any other; fewer where there are fewer. Not more than these are held. Some may be
+    passed over, as if they were not there."""
     generator = numpy_generator(seed, "unlabelled")
     chosen: list[Text] = []
     seen: set[bytes] = set()
     for text in texts(path):
         digest = hashlib.blake2b(repr(text).encode(), digest_size=8).digest()
-        if digest in seen:
+        if digest in seen or passed_over(text):
             continue
         seen.add(digest)
         if len(chosen) < count:
             chosen.append(text)
         elif (place := int(generator.integers(len(seen)))) < count:
             chosen[place] = text
-    if not chosen:
-        raise Refused(f"{path}: has no texts")
     return chosen
 
 

@@ -114,7 +114,8 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     refuse_unseen(task)
     refuse_vectors(recipe.vectors, task)
     refuse_texts(task, recipe.stages)
-    refuse_cache(recipe.cache)
+    if recipe.cache.folder:  # else it is looked at where the run's folder is known
+        refuse_cache(Path(recipe.cache.folder).expanduser())
     for remark in task.remarks():
         say(remark)
     origin = digest_of(folder)

@@ -42,7 +42,9 @@ class CacheSettings(Settings):
     """Where and how long what teachers said is kept. Nothing that is made depends on it."""
 
     folder: str = setting("", "where it lies; none takes `.teachers` beside the run folder, which all runs there share")
-    gigabytes: float = setting(20.0, "at most this much; a stage that needs more asks its teacher at every step", ge=0)
+    gigabytes: float = setting(
+        20.0, "at most this much; a stage that needs more asks its teacher at every step", ge=0, le=1e6
+    )
 
 
 class MeterSettings(Settings):

@@ -29,6 +29,7 @@ from niwaki.models.model import WEIGHTS
 from niwaki.run.comparing import comparisons
 from niwaki.run.plan import Plan, PlannedStage, make_plan
 from niwaki.run.recipe import Recipe, to_toml
+from niwaki.run.texts import cache_folder, refuse_cache
 from niwaki.train.loop import Interrupted
 
 RACE_TEXTS = 192  # the fastest model still takes the 50 ms that a lap should last
@@ -44,6 +45,8 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
     with locked(folder), stopping() as should_stop:
         plan = make_plan(recipe, name)
         require_room(plan, folder)
+        if any(stage.spec.teachers for stage in plan.stages):
+            refuse_cache(cache_folder(recipe.cache, folder))
         (folder / "stages").mkdir(exist_ok=True)
         for place in (folder, folder / "stages", folder / "cache"):
             sweep(place)

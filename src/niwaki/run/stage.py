@@ -16,7 +16,6 @@ from niwaki.answers.text import Text
 from niwaki.core.files import committed, require_space, write_json
 from niwaki.core.log import say
 from niwaki.core.seeds import derive
-from niwaki.data import unlabelled
 from niwaki.data.batching import epoch_batches
 from niwaki.engines.alone import Alone
 from niwaki.engines.export import write_graph
@@ -33,7 +32,7 @@ from niwaki.models.lean import Lean
 from niwaki.models.model import CONFIG, Model, config_of, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
 from niwaki.run.plan import Plan, PlannedStage, digest_of
-from niwaki.run.texts import unseen
+from niwaki.run.texts import cache_folder, drawn
 from niwaki.run.tokens import refuse_other_tokens
 from niwaki.tasks._task import Features, Task, texts_in
 from niwaki.train.feed import Feed, encode_for, encode_rows
@@ -147,10 +146,9 @@ class StageMaker:
         """`ask`, or what it said before; the disk that this takes is worked out first. What is the `least` that can be said, answers
         alone, is kept whatever the cache may hold."""
         settings, label = self.plan.recipe.cache, f"{self.stage.spec.name}: teacher"
-        place = Path(settings.folder).expanduser() if settings.folder else self.run_folder.parent / ".teachers"
-        need = sum(shelf.bytes.values())
+        place, need = cache_folder(settings, self.run_folder), sum(shelf.bytes.values())
         kept = Kept(place, max(int(settings.gigabytes * 1e9), need if least else 0))
-        if not kept.make_room(shelf.bytes):
+        if not kept.make_room(shelf.bytes) and not least:
             say(
                 f"{label}: what it says of {len(shelf.lengths)} texts would take {need / 1e9:.1f} GB (cache.gigabytes is "
                 f"{settings.gigabytes:g}), so it is asked anew at every step; the weights will be the same"
@@ -208,11 +206,9 @@ class StageMaker:
             return []
         found: list[Input] = []
         if train.transfer:
-            path = Path(train.texts).expanduser()
-            drawn = unlabelled.draw(path, train.transfer, self.seed) if train.texts else self.task.transfer_texts(train.transfer, self.seed)  # fmt: skip
-            found += unseen(self.task, drawn)
-            if left := len(drawn) - len(found):
-                say(f"{self.stage.spec.name}: {left} of {len(drawn)} unlabelled texts are validation or test rows, and are left out")  # fmt: skip
+            found, left = drawn(self.task, train, self.seed)
+            if left:
+                say(f"{self.stage.spec.name}: {left} unlabelled texts are validation or test rows, and are left out")
         return found + (self._copies(train.augment) if train.augment else [])
 
     def _copies(self, count: int) -> list[Input]:

@@ -2,9 +2,10 @@
 teachers say of them is kept."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from typing import NoReturn
 
 from niwaki.answers._kind import Input
 from niwaki.core.errors import Refused
@@ -13,6 +14,8 @@ from niwaki.data import unlabelled
 from niwaki.run.recipe import CacheSettings, Stage
 from niwaki.tasks._tables import sliced
 from niwaki.tasks._task import Task, texts_in
+from niwaki.train.kept import LOCK
+from niwaki.train.settings import TrainSettings
 
 LOOKED_AT = 10_000  # texts of a file that are read to see whether it can be
 
@@ -57,16 +60,37 @@ def count(task: Task, stage: Stage) -> int:
     return train.transfer if brings_texts(task) else 0
 
 
-def unseen(task: Task, given: Sequence[Input]) -> list[Input]:
-    """Those that are none of the rows which the student is scored on: it would have been taught on its own exam."""
-    asked = {_plain(one) for one in given}
-    exams = (rows for part, rows in task.splits().items() if part != "train")
-    held = {one for rows in exams for piece in sliced(rows) for one in map(_plain, task.inputs(piece)) if one in asked}
-    if asked and len(held) == len(asked):
-        raise Refused(
-            f"train.texts: all {len(asked)} texts are validation or test rows of task '{task.name}'; give others"
-        )
-    return [one for one in given if _plain(one) not in held]
+def drawn(task: Task, train: TrainSettings, seed: int) -> tuple[list[Input], int]:
+    """Unlabelled texts for a training, and how many were passed over, because the student is scored on them: it would have been
+    taught on its own exam."""
+    asked, left = exam(task), set()
+
+    def is_asked(given: Input) -> bool:
+        if found := asked(given):
+            left.add(_plain(given))
+        return found
+
+    if train.texts:
+        path = Path(train.texts).expanduser()
+        texts = [*unlabelled.draw(path, train.transfer, seed, is_asked)]
+    else:
+        texts = [one for one in task.transfer_texts(train.transfer, seed) if not is_asked(one)]
+    if left and not texts:
+        _refuse_exam(task, len(left))
+    if train.texts and not texts:
+        raise Refused(f"{train.texts}: has no texts")
+    return texts, len(left)
+
+
+def exam(task: Task) -> Callable[[Input], bool]:
+    """Tells whether a text is a row that models are scored on. Of these only hashes are held."""
+    parts = (rows for part, rows in task.splits().items() if part != "train")
+    held = {hash(_plain(one)) for rows in parts for piece in sliced(rows) for one in task.inputs(piece)}
+    return lambda given: hash(_plain(given)) in held
+
+
+def _refuse_exam(task: Task, count: int) -> NoReturn:
+    raise Refused(f"train.texts: all {count} texts are validation or test rows of task '{task.name}'; give others")
 
 
 def _plain(given: Input) -> tuple[str, ...]:
@@ -83,17 +107,21 @@ def _refuse_file(task: Task, path: Path) -> None:
     if any(isinstance(text, str) != single for text in some):
         have, want = ("pairs of texts", "single texts") if single else ("single texts", "pairs of texts")
         raise Refused(f"{path}: holds {have}, and task '{task.name}' is on {want}; give a file of these")
-    if len(some) < LOOKED_AT:
-        unseen(task, some)
+    if len(some) < LOOKED_AT and all(map(exam(task), some)):
+        _refuse_exam(task, len(some))
 
 
-def refuse_cache(cache: CacheSettings) -> None:
-    """A folder that cannot be, or be written to."""
-    folder = Path(cache.folder).expanduser()
-    if not cache.folder:
-        return
+def cache_folder(cache: CacheSettings, run_folder: Path) -> Path:
+    """Where what teachers say is kept: beside the run folders, so that they share it."""
+    return Path(cache.folder).expanduser() if cache.folder else run_folder.parent / ".teachers"
+
+
+def refuse_cache(folder: Path) -> None:
+    """One that cannot be, or be written to."""
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not there.is_dir():
         raise Refused(f"cache.folder: {there}: is a file, not a folder; name another")
+    if (folder / LOCK).is_dir():
+        raise Refused(f"cache.folder: {folder / LOCK}: is a folder, where a file must be; remove it, or name another")
     if not os.access(there, os.W_OK):
         raise Refused(f"cache.folder: {there}: cannot be written to; name another")

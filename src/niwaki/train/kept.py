@@ -58,7 +58,8 @@ class Kept:
         with self._lock(fcntl.LOCK_SH):
             fault = fault_in_block(place)
             if fault is None:
-                os.utime(place)
+                with contextlib.suppress(OSError):  # a folder that is only read has no use to remember
+                    os.utime(place)
                 self._in_use.add(place)
                 return self._read(place)
         say(f"{fault}; the teacher is asked again")
@@ -78,9 +79,15 @@ class Kept:
         Those that are there already take nothing more, and stay."""
         if not self.folder.is_dir():
             return sum(wanted.values()) <= self.limit
+        if not self._found(wanted):
+            return True  # nothing has to be written, nor to go
         with self._lock(fcntl.LOCK_EX):
-            self._in_use |= {place for key in wanted if (place := self._place(key)).exists()}
-            return self._make_room(self.missing(wanted))
+            return self._make_room(self._found(wanted))
+
+    def _found(self, wanted: Mapping[str, int]) -> int:
+        """Notes those that are there as used, and gives the bytes of the others."""
+        self._in_use |= {place for key in wanted if (place := self._place(key)).exists()}
+        return self.missing(wanted)
 
     def missing(self, wanted: Mapping[str, int]) -> int:
         """Bytes of those that are not there."""
