@@ -55,7 +55,10 @@ NETWORKS = {
     "averaging": {"lr": 1e-2, "batch": 128, "dropout": 0.1},
 }  # as the recipes of these names
 NETWORK_EPOCHS = {"rotten_tomatoes": 4.0, "sst2": 3.0}
-NETWORK_TEXTS = 30_000  # unlabelled, for the taught one
+NETWORK_TEXTS = {
+    "rotten_tomatoes": 30_000,
+    "sst2": 120_000,
+}  # unlabelled, for the taught one: some for each labelled row
 
 SIZES = (0, 1_250, 5_000, 10_000, 20_000)  # of the transfer set
 SIZE_BATCHES, SIZE_STEPS, SIZE_SCORES = 200, 2_000, 20  # in an epoch of the rows alone; the same for every size
@@ -92,7 +95,7 @@ def network(kind: str, task: str, taught: bool) -> list[Stage]:
     train, methods = {**NETWORKS[kind], "epochs": NETWORK_EPOCHS[task]}, [{"use": kind}]
     if not taught:
         return [{"name": "student", "methods": methods, "train": train}]
-    texts = {"transfer": NETWORK_TEXTS, "texts": "" if task == "rotten_tomatoes" else str(sentences())}
+    texts = {"transfer": NETWORK_TEXTS[task], "texts": "" if task == "rotten_tomatoes" else str(sentences())}
     return [{"name": "student", "teacher": "teacher", "methods": [*methods, {"use": "logits"}], "train": {**train, **texts}}]  # fmt: skip
 
 
@@ -100,7 +103,7 @@ def sentences() -> Path:
     """The embedded reviews' sentences as a file, for tasks that bring no texts of their own."""
     path = Path("runs") / "distil-sentences.txt"
     if not path.exists():
-        write_text(path, "\n".join(" ".join(one.split()) for one in imdb_sentences(4 * NETWORK_TEXTS, 0)))
+        write_text(path, "\n".join(" ".join(one.split()) for one in imdb_sentences(NETWORK_TEXTS["sst2"], 0)))
     return path
 
 

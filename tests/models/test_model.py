@@ -388,6 +388,17 @@ def test_a_model_may_be_saved_over_its_own_folder(folder, edited):
         assert torch.equal(tiny.logits(load_folder(path), tiny.batch(model)), before)
 
 
+def test_numbers_of_a_head_that_was_trained_elsewhere_are_what_it_says(tmp_path):
+    """A stock one has no units in its config. A head that has to be made up has no numbers to keep."""
+    model = tiny.model(labels=["value"])
+    model.save(tmp_path)
+    batch, units = tiny.batch(model), {"kind": "number", "mean": 500.0, "scale": 20.0}
+    again = load_folder(tmp_path, Head(["value"], answer=units))
+    torch.testing.assert_close(500 + 20 * tiny.logits(again, batch), tiny.logits(model, batch), rtol=0, atol=1e-3)
+    tiny.model(labels=["a", "b", "c"]).save(tmp_path)
+    assert load_folder(tmp_path, Head(["value"], answer=units)).network.classifier.bias.abs().max() < 1
+
+
 @pytest.mark.parametrize("edited", [False, True])
 def test_numbers_in_other_units_stay_the_same_numbers(tmp_path, edited):
     """A model that was trained on other rows keeps what it has learnt, whatever mean and scale the new rows have."""

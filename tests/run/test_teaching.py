@@ -387,6 +387,17 @@ def test_a_teacher_that_would_answer_by_chance_is_refused(recipe, tmp_path):
     make_plan(recipe(other, learner(methods=[{"use": "tinybert", "prediction": 0.0}], teacher="other")), "x")
 
 
+def test_a_teacher_with_labels_of_its_own_is_none(recipe, tmp_path):
+    """As many, and other ones: what it says of sports is not said of films. The same in capitals are the same."""
+    for number, labels in enumerate((["sports", "politics"], ["GOOD", "Bad"])):
+        asked = recipe({"name": "other", "model": guest(tmp_path / str(number), labels=labels)}, learner(teacher="other"))  # fmt: skip
+        if number:
+            make_plan(asked, "x")
+        else:
+            with pytest.raises(Refused, match=r"would answer by chance: .* has no head for the task's 2 labels \(bad, good\)"):  # fmt: skip
+                make_plan(asked, "x")
+
+
 LAYERS = {"use": "tinybert", "prediction": 0.0}
 
 

@@ -11,6 +11,8 @@ from niwaki.models.anatomy import Network, anatomy_of, family_of
 from niwaki.models.labels import name_labels
 from niwaki.models.skeleton import WHOLE, WRITTEN
 
+PLAIN_UNITS = {"mean": 0.0, "scale": 1.0}  # of a head that was trained elsewhere: what it says is the number
+
 
 @dataclass(frozen=True)
 class Head:

@@ -17,9 +17,24 @@ def labels_in(config: dict[str, Any]) -> list[str]:
 
 def moved(config: dict[str, Any], labels: list[str]) -> list[int]:
     """Where each of the labels was in a config that has the same ones in another order; empty where it has not."""
+    have, wanted = _compared(config, labels)
+    return [have.index(name) for name in wanted] if have != wanted and sorted(have) == sorted(wanted) else []
+
+
+def named_otherwise(config: dict[str, Any], labels: list[str]) -> bool:
+    """Whether a config has as many outputs and names other things: its head answers another question. One output, and names that
+    only count (LABEL_0 …), do not say what they mean."""
+    have, wanted = _compared(config, labels)
+    counted = all(name.casefold().removeprefix("label_") == str(number) for number, name in enumerate(have))
+    return len(wanted) > 1 and not counted and sorted(have) != sorted(wanted)
+
+
+def _compared(config: dict[str, Any], labels: list[str]) -> tuple[list[str], list[str]]:
+    """The names in a config that has as many, else none, and the labels: without regard to case, unless labels differ in it alone."""
     names = config.get("id2label")
     have = labels_in(config) if isinstance(names, dict) and len(names) == len(labels) else []
-    return [have.index(name) for name in labels] if have != labels and sorted(have) == sorted(labels) else []
+    same = str.casefold if len({label.casefold() for label in labels}) == len(labels) else str
+    return [same(name) for name in have], [same(name) for name in labels]
 
 
 def name_labels(network: Network, labels: list[str], where: str) -> None:

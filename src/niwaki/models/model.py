@@ -22,8 +22,8 @@ from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.config_rules import CONFIG, MOST_BYTES
 from niwaki.models.edit import Edit
 from niwaki.models.forms.sparse import Sparse, refuse_misfits
-from niwaki.models.head import Head, rescale
-from niwaki.models.labels import labels_in, moved, name_labels
+from niwaki.models.head import PLAIN_UNITS, Head, rescale
+from niwaki.models.labels import labels_in, moved, name_labels, named_otherwise
 from niwaki.models.skeleton import attention, build, checked_config, read_config
 from niwaki.models.ties import distinct, spelled_out
 from niwaki.models.tokenizer_settings import check_folder
@@ -177,6 +177,8 @@ def skeleton_of(folder: Path, head: Head | None = None) -> Model:
 
 def has_head(folder: Path, head: Head) -> bool:
     """Whether the folder's weights have such a head; without one it would be made up. An edited model keeps the one it has."""
+    if named_otherwise(read_config(folder), head.labels):
+        return False
     if (folder / BLUEPRINT).exists():
         return True
     network, there = skeleton_of(folder, head).network, header(folder / WEIGHTS).tensors
@@ -289,7 +291,8 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
         for parameter in network.get_submodule(final).parameters():
             parameter.data = parameter.data[order]
     if asked:
-        rescale(network, before, asked.answer)
+        trained = not any(_of_head(name, anatomy_of(network).body) for name in _lacking(missing))
+        rescale(network, before if before or not trained else PLAIN_UNITS, asked.answer)
     return network.eval()
 
 
@@ -306,9 +309,14 @@ def _kind_that_fits(config: dict[str, Any], found: Header, folder: Path) -> Any:
     return type(skeleton)
 
 
+def _lacking(found: dict[str, Any]) -> list[str]:
+    """Tensors that transformers filled with random numbers."""
+    return sorted([*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])])
+
+
 def _refuse_holes(network: Network, found: dict[str, Any], folder: Path, may_lack_head: bool) -> None:
     """transformers fills what the file lacks with random numbers; only a head that is asked for anew may be so filled."""
     body = anatomy_of(network).body
-    for name in sorted([*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])]):
+    for name in _lacking(found):
         if not (may_lack_head and _of_head(name, body)):
             raise Refused(f"{folder / WEIGHTS}: tensor '{name}' is missing or of another shape than {CONFIG} says")

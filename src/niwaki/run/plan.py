@@ -219,18 +219,18 @@ def refuse_untaught(plan: Plan) -> None:
             line = plan.line(name)
             if not _taught(line, plan.task.head):
                 made = any(method.forgets for one in line for method in one.methods)
-                why = "its head is a new one" if made else f"{line[0].source} has no head for the task's {len(plan.task.labels)} labels"  # fmt: skip
+                why = "its head is a new one" if made else f"{line[0].source} has no head for the task's {len(plan.task.labels)} labels ({', '.join(plan.task.labels[:4])})"  # fmt: skip
                 raise Refused(f"stage '{stage.spec.name}': its teacher '{name}' would answer by chance: {why}, and nothing trains one; give that stage a train block for answers, or name a fine-tuned model")  # fmt: skip
 
 
 def _taught(line: list[PlannedStage], head: Head) -> bool:
     """Whether the last of these stages, each of which starts from the one before, has a head that was trained."""
-    taught = has_head(line[0].source, head)
-    for stage in line:
-        train = stage.spec.train
-        trained = train is not None and answers_trained(stage.methods, train.labelled)
-        taught = trained or (taught and not any(method.forgets for method in stage.methods))
-    return taught
+    for stage in reversed(line):
+        if stage.spec.train and answers_trained(stage.methods, stage.spec.train.labelled):
+            return True
+        if any(method.forgets for method in stage.methods):
+            return False
+    return has_head(line[0].source, head)
 
 
 def _these(labels: set[str]) -> str:
