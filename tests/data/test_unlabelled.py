@@ -96,3 +96,13 @@ def test_what_holds_no_texts_is_told_what_would(tmp_path):
     for path in (tmp_path, tmp_path / "README.md"):
         with pytest.raises(Refused, match=r"is no file of texts, and holds none; there is: \.txt"):
             list(texts(path))
+
+
+def test_a_folder_of_lines_and_tables_says_which_it_means(tmp_path):
+    (tmp_path / "LICENSE.txt").write_text("all rights\n")
+    assert [*texts(tmp_path)] == ["all rights"]
+    (tmp_path / "train.csv").write_text("text\na film\n")
+    with pytest.raises(
+        Refused, match=r"holds both lines of text \(LICENSE.txt\) and tables \(train.csv\); name the file"
+    ):
+        [*texts(tmp_path)]

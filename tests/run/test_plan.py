@@ -88,7 +88,9 @@ def test_the_order_of_methods_counts(values):
 
 def test_the_start_and_the_teacher_count(values):
     assert differing(keys(values), keys(with_stage(values, 2, start="teacher"))) == ["int8"]
-    assert "int8" in differing(keys(values), keys(with_stage(values, 2, teacher="teacher")))
+    taught = {"methods": [{"use": "logits"}], "train": {"epochs": 1}}
+    one, other = (keys(with_stage(values, 2, **taught, teacher=name)) for name in ("teacher", "student"))
+    assert differing(one, other) == ["int8"]
 
 
 def test_seed_and_task_settings_count_for_all(values):

@@ -315,6 +315,30 @@ def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
     assert not list((tmp_path / "runs" / "one").glob("stages/*"))
 
 
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ({"name": "small", "teacher": "teacher", "methods": [{"use": "int8"}]}, r"stages\.1\.teacher: nothing is learnt from it without a train block"),
+        (learner(methods=[{"use": "tinybert", "prediction": 0.0}], patience=2), r"stages\.1\.train\.patience: nothing in the stage trains answers"),
+        (learner(methods=[{"use": "cosine"}], patience=2, labelled=False, augment=1), r"stages\.1\.train\.patience: nothing in the stage trains answers"),
+    ],
+)  # fmt: skip
+def test_what_would_do_nothing_is_refused(recipe, stage, said):
+    with pytest.raises(Refused, match=said):
+        recipe(stage)
+    recipe(learner(patience=2))
+
+
+def test_a_network_for_single_texts_is_refused_where_there_are_two(tmp_path):
+    rows = tmp_path / "pairs.csv"
+    rows.write_text("premise,hypothesis,label\n" + "".join(f"{text},{text},{label}\n" for text, label in tiny.sentences(80)))  # fmt: skip
+    single, pairs = (guest(tmp_path / name, family="averaging", niwaki_texts=count) for name, count in (("single", 1), ("pairs", 2)))  # fmt: skip
+    asked = {"task": "classification", "data": {"path": str(rows)}, "stages": [{"name": "one", "train": TRAIN}]}
+    make_plan(parse({"model": pairs, **asked}), "x")
+    with pytest.raises(Refused, match="single: was made for single texts, and task 'classification' is on several"):
+        make_plan(parse({"model": single, **asked}), "x")
+
+
 @pytest.mark.parametrize("methods", [[], [{"use": "student", "layers": 2}]])
 def test_a_teacher_that_no_method_listens_to_is_refused(recipe, methods):
     with pytest.raises(Refused, match=r"stages\.1\.teacher: no method of the stage listens to it"):

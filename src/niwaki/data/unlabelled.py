@@ -39,6 +39,8 @@ def draw(path: Path, count: int, seed: int, passed_over: Callable[[Text], bool] 
 def texts(path: Path, mending: str = "keep one column of text, or name it 'text'") -> Iterator[Text]:
     """Every text of a file, or of all files in a folder that are plain text, else of the tables there."""
     lines = [file for file in plain_files(path) if is_plain(file)]
+    if tables := [file for file in plain_files(path) if lines and kind_of(file)]:
+        raise Refused(f"{path}: holds both lines of text ({lines[0].name}) and tables ({tables[0].name}); name the file that is meant")  # fmt: skip
     for file in lines:
         yield from _lines(file)
     if path.exists() and not lines and not any(kind_of(file) for file in plain_files(path)):

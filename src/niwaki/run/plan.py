@@ -19,13 +19,13 @@ from niwaki.methods._method import Method, answers_trained
 from niwaki.models.head import Head
 from niwaki.models.model import BLUEPRINT, CONFIG, WEIGHTS, Model, has_head, refuse_unless_model, skeleton_of
 from niwaki.models.pieces import own_pieces
-from niwaki.models.skeleton import WRITTEN
+from niwaki.models.skeleton import WRITTEN, read_config
 from niwaki.models.sources import locate
 from niwaki.models.tokenizer_settings import READ
 from niwaki.run.recipe import Recipe, Stage
 from niwaki.run.texts import refuse_cache, refuse_texts
 from niwaki.run.tokens import refuse_other_tokenizers
-from niwaki.tasks._task import Task
+from niwaki.tasks._task import Task, texts_in
 from niwaki.train.precision import resolve
 
 FORMAT = 4  # raised when the code makes other results of the same plan
@@ -128,6 +128,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     plans[0].repeats.extend(plans[1:])
     refuse_other_tokenizers(plans[0], plans[0].shapes)
     refuse_untaught(plans[0])
+    refuse_single(plans[0])
     return plans[0]
 
 
@@ -231,6 +232,14 @@ def _taught(line: list[PlannedStage], head: Head) -> bool:
         if any(method.forgets for method in stage.methods):
             return False
     return has_head(line[0].source, head)
+
+
+def refuse_single(plan: Plan) -> None:
+    """A network without layers that was made for single texts would read two as one."""
+    first = plan.task.inputs(plan.task.splits()["train"].slice(0, 1))[0]
+    for folder in dict.fromkeys(stage.source for stage in plan.stages):
+        if len([*texts_in(first)]) > 1 and read_config(folder).get("niwaki_texts") == 1:
+            raise Refused(f"{folder}: was made for single texts, and task '{plan.task.name}' is on several; start from another model")  # fmt: skip
 
 
 def _these(labels: set[str]) -> str:

@@ -14,7 +14,7 @@ from niwaki.core.files import SHIPPED_RECIPES
 from niwaki.core.settings import Settings, check, faults_of, setting
 from niwaki.meter import Window, meter
 from niwaki.methods import METHODS
-from niwaki.methods._method import Method
+from niwaki.methods._method import Method, answers_trained
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
@@ -209,6 +209,10 @@ def _stage_faults(recipe: Recipe) -> list[str]:
         )
         if stage.teachers and stage.train and not heard:
             faults.append(f"stages.{number}.teacher: no method of the stage listens to it; add one that does, e.g. {{ use = 'logits' }}")  # fmt: skip
+        if stage.teachers and not stage.train:
+            faults.append(f"stages.{number}.teacher: nothing is learnt from it without a train block; add one, e.g. train = {{ epochs = 1 }}, or leave the teacher out")  # fmt: skip
+        if stage.train and stage.train.patience and not answers_trained(made, stage.train.labelled):
+            faults.append(f"stages.{number}.train.patience: nothing in the stage trains answers, so no score tells when to stop; leave it out")  # fmt: skip
     return faults
 
 
