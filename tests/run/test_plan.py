@@ -89,7 +89,7 @@ def test_the_order_of_methods_counts(values):
 def test_the_start_and_the_teacher_count(values):
     assert differing(keys(values), keys(with_stage(values, 2, start="teacher"))) == ["int8"]
     taught = {"methods": [{"use": "logits"}], "train": {"epochs": 1}}
-    one, other = (keys(with_stage(values, 2, **taught, teacher=name)) for name in ("teacher", "student"))
+    one, other = (keys(with_stage(values, 2, **taught, teacher=name)) for name in ("teacher", "pruned"))
     assert differing(one, other) == ["int8"]
 
 
