@@ -237,8 +237,9 @@ def _taught(line: list[PlannedStage], head: Head) -> bool:
 def refuse_single(plan: Plan) -> None:
     """A network without layers that was made for single texts would read two as one."""
     first = plan.task.inputs(plan.task.splits()["train"].slice(0, 1))[0]
+    single = len([*texts_in(first)]) == 1
     for folder in dict.fromkeys(stage.source for stage in plan.stages):
-        if len([*texts_in(first)]) > 1 and read_config(folder).get("niwaki_texts") == 1:
+        if not single and read_config(folder).get("niwaki_texts") == 1:
             raise Refused(f"{folder}: was made for single texts, and task '{plan.task.name}' is on several; start from another model")  # fmt: skip
 
 
