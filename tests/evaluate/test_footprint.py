@@ -35,8 +35,11 @@ def test_flops_of_networks_without_attention_by_hand(packed):
     lstm = (
         2 * 2 * tokens * 4 * 6 * (width + 6)
     )  # two directions, 4 gates of 6 units, each hears the input and the units
+    products = 2 * 2 * tokens * width * 10 + 2 * (
+        2 * 2 * tokens * 5
+    )  # two matrices for 5 columns at two distances, and at each the mean of these in two texts
     wanted = {
-        "averaging": 2 * 2 * tokens * width + 2 * pair * width * hidden + last,
+        "averaging": 2 * 2 * tokens * width + products + 2 * pair * (width + 10) * hidden + last,
         "bilstm": lstm + 2 * 2 * tokens * 12 + 2 * pair * 24 * hidden + last,  # the mean of 12 states in two texts
         "cnn": 2 * tokens * (1 + 2 + 3) * width * 6 + 2 * pair * 18 * hidden + last,
     }

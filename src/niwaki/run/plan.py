@@ -25,7 +25,7 @@ from niwaki.models.tokenizer_settings import READ
 from niwaki.run.recipe import Recipe, Stage
 from niwaki.run.texts import refuse_cache, refuse_texts
 from niwaki.run.tokens import refuse_other_tokenizers
-from niwaki.tasks._task import Task, texts_in
+from niwaki.tasks._task import Task
 from niwaki.train.precision import resolve
 
 FORMAT = 4  # raised when the code makes other results of the same plan
@@ -236,8 +236,7 @@ def _taught(line: list[PlannedStage], head: Head) -> bool:
 
 def refuse_single(plan: Plan) -> None:
     """A network without layers that was made for single texts would read two as one."""
-    first = plan.task.inputs(plan.task.splits()["train"].slice(0, 1))[0]
-    single = len([*texts_in(first)]) == 1
+    single = len([*plan.task.texts(plan.task.splits()["train"].slice(0, 1))]) == 1
     for folder in dict.fromkeys(stage.source for stage in plan.stages):
         if not single and read_config(folder).get("niwaki_texts") == 1:
             raise Refused(f"{folder}: was made for single texts, and task '{plan.task.name}' is on several; start from another model")  # fmt: skip

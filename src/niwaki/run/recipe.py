@@ -204,12 +204,11 @@ def _stage_faults(recipe: Recipe) -> list[str]:
                 faults.append(
                     f"{path}: '{values['use']}' acts while training; give the stage a train block, e.g. train = {{ epochs = 1 }}"
                 )
-        heard = any(method.needs_teacher or method.may_have_teacher for method in made) or len(made) < len(
-            stage.methods
-        )
-        if stage.teachers and stage.train and not heard:
+        known = len(made) == len(stage.methods)
+        heard = any(method.needs_teacher or method.may_have_teacher for method in made)
+        if stage.teachers and stage.train and known and not heard:
             faults.append(f"stages.{number}.teacher: no method of the stage listens to it; add one that does, e.g. {{ use = 'logits' }}")  # fmt: skip
-        if stage.teachers and not stage.train:
+        if stage.teachers and not stage.train and known and not any(method.needs_training for method in made):
             faults.append(f"stages.{number}.teacher: nothing is learnt from it without a train block; add one, e.g. train = {{ epochs = 1 }}, or leave the teacher out")  # fmt: skip
         if stage.train and stage.train.patience and not answers_trained(made, stage.train.labelled):
             faults.append(f"stages.{number}.train.patience: nothing in the stage trains answers, so no score tells when to stop; leave it out")  # fmt: skip
