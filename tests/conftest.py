@@ -45,6 +45,17 @@ def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
+def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same BERT as in `bert_folder` without a task head, as after pretraining."""
+    import tiny
+
+    folder, model = tmp_path_factory.mktemp("encoder"), tiny.model("bert", ffn=256)
+    model.network.base_model.save_pretrained(folder)
+    model.tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def bert_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A stock BERT checkpoint of 3 layers as a folder."""
     import tiny

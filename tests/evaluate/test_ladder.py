@@ -209,13 +209,14 @@ def test_the_commonest_answer_has_its_share(made, bert_folder):
     assert scored(task, fitted("majority", task, bert_folder)) == pytest.approx(test.count(common) / len(test))
 
 
-def test_the_ladder_is_metered_and_the_same_again(made, bert_folder, quick):
-    first, outcomes = climb(made["label"], bert_folder, meter)
-    again, same = climb(made["label"], bert_folder, meter)
+def test_the_ladder_is_metered_and_the_same_again(made, encoder_folder, quick):
+    first, outcomes = climb(made["label"], encoder_folder, meter)
+    again, same = climb(made["label"], encoder_folder, meter)
     rungs = first["rungs"]
     assert [rung["kind"] for rung in rungs] == list(ORDER)
     assert outcomes.shape[:2] == (4, made["label"].splits()["test"].num_rows)
-    assert first["name"] == max(rungs, key=lambda rung: rung["validation"])["name"]
+    assert [rung["transformer"] for rung in rungs] == [False, False, False, True]
+    assert first["name"] == max(rungs[:3], key=lambda rung: rung["validation"])["name"]
     seconds = [rung["spent"]["seconds"] for rung in rungs]
     assert all(second > 0 for second in seconds) and sum(seconds) <= first["spent"]["seconds"]
     for rung, number in zip(rungs, outcomes, strict=True):
@@ -246,7 +247,28 @@ def test_a_rung_without_an_answer_is_passed_over_with_a_reason(made, bert_folder
     assert list(told["passed_over"]) == ["static", "frozen"]
     reason = "averaged static vectors + linear model: passed over, an average of words says nothing of where"
     assert told["passed_over"]["static"].startswith(reason) and told["passed_over"]["static"] in said
-    assert climb(made["label"], bert_folder, meter)[0]["passed_over"] == {}
+
+
+def test_the_chosen_baseline_runs_no_transformer_even_where_the_frozen_encoder_is_better(made, encoder_folder, quick, monkeypatch):  # fmt: skip
+    task = made["label"]
+    gold = dict(zip(task.inputs(task.splits()["validation"]), task.gold(task.splits()["validation"]), strict=True))
+    gold |= dict(zip(task.inputs(task.splits()["test"]), task.gold(task.splits()["test"]), strict=True))
+    monkeypatch.setattr(Frozen, "fit", lambda rung: lambda inputs: [gold[text] for text in inputs])
+    monkeypatch.setattr(ladder, "ORDER", ("majority", "frozen"))
+    found, _ = climb(task, encoder_folder, meter)
+    assert found["rungs"][1]["score"]["value"] == 1.0
+    assert found["name"] == found["rungs"][0]["name"] and found["passed_over"] == {}
+
+
+def test_no_baseline_is_built_on_a_model_that_is_already_fine_tuned(made, bert_folder, tmp_path, quick):
+    """`bert_folder` has a task head. Word vectors from elsewhere have not seen the labels."""
+    found, _ = climb(made["label"], bert_folder, meter)
+    assert [rung["kind"] for rung in found["rungs"]] == ["majority", "tfidf"]
+    assert list(found["passed_over"]) == ["static", "frozen"]
+    assert all("already fine-tuned (its weights hold a task head (classifier." in why for why in found["passed_over"].values())  # fmt: skip
+    vectors = write_vectors(tmp_path, "film 1 2\nplot 2 1\n")
+    found, _ = climb(made["label"], bert_folder, meter, str(vectors))
+    assert [rung["kind"] for rung in found["rungs"]] == ["majority", "tfidf", "static"]
 
 
 def test_many_rows_are_sampled_and_that_is_said(made, bert_folder):

@@ -31,9 +31,9 @@ def test_every_rung_then_the_best_and_the_deployed_stage(run: Path) -> None:
     # a rung's own spending; a stage's is 2.4 kJ and 60 s, and int8 comes through four of them
     assert table(run)[2:] == [
         "| majority class | 50.0 % (47.0–53.0 %) | +33.6 points | 60 s | 10 J (6.0–15 J, estimated) |",
-        "| TF-IDF + linear SVM | 76.7 % (74.2–79.2 %) | +6.9 points | 60 s | 20 J (12–30 J, estimated) |",
+        "| TF-IDF + linear SVM (best in validation) | 76.7 % (74.2–79.2 %) | +6.9 points | 60 s | 20 J (12–30 J, estimated) |",
         "| averaged static vectors | 74.0 % (71.4–76.6 %) | +9.6 points | 60 s | 30 J (18–45 J, estimated) |",
-        "| frozen encoder (best in validation) | 78.0 % (75.5–80.5 %) "
+        "| frozen encoder (a transformer too) | 78.0 % (75.5–80.5 %) "
         "| +5.6 points (−0.1 to +11.3): no difference shown | 60 s | 40 J (24–60 J, estimated) |",
         "| teacher (best stage) | 83.6 % (81.4–85.8 %) |  | 60 s | 2.4 kJ (1.4–3.6 kJ, estimated) |",
         "| int8 (deployed) | 82.0 % (79.7–84.4 %) |  | 4.0 min | 9.6 kJ (5.8–14 kJ, estimated) |",

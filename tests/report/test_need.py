@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from niwaki import report
+from niwaki.core import files
 
-from .runs import add_comparisons, add_ladder, add_seeds, make_run
+from .runs import add_comparisons, add_ladder, add_seeds, change, make_run, score
 
 RUNG = "TF-IDF + linear SVM"  # 76.7 % (74.2–79.2 %); the best stage, teacher, 83.6 % (81.4–85.8 %)
 
@@ -91,4 +92,58 @@ def test_without_a_baseline_or_a_stage(run: Path) -> None:
     assert "Not known: stages and baseline are not both scored yet." in (run / "report.html").read_text()
     (run / "baseline.json").unlink()
     report.write(run)
-    assert "Not known: no baseline was run beside the stages." in (run / "report.md").read_text()
+    assert "Not known: no baseline without a transformer was run." in (run / "report.md").read_text()
+
+
+FROZEN = "frozen encoder"  # 78.0 %
+
+
+@pytest.mark.parametrize("best", [FROZEN, RUNG], ids=["chosen by an older niwaki", "as now"])
+def test_a_frozen_encoder_never_says_that_no_transformer_is_needed(run: Path, best: str) -> None:
+    """It is better than every stage, and still a transformer: the question is answered by the best baseline without one."""
+    add_ladder(run, best)
+    add_comparisons(run, ("teacher", FROZEN, -0.02, -0.03, -0.01), ("teacher", RUNG, 0.069, 0.044, 0.094))
+    said = report.write(run)["verdict"]
+    assert said["transformer"]["needed"] == "yes" and FROZEN not in said["transformer"]["sentence"]
+    assert said["sentence"].startswith("Deploy ") and FROZEN not in said["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "needed", "words"),
+    [
+        ((0.056, 0.03, 0.08), "yes", "Fine-tuning is worth it: "),
+        ((0.001, -0.01, 0.01), "not shown", "Fine-tuning may not be needed, but "),
+        ((-0.02, -0.03, -0.01), "no", "Fine-tuning does not help here, but "),
+        ((), "probably", "Fine-tuning is probably worth it: "),
+    ],
+)
+def test_a_frozen_encoder_says_whether_fine_tuning_is_needed(run: Path, ends: tuple, needed: str, words: str) -> None:
+    add_ladder(run)
+    if ends:
+        add_comparisons(run, ("teacher", FROZEN, *ends))
+    else:
+        rungs = files.read_json(run / "baseline.json")["rungs"]
+        change(run / "baseline.json", rungs=[*rungs[:-1], {**rungs[-1], "score": score(0.80)}])
+    said = report.write(run)["verdict"]["fine_tuning"]
+    assert said["needed"] == needed and said["sentence"].startswith(words)
+    for name in ("report.md", "report.html"):
+        assert said["sentence"].replace(" %", "\u00a0%") in (run / name).read_text().replace(" %", "\u00a0%")
+
+
+def test_baselines_that_were_not_run_are_named_with_the_reason(run: Path) -> None:
+    add_ladder(run)
+    rungs = files.read_json(run / "baseline.json")["rungs"][:2]
+    reason = "frozen encoder: passed over, because the recipe's model is already fine-tuned"
+    change(run / "baseline.json", rungs=rungs, passed_over={"frozen": reason})
+    made = report.write(run)
+    assert made["baselines_not_run"] == [reason] and made["verdict"]["fine_tuning"] is None
+    assert f"- {reason}." in (run / "report.md").read_text()
+    assert "model is already fine-tuned" in (run / "report.html").read_text()
+
+
+def test_without_a_baseline_that_is_free_of_transformers_nothing_is_answered(run: Path) -> None:
+    add_ladder(run)
+    rungs = files.read_json(run / "baseline.json")["rungs"][3:]
+    change(run / "baseline.json", rungs=rungs, name=FROZEN, kind="frozen")
+    made = report.write(run)
+    assert made["baseline"] is None and made["verdict"]["transformer"] is None

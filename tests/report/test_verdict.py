@@ -33,6 +33,7 @@ def facts(*stages: dict[str, Any], baseline: float | None = None) -> dict[str, A
         "unfinished": [item["name"] for item in stages if item["score"] is None],
         "baseline": None if baseline is None else stage("TF-IDF", baseline),
         "comparisons": [],
+        "ladder": [],
     }
 
 

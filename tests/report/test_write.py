@@ -25,10 +25,11 @@ STAGE = FIGURES | {
 }
 TOP = {
     *("schema", "name", "created", "niwaki", "seed", "model", "task", "metric", "unfinished", "stages", "reference"),
-    *("baseline", "ladder", "comparisons", "race", "spent", "reproduce", "verdict", "payback"),
+    *("baseline", "baselines_not_run", "ladder", "comparisons", "race", "spent", "reproduce", "verdict", "payback"),
 }
 PAIR = {"difference", "low", "high", "shown", "words"}
 RUNG = {
+    "transformer",
     *("name", "kind", "note", "validation", "score", "score_low", "score_high", "score_rows", "scores", "making"),
     "gain",
 }
@@ -84,7 +85,16 @@ def check_schema(made: dict[str, Any]) -> None:
         assert all(set(stage["energy"][key]) == READING for key in ("making", "per_1000"))
     assert set(made["reference"]) == FIGURES | {"stage"}
     assert set(made["spent"]) == {"stages", "total", "lost"}
-    assert set(made["verdict"]) == {"deploy", "best", "keep", "cost", "sentence", "reasons", "transformer"}
+    assert set(made["verdict"]) == {
+        "deploy",
+        "best",
+        "keep",
+        "cost",
+        "sentence",
+        "reasons",
+        "transformer",
+        "fine_tuning",
+    }
     assert set(made["verdict"]["transformer"]) == {"needed", "gain", "sentence", "short"}
 
 

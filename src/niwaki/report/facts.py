@@ -5,7 +5,7 @@ from typing import Any
 from niwaki.report.comparisons import comparisons
 from niwaki.report.curves import curve
 from niwaki.report.folder import Run, mapping, mappings, number
-from niwaki.report.ladder import ladder
+from niwaki.report.ladder import ladder, without_transformer
 from niwaki.report.readings import reading, spent
 from niwaki.report.scores import over_seeds, quality
 from niwaki.report.worth import letters
@@ -34,8 +34,9 @@ def facts(run: Run) -> Facts:
         "unfinished": _unfinished(run, stages),
         "stages": stages,
         "reference": reference,
-        "baseline": _baseline(run.baseline),
+        "baseline": _baseline(without_transformer(run.baseline)),
         "ladder": rungs,
+        "baselines_not_run": [str(reason) for reason in mapping(run.baseline.get("passed_over")).values()],
         "comparisons": comparisons(run.comparisons, metric, [item["name"] for item in stages + rungs]),
         "race": {key: number(run.speed.get(key)) for key in ("texts", "rounds", "batch")} if run.speed else None,
         "spent": spent(run.ledger, [stage["name"] for stage in stages]),

@@ -20,10 +20,25 @@ def _rung(rung: Facts) -> Facts:
     return {
         "name": str(rung.get("name") or "baseline"),
         **texts,
+        "transformer": uses_transformer(rung),
         "validation": number(rung.get("validation")),
         **quality(rung.get("score")),
         "making": reading(rung.get("spent")),
     }
+
+
+def uses_transformer(rung: Facts) -> bool:
+    """A frozen encoder is a transformer too; runs made before this was written down name its kind only."""
+    return bool(rung.get("transformer", rung.get("kind") == "frozen"))
+
+
+def without_transformer(baseline: Facts) -> Facts:
+    """The best baseline on the validation rows that runs no transformer: the only one that can show that none is needed."""
+    found = [rung for rung in mappings(baseline.get("rungs")) if not uses_transformer(rung)]
+    if not found:
+        return {} if uses_transformer(baseline) else baseline
+    chosen = max(found, key=lambda rung: number(rung.get("validation")) or 0.0)
+    return {**baseline, **chosen} if chosen.get("name") != baseline.get("name") else baseline
 
 
 def climb(facts: Facts) -> list[Facts]:
@@ -42,11 +57,17 @@ def _gain(facts: Facts, best: Facts, rung: Facts) -> Facts | None:
 def steps(facts: Facts) -> list[Facts]:
     """The rows of the ladder's table: the rungs, then the best stage and the deployed one with all that made them."""
     several, stages = len(facts["ladder"]) > 1, {stage["name"]: stage for stage in facts["stages"]}
-    chosen = facts["baseline"]["name"] if several else None
-    rungs = [{**rung, "role": "best in validation" if rung["name"] == chosen else ""} for rung in facts["ladder"]]
+    chosen = facts["baseline"]["name"] if several and facts["baseline"] else None
+    rungs = [{**rung, "role": _role(rung, chosen)} for rung in facts["ladder"]]
     best, deploy = facts["verdict"]["best"], facts["verdict"]["deploy"]
     roles = {best: "best stage, deployed"} if best == deploy else {best: "best stage", deploy: "deployed"}
     return rungs + [_step(facts, stages[name], role) for name, role in roles.items() if name in stages]
+
+
+def _role(rung: Facts, chosen: str | None) -> str:
+    if rung["transformer"]:
+        return "a transformer too"
+    return "best in validation" if rung["name"] == chosen else ""
 
 
 def _step(facts: Facts, stage: Facts, role: str) -> Facts:

@@ -3,6 +3,9 @@
 Where the two were compared on the same test rows, the 95 % interval of their difference decides: "yes" where it is above
 0, "not shown" where it holds 0, "no" where it is below. Else their two intervals do: "not shown" where the baseline's
 score is inside or above the stage's, "probably" where they overlap, "yes" where they are apart.
+
+Only baselines without a transformer answer this question. A linear model on a frozen encoder runs one, so it answers another:
+whether fine-tuning is needed (`fine_tuning`), by the same rule.
 """
 
 from typing import Any
@@ -10,6 +13,12 @@ from typing import Any
 from niwaki.report import figures
 from niwaki.report.comparisons import between
 
+FINE_TUNING = {
+    "yes": "Fine-tuning is worth it",
+    "probably": "Fine-tuning is probably worth it",
+    "not shown": "Fine-tuning may not be needed, but a linear model on the frozen encoder still runs the whole transformer",
+    "no": "Fine-tuning does not help here, but a linear model on the frozen encoder still runs the whole transformer",
+}
 Facts = dict[str, Any]
 
 
@@ -24,12 +33,38 @@ def need(facts: Facts, best: Facts) -> Facts | None:
     return {"gain": best["score"] - baseline["score"], **_by_intervals(metric, best, baseline)}
 
 
+def fine_tuning(facts: Facts, best: Facts) -> Facts | None:
+    """{"needed", "gain", "sentence"}: the best stage against a frozen encoder; None where none was scored."""
+    frozen = max(
+        (rung for rung in facts["ladder"] if rung["transformer"] and rung["score"] is not None),
+        key=lambda rung: rung["validation"] or 0.0,
+        default=None,
+    )
+    if frozen is None:
+        return None
+    paired = between(facts, best["name"], frozen["name"])
+    gain = paired["difference"] if paired else best["score"] - frozen["score"]
+    needed = _needed(best, frozen, paired)
+    metric = facts["metric"]
+    both = f"{best['name']}, the best stage, scores {figures.scored(metric, best)}, {frozen['name']} {figures.scored(metric, frozen)}"
+    rows = f"; on the same test rows: {paired['words']}" if paired else ""
+    return {"needed": needed, "gain": gain, "sentence": f"{FINE_TUNING[needed]}: {both}{rows}."}
+
+
+def _needed(best: Facts, baseline: Facts, paired: Facts | None) -> str:
+    if paired:
+        return "not shown" if not paired["shown"] else "yes" if paired["low"] > 0 else "no"
+    return str(_by_intervals(None, best, baseline)["needed"])
+
+
 def answer(facts: Facts) -> str:
     """The sentence under the question, whatever is known."""
     if facts["verdict"]["transformer"]:
         return str(facts["verdict"]["transformer"]["sentence"])
     missing = (
-        "stages and baseline are not both scored yet" if facts["baseline"] else "no baseline was run beside the stages"
+        "stages and baseline are not both scored yet"
+        if facts["baseline"]
+        else "no baseline without a transformer was run"
     )
     return f"Not known: {missing}."
 

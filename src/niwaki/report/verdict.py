@@ -6,7 +6,7 @@
 3. Of those, the one with the least cost is deployed. Cost is the first of these that is known for all of them: energy
    per 1000 texts, time per text (1 ÷ throughput), median latency, bytes on disk. Costs within 5 % of the least are a
    tie, which the smallest file wins, then the higher score.
-4. Where the simple baseline would do, or is better (`report/need.py`), the sentence says so.
+4. Where a baseline without a transformer would do, or is better (`report/need.py`), the sentence says so.
 
 With several seeds every score here is the mean over them. A best score that is not above 0 (Matthews can be) has no
 97 %: then only a score as high is good enough.
@@ -17,7 +17,7 @@ from typing import Any
 
 from niwaki.report import figures
 from niwaki.report.comparisons import between
-from niwaki.report.need import need
+from niwaki.report.need import fine_tuning, need
 
 KEEP = 0.97  # share of the best score that a stage must keep
 TIE = 1.05  # costs closer than this are not told apart: repeats of a race differ by as much
@@ -38,7 +38,7 @@ COSTS: dict[str, Cost] = {
 
 
 def verdict(facts: dict[str, Any], keep: float = KEEP) -> dict[str, Any]:
-    """{"deploy", "best", "keep", "cost", "sentence", "reasons", "transformer"} from the facts of a run."""
+    """{"deploy", "best", "keep", "cost", "sentence", "reasons", "transformer", "fine_tuning"} from the facts of a run."""
     scored = [stage for stage in facts["stages"] if stage["score"] is not None]
     if not scored:
         sentence = "No stage is finished yet, so there is nothing to deploy."
@@ -50,6 +50,7 @@ def verdict(facts: dict[str, Any], keep: float = KEEP) -> dict[str, Any]:
             "sentence": sentence,
             "reasons": [],
             "transformer": None,
+            "fine_tuning": None,
         }
     best = max(scored, key=lambda stage: stage["score"])
     enough = [stage for stage in scored if stage["score"] >= floor(best, keep)]
@@ -63,6 +64,7 @@ def verdict(facts: dict[str, Any], keep: float = KEEP) -> dict[str, Any]:
         "sentence": _sentence(facts, chosen, best, answer),
         "reasons": _reasons(facts, chosen, best, enough, cost, keep),
         "transformer": answer,
+        "fine_tuning": fine_tuning(facts, best),
     }
 
 

@@ -1,7 +1,7 @@
-"""What a run shows about differences: each stage over its seeds, against the first stage, and against the best baseline."""
+"""What a run shows about differences: each stage over its seeds, against the first stage, the best stage and the best baseline."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,11 @@ def comparisons(plan: Plan, folder: Path) -> dict[str, Any]:
     stages = {stage.spec.name: _of_seeds(plan, folder, stage.spec.name) for stage in plan.stages}
     values = {name: [task.scores(one)[task.metric] for one in found] for name, found in stages.items()}
     best = max(values, key=lambda name: np.mean(values[name]))
-    first, *later = stages
-    rung, of_rung = _best_rung(folder)
-    pairs = [(name, first, stages[first]) for name in later]
-    pairs += [(name, rung, [of_rung]) for name in dict.fromkeys([best, *list(stages)[-1:]])]
+    first = next(iter(stages))
+    pairs = [(name, other, stages[other]) for other in dict.fromkeys([first, best]) for name in stages if name != other]
+    for baseline in _baselines(folder):
+        compared = [best] if baseline.transformer else stages
+        pairs += [(name, baseline.name, [baseline.outcomes]) for name in compared]
     seeds = [one.recipe.seed for one in (plan, *plan.repeats)]
     return {
         "version": 1,
@@ -37,10 +38,20 @@ def _of_seeds(plan: Plan, folder: Path, stage: str) -> Outcomes:
     return [_load(folder / one.stage(stage).folder / OUTCOMES) for one in (plan, *plan.repeats)]
 
 
-def _best_rung(folder: Path) -> tuple[str, np.ndarray]:
-    told = read_json(folder / "baseline.json")
-    number = [rung["name"] for rung in told["rungs"]].index(told["name"])
-    return told["name"], _load(folder / "baseline.npy")[number]
+class Baseline(NamedTuple):
+    name: str
+    transformer: bool
+    outcomes: np.ndarray
+
+
+def _baselines(folder: Path) -> list[Baseline]:
+    """Those that stages are compared with: the best without a transformer, and all that run one."""
+    found = read_json(folder / "baseline.json")
+    outcomes = _load(folder / "baseline.npy")
+    every = [
+        Baseline(one["name"], one["transformer"], scores) for one, scores in zip(found["rungs"], outcomes, strict=True)
+    ]
+    return [one for one in every if one.transformer or one.name == found["name"]]
 
 
 def _load(path: Path) -> np.ndarray:

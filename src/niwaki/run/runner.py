@@ -27,12 +27,13 @@ from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
 from niwaki.models.model import WEIGHTS
 from niwaki.run.comparing import comparisons
-from niwaki.run.plan import Plan, PlannedStage, make_plan
+from niwaki.run.plan import Plan, PlannedStage, digest_of, make_plan
 from niwaki.run.recipe import Recipe, to_toml
 from niwaki.run.texts import cache_folder, refuse_cache
 from niwaki.train.loop import Interrupted
 
 RACE_TEXTS = 192  # the fastest model still takes the 50 ms that a lap should last
+BASELINES = 2  # raised when the same rows and model give other baselines
 ON_DISK, IN_MEMORY = 8, 5  # times the weights while training: two states; weights, gradients, two moments and the best
 Stop = Callable[[], bool]
 
@@ -57,7 +58,7 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
             for stage in one.stages:
                 run_stage(one, stage, folder, ledger, should_stop)
         stop_if_asked(should_stop)
-        rungs = [plan.task.fingerprint(), plan.recipe.model, plan.recipe.vectors]
+        rungs = [BASELINES, plan.task.fingerprint(), digest_of(plan.model_folder), plan.recipe.vectors]
         once(folder / "baseline.json", rungs, lambda: run_baseline(plan, folder, ledger), beside=["baseline.npy"])
         stop_if_asked(should_stop)
         keys = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]

@@ -23,6 +23,7 @@ MOST_SENTENCES = 5000  # every word of which has features of its own
 
 class Frozen(Rung):
     name = "frozen encoder + linear model"
+    transformer = True
     most_rows = 10_000
     passes: ClassVar[dict[str, str]] = {
         "senses": NO_LABELS,

@@ -24,6 +24,10 @@ class Static(Rung):
         "span": "an average of words says nothing of where an answer stands",
     }
 
+    @property
+    def uses_model(self) -> bool:
+        return not self.vectors
+
     def fit(self) -> Answerer:
         if self.task.answer == "tags":
             self.most_rows = MOST_SENTENCES

@@ -1,0 +1,44 @@
+"""Tells a plain pretrained encoder from a model that was already fine-tuned for a task.
+
+The encoder of a fine-tuned model has seen labels. A baseline on top of it would inherit them, so it would no longer be a baseline.
+A fine-tuned encoder that was saved by other tools without its head cannot be recognized.
+"""
+
+from pathlib import Path
+
+import torch
+
+from niwaki.core.errors import Refused
+from niwaki.core.tensor_file import header
+from niwaki.models.anatomy import anatomy_of, family_of
+from niwaki.models.model import BLUEPRINT, WEIGHTS
+from niwaki.models.skeleton import HEADS, build, read_config
+from niwaki.models.ties import distinct
+
+
+def fine_tuned(folder: Path) -> str:
+    """Why the model in `folder` is not a plain pretrained encoder; empty where it is one."""
+    if (folder / BLUEPRINT).exists():
+        return f"niwaki compressed it ({BLUEPRINT})"
+    config = read_config(folder)
+    if any(key.startswith("niwaki_") and value for key, value in config.items()):
+        return "a niwaki stage saved it"
+    names = header(folder / WEIGHTS).tensors.keys() & task_head_tensors(config)
+    return f"its weights hold a task head ({min(names)})" if names else ""
+
+
+def task_head_tensors(config: dict) -> set[str]:
+    """Names of the tensors that any task head of this family has outside the encoder. Heads of pretraining (masked language
+    model, next sentence) have other names; the pooler is part of pretraining too."""
+    if family_of(str(config["model_type"])).writes:
+        return set()  # its head writes text, and comes from pretraining
+    found: set[str] = set()
+    for head in HEADS:
+        try:
+            with torch.device("meta"):
+                network = build({**config, "architectures": [f"AnyFor{head}"]})
+        except Refused:  # the family has no such head
+            continue
+        body = f"{anatomy_of(network).body}."
+        found |= {name for name in distinct(network) if not name.startswith(body) and ".pooler." not in name}
+    return found
