@@ -73,12 +73,17 @@ class Network:
         if len(left):
             batch.left = left.ctypes.data
         threads = max(1, min(threads, len(start), MOST_THREADS, len(start) * self.products // THREAD_PRODUCTS))
-        needed = self.kernels.scratch_bytes(self._model, batch, threads)
-        scratch = getattr(self._local, "scratch", None)
-        if scratch is None or len(scratch) < needed:
-            scratch = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
+        scratch = self.scratch(self.kernels.scratch_bytes(self._model, batch, threads))
         self.kernels.forward(self._model, batch, threads, scratch.ctypes.data, logits.ctypes.data)
         return logits, left
+
+    def scratch(self, needed: int) -> np.ndarray:
+        """The calling thread's memory for one call, at least `needed` bytes. Kernels must not depend on its content: tests override
+        this to fill it with anything."""
+        found: np.ndarray | None = getattr(self._local, "scratch", None)
+        if found is None or len(found) < needed:
+            found = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
+        return found
 
     def _refuse_depths(self, first: int, last: int) -> None:
         if not 0 <= first < last <= self.depth:

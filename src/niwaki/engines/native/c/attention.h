@@ -17,8 +17,14 @@ typedef struct {
     float *step, *zero;
 } AttentionScratch;
 
+/* One head's columns from `from` on: a vector, with 0 in place of columns behind the head. Those belong to the next head, or behind the
+   last head to nobody: rows are as far apart as the widest layer needs, and what a narrower layer leaves unwritten is undefined. */
+static inline Floats load_columns(const float *from, int left) {
+    return left >= LANES ? load(from) : load_first(from, left > 0 ? left : 0);
+}
+
 /* Keys as a matrix with an output for each token: (head_width, tokens), already divided by the root of the width. Squares of LANES
-   keys x LANES columns are turned; of the last, what lies behind the head's columns is left out. */
+   keys x LANES columns are turned. */
 static void pack_keys(const float *keys, int stride, int length, int head_width, float *panels) {
     const Floats factor = all(1.0f / sqrtf((float)head_width));
     for (int token = 0; token < padded(length); token += LANES, panels += (size_t)LANES * head_width)
@@ -26,7 +32,7 @@ static void pack_keys(const float *keys, int stride, int length, int head_width,
             Floats square[LANES];
 #pragma GCC unroll 16
             for (int i = 0; i < LANES; i++)
-                square[i] = token + i < length ? mul(load(keys + (size_t)(token + i) * stride + column), factor) : all(0.0f);
+                square[i] = token + i < length ? mul(load_columns(keys + (size_t)(token + i) * stride + column, head_width - column), factor) : all(0.0f);
             turn(square);
 #pragma GCC unroll 16
             for (int i = 0; i < LANES; i++)
@@ -34,11 +40,11 @@ static void pack_keys(const float *keys, int stride, int length, int head_width,
         }
 }
 
-/* Values as a matrix with an output for each column of the head: (tokens, head_width). Of a head that does not fill its last
-   vector, what lies behind comes along: the next head's columns, and behind the last head the padding, which is 0. */
+/* Values as a matrix with an output for each column of the head: (tokens, head_width), and outputs of 0 up to the padded width. */
 static void pack_values(const float *values, int stride, int length, int head_width, float *panels) {
     for (int column = 0; column < padded(head_width); column += LANES)
-        for (int token = 0; token < length; token++, panels += LANES) store(panels, load(values + (size_t)token * stride + column));
+        for (int token = 0; token < length; token++, panels += LANES)
+            store(panels, load_columns(values + (size_t)token * stride + column, head_width - column));
 }
 
 #define FEW (LANES < 4 ? LANES : 4) /* bytes that stay side by side in a panel */
@@ -103,9 +109,16 @@ static void multiply_rows(const Matrix *by, const float *rows, int stride, int c
     multiply(by, (Rows){rows, stride, s.codes, s.step, s.zero}, count, to);
 }
 
+/* The padding of rows, which whoever writes a row defines: rounding takes a row's range over its padded width. */
+static void clear_padding(float *rows, int count, int stride, int width) {
+    for (int r = 0; r < count; r++) memset(rows + (size_t)r * stride + width, 0, (padded(width) - width) * sizeof(float));
+}
+
 /* One text. `queries` are `count` of its rows, from row `start` on; keys and values are all `length` of them. Of a head that does not fill its last
-   vector, more than its columns of `mixed` are written: so heads come in order, and behind the last there is room in a row. */
+   vector, more than its columns of `mixed` are written: so heads come in order, and behind the last there is room in a row. Several narrow heads
+   may still end before the row's padding does, so that is cleared afterwards. */
 static void attend(const Layer *layer, const float *queries, int start, int count, const float *keys, const float *values, int length, int stride, float *mixed, AttentionScratch s) {
+    float *const rows = mixed;
     const int width = layer->head_width, row = padded(length);
     const int whole = layer->query.part[layer->query.parts - 1].whole && width % PAD == 0 && length >= WHOLE_FROM;
     const Matrix by_keys = {width, length, whole, s.keys, s.key_scale, s.key_sums, NULL};
@@ -126,4 +139,5 @@ static void attend(const Layer *layer, const float *queries, int start, int coun
             multiply_rows(&by_values, s.scores, row, some, (Outputs){mixed + (size_t)first * stride, stride, NULL}, s);
         }
     }
+    clear_padding(rows, count, stride, layer->heads * width);
 }

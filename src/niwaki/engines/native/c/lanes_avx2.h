@@ -19,6 +19,8 @@ typedef __m256i Wholes;
 typedef __m256i Weights;
 
 static inline Floats load(const float *from) { return _mm256_loadu_ps(from); }
+static const int32_t FIRST[2 * LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
+static inline Floats load_first(const float *from, int count) { return _mm256_maskload_ps(from, _mm256_loadu_si256((const void *)(FIRST + LANES - count))); }
 static inline void store(float *to, Floats x) { _mm256_storeu_ps(to, x); }
 static inline Floats all(float x) { return _mm256_set1_ps(x); }
 static inline Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }

@@ -15,6 +15,8 @@ typedef __m512i Wholes;
 typedef __m512i Weights;
 
 static inline Floats load(const float *from) { return _mm512_loadu_ps(from); }
+/* The first `count` numbers, and 0 in place of the others, which are not read. */
+static inline Floats load_first(const float *from, int count) { return _mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), from); }
 static inline void store(float *to, Floats x) { _mm512_storeu_ps(to, x); }
 static inline Floats all(float x) { return _mm512_set1_ps(x); }
 static inline Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }

@@ -12,6 +12,7 @@ typedef float Floats;
 typedef int32_t Wholes;
 
 static inline Floats load(const float *from) { return *from; }
+static inline Floats load_first(const float *from, int count) { return count ? *from : 0.0f; }
 static inline void store(float *to, Floats x) { *to = x; }
 static inline Floats all(float x) { return x; }
 static inline Floats add(Floats a, Floats b) { return a + b; }

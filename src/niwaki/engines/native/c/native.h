@@ -2,7 +2,8 @@
 
    Words: a row is what belongs to one token (or, behind the last layer, to one text). Rows of all texts of a batch lie
    one behind the other: there is no padding between texts. Widths of rows in memory are rounded up to PAD numbers, and
-   the numbers beyond the true width are 0, so that no kernel needs a special case at the end of a row. */
+   the numbers beyond the true width are 0, so that no kernel needs a special case at the end of a row. Whoever writes a row writes
+   these zeros too: scratch memory is undefined when a call begins. */
 #ifndef NIWAKI_NATIVE_H
 #define NIWAKI_NATIVE_H
 
