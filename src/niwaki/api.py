@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import Refused, UsageError, did_you_mean, first_line
+from niwaki.core.log import say
 from niwaki.core.sealed import known_as
 from niwaki.engines.cascade import engines_of, opened
 from niwaki.engines.predictor import Predictor
@@ -184,7 +185,10 @@ def _task(task: str, data: str | Path, overrides: Sequence[str]) -> Any:
         if not override.startswith(("data.", "data=", "task=")):
             raise Refused(f"--set {override}: only settings of the data count here; write data.key=value")
         apply_override(values, override)
-    return checked(TASKS.load(values["task"], Task), values["data"], "data")
+    chosen = checked(TASKS.load(values["task"], Task), values["data"], "data")
+    for remark in chosen.remarks():
+        say(remark)
+    return chosen
 
 
 def _rows(task: Any, split: str) -> Any:

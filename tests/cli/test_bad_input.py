@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from niwaki.core import log
 from niwaki.core.lock import locked
 
 RECIPE = """\
@@ -87,6 +88,8 @@ def test_usage(refused, arguments, words):
         (["run", "rotten_tomatos"], "did you mean 'rotten_tomatoes'"),
         (["run", "nowhere.toml"], "nowhere.toml"),
         (["check", "no/such"], "is not there"),
+        (["run", "my.csv"], "rows of your own are given as --data my.csv"),
+        (["check", "my.xlsx"], "my.xlsx: is not there"),
         (["show", "logit"], "did you mean 'logits'"),
         (["report", "nowhere"], "is not a run"),
         (["eval", "nowhere"], "nowhere"),
@@ -272,7 +275,9 @@ def test_rows_that_cannot_be_used(refused, tmp_path, bert_folder, content, words
 def test_files_of_rows_that_are_not_there_or_of_another_kind(refused, tmp_path):
     assert "is not there" in refused("check", "--data", tmp_path / "none.csv")
     (tmp_path / "rows.xlsx").write_text("x")
-    assert "give .csv, .tsv, .jsonl, .parquet" in refused("check", "--data", tmp_path / "rows.xlsx")
+    assert "is a spreadsheet, which is not read; export the sheet as CSV" in refused("check", "--data", tmp_path / "rows.xlsx")  # fmt: skip
+    (tmp_path / "rows.doc").write_text("x")
+    assert "give .csv, .tsv, .jsonl, .parquet" in refused("check", "--data", tmp_path / "rows.doc")
     (tmp_path / "folder").mkdir()
     assert "has no train file" in refused("check", "--data", tmp_path / "folder")
 
@@ -395,3 +400,12 @@ def test_a_fault_of_niwakis_own_is_1_and_one_line(niwaki, monkeypatch, tmp_path)
     monkeypatch.setattr(listing, "rows_of", fail)
     said = niwaki("list")
     assert said.code == 1 and len(said.faults) == 1 and "a fault of niwaki's own: ZeroDivisionError" in said.err
+
+
+def test_eval_lists_the_columns_it_does_not_read(niwaki, model, tmp_path):
+    (tmp_path / "rows.csv").write_text(
+        "first,second,label\n" + THREE.replace(",a\n", ",bad\n").replace(",b\n", ",good\n")
+    )
+    log.quiet(False)
+    said = niwaki("eval", model, "--data", tmp_path / "rows.csv", "--set", "data.text=first")
+    assert "not used: second (to read pairs of texts, add --set data.second=second)" in said.err, said

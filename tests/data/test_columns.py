@@ -88,9 +88,9 @@ def test_the_one_reading_is_taken(columns, expected):
         ({"review": TEXT, "comment": OTHER, "label": WORD}, "the text could be 'review' or 'comment'"),
         ({"text": TEXT, "category": WORD, "stars": WHOLE}, "the label could be 'category' or 'stars'; say which, e.g. --set data.label=category"),
         ({"text": TEXT, "a": WORD, "b": WHOLE}, "the label could be 'a' or 'b'"),
-        ({"text": TEXT}, "none looks like the label (there is: text); say which, e.g. --set data.label=…"),
+        ({"text": TEXT}, "none looks like the label (there is: text); say which, e.g. --set data.label=COLUMN"),
         ({"id": ROW, "text": TEXT, "title": OTHER}, "none looks like the label"),
-        ({"label": WORD}, "none looks like the text (there is: label); say which, e.g. --set data.text=…"),
+        ({"label": WORD}, "none looks like the text (there is: label); say which, e.g. --set data.text=COLUMN"),
         ({"a": ROW, "b": ROW}, "none looks like the text (there is: a, b); none looks like the label"),
         ({"premise_de": TEXT, "hypothesis_de": OTHER, "premise_en": TEXT, "hypothesis_en": OTHER, "label": WORD}, "the text could be 'premise_de + hypothesis_de' or 'premise_en + hypothesis_en'; say which, e.g. --set data.text=premise_de"),
         ({"tokens": TOKENS, "pos_tags": TAGS, "ner_tags": TAGS}, "'pos_tags' or 'ner_tags' could be what is to be learnt; say which, e.g. --set data.tags=pos_tags"),
@@ -143,7 +143,7 @@ def test_what_the_user_names_wins(columns, given, kind, expected):
         (
             {},
             "tagging",
-            "none look like tagging (there is: text, label); say which: --set data.tokens=… --set data.tags=…",
+            "none look like tagging (there is: text, label); say which: --set data.tokens=COLUMN --set data.tags=COLUMN",
         ),
         (
             {"tokens": "text", "label": "label"},

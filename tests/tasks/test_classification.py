@@ -45,12 +45,12 @@ def test_splits_and_labels(task):
 @pytest.mark.parametrize(
     "rows, header, message",
     [
-        (["film,good"] * 40, "text,label", "none for"),
+        (["film,good"] * 40, "text,label", "are too few"),
         ([f"{text},good" for text, _ in tiny.sentences(40)], "text,label", "has 1 different labels in the train rows, at least 2"),
         ([f"{text},{label}" for text, label in tiny.sentences(30)] + [" ,good"], "text,label", "empty cells ('text' 1)"),
         ([f"{text},{label}" for text, label in tiny.sentences(30)] + ["x,"], "text,label", "empty cells ('label' 1)"),
-        (["film,good", "plot,bad"], "text,label", "none for"),
-        (["the film,good", "the film,bad"] * 20, "text,label", "40 rows of 1 different texts leave none for"),
+        (["film,good", "plot,bad"], "text,label", "2 rows are too few"),
+        (["the film,good", "the film,bad"] * 20, "text,label", "40 rows of 1 different texts are too few"),
         ([f"{text},{label}" for text, label in tiny.sentences(30)] + ["x y, NaN"], "text,label", "column 'label' holds ' NaN', as programs write a missing value"),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from niwaki.core.advice import COLUMN, set_option
 from niwaki.core.errors import Refused, did_you_mean
 from niwaki.data import contents, labelled, names, shapes
 
@@ -72,7 +73,7 @@ def roles_of(kind: str) -> str:
 
 def settings(kinds: list[str]) -> str:
     roles = dict.fromkeys(role for kind in kinds for role in ROLES[kind] if role != "second")
-    return " ".join(f"--set data.{role}=…" for role in roles)
+    return " ".join(set_option(f"data.{role}", COLUMN) for role in roles)
 
 
 def as_tagging(rows: pa.Table, given: Mapping[str, str], alone: bool) -> Guess | None:
@@ -85,7 +86,7 @@ def as_tagging(rows: pa.Table, given: Mapping[str, str], alone: bool) -> Guess |
         return Guess("tagging", roles)
     wanted = [*(several or [str((roles or {})["tags"])]), *others]
     raise Refused(
-        f"columns: {shapes.quoted(wanted)} could be what is to be learnt; say which, e.g. --set data.tags={wanted[0]}"
+        f"columns: {shapes.quoted(wanted)} could be what is to be learnt; say which, e.g. {set_option('data.tags', wanted[0])}"
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from niwaki.core.advice import COLUMN, set_option
 from niwaki.core.errors import Refused
 from niwaki.data import contents, names
 from niwaki.data.contents import Column
@@ -67,15 +68,32 @@ def best_texts(strings: list[str], looks: list[Column]) -> list[str]:
 
 
 def refuse_unclear(looks: list[Column], texts: Texts, labels: list[str]) -> None:
-    """One line for all that is not clear, with the settings that would say it."""
-    faults, wanted = [], []
-    for role, found in (("text", [" + ".join(pair) for pair in texts]), ("label", labels)):
-        if len(found) != 1:
-            there = f"there is: {', '.join(look.name for look in looks)}"
-            faults.append(f"the {role} could be {quoted(found)}" if found else f"none looks like the {role} ({there})")
-            wanted.append(f"--set data.{role}={found[0].partition(' + ')[0] if found else '…'}")
+    """One line for all that is not clear, with settings that decide it. Settings for the text name every column they read."""
+    there = f"there is: {', '.join(look.name for look in looks)}"
+    faults, label = [], ""
+    if len(texts) != 1:
+        found = [" + ".join(pair) for pair in texts]
+        faults.append(f"the text could be {quoted(found)}" if found else f"none looks like the text ({there})")
+    if len(labels) != 1:
+        faults.append(f"the label could be {quoted(labels)}" if labels else f"none looks like the label ({there})")
+        label = set_option("data.label", labels[0] if labels else COLUMN)
     if faults:
-        raise Refused(f"columns: {'; '.join(faults)}; say which, e.g. {' '.join(wanted)}")
+        ways = text_settings(texts) if len(texts) != 1 else [""]
+        wanted = ", or ".join(f"{way} {label}".strip() for way in ways)
+        raise Refused(f"columns: {'; '.join(faults)}; say which, e.g. {wanted}")
+
+
+def text_settings(texts: Texts) -> list[str]:
+    """Settings for the first reading of the text; where single columns compete, they may also be the two texts of a pair."""
+    first = texts[0] if texts else (COLUMN,)
+    ways = [_settings(first)]
+    if len(first) == 1 and len(texts) > 1:
+        ways.append(f"for pairs of texts {_settings((first[0], texts[1][0]))}")
+    return ways
+
+
+def _settings(columns: tuple[str, ...]) -> str:
+    return " ".join(set_option(f"data.{role}", name) for role, name in zip(("text", "second"), columns, strict=False))
 
 
 def refuse_headless(rows: pa.Table, text: str, label: str) -> None:

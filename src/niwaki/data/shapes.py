@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
+from niwaki.core.advice import set_option
 from niwaki.core.errors import Refused
 from niwaki.data import names
 from niwaki.data.cells import is_text
@@ -61,7 +62,9 @@ def start_of(rows: pa.Table, columns: list[str]) -> str:
     starts = [name for start in names.STARTS for name in columns if names.plain(name) == start]
     texts = [name for name in starts if look(rows, name).is_text]
     if len(texts) > 1 and names.plain(texts[0]) not in names.WHOLE_STARTS:
-        raise Refused(f"columns: the text could be {quoted(texts)}; say which, e.g. --set data.text={texts[0]}")
+        raise Refused(
+            f"columns: the text could be {quoted(texts)}; say which, e.g. {set_option('data.text', texts[0])}"
+        )
     return next(iter(texts or starts), "")
 
 

@@ -208,7 +208,7 @@ def refuse_unseen(task: Task) -> None:
         if unseen:
             raise Refused(
                 f"{task.source()}: {_these(unseen)} in the {part} rows and not among the train rows' labels "
-                f"({', '.join(task.labels[:8])}); drop those rows, or give train rows of them"
+                f"({', '.join(task.labels[:8])}); {'take more train rows (data.rows), ' if task.rows else ''}drop those rows, or give train rows of them"
             )
 
 

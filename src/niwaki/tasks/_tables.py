@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
 
 import pyarrow as pa
 
@@ -17,13 +16,6 @@ def counted(parts: dict[str, pa.Table]) -> str:
     rows = sum(table.num_rows for table in parts.values())
     texts = len({text for table in parts.values() for text in table.column("text").unique().to_pylist()})
     return f"{rows} rows" if texts > rows / 2 else f"{rows} rows of {texts} different texts"
-
-
-def told(columns: dict[str, Any]) -> str:
-    """Which columns are read as what, as a person reads it."""
-    return ", ".join(
-        f"{role}: {', '.join([said] if isinstance(said, str) else said)}" for role, said in columns.items()
-    )
 
 
 def sliced(rows: pa.Table) -> Iterator[pa.Table]:

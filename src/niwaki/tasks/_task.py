@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import compute
 from pydantic import ConfigDict
 from tokenizers import Tokenizer
 from torch import Tensor
@@ -27,10 +26,12 @@ from niwaki.data.cells import empty_cells
 from niwaki.data.columns import guess
 from niwaki.data.overlap import shared_rows
 from niwaki.data.ragged import Ragged
-from niwaki.data.splits import PARTS, arrange, labelled, split_by_hash
+from niwaki.data.splits import PARTS, arrange, labelled
 from niwaki.models.forward import Batch
 from niwaki.models.head import Head
-from niwaki.tasks._tables import counted, digest, each_of, sliced, told
+from niwaki.tasks._cutting import drawn, keep_rare_labels, rare_remark, refuse_too_few
+from niwaki.tasks._reading import described
+from niwaki.tasks._tables import digest, each_of, sliced
 
 NO_LABEL = -100
 ASKED = ("text", "second", "question", "context", "endings")  # columns of tasks that hold what is asked
@@ -72,6 +73,7 @@ class Task(Settings):
     form: ClassVar[str]  # what its columns are guessed by, see data/columns.py
     answer: ClassVar[str]  # the kind of answer, a file in `niwaki/answers`
     roles: ClassVar[tuple[str, ...]]  # settings that name columns; empty ones are guessed
+    also_read: ClassVar[tuple[str, ...]] = ()  # columns that are read under a fixed name where a file has them
     strata: ClassVar[str] = ""  # column whose values every split has in the same shares
     grouped: ClassVar[bool] = False  # whether splits are shares of rows and not of different texts, which are then few
     drawn_by: ClassVar[tuple[str, ...]] = ("text",)  # columns by whose hash `rows` are drawn
@@ -85,6 +87,7 @@ class Task(Settings):
     exam: ClassVar[dict[str, str]] = {}  # and the part it is scored on, where that is not `test`: our name → its name
 
     _reading: str = ""
+    _rare: str = ""  # labels that are too rare for a split
     _given: tuple[str, ...] = ()  # parts besides train that a file gives
 
     def starts_from(self, folder: Path) -> None:
@@ -130,17 +133,17 @@ class Task(Settings):
             log.say(f"{self.source()}: the {', '.join(hidden)} rows have no labels and are left out")
         if self.path and not self.home:
             first = found["train"] if "train" in found else next(iter(found.values()))
-            self._reading = f"{self.name}, {told(self.columns(first))}"
+            read = described(self.columns(first), first, "second" in self.roles, self.also_read)
+            self._reading = f"{self.name}, {read}"
         parts = {name: self.checked(name, table) for name, table in found.items() if name not in hidden}
         self._refuse_unlike(parts)
         try:
             arranged = arrange(parts, "text", self.strata, self.validation, self.test, "text" if self.grouped else "")
         except Refused as error:
             raise Refused(f"{self.source()}: {error}") from None
-        splits = arranged.parts
-        empty = [part for part in PARTS if splits[part].num_rows == 0]
-        if empty:
-            raise Refused(f"{self.source()}: {counted(parts)} leave none for {empty[0]}; give more, or a file for it")
+        refuse_too_few(self.source(), parts, arranged, {"validation": self.validation, "test": self.test}, self.grouped)
+        splits, rare = keep_rare_labels(arranged) if self.answer in ("label", "labels") else (arranged.parts, [])
+        self._rare = rare_remark(rare)
         self._given = tuple(part for part, name in arranged.origin.items() if name and part != "train")
         return {**splits, "train": self.extended(self._sample(splits["train"]))}
 
@@ -149,10 +152,10 @@ class Task(Settings):
         return rows
 
     def remarks(self) -> list[str]:
-        """What a user should know of the rows before any work: which columns are read as what, unless the task has a name
-        and its own columns; and rows of a given part that are trained on too."""
+        """What a user should know of the rows before any work: which columns are read as what and which are not, unless the task
+        has a name and its own columns; labels that are not tested; rows of a given part that are trained on too."""
         self.splits()
-        return [f"{self.source()}: {text}" for text in (self._reading, self._overlap) if text]
+        return [f"{self.source()}: {text}" for text in (self._reading, self._rare, self._overlap) if text]
 
     @property
     def caveats(self) -> str:
@@ -192,14 +195,7 @@ class Task(Settings):
             return True
 
     def _sample(self, rows: pa.Table) -> pa.Table:
-        if not 0 < self.rows < rows.num_rows:
-            return rows
-        key = compute.binary_join_element_wise(*(rows.column(name) for name in self.drawn_by), "\n")
-        keyed = rows.append_column("drawn by", key)
-        drawn = split_by_hash(keyed, "drawn by", self.strata, 0.0, self.rows / rows.num_rows)["test"]
-        if not drawn.num_rows:
-            raise Refused(f"data.rows: {self.rows} of {rows.num_rows} train rows leave none; take more")
-        return drawn.select(rows.column_names)
+        return drawn(rows, self.rows, self.drawn_by, self.strata) if 0 < self.rows < rows.num_rows else rows
 
     def checked(self, part: str, table: pa.Table) -> pa.Table:
         """The columns of the task, under its own names, of the right types, with no empty cell; `text` is among them and

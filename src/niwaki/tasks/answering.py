@@ -33,6 +33,7 @@ class Answering(Task):
 
     roles: ClassVar[tuple[str, ...]] = ("question", "context", "answers")
     form: ClassVar[str] = "answering"
+    also_read: ClassVar[tuple[str, ...]] = ("title",)
     answer: ClassVar[str] = "span"
     grouped: ClassVar[bool] = True
     drawn_by: ClassVar[tuple[str, ...]] = ("question", "context")  # whole articles are far from a number asked for

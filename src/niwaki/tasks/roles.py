@@ -36,6 +36,7 @@ class Roles(Words):
     args: str = setting("", "column that holds the arguments: a list of predicate (its place in the list), label, start, end; none guesses")  # fmt: skip
 
     roles: ClassVar[tuple[str, ...]] = ("tokens", "predicates", "rolesets", "args")
+    also_read: ClassVar[tuple[str, ...]] = ("head",)
     form: ClassVar[str] = "roles"
     answer: ClassVar[str] = "roles"
     metric: ClassVar[str] = "f1_roles"

@@ -60,6 +60,7 @@ class Senses(Task):
 
     roles: ClassVar[tuple[str, ...]] = ("tokens", "lemmas", "pos", "senses")
     form: ClassVar[str] = "senses"
+    also_read: ClassVar[tuple[str, ...]] = ("instanceids",)
     answer: ClassVar[str] = "senses"
     places: ClassVar[tuple[str, ...]] = ("inventory", "glosses")
     metric: ClassVar[str] = "f1"
