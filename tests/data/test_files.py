@@ -106,7 +106,11 @@ def test_a_folder_gives_its_parts(tmp_path):
     "name, content, message",
     [
         ("x.csv", None, "is not there"),
-        ("x.xlsx", b"x", "give .csv, .tsv, .jsonl, .parquet"),
+        ("x.doc", b"x", "give .csv, .tsv, .jsonl, .parquet"),
+        *(
+            (f"x{suffix}", b"x", "is a spreadsheet, which is not read; export the sheet as CSV")
+            for suffix in (".xlsx", ".XLS", ".ods")
+        ),
         ("x.csv", b"", "is empty"),
         ("x.csv", b"\n \n", "is empty"),
         ("x.csv", b"text,label\n", "has no rows"),

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from niwaki.core.errors import Refused, first_line
 from niwaki.data import columnar, delimited, objects, propositions
-from niwaki.data.folders import READERS, kind_of, parts_in
+from niwaki.data.folders import READERS, is_spreadsheet, kind_of, parts_in
 from niwaki.data.hub import looks_like_id, read_hub
 from niwaki.data.spill import gather
 
@@ -80,5 +80,9 @@ def refuse_unreadable(path: Path) -> None:
         raise Refused(f"{path}: is a folder where a file is wanted")
     if not path.is_file():
         raise Refused(f"{path}: is not there")
+    if is_spreadsheet(path):
+        raise Refused(
+            f"{path}: is a spreadsheet, which is not read; export the sheet as CSV (UTF-8) and give that file"
+        )
     if not kind_of(path):
         raise Refused(f"{path}: is of a kind that is not read; give {', '.join(READERS)}")

@@ -14,6 +14,7 @@ from niwaki.core.errors import Refused
 
 READERS = (".csv", ".tsv", ".jsonl", ".parquet", ".json", ".conllu", ".conll")
 PACKED = tuple(f"{suffix}.gz" for suffix in READERS if suffix != ".parquet")
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 PARTS = {
     "train": "train", "training": "train", "validation": "validation", "valid": "validation", "val": "validation",
     "dev": "validation", "test": "test",
@@ -27,6 +28,10 @@ def kind_of(path: Path) -> str:
     """`.csv` of x.csv and of x.csv.gz; nothing for files that are not read."""
     name = path.name.lower()
     return next((kind for kind in READERS if name.endswith((kind, f"{kind}.gz")) and name not in (kind, f"{kind}.gz") and not name.endswith(".parquet.gz")), "")  # fmt: skip
+
+
+def is_spreadsheet(path: Path) -> bool:
+    return path.suffix.lower() in SPREADSHEETS
 
 
 def part_of(stem: str) -> str:

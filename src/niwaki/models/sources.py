@@ -1,10 +1,12 @@
 """Where models come from: an embedded name, a folder, or a Hugging Face id."""
 
+from difflib import get_close_matches
 from pathlib import Path
 
 from niwaki.core.errors import Refused, first_line
 from niwaki.data.embedded import MODELS, find_model
 from niwaki.models.head import Head
+from niwaki.models.hub_owners import with_owner
 from niwaki.models.model import Model, load_folder
 
 
@@ -23,9 +25,15 @@ def locate(name: str) -> Path:
     hub_id = MODELS[name].hub_id if name in MODELS else name
     if name.startswith((".", "/", "~")) or hub_id.count("/") != 1:
         raise Refused(
-            f"model '{name}': is neither an embedded model ({', '.join(MODELS)}), a folder, nor a Hugging Face id (owner/name)"
+            f"model '{name}': is neither an embedded model ({', '.join(MODELS)}), a folder, nor a Hugging Face id (owner/name){_hint(name)}"
         )
     return _fetch(hub_id)
+
+
+def _hint(name: str) -> str:
+    """The model that is probably meant."""
+    near = with_owner(name) or next(iter(get_close_matches(name, MODELS, n=1, cutoff=0.6)), "")
+    return f", did you mean '{near}'?" if near else ""
 
 
 def _fetch(hub_id: str) -> Path:

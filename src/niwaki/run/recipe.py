@@ -9,9 +9,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from niwaki.core import strict_toml
+from niwaki.core.advice import data_option
 from niwaki.core.errors import NiwakiError, Refused, did_you_mean
 from niwaki.core.files import SHIPPED_RECIPES
 from niwaki.core.settings import Settings, check, faults_of, setting
+from niwaki.data.files import refuse_unreadable
+from niwaki.data.folders import is_spreadsheet, kind_of
 from niwaki.meter import Window, meter
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method, answers_trained
@@ -19,6 +22,7 @@ from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
 
+RECIPE = "recipe.toml"  # of a run folder
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 MOST = {"stages": 200, "seeds": 1000}
 RESERVED = ("baseline", "race", "reference")  # the ledger and the race use these names themselves
@@ -78,14 +82,26 @@ class Recipe(Settings):
 def locate(name: str) -> Path:
     """A file that is there, or a shipped recipe of that name."""
     path = Path(name).expanduser()
+    known = [path.stem for path in SHIPPED_RECIPES.glob("*.toml")]
+    if name not in known:
+        refuse_rows(name, path)
     if path.suffix == ".toml" or "/" in name:
         if not path.is_file():
             raise Refused(f"recipe '{name}': is not there")
         return path
-    known = [path.stem for path in SHIPPED_RECIPES.glob("*.toml")]
     if name not in known:
         raise Refused(f"recipe '{name}': is not known{did_you_mean(name, known)}; a file of your own ends in .toml")
     return SHIPPED_RECIPES / f"{name}.toml"
+
+
+def refuse_rows(name: str, path: Path) -> None:
+    """Rejects rows, or the folder of a run, in the place of a recipe, and says how to give them."""
+    if (path / RECIPE).is_file():
+        raise Refused(f"recipe '{name}': is the folder of a run; its recipe is {path / RECIPE}")
+    if is_spreadsheet(path):
+        refuse_unreadable(path)
+    if kind_of(path) or path.is_dir():
+        raise Refused(f"recipe '{name}': is not a recipe; rows of your own are given as {data_option(name)}")
 
 
 def read(path: Path, overrides: list[str] | None = None) -> Recipe:
