@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from niwaki.core.errors import UsageError
 from niwaki.meter import Reading
-from niwaki.meter.label import THRESHOLDS, label, letter_of, per_1000
+from niwaki.meter.label import COLOURS, LETTERS, THRESHOLDS, label, letter_of, per_1000
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,29 @@ def test_the_picture_is_well_formed_escaped_and_in_one_piece() -> None:
     assert "<script" not in svg and "href" not in svg and svg.count("http") == 1  # only the SVG namespace
     texts = [element.text for element in root.iter() if element.text]
     assert evil in texts and [text for text in texts if text in THRESHOLDS].count("D") == 2  # bar and mark
-    assert "8.0 J per 1,000 inferences (3.0 to 24)" in texts
+    assert {"8.0 J per 1,000 inferences", "between 3.0 and 24 J"} <= set(texts)
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2's contrast ratio of two colours."""
+
+    def luminance(colour: str) -> float:
+        digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+        parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_every_text_of_the_picture_can_be_read() -> None:
+    root = ElementTree.fromstring(label(8, 3, 24, name="n" * 60, task="word " * 40, quality="q" * 90).svg())
+    texts = [element for element in root.iter() if element.tag.endswith("text")]
+    assert min(float(text.get("font-size", "0")) for text in texts) >= 12
+    assert max(float(text.get("y", "0")) for text in texts) <= float(root.get("height", "0")) - 8
+    assert all(len(text.text or "") <= 30 for text in texts), "no line is longer than the label is wide"
+    assert all(contrast(bar, letter) >= 4.5 for bar, letter in zip(COLOURS, LETTERS, strict=True))
 
 
 def test_a_label_without_quality_says_so() -> None:

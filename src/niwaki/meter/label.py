@@ -5,6 +5,7 @@ Each class is ten times the one before. An estimate with a band of ×/÷3 spans 
 
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 
 from niwaki.core.errors import UsageError
 from niwaki.meter.reading import Reading, significant
@@ -12,6 +13,9 @@ from niwaki.meter.reading import Reading, significant
 # the highest joules per 1,000 inferences of each class; G is all above
 THRESHOLDS = {"A": 0.01, "B": 0.1, "C": 1.0, "D": 10.0, "E": 100.0, "F": 1000.0, "G": float("inf")}
 COLOURS = ("#00843d", "#4caf2a", "#b5cc18", "#f7d800", "#f5a300", "#e8631a", "#d4171e")
+LETTERS = ("#fff", "#111", "#111", "#111", "#111", "#111", "#fff")  # whichever has more contrast on the bar's colour
+WIDTH, FOOT, LINE = 260, 250, 17  # the label is shown at this size; its smallest text has 12 pixels
+NAME, WORDS = 22, 30  # characters that fit into a line of the head and of the foot
 
 
 @dataclass(frozen=True)
@@ -31,15 +35,18 @@ class Label:
         """A picture in one piece: no script, no font, no address outside."""
         marked = range(ord(self.letters[0]), ord(self.letters[-1]) + 1) if self.letter != "?" else range(0)
         bars = [_bar(row, letter, ord(letter) in marked) for row, letter in enumerate(THRESHOLDS)]
-        return "\n".join([_head(self), *bars, *_foot(self), "</svg>"])
+        lines = _lines(self)
+        return "\n".join([_head(self, FOOT + LINE * len(lines)), *bars, *_foot(lines), "</svg>"])
 
     def figure(self) -> str:
         if self.joules_per_1000 is None:
             return "energy not known"
-        text = f"{significant(self.joules_per_1000)} J per 1,000 inferences"
-        if self.low is None or self.high is None:
-            return text
-        return f"{text} ({significant(self.low)} to {significant(self.high)})"
+        return f"{significant(self.joules_per_1000)} J per 1,000 inferences"
+
+    def interval(self) -> str:
+        if self.low is None or self.high is None or self.low == self.high:
+            return ""
+        return f"between {significant(self.low)} and {significant(self.high)} J"
 
 
 def label(
@@ -74,14 +81,16 @@ def letter_of(joules_per_1000: float) -> str:
     return next(letter for letter, most in THRESHOLDS.items() if joules_per_1000 <= most)
 
 
-def _head(shown: Label) -> str:
-    title = escape(f"Energy label {shown.letters}: {shown.figure()}")
+def _head(shown: Label, height: int) -> str:
+    title = escape(
+        " ".join(part for part in (f"Energy label {shown.letters}: {shown.figure()}", shown.interval()) if part)
+    )
     return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 260 300" width="260" height="300" role="img" '
-        f'font-family="sans-serif"><title>{title}</title>'
-        '<rect width="260" height="300" rx="6" fill="#fff" stroke="#555"/>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+        f'role="img" font-family="sans-serif"><title>{title}</title>'
+        f'<rect x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6" fill="#fff" stroke="#555"/>'
         '<text x="12" y="24" font-size="15" font-weight="bold" fill="#111">'
-        f"{escape(_cut(shown.name or 'energy'))}</text>"
+        f"{escape(_cut(shown.name or 'energy', NAME))}</text>"
     )
 
 
@@ -89,19 +98,24 @@ def _bar(row: int, letter: str, marked: bool) -> str:
     top, width = 36 + row * 27, 70 + row * 16
     arrow = f"12,{top} {width},{top} {width + 11},{top + 11} {width},{top + 22} 12,{top + 22}"
     bar = f'<polygon points="{arrow}" fill="{COLOURS[row]}"/>'
-    text = f'<text x="20" y="{top + 17}" font-size="15" font-weight="bold" fill="#111">'
+    text = f'<text x="20" y="{top + 17}" font-size="15" font-weight="bold" fill="{LETTERS[row]}">'
     mark = f"246,{top} 206,{top} 195,{top + 11} 206,{top + 22} 246,{top + 22}"
     sign = f'<text x="214" y="{top + 17}" font-size="15" font-weight="bold" fill="#fff">{letter}</text>'
     return f"{bar}{text}{letter}</text>" + (f'<polygon points="{mark}" fill="#111"/>{sign}' if marked else "")
 
 
-def _foot(shown: Label) -> list[str]:
-    lines = [shown.figure(), shown.task, shown.quality or "quality not stated"]
+def _lines(shown: Label) -> list[str]:
+    """The foot: each part on lines of its own, two at the most."""
+    parts = [shown.figure(), shown.interval(), shown.task, shown.quality or "quality not stated"]
+    return [line for part in parts for line in wrap(part, WORDS, max_lines=2, placeholder=" …")]
+
+
+def _foot(lines: list[str]) -> list[str]:
     return [
-        f'<text x="12" y="{246 + 17 * row}" font-size="10.5" fill="#111">{escape(_cut(line, 46))}</text>'
-        for row, line in enumerate(line for line in lines if line)
+        f'<text x="12" y="{FOOT + LINE * row}" font-size="12" fill="#111">{escape(line)}</text>'
+        for row, line in enumerate(lines)
     ]
 
 
-def _cut(text: str, most: int = 30) -> str:
+def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
