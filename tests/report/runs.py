@@ -169,6 +169,11 @@ def make_run(folder: Path, names: list[str] | None = None, energy: bool = True) 
     return folder
 
 
+def read_page(folder: Path) -> str:
+    """The page with plain spaces where it has some that do not break."""
+    return (folder / "report.html").read_text().replace("\u00a0", " ")
+
+
 def change(path: Path, **values: Any) -> None:
     """Sets top-level keys of a JSON file."""
     files.write_json(path, {**files.read_json(path), **values})

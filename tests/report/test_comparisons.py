@@ -59,8 +59,8 @@ def test_every_later_stage_against_the_first(tmp_path: Path) -> None:
     html, text = (run / "report.html").read_text(), (run / "report.md").read_text()
     assert "<dt>student</dt><dd>−0.4 points (−1.2 to +0.3): no difference shown</dd>" in html
     assert "<dt>int8</dt><dd>a loss of 2.1 points (1.0 to 3.2) is shown</dd>" in html
-    assert "- int8 against teacher, on the same test rows: a loss of 2.1 points (1.0 to 3.2) is shown." in text
-    assert html.count("<h3>Against teacher") == 1 and "against pruned" not in text
+    assert "- int8 compared with teacher on the same test rows: a loss of 2.1 points (1.0 to 3.2) is shown." in text
+    assert html.count("<h3>Compared with teacher") == 1 and "with pruned" not in text
 
 
 def test_a_comparison_of_a_later_version_is_refused(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def run(tmp_path: Path) -> Path:
 
 def table(run: Path) -> list[str]:
     text = (run / "report.md").read_text()
-    return text[text.index("| rung |") :].split("\n\n")[0].splitlines()
+    return text[text.index("| model |") :].split("\n\n")[0].splitlines()
 
 
 def test_every_rung_then_the_best_and_the_deployed_stage(run: Path) -> None:
@@ -39,7 +39,7 @@ def test_every_rung_then_the_best_and_the_deployed_stage(run: Path) -> None:
         "| int8 (deployed) | 82.0 % (79.7–84.4 %) |  | 4.0 min | 9.6 kJ (5.8–14 kJ, estimated) |",
     ]
     html = (run / "report.html").read_text()
-    names = re.findall(r'<tr role="row"[^>]* data-stage="([^"]+)"', html[: html.index('id="deploy"')])
+    names = re.findall(r'<tr role="row"[^>]* data-stage="([^"]+)"', html[: html.index('id="stages"')])
     assert names == [*RUNGS, "teacher", "int8"]
     assert "+5.6 points (−0.1 to +11.3)<small>no difference shown</small>" in html
 

@@ -21,8 +21,8 @@ def answer(run: Path, *ends: float) -> dict[str, Any]:
     said = report.write(run)["verdict"]
     sentence = said["transformer"]["sentence"]
     html, text = (run / "report.html").read_text(), (run / "report.md").read_text()
-    assert f'<p class="lead">{sentence}</p>'.replace(" %", "\u00a0%") in html
-    assert text.split("\n\n")[:2] == ["# Do you need a transformer here?", sentence]
+    assert f'<p class="answer">{sentence}</p>'.replace(" %", "\u00a0%") in html
+    assert f"\n## Do you need a transformer here?\n\n{sentence}\n" in text
     return dict(said)
 
 

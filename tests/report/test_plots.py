@@ -7,7 +7,6 @@ import pytest
 from niwaki.report.curves import curve, thin
 from niwaki.report.plots import svg
 from niwaki.report.plots.axes import Scale, around, around_log
-from niwaki.report.plots.labels import Box, place
 from niwaki.report.plots.pareto import Axis, Point, draw, front
 
 
@@ -32,20 +31,13 @@ def test_scales() -> None:
         assert all(0 < scale(value) < 1 for value in values)
 
 
-def test_labels_do_not_cover_each_other() -> None:
-    frame = Box(0, 0, 400, 300)
-    labels = place([(200, 150, "one"), (205, 152, "two"), (210, 150, "three")], [], [], frame)
-    boxes = [label.box for label in labels]
-    assert all(a.covers(b) == 0 for a in boxes for b in boxes if a is not b)
-
-
 def test_svg_escapes() -> None:
     made = svg.tag("text", "<b>&", class_='"x', data_tip="'")
     assert str(made) == '<text class="&#34;x" data-tip="&#39;">&lt;b&gt;&amp;</text>'
 
 
 def test_a_plot_of_one_point_without_ranges() -> None:
-    made = draw([point("only", 3.0, 0.8)], Axis("cost", str), Axis("score", str), ("base", 0.7))
+    made = draw([point("only", 3.0, 0.8)], Axis("cost", str), Axis("score", str), ("base", 0.7)).svg
     assert not re.search(r"nan|inf", made)
     assert made.count("<circle") == 2
 

@@ -9,7 +9,7 @@ from niwaki import report
 from niwaki.core import files
 from niwaki.report.scores import over_seeds, quality
 
-from .runs import add_parts, add_seeds, change, make_run, score
+from .runs import add_parts, add_seeds, change, make_run, read_page, score
 
 
 def one(value: float, low: float, high: float) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def test_three_seeds_on_the_page(tmp_path: Path) -> None:
     teacher, int8 = made["stages"]
     assert teacher["seeds"]["seeds"] == [13, 1, 2] and teacher["seeds"]["values"] == [0.836, 0.833, 0.839]
     assert int8["kept"] == pytest.approx(0.8205 / 0.836)
-    html, text = (run / "report.html").read_text(), (run / "report.md").read_text()
+    html, text = read_page(run), (run / "report.md").read_text()
     assert "<b>83.6 % ± 0.3 (3 seeds)</b><small>81.4–85.8 %</small>" in html
     assert "| teacher | 83.6 % ± 0.3 (3 seeds) (81.4–85.8 %) |" in text
     assert "| int8 **deploy** | 82.0 % ± 0.0 (3 seeds) (" in text
@@ -101,7 +101,7 @@ def test_further_test_sets_have_a_table(tmp_path: Path) -> None:
     change(next(run.glob("stages/int8-*/result.json")), parts={"hard": odd, "junk": 7})
     made = report.write(run)
     assert made["stages"][0]["parts"]["mismatched"]["score_rows"] == 500
-    html, text = (run / "report.html").read_text(), (run / "report.md").read_text()
+    html, text = read_page(run), (run / "report.md").read_text()
     assert "Further test sets" in html and "<small>76.5–83.5 %</small>" in html
     assert "| teacher | mismatched | accuracy | 80.0 % (76.5–83.5 %) | 500 |" in text
     assert "| int8 | hard | matthews | −0.050 (−0.200 to 0.100) | unknown |" in text

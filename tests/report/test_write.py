@@ -53,7 +53,7 @@ def test_three_files_and_the_returned_value_is_the_json(run: Path) -> None:
     returned = report.write(run)
     assert files.read_json(run / "report.json") == returned
     assert (run / "report.html").read_text().startswith("<!doctype html>")
-    assert (run / "report.md").read_text().startswith("# Do you need a transformer here?\n\nYes: ")
+    assert (run / "report.md").read_text().startswith("# Deploy int8\n\nThe cheapest of 4 models, ")
     assert not list(run.glob(".report*")), "nothing half-written is left"
 
 
@@ -164,7 +164,7 @@ def test_unknown_energy_is_null_and_said(tmp_path: Path) -> None:
     assert used["joules"] is None and used["tier"] == "unknown"
     assert made["stages"][-1]["ratios"]["energy"] is None
     assert made["verdict"]["cost"] == "time per text"
-    assert "No energy per text is known" in (run / "report.html").read_text()
+    assert "The energy per text is unknown" in (run / "report.html").read_text()
 
 
 def test_not_a_run(tmp_path: Path) -> None:

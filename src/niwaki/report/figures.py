@@ -91,6 +91,12 @@ def ratio(value: float | None, digits: int = 3) -> str:
     return f"{value:.1f}×" if 1 <= value < 10 else f"{significant(value, digits if value >= 1 else 2)}×"
 
 
+def ratio_range(low: float | None, high: float | None, digits: int = 3) -> str:
+    """ "6.9–7.7×", or nothing where no range is known."""
+    known = low is not None and high is not None and 0 < low < high
+    return f"{ratio(low, digits).removesuffix('×')}–{ratio(high, digits)}" if known else ""
+
+
 def times(value: float | None, better: str, worse: str, digits: int = 3) -> str:
     """ "7.3× smaller", or for a ratio below 1 "1.3× larger"; nothing where it is unknown or rounds to 1."""
     if value is None or value <= 0 or 0.95 < value < 1.05:

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from niwaki.report.headline import headline
 from niwaki.report.ladder import steps
 from niwaki.report.page import environment
 from niwaki.report.savings import savings
@@ -26,4 +27,5 @@ def markdown(facts: dict[str, Any]) -> str:
     """The content of report.md from the facts of a run with their verdict."""
     made = environment(html=False)
     made.filters.update(plain=plain, fenced=fenced)
-    return made.get_template("report.md.j2").render(run=facts, ladder=steps(facts), savings=savings(facts))
+    template = made.get_template("report.md.j2")
+    return template.render(run=facts, headline=headline(facts), ladder=steps(facts), savings=savings(facts))

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from niwaki.report import figures, pictures
+from niwaki.report.headline import headline
 from niwaki.report.ladder import steps
 from niwaki.report.need import answer
 from niwaki.report.savings import savings
 from niwaki.report.worth import deployed_label
 
+UNITS = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?(?:B|J|FLOP)|[kMGT]|m?J|m?s|min|texts/s|±)(?![\w/]))|(?<=±) |(?<=%) (?=±)")
 TEMPLATES = Path(__file__).parent / "templates"
 WRITERS = (
     *(figures.carbon, figures.duration, figures.energy, figures.energy_range, figures.energy_told),
@@ -40,6 +43,7 @@ def page(facts: dict[str, Any]) -> str:
         .get_template("page.html.j2")
         .render(
             run=facts,
+            headline=headline(facts),
             ladder=steps(facts),
             savings=savings(facts),
             style=Markup(style),
@@ -66,10 +70,18 @@ def environment(html: bool) -> Environment:
     )
     made.filters.update({writer.__name__: writer for writer in WRITERS})
     made.filters["bound"] = lambda text: str(text).replace(" %", "\u00a0%")  # no line begins with the sign
+    made.filters["units"] = units
     made.filters["scored"] = lambda row, metric: figures.scored(metric, row)
     made.filters["told"] = lambda row, metric: figures.told(metric, row)
-    made.globals.update(answer=answer, difference=figures.difference, interval=figures.interval)
+    made.globals.update(
+        answer=answer, difference=figures.difference, interval=figures.interval, ratio_range=figures.ratio_range
+    )
     return made
+
+
+def units(text: object) -> str:
+    """A figure with no line break between the number and its unit."""
+    return UNITS.sub("\u00a0", str(text))
 
 
 def policy(style: str, script: str) -> str:

@@ -9,10 +9,11 @@ from niwaki.report.folder import mapping, number
 from niwaki.report.plots import pareto, training
 
 Facts = dict[str, Any]
+Drawings = list[tuple[str, pareto.Drawing]]  # the same plot for wide and for narrow pages, by CSS class
 
 
-def against_energy(facts: Facts) -> Markup | None:
-    """Score against energy per 1000 texts, or None where no contender's energy is known."""
+def against_energy(facts: Facts) -> Drawings:
+    """Score against energy per 1000 texts, or nothing where no contender's energy is known."""
 
     def cost(item: Facts) -> tuple[float | None, tuple[float, float] | None]:
         used = item["energy"]["per_1000"]
@@ -21,7 +22,7 @@ def against_energy(facts: Facts) -> Markup | None:
     return _pareto(facts, pareto.Axis("energy per 1000 texts", _joules), cost)
 
 
-def against_latency(facts: Facts) -> Markup | None:
+def against_latency(facts: Facts) -> Drawings:
     """Score against median latency; the bar to the right reaches to the 95th percentile."""
 
     def cost(item: Facts) -> tuple[float | None, tuple[float, float] | None]:
@@ -66,7 +67,7 @@ def _tick(metric: str, value: float) -> str:
     return f"{100 * value:.3g} %" if metric in figures.SHARES else f"{value:.3g}"
 
 
-def _pareto(facts: Facts, axis: pareto.Axis, cost: Any) -> Markup | None:
+def _pareto(facts: Facts, axis: pareto.Axis, cost: Any) -> Drawings:
     reference = {**facts["reference"], "name": f"{facts['reference']['stage']} in {facts['reference']['engine']}"}
     baseline = facts["baseline"]
     contenders = [*facts["stages"], reference, *([baseline] if baseline else [])]
@@ -76,12 +77,14 @@ def _pareto(facts: Facts, axis: pareto.Axis, cost: Any) -> Markup | None:
         if (cost(item)[0] or 0) > 0 and item["score"] is not None
     ]
     if not points:
-        return None
+        return []
     metric = facts["metric"] or "score"
     level = None
     if baseline and baseline["score"] is not None and not cost(baseline)[0]:
         level = (baseline["name"], baseline["score"])
-    return pareto.draw(points, axis, pareto.Axis(metric, lambda value: _tick(metric, value)), level)
+    sizes = {"wide": pareto.WIDE, "narrow": pareto.NARROW}
+    scores = pareto.Axis(metric, lambda value: _tick(metric, value))
+    return [(name, pareto.draw(points, axis, scores, level, size)) for name, size in sizes.items()]
 
 
 def _point(item: Facts, facts: Facts, x: float, x_range: tuple[float, float] | None) -> pareto.Point:

@@ -1,10 +1,16 @@
 """Scales from data to the page, and the round numbers to mark on them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+
+from niwaki.report.plots.extents import text_width
 
 STEPS = (1, 2, 2.5, 5, 10)
+MOST = 7  # marks on an axis
+GAP = 6.0  # between the texts of two marks
+Fits = Callable[[list[float]], bool]
 
 
 @dataclass(frozen=True)
@@ -21,9 +27,13 @@ class Scale:
         low, high, at = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
-    def ticks(self) -> list[float]:
-        marks = _log_ticks(self.low, self.high) if self.log else _ticks(self.low, self.high)
-        return [mark for mark in marks if self.low <= mark <= self.high]
+    def ticks(self, fits: Fits = lambda marks: True) -> list[float]:
+        """The most marks whose texts fit next to each other; none where not even one does."""
+        for choice in _log_choices(self.low, self.high) if self.log else _choices(self.low, self.high):
+            inside = [mark for mark in choice if self.low <= mark <= self.high]
+            if inside and len(inside) <= MOST and fits(inside):
+                return inside
+        return []
 
 
 def around(values: list[float], start: float, end: float, margin: float = 0.08, least: float = 1e-9) -> Scale:
@@ -40,6 +50,11 @@ def around_log(values: list[float], start: float, end: float, margin: float = 0.
     return Scale(10 ** (low - room), 10 ** (high + room), start, end, log=True)
 
 
+def _choices(low: float, high: float) -> Iterator[list[float]]:
+    for about in (5, 4, 3, 2, 1):
+        yield _ticks(low, high, about)
+
+
 def _ticks(low: float, high: float, about: int = 5) -> list[float]:
     rough = (high - low) / about
     unit = 10 ** math.floor(math.log10(rough))
@@ -48,20 +63,23 @@ def _ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [round(index * step, 12) for index in range(first, math.floor(high / step) + 1)]
 
 
-def _log_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """The finest of 1-2-5, 1-3 and 1 per decade, or of every second, third … decade, with at most `most` marks."""
-    for marks in _log_choices(low, high):
-        inside = [mark for mark in marks if low <= mark <= high]
-        if len(inside) <= most:
-            return inside
-    return []
-
-
 def _log_choices(low: float, high: float) -> Iterator[list[float]]:
+    """Equal steps on a short axis; 1-2-5, 1-3 and 1 per decade, and every second, third … decade on a longer one."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     if high / low < 4:
-        yield _ticks(low, high)
-    for factors in ((1, 2, 5), (1, 3), (1,)):
+        yield from _choices(low, high)
+    for factors in ((1, 2, 5), (1, 3), (1,), (2,), (5,)):
         yield [factor * 10.0**decade for decade in range(first, last + 1) for factor in factors]
     for step in range(2, last - first + 2):
         yield [10.0**decade for decade in range(first, last + 1, step)]
+
+
+def side_by_side(scale: Scale, write: Callable[[float], str], size: float, most: float) -> Fits:
+    """Whether the texts of marks on a horizontal axis, each centred below its mark, are apart and end before `most`."""
+
+    def fits(marks: list[float]) -> bool:
+        ends = [(scale(mark), text_width(write(mark), size) / 2) for mark in marks]
+        apart = all(x + half + GAP <= after - wide for (x, half), (after, wide) in pairwise(ends))
+        return apart and all(x + half <= most for x, half in ends)
+
+    return fits

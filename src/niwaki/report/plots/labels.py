@@ -1,9 +1,21 @@
-"""Names beside points, moved so that they do not cover each other."""
+"""Names next to points, placed so that they cover neither each other, nor a point, nor the edge of the plot.
 
+Greedy: the most important name first, each at the free position nearest to its point. A name that is not next to its
+point gets a leader line. A name for which there is no room is left out; the caller numbers the points then.
+"""
+
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-CHARACTER, LINE = 6.6, 14.0  # a character's mean width and a line's height at the plot's font size
-LONGEST = 24  # characters of a name that are shown; the whole name is in the point's own description
+from niwaki.report.plots.extents import ASCENT, LINE, shorten, text_width
+
+GAPS = (9.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0)  # distances between a point and its name that are tried
+DIRECTIONS = [2 * math.pi * step / 16 for step in range(16)]
+NEAR = 14.0  # a name farther away than this gets a leader line
+MARGIN = 1.5  # between two labels
+LONGEST = 0.42  # of the plot's width; the whole name is in the point's own description
+COVERED = 0.4  # what a unit of covered line costs, in units of distance
 
 
 @dataclass(frozen=True)
@@ -19,44 +31,137 @@ class Box:
         high = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(wide, 0) * max(high, 0)
 
-    def outside(self, frame: "Box") -> float:
-        return (self.right - self.left) * (self.bottom - self.top) - self.covers(frame)
+    def inside(self, frame: "Box") -> bool:
+        return (
+            self.left >= frame.left
+            and self.right <= frame.right
+            and self.top >= frame.top
+            and self.bottom <= frame.bottom
+        )
+
+    def grown(self, by: float) -> "Box":
+        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
+
+    def nearest(self, x: float, y: float) -> tuple[float, float]:
+        """The point of the box that is nearest to (x, y)."""
+        return min(max(x, self.left), self.right), min(max(y, self.top), self.bottom)
+
+
+@dataclass(frozen=True)
+class Segment:
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+    def crosses(self, box: Box) -> bool:
+        """Whether any part of it lies inside the box (Liang and Barsky's clipping)."""
+        start, end = 0.0, 1.0
+        for origin, delta, low, high in (
+            (self.x1, self.x2 - self.x1, box.left, box.right),
+            (self.y1, self.y2 - self.y1, box.top, box.bottom),
+        ):
+            if delta == 0:
+                if not low < origin < high:
+                    return False
+                continue
+            near, far = sorted(((low - origin) / delta, (high - origin) / delta))
+            start, end = max(start, near), min(end, far)
+        return start < end
+
+
+@dataclass(frozen=True)
+class Name:
+    """What is to be labelled: a point, or with `level` the horizontal line at y."""
+
+    x: float
+    y: float
+    text: str
+    bold: bool = False
+    level: bool = False
 
 
 @dataclass(frozen=True)
 class Label:
-    x: float
-    y: float
     text: str
     box: Box
+    baseline: float
+    leader: Segment | None
 
 
-def shorten(name: str) -> str:
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+@dataclass(frozen=True)
+class Surroundings:
+    """What labels must not cover (marks), what they should not (lines), and where they must stay (frame)."""
+
+    marks: list[Box]
+    lines: list[Box]
+    frame: Box
 
 
-def place(points: list[tuple[float, float, str]], marks: list[Box], lines: list[Box], frame: Box) -> list[Label]:
-    """One label per (x, y, name): of eight places around the point, the one that covers least; marks weigh more."""
-    labels: list[Label] = []
-    solid = list(marks)
-    for x, y, name in points:
-        choices = [_label(x + dx, y + dy, side, shorten(name)) for dx, dy, side in PLACES]
-        best = min(range(len(PLACES)), key=lambda at: FARTHER * at + _cost(choices[at].box, solid, lines, frame))
-        labels.append(choices[best])
-        solid.append(choices[best].box)
+def place(names: list[Name], around: Surroundings, size: float) -> list[Label | None]:
+    """A label for each name, in the order of importance; None where there is no room for it."""
+    placed: list[Label] = []
+    labels: list[Label | None] = []
+    for name in names:
+        label = _best(name, placed, around, size)
+        labels.append(label)
+        placed += [label] if label else []
     return labels
 
 
-def _cost(box: Box, solid: list[Box], lines: list[Box], frame: Box) -> float:
-    covered = 4 * sum(box.covers(other) for other in solid) + sum(box.covers(other) for other in lines)
-    return covered + 8 * box.outside(frame)
+def _best(name: Name, placed: list[Label], around: Surroundings, size: float) -> Label | None:
+    text = shorten(name.text, size, LONGEST * (around.frame.right - around.frame.left), name.bold)
+    best: tuple[float, Label] | None = None
+    for distance, box in _positions(name, text_width(text, size, name.bold), size * LINE, around.frame):
+        if best and distance >= best[0]:
+            break  # positions come nearest first, and covering lines only adds to the cost
+        label = _label(name, text, box, size)
+        cost = distance + COVERED * sum(box.covers(line) for line in around.lines)
+        if (best is None or cost < best[0]) and _free(label, name, placed, around):
+            best = cost, label
+    return best[1] if best else None
 
 
-FARTHER = 12.0  # what each later place costs, in covered area
-# offsets of the baseline's start or end from the point; side 0 begins there, side 1 ends there
-PLACES = [(9, -7, 0), (-9, -7, 1), (9, 20, 0), (-9, 20, 1), (9, -22, 0), (-9, -22, 1), (9, 35, 0), (-9, 35, 1)]
+def _label(name: Name, text: str, box: Box, size: float) -> Label:
+    near = box.nearest(name.x, name.y)
+    far = not name.level and math.dist(near, (name.x, name.y)) > NEAR
+    leader = Segment(name.x, name.y, *near) if far else None
+    return Label(text, box, box.top + ASCENT * size, leader)
 
 
-def _label(x: float, y: float, side: int, text: str) -> Label:
-    left = x - side * CHARACTER * len(text)
-    return Label(left, y, text, Box(left, y - LINE + 3, left + CHARACTER * len(text), y + 3))
+def _free(label: Label, name: Name, placed: list[Label], around: Surroundings) -> bool:
+    box = label.box
+    if not box.inside(around.frame) or any(box.covers(mark) for mark in around.marks):
+        return False
+    roomy = box.grown(MARGIN)
+    if any(roomy.covers(other.box) or (other.leader and other.leader.crosses(roomy)) for other in placed):
+        return False
+    leader = label.leader
+    if leader is None:
+        return True
+    others = [mark for mark in around.marks if not mark.covers(Box(name.x - 1, name.y - 1, name.x + 1, name.y + 1))]
+    return not any(leader.crosses(other) for other in [*others, *(other.box for other in placed)])
+
+
+def _positions(name: Name, width: float, height: float, frame: Box) -> Iterable[tuple[float, Box]]:
+    """(distance, box) with the nearest first."""
+    return _along(name.y, width, height, frame) if name.level else _round(name.x, name.y, width, height)
+
+
+def _round(x: float, y: float, width: float, height: float) -> Iterable[tuple[float, Box]]:
+    """Boxes around a point: to its sides first, then above and below."""
+    for gap in GAPS:
+        for angle in sorted(DIRECTIONS, key=lambda angle: (abs(math.sin(angle)), math.cos(angle) < 0)):
+            across, down = math.cos(angle), -math.sin(angle)
+            left = x + across * gap + (across - 1) / 2 * width
+            top = y + down * gap + (down - 1) / 2 * height
+            yield gap, Box(left, top, left + width, top + height)
+
+
+def _along(y: float, width: float, height: float, frame: Box) -> Iterable[tuple[float, Box]]:
+    """Boxes just above or below a line across the plot, from its right end to the left."""
+    steps = int((frame.right - frame.left - width) // 8) + 1
+    for step in range(max(steps, 0)):
+        right = frame.right - 2 - 8 * step
+        for top in (y - height - 1, y + 2):
+            yield 2.0 * step, Box(right - width, top, right, top + height)

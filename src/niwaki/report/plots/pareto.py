@@ -1,17 +1,31 @@
 """Score against a cost: every contender a point with its intervals, the Pareto front through those nothing beats."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from markupsafe import Markup
 
 from niwaki.report.plots import svg
-from niwaki.report.plots.axes import Scale, around, around_log
-from niwaki.report.plots.labels import Box, place
+from niwaki.report.plots.axes import Scale, around, around_log, side_by_side
+from niwaki.report.plots.extents import shorten, text_width
+from niwaki.report.plots.labels import Box, Label, Name, Surroundings, place
 
-WIDTH, HEIGHT = 460.0, 340.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 14.0, 48.0
+FONT, TOP, RIGHT, BOTTOM = 12.0, 14.0, 16.0, 50.0
+RADIUS = {"chosen": 7.5, "stage": 6.0, "variant": 4.5, "reference": 6.0}
+IMPORTANCE = {"chosen": 0, "reference": 2, "stage": 3, "variant": 4}  # who is named first; the front comes at 1
 Format = Callable[[float], str]
+
+
+@dataclass(frozen=True)
+class Size:
+    """In pixels: a plot is shown at about this size, so that its texts have the size of the page's."""
+
+    width: float
+    height: float
+
+
+WIDE, NARROW = Size(520.0, 380.0), Size(320.0, 340.0)
 
 
 @dataclass(frozen=True)
@@ -21,7 +35,7 @@ class Point:
     name: str
     x: float
     y: float
-    kind: str  # stage | chosen | reference
+    kind: str  # chosen | stage | variant | reference
     tip: str  # what hovering or focusing it says
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
@@ -31,6 +45,26 @@ class Point:
 class Axis:
     title: str
     write: Format
+
+
+@dataclass(frozen=True)
+class Drawing:
+    svg: Markup
+    key: list[tuple[str, str]]  # (number, name) where the plot has no room for all names; to be listed below it
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """The inner area of a plot with its two scales."""
+
+    size: Size
+    left: float
+    x: Scale
+    y: Scale
+
+    @property
+    def frame(self) -> Box:
+        return Box(self.left, TOP, self.size.width - RIGHT, self.size.height - BOTTOM)
 
 
 def front(points: list[Point]) -> list[Point]:
@@ -43,60 +77,61 @@ def front(points: list[Point]) -> list[Point]:
     return kept
 
 
-def draw(points: list[Point], x_axis: Axis, y_axis: Axis, level: tuple[str, float] | None) -> Markup:
+def draw(
+    points: list[Point], x_axis: Axis, y_axis: Axis, level: tuple[str, float] | None, size: Size = WIDE
+) -> Drawing:
     """The plot; `level` is a (name, score) drawn as a line across: a baseline whose cost is not on this axis."""
-    x, y = _scales(points, level)
+    canvas = _canvas(points, y_axis, level, size)
     best = front(points)
-    title = f"{y_axis.title} against {x_axis.title}"
-    order = "The Pareto front, cheapest first: " + ", ".join(point.name for point in best) + "."
-    return svg.figure(
-        WIDTH,
-        HEIGHT,
-        title,
+    order = "Pareto front, cheapest first: " + ", ".join(point.name for point in best) + "."
+    names, key = _names(points, best, level, canvas)
+    drawn = svg.figure(
+        size.width,
+        size.height,
+        f"{y_axis.title} against {x_axis.title}",
         order,
-        *_frame(x, y, x_axis, y_axis),
-        *_level(level, y),
-        svg.path(_stairs(best, x, y), "front"),
-        *[_point(point, x, y) for point in points],
-        *_names(points, x, y),
+        *_frame(canvas, x_axis, y_axis),
+        *_level(level, canvas),
+        svg.path(_stairs(best, canvas), "front"),
+        *[_point(point, canvas.x, canvas.y) for point in points],
+        *names,
     )
+    return Drawing(drawn, key)
 
 
-def _scales(points: list[Point], level: tuple[str, float] | None) -> tuple[Scale, Scale]:
+def _canvas(points: list[Point], y_axis: Axis, level: tuple[str, float] | None, size: Size) -> Canvas:
     costs = [value for point in points for value in (point.x, *(point.x_range or ())) if value > 0]
     scores = [value for point in points for value in (point.y, *(point.y_range or ()))] + ([level[1]] if level else [])
-    return (
-        around_log(costs, LEFT, WIDTH - RIGHT),
-        around(scores, HEIGHT - BOTTOM, TOP, least=0.005),
-    )
+    y = around(scores, size.height - BOTTOM, TOP, least=0.005)
+    left = max(text_width(y_axis.write(mark), FONT) for mark in [*y.ticks(), y.low]) + 12
+    return Canvas(size, left, around_log(costs, left, size.width - RIGHT), y)
 
 
-def _frame(x: Scale, y: Scale, x_axis: Axis, y_axis: Axis) -> list[Markup]:
-    bottom = HEIGHT - BOTTOM
-    parts = [svg.line(LEFT, y(mark), WIDTH - RIGHT, y(mark), "grid") for mark in y.ticks()]
-    parts += [svg.line(x(mark), TOP, x(mark), bottom, "grid") for mark in x.ticks()]
-    parts += [svg.text(LEFT - 7, y(mark) + 4, y_axis.write(mark), "tick", "end") for mark in y.ticks()]
-    parts += [svg.text(x(mark), bottom + 17, x_axis.write(mark), "tick", "middle") for mark in x.ticks()]
-    parts.append(
-        svg.text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, f"{x_axis.title} (log) ← less is better", "axis", "middle")
-    )
-    return parts
+def _frame(canvas: Canvas, x_axis: Axis, y_axis: Axis) -> list[Markup]:
+    x, y, frame, width = canvas.x, canvas.y, canvas.frame, canvas.size.width
+    columns = x.ticks(side_by_side(x, x_axis.write, FONT, width - 2))
+    parts = [svg.line(frame.left, y(mark), frame.right, y(mark), "grid") for mark in y.ticks()]
+    parts += [svg.line(x(mark), frame.top, x(mark), frame.bottom, "grid") for mark in columns]
+    parts += [svg.text(frame.left - 7, y(mark) + 4, y_axis.write(mark), "tick", "end") for mark in y.ticks()]
+    parts += [svg.text(x(mark), frame.bottom + 18, x_axis.write(mark), "tick", "middle") for mark in columns]
+    title = shorten(f"← cheaper · {x_axis.title}, log scale", FONT, width - 4)
+    return [*parts, svg.text(width / 2, canvas.size.height - 7, title, "axis", "middle")]
 
 
-def _level(level: tuple[str, float] | None, y: Scale) -> list[Markup]:
+def _level(level: tuple[str, float] | None, canvas: Canvas) -> list[Markup]:
     if level is None:
         return []
-    name, score = level
-    line = svg.line(LEFT, y(score), WIDTH - RIGHT, y(score), "level")
-    return [line, svg.text(WIDTH - RIGHT - 4, y(score) - 5, name, "level-name", "end")]
+    at, frame = canvas.y(level[1]), canvas.frame
+    return [svg.line(frame.left, at, frame.right, at, "level")]
 
 
-def _stairs(best: list[Point], x: Scale, y: Scale) -> list[tuple[float, float]]:
+def _stairs(best: list[Point], canvas: Canvas) -> list[tuple[float, float]]:
     """Steps, not slopes: between two models there is none to deploy."""
+    x, y = canvas.x, canvas.y
     corners = [(x(best[0].x), y(best[0].y))]
     for point in best[1:]:
         corners += [(x(point.x), corners[-1][1]), (x(point.x), y(point.y))]
-    return [*corners, (WIDTH - RIGHT, corners[-1][1])]
+    return [*corners, (canvas.frame.right, corners[-1][1])]
 
 
 def _point(point: Point, x: Scale, y: Scale) -> Markup:
@@ -111,7 +146,7 @@ def _point(point: Point, x: Scale, y: Scale) -> Markup:
         svg.tag("title", point.tip),
         *bars,
         svg.tag("circle", cx=at_x, cy=at_y, r=14, class_="reach"),
-        svg.tag("circle", cx=at_x, cy=at_y, r=7.5 if point.kind == "chosen" else 6, class_="mark"),
+        svg.tag("circle", cx=at_x, cy=at_y, r=RADIUS[point.kind], class_="mark"),
         class_=f"point {point.kind}",
         tabindex="0",
         role="img",
@@ -120,12 +155,44 @@ def _point(point: Point, x: Scale, y: Scale) -> Markup:
     )
 
 
-def _names(points: list[Point], x: Scale, y: Scale) -> list[Markup]:
-    marks = [Box(x(p.x) - 8, y(p.y) - 8, x(p.x) + 8, y(p.y) + 8) for p in points]
-    bars = [Box(x(p.x) - 1, y(p.y_range[1]), x(p.x) + 1, y(p.y_range[0])) for p in points if p.y_range]
-    frame = Box(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM)
-    labels = place([(x(p.x), y(p.y), p.name) for p in points], marks, bars, frame)
-    return [
-        svg.text(label.x, label.y, label.text, f"name {point.kind}")
-        for label, point in zip(labels, points, strict=True)
+def _names(
+    points: list[Point], best: list[Point], level: tuple[str, float] | None, canvas: Canvas
+) -> tuple[list[Markup], list[tuple[str, str]]]:
+    """The labels, and the key to them: points are numbered where their names have no room or look alike when cut."""
+    x, y = canvas.x, canvas.y
+    ordered = sorted(points, key=lambda point: min(IMPORTANCE[point.kind], 1 if point in best else 9))
+    wanted = [(Name(x(p.x), y(p.y), p.name, bold=p.kind == "chosen"), f"name {p.kind}") for p in ordered]
+    if level:
+        wanted.insert(1, (Name(x.end, y(level[1]), level[0], level=True), "level-name"))
+    around = _surroundings(points, _stairs(best, canvas), canvas)
+    labels = place([name for name, _ in wanted], around, FONT)
+    key: list[tuple[str, str]] = []
+    if len({label.text for label in labels if label}) < len(wanted):
+        numbers = {point.name: str(number) for number, point in enumerate(points, 1)}
+        key = [(number, name) for name, number in numbers.items()]
+        wanted = [(name if name.level else replace(name, text=numbers[name.text]), kind) for name, kind in wanted]
+        labels = place([name for name, _ in wanted], around, FONT)
+    found = [(label, kind) for label, (_, kind) in zip(labels, wanted, strict=True) if label]
+    return [part for label, kind in found for part in _text(label, kind)], key
+
+
+def _text(label: Label, kind: str) -> list[Markup]:
+    lead = label.leader
+    line = [svg.line(lead.x1, lead.y1, lead.x2, lead.y2, "leader")] if lead else []
+    return [*line, svg.text(label.box.left, label.baseline, label.text, kind)]
+
+
+def _surroundings(points: list[Point], stairs: list[tuple[float, float]], canvas: Canvas) -> Surroundings:
+    x, y = canvas.x, canvas.y
+    reach = {kind: radius + 2 for kind, radius in RADIUS.items()}
+    marks = [Box(x(p.x), y(p.y), x(p.x), y(p.y)).grown(reach[p.kind]) for p in points]
+    upright = [Box(x(p.x) - 1, y(p.y_range[1]), x(p.x) + 1, y(p.y_range[0])) for p in points if p.y_range]
+    across = [
+        Box(x(p.x_range[0]), y(p.y) - 1, x(p.x_range[1]), y(p.y) + 1)
+        for p in points
+        if p.x_range and min(p.x_range) > 0
     ]
+    steps = [
+        Box(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)).grown(1) for (x1, y1), (x2, y2) in pairwise(stairs)
+    ]
+    return Surroundings(marks, upright + across + steps, canvas.frame)

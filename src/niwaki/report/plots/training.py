@@ -5,56 +5,72 @@ from collections.abc import Callable
 from markupsafe import Markup
 
 from niwaki.report.plots import svg
-from niwaki.report.plots.axes import Scale, around
+from niwaki.report.plots.axes import Scale, around, side_by_side
+from niwaki.report.plots.extents import shorten, text_width
 
-WIDTH, HEIGHT = 460.0, 230.0
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 52.0, 26.0, 40.0
+WIDTH, HEIGHT, FONT = 340.0, 230.0, 12.0
+TOP, BOTTOM = 28.0, 42.0
 Pairs = list[list[float]]
+Format = Callable[[float], str]
 
 
-def draw(name: str, loss: Pairs, validation: Pairs, metric: str, write: Callable[[float], str]) -> Markup:
+def draw(name: str, loss: Pairs, validation: Pairs, metric: str, write: Format) -> Markup:
     """Loss on the left axis, validation score on the right; either may be empty, not both."""
+    losses = around([0.0, *(pair[1] for pair in loss)], HEIGHT - BOTTOM, TOP, margin=0.02, least=1e-6)
+    scores = around([pair[1] for pair in validation] or [0.0], HEIGHT - BOTTOM - 12, TOP + 10, margin=0.1, least=0.005)
     steps = [pair[0] for pair in loss + validation]
-    x = Scale(min(steps), max(max(steps), min(steps) + 1), LEFT, WIDTH - RIGHT)
+    start, end = _room(losses, _loss_mark), WIDTH - _room(scores, write)
+    x = Scale(min(steps), max(max(steps), min(steps) + 1), start, end)
     last = f"Last validation {metric}: {write(validation[-1][1])}." if validation else "No validation score."
-    marks = [
-        svg.text(x(mark), HEIGHT - BOTTOM + 16, f"{mark:,.0f}", "tick", "middle") for mark in x.ticks() if mark % 1 == 0
-    ]
     return svg.figure(
         WIDTH,
         HEIGHT,
         f"Training of {name}",
         last,
-        *marks,
-        svg.text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 7, "step", "axis", "middle"),
-        *_loss(loss, x),
-        *_validation(validation, x, metric, write),
+        *[svg.text(x(mark), HEIGHT - BOTTOM + 17, _step(mark), "tick", "middle") for mark in _whole(x)],
+        svg.text((start + end) / 2, HEIGHT - 6, "training step", "axis", "middle"),
+        *(_loss(loss, x, losses) if loss else []),
+        *(_validation(validation, x, scores, metric, write) if validation else []),
     )
 
 
-def _loss(pairs: Pairs, x: Scale) -> list[Markup]:
-    if not pairs:
-        return []
-    y = around([0.0, *(pair[1] for pair in pairs)], HEIGHT - BOTTOM, TOP, margin=0.02, least=1e-6)
-    grid = [svg.line(LEFT, y(mark), WIDTH - RIGHT, y(mark), "grid") for mark in y.ticks()]
-    marks = [svg.text(LEFT - 7, y(mark) + 4, f"{mark:g}", "tick", "end") for mark in y.ticks()]
+def _room(y: Scale, write: Format) -> float:
+    """What the widest mark of an axis takes."""
+    return max((text_width(write(mark), FONT) for mark in y.ticks()), default=0.0) + 10
+
+
+def _loss_mark(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _step(mark: float) -> str:
+    return f"{mark:,.0f}"
+
+
+def _whole(x: Scale) -> list[float]:
+    """Marks at whole steps: half a step is never trained."""
+    apart = side_by_side(x, _step, FONT, WIDTH)
+    return x.ticks(lambda marks: apart(marks) and all(mark % 1 == 0 for mark in marks))
+
+
+def _loss(pairs: Pairs, x: Scale, y: Scale) -> list[Markup]:
+    grid = [svg.line(x.start, y(mark), x.end, y(mark), "grid") for mark in y.ticks()]
+    marks = [svg.text(x.start - 7, y(mark) + 4, _loss_mark(mark), "tick", "end") for mark in y.ticks()]
     return [
         *grid,
         *marks,
-        svg.text(LEFT, 14, "loss", "axis loss-name"),
+        svg.text(2, 14, "loss", "axis loss-name"),
         svg.path([(x(step), y(value)) for step, value in pairs], "loss"),
     ]
 
 
-def _validation(pairs: Pairs, x: Scale, metric: str, write: Callable[[float], str]) -> list[Markup]:
-    if not pairs:
-        return []
-    y = around([pair[1] for pair in pairs], HEIGHT - BOTTOM - 12, TOP + 10, margin=0.1, least=0.005)
-    marks = [svg.text(WIDTH - RIGHT + 7, y(mark) + 4, write(mark), "tick") for mark in y.ticks()]
+def _validation(pairs: Pairs, x: Scale, y: Scale, metric: str, write: Format) -> list[Markup]:
+    marks = [svg.text(x.end + 7, y(mark) + 4, write(mark), "tick") for mark in y.ticks()]
+    title = shorten(f"validation {metric}", FONT, WIDTH - 4 - text_width("loss  ", FONT))
     best = max(pairs, key=lambda pair: pair[1])
     return [
         *marks,
-        svg.text(WIDTH - 2, 14, f"validation {metric}", "axis score-name", "end"),
+        svg.text(WIDTH - 2, 14, title, "axis score-name", "end"),
         svg.path([(x(step), y(value)) for step, value in pairs], "score"),
         *[_score(x(step), y(value), f"step {step:,.0f}: {write(value)}", value == best[1]) for step, value in pairs],
     ]
