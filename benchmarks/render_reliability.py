@@ -76,6 +76,13 @@ def hostile(record: Record) -> str:
     )
 
 
+def rejections(record: Record) -> str:
+    return (
+        f"{record['as_promised']} of {record['attempts']} processes ({len(record['cases'])} cases, files of {record['unpacked_megabytes']:.0f} MB before gzip) ended with exit "
+        f"code 3 and one line, {record['signals']} cases by a signal, slowest {record['most_seconds']:.1f} s"
+    )
+
+
 def saving(record: Record) -> str:
     shares = {
         what: [value / (record["default_seconds"] + value) for value in record[what]["each"]]
@@ -100,6 +107,7 @@ ROWS = (
     ("damage is named or harmless", "python benchmarks/corruptions.py", "corruptions", any_record, corruptions),
     ("a failing disk loses nothing saved", "python benchmarks/faults.py", "faults", any_record, faults),
     ("a hostile file is refused", "python benchmarks/hostile.py", "hostile", any_record, hostile),
+    ("a large bad data file is rejected", "python benchmarks/rejections.py", "rejections", any_record, rejections),
     *(
         (f"no {CRASHES[target]} crashes it", f"python benchmarks/fuzz.py {target} --minutes 15", "fuzz", lambda record, target=target: record["target"] == target and record["cpu_minutes"] >= 15, fuzz)
         for target in CRASHES

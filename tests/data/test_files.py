@@ -5,10 +5,12 @@ import json
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 from pyarrow import parquet
 
 from niwaki.core.errors import Refused
-from niwaki.data import encoding, files, spill
+from niwaki.data import delimited, encoding, files, spill
 from niwaki.data.files import read, read_table
 
 ROWS = {"text": ["a, b", 'say "x"', "two\nlines", "007"], "label": ["1", "0", "1", "0"]}
@@ -191,6 +193,46 @@ def test_a_quote_that_swallows_more_than_a_block(tmp_path, monkeypatch):
         Refused, match=r"a quote that opens in or after row \d+ never closes.*; or a row is longer than"
     ):
         read_table(tmp_path / "x.csv")
+
+
+@given(body=some.text('ab",;\n\r', max_size=40), block=some.integers(3, 20))
+def test_where_a_csv_is_cut_into_blocks_changes_nothing(tmp_path_factory, body, block):
+    path = tmp_path_factory.mktemp("cut") / "x.csv"
+    path.write_bytes(f"text,label\n{body}".encode())
+    whole, cut = csv_result(path, 1 << 20), csv_result(path, block)
+    assert cut == whole or "a row is longer than" in cut
+
+
+def csv_result(path, block):
+    """The rows, or the message of the rejection."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "BLOCK", block)
+        try:
+            return [row for batch in delimited.batches(path, ",", None) for row in batch.to_pylist()]
+        except Refused as error:
+            return str(error)
+
+
+def test_a_bad_row_behind_the_first_block_has_its_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK", 64)
+    (tmp_path / "x.csv").write_text("text,label\n" + 'a,"b\n"\n\n' * 100 + "a,b,c\n" + "a,b\n" * 9)
+    with pytest.raises(Refused, match="row 102 has 3 cells"):
+        read_table(tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("number", ["9" * 5001, "-" + "9" * 5001, "9" * 5001 + ".5", "1e" + "9" * 400])
+@pytest.mark.parametrize("row", ['{"a": %s}', '{"a": [[null, [%s]]]}', '{"a": 1}\n{"a": "x", "b": %s}'])
+def test_numbers_too_long_for_any_type_are_rejected(tmp_path, number, row):
+    (tmp_path / "x.jsonl").write_text(row % number + "\n")
+    (tmp_path / "x.json").write_text(f"[{(row % number).replace(chr(10), ',')}]")
+    for name, unit in (("x.jsonl", "line"), ("x.json", "item")):
+        with pytest.raises(Refused, match=rf"{unit} \d has a number of more than 308 digits"):
+            read(tmp_path / name)
+
+
+def test_long_runs_of_digits_in_a_text_are_text(tmp_path):
+    (tmp_path / "x.jsonl").write_text(json.dumps({"a": "9" * 5001}) + "\n")
+    assert read_table(tmp_path / "x.jsonl").to_pylist() == [{"a": "9" * 5001}]
 
 
 def test_a_quote_in_the_middle_of_a_cell_is_a_character(tmp_path):

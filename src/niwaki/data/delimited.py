@@ -1,8 +1,9 @@
 """csv and tsv as record batches. All cells are text: a guess from the first rows would make 7 of 007."""
 
 import csv as standard
+import re
 from collections.abc import Iterator
-from itertools import chain
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,31 +11,70 @@ import pyarrow as pa
 from pyarrow import csv
 
 from niwaki.core.errors import Refused, did_you_mean
-from niwaki.data.encoding import Stream, blocks
+from niwaki.data.buffers import native
+from niwaki.data.encoding import blocks
 from niwaki.data.limits import refuse_columns
 
-END = b"\x1dend of the rows"  # a row of too many cells after the last: if it is not seen, a quote never closed
 HEADER_BYTES = 1 << 20
-BLOCK = 4 << 20  # the reader runs many blocks ahead; no row may be longer than one
+BLOCK = 4 << 20  # bytes that are read at once, and the longest row
 
 
 def batches(path: Path, mark: str, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
     names, mark = header(path, mark)
     if columns is not None:
         refuse_missing(path, columns, names)
-    rows = Rows(path, len(names))
+    rows = Rows(path, names)
     parse = csv.ParseOptions(delimiter=mark, newlines_in_values=True, invalid_row_handler=rows.judge)
     convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=columns)
-    source = pa.PythonFile(Stream(chain(blocks(path), [b"\n" + END + mark.encode() * len(names)])), mode="r")
-    reading = csv.ReadOptions(block_size=BLOCK, use_threads=False)
-    try:
-        for batch in csv.open_csv(source, parse_options=parse, convert_options=convert, read_options=reading):
-            rows.read += batch.num_rows
-            yield batch
-    except pa.ArrowInvalid as error:
-        raise Refused(rows.fault(str(error))) from None
-    if not rows.ended:
-        raise Refused(rows.open_quote(rows.read + 1))
+    for block in whole_rows(rows, mark):
+        # Arrow parses a block that is in memory and never calls back into Python from a thread of its own: a thread
+        # that still reads when the rows are rejected would abort the process at its end, or make it hang.
+        reading = csv.ReadOptions(
+            block_size=len(block) + 1, use_threads=False, column_names=names if rows.header_read else None
+        )
+        try:
+            table = csv.read_csv(native(block), reading, parse, convert)
+        except pa.ArrowInvalid as error:
+            raise Refused(rows.fault(str(error))) from None
+        rows.header_read = True
+        rows.read += table.num_rows
+        yield from table.to_batches()
+
+
+def whole_rows(rows: "Rows", mark: str) -> Iterator[bytes]:
+    """The bytes of the file, cut only where a row ends."""
+    rest = b""
+    for block in blocks(rows.path, BLOCK):
+        rest = rest + block if rest else block.lstrip(b"\r\n")
+        cut = last_row_end(rest, mark)
+        if cut:
+            yield rest[:cut]
+            rest = rest[cut:]
+        if len(rest) > BLOCK:
+            raise Refused(f"{rows.open_quote()}; or a row is longer than {BLOCK >> 20} MB")
+    rest = rest + b"\n" if rest else rest
+    if rest.strip(b"\r\n"):
+        cut = last_row_end(rest, mark)
+        if cut:
+            yield rest[:cut]
+        if cut < len(rest):
+            raise Refused(rows.open_quote())
+
+
+def last_row_end(data: bytes, mark: str) -> int:
+    """Where the last whole row ends in bytes that begin with a row; 0 where none does."""
+    if b'"' not in data:
+        return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+    return rows_of(mark).match(data).end()  # type: ignore[union-attr]
+
+
+@cache
+def rows_of(mark: str) -> re.Pattern[bytes]:
+    """All whole rows at the front, as Arrow reads them: a quote that opens a cell ends at the next single quote, two
+    stand for one, and any other quote is a character. Nothing backtracks."""
+    other = rb"[^\r\n%b]*+" % re.escape(mark.encode())
+    cell = rb'(?:"[^"]*+(?:""[^"]*+)*+"%b|(?!")%b)' % (other, other)
+    return re.compile(rb"(?:(?:%b%b)*+%b[\r\n])*+" % (cell, re.escape(mark.encode()), cell))
 
 
 def header(path: Path, mark: str) -> tuple[list[str], str]:
@@ -61,33 +101,27 @@ def refuse_missing(source: str | Path, columns: list[str], there: list[str]) -> 
 
 
 class Rows:
-    """Watches over the rows of one file: which does not fit, and whether the end was seen."""
+    """Counts the rows of one file, and names the one that does not fit."""
 
-    def __init__(self, path: Path, width: int) -> None:
-        self.path, self.width = path, width
-        self.read, self.ended, self.bad = 0, False, None
+    def __init__(self, path: Path, names: list[str]) -> None:
+        self.path, self.width = path, len(names)
+        self.header_read, self.read = False, 0
+        self.bad: Any = None
 
     def judge(self, row: Any) -> str:
-        if row.text.startswith(END.decode()):
-            self.ended = True
-            return "skip"
         self.bad = row
         return "error"
 
     def fault(self, error: str) -> str:
         if self.bad is None:
-            if "straddl" in error:
-                return f"{self.open_quote(self.read + 1)}; or a row is longer than {BLOCK >> 20} MB"
             return f"{self.path}: cannot be read as csv ({error.splitlines()[0][:160]})"
-        if END.decode() in self.bad.text:
-            return self.open_quote(self.bad.number or 0)
-        row = f"row {self.bad.number}" if self.bad.number else "a row"
+        number = self.bad.number + (self.read + 1 if self.header_read else 0)  # Arrow counts within a block
         start = self.bad.text.splitlines()[0][:40] if self.bad.text else ""
         return (
-            f"{self.path}: cannot be read as csv ({row} has {self.bad.actual_columns} cells and the header {self.width}: "
+            f"{self.path}: cannot be read as csv (row {number} has {self.bad.actual_columns} cells and the header {self.width}: "
             f"{start!r}); put cells that hold the mark or a line break in double quotes"
         )
 
-    def open_quote(self, number: int) -> str:
-        row = f"row {number}" if number else "one row"
-        return f'{self.path}: cannot be read as csv (a quote that opens in or after {row} never closes); close it, or write it as ""'
+    def open_quote(self) -> str:
+        number = self.read + 2 if self.header_read else 1
+        return f'{self.path}: cannot be read as csv (a quote that opens in or after row {number} never closes); close it, or write it as ""'

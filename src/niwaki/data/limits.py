@@ -13,9 +13,11 @@ from niwaki.core.errors import Refused
 MOST_COLUMNS = 2000
 MOST_ROW_BYTES = 8 << 20
 MOST_DEPTH = 32
+MOST_DIGITS = 308  # no float holds more
 FLOOR_BYTES, MOST_GROWTH = 16 << 20, 300  # beyond so many bytes, not more than so many times what was packed
 KEY = re.compile(rb'"[ \t\r]*:')
 SPACED = re.compile(rb'"[ \t\r]+:')
+AS_NINES, TOO_MANY_NINES = bytes.maketrans(b"0123456789", b"9999999999"), b"9" * (MOST_DIGITS + 1)
 TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
@@ -45,6 +47,22 @@ def refuse_depth(path: Path, block: bytes, before: int, unit: str) -> None:
     for number, line in enumerate(block.split(b"\n"), before + 1):
         if line.count(b"[") + line.count(b"{") > MOST_DEPTH and depth_of(line) > MOST_DEPTH:
             raise Refused(f"{path}: {unit} {number} is nested more than {MOST_DEPTH} deep, which no row is")
+
+
+def refuse_digits(path: Path, block: bytes, before: int, unit: str) -> None:
+    """Of whole lines of JSON. Arrow reads a number that is too large as infinity, and Python does not read it at all."""
+    if not has_digits(block):
+        return
+    for number, line in enumerate(block.split(b"\n"), before + 1):
+        if has_digits(line) and has_digits(TEXT.sub(b"", line)):
+            raise Refused(
+                f"{path}: {unit} {number} has a number of more than {MOST_DIGITS} digits; write it shorter, or as text in quotes"
+            )
+
+
+def has_digits(data: bytes) -> bool:
+    """Whether more than MOST_DIGITS digits follow each other."""
+    return TOO_MANY_NINES in data.translate(AS_NINES)
 
 
 def keys_in(block: bytes, known: set[bytes]) -> set[bytes]:

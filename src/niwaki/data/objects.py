@@ -11,8 +11,17 @@ import pyarrow as pa
 from pyarrow import json
 
 from niwaki.core.errors import Refused
+from niwaki.data.buffers import native
 from niwaki.data.encoding import blocks
-from niwaki.data.limits import MOST_DEPTH, keys_in, refuse_depth, refuse_growth, refuse_keys, refuse_row
+from niwaki.data.limits import (
+    MOST_DEPTH,
+    keys_in,
+    refuse_depth,
+    refuse_digits,
+    refuse_growth,
+    refuse_keys,
+    refuse_row,
+)
 
 MOST_CELLS, CELL_BYTES = 4_000_000, 8  # of what is parsed at once; and what one takes
 BETWEEN = re.compile(r"[\s,]*")
@@ -31,6 +40,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
     read = rows = 0
     for block in items(path, source) if listed else whole_lines(path, source):
         refuse_depth(path, block, before, unit)
+        refuse_digits(path, block, before, unit)
         known = known | keys_in(block, known)
         refuse_keys(path, known)
         read += len(block)
@@ -88,7 +98,8 @@ def items(path: Path, source: Iterable[bytes]) -> Iterator[bytes]:
 
 def cut_objects(path: Path, text: str, before: int) -> tuple[list[str], str]:
     """The whole objects at the front of `text`, each on one line, and what is left after them."""
-    find, at = standard.JSONDecoder().raw_decode, 0
+    # only the end of each object is needed, and Python makes no number of more than 4,300 digits
+    find, at = standard.JSONDecoder(parse_int=str).raw_decode, 0
     found: list[str] = []
     while True:
         start = BETWEEN.match(text, at).end()  # type: ignore[union-attr]
@@ -110,11 +121,11 @@ def cut_objects(path: Path, text: str, before: int) -> tuple[list[str], str]:
 def parse(path: Path, block: bytes, before: int, unit: str) -> pa.Table:
     reading = json.ReadOptions(use_threads=False, block_size=len(block) + 1)
     try:
-        table = json.read_json(pa.BufferReader(block), read_options=reading)
+        table = json.read_json(native(block), read_options=reading)
         if any(has_times(field.type) for field in table.schema):
             schema = pa.schema([pa.field(field.name, without_times(field.type)) for field in table.schema])
             options = json.ParseOptions(explicit_schema=schema)
-            table = json.read_json(pa.BufferReader(block), read_options=reading, parse_options=options)
+            table = json.read_json(native(block), read_options=reading, parse_options=options)
         if b"null" in block and any(has_lists_in_lists(field.type) for field in table.schema):
             table = by_standard(block, table.schema)
         return table
