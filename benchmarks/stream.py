@@ -18,6 +18,8 @@ from typing import Any
 
 from records import append, circumstances
 
+from niwaki.engines.partial_folder import STATE, folders_of
+
 WORDS = [
     "the",
     "a",
@@ -76,10 +78,10 @@ def measured(model: str, source: Path, out: Path) -> dict[str, Any]:
 def killed(model: str, source: Path, out: Path, count: int) -> int:
     """Inputs that were kept when it was killed, past the half."""
     process = start(model, source, out)
-    state = out.with_name(f"{out.name}.part.json")
     while process.poll() is None:
-        kept = json.loads(state.read_text())["inputs"] if state.exists() else 0
-        if kept >= count // 2:
+        state = next((path for folder in folders_of(out) if (path := folder / STATE).exists()), None)
+        kept = json.loads(state.read_text())["inputs"] if state else 0
+        if state and kept >= count // 2:
             process.send_signal(signal.SIGKILL)
             process.wait()
             return int(json.loads(state.read_text())["inputs"])

@@ -12,8 +12,10 @@ import argparse
 import contextlib
 import os
 import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from niwaki.core.errors import NiwakiError, Refused, UsageError
@@ -36,7 +38,10 @@ def convert(source: Path, target: Path) -> int:
         raise Refused(f"{source}: is not there")
     if target.exists():
         raise Refused(f"{target}: is there already; remove it first, or choose another name")
-    part = target.with_name(f".{target.name}.part")
+    if not target.parent.is_dir():
+        raise Refused(f"{target}: its folder is not there; make it first")
+    private = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent.resolve()))  # no link can lie in it
+    part = private / target.name
     command = [sys.executable, "-I", "-c", "from niwaki.convert_pickle import child; child()", str(source), str(part)]
     kept = {key: value for key, value in os.environ.items() if key in ("PATH", "LD_LIBRARY_PATH", "TMPDIR")}
     try:
@@ -52,7 +57,7 @@ def convert(source: Path, target: Path) -> int:
     except subprocess.TimeoutExpired:
         raise Refused(f"{source}: was not converted (it took more than {SECONDS} s)") from None
     finally:
-        part.unlink(missing_ok=True)
+        shutil.rmtree(private, ignore_errors=True)
     return count
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import tiny
 from engines.kinds import model_of, saved
-from niwaki.engines.partial import part_of, state_of
+from niwaki.engines.partial_folder import ANSWERS, STATE, folders_of
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_columns_of_what_has_none(refused, served, tmp_path, monkeypatch):
     (tmp_path / "rows.txt").write_text("a good film\n")
     for more in ([], ["--out", tmp_path / "out.jsonl"]):
         line = refused("predict", served, "--in", tmp_path / "rows.txt", "--column", "text", *more)
-        assert "rows.txt: holds a text a line" in line and not part_of(tmp_path / "out.jsonl").exists()
+        assert "rows.txt: holds a text a line" in line and not folders_of(tmp_path / "out.jsonl")
 
 
 @pytest.mark.parametrize("words", [["--column", "text"], ["--skip-bad"], ["--force"]])
@@ -177,11 +177,12 @@ def test_a_signal_leaves_what_was_read_in_the_part_and_the_command_goes_on(niwak
     child = waiting("--out", out)
     child.send_signal(number)
     assert child.wait(10) == 130 and not out.exists()
-    assert len(part_of(out).read_bytes().splitlines()) == 2
-    assert json.loads(state_of(out).read_text())["inputs"] == 0  # the batch could have become longer
+    (left,) = folders_of(out)
+    assert len((left / ANSWERS).read_bytes().splitlines()) == 2
+    assert json.loads((left / STATE).read_text())["inputs"] == 0  # the batch could have become longer
     monkeypatch.setattr(sys, "stdin", io.StringIO("a good film\na dull film\nthe end\n"))
     assert niwaki("predict", served, "--engine", "onnx", "--out", out).code == 0
-    assert len(out.read_bytes().splitlines()) == 3 and not part_of(out).exists()
+    assert len(out.read_bytes().splitlines()) == 3 and not folders_of(out)
 
 
 def test_a_forced_command_says_how_to_go_on(waiting, tmp_path):

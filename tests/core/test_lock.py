@@ -61,3 +61,20 @@ def test_a_disk_that_cannot_lock_is_said_not_taken_for_another_run(tmp_path, mon
     monkeypatch.setattr("fcntl.flock", flock)
     with pytest.raises(Refused, match=r"cannot be locked \(No locks available\)"), locked(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_lock_that_is_a_link_is_rejected_and_its_target_untouched(tmp_path, link):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "precious").write_text("precious")
+    link(tmp_path / "precious", tmp_path / "run" / ".lock")
+    with pytest.raises(Refused, match=r"\.lock: is not a plain file"), locked(tmp_path / "run"):
+        pass
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_a_lock_that_is_no_file_is_rejected(tmp_path, make):
+    make(tmp_path / ".lock")
+    with pytest.raises(Refused, match=r"\.lock: is not a plain file"), locked(tmp_path):
+        pass

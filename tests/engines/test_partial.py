@@ -6,9 +6,20 @@ import pytest
 
 from niwaki.core.errors import NiwakiError, Refused
 from niwaki.engines import partial
-from niwaki.engines.partial import State, part_of, refuse_out, state_of, writing
+from niwaki.engines.partial import State, refuse_out, writing
+from niwaki.engines.partial_folder import ANSWERS, STATE, folders_of
 
 MADE_BY = {"model": "a", "engine": "onnx"}
+
+
+def part_of(out):
+    (folder,) = folders_of(out)
+    return folder / ANSWERS
+
+
+def state_of(out):
+    (folder,) = folders_of(out)
+    return folder / STATE
 
 
 @pytest.fixture
@@ -123,7 +134,7 @@ def test_a_full_disk_is_told_and_what_was_kept_stays(out, monkeypatch):
 
     with monkeypatch.context() as patch, writing(out, MADE_BY) as part:
         patch.setattr(partial._Whole, "write", full)
-        with pytest.raises(NiwakiError, match=r"out\.jsonl\.part: could not be written \(No space left.*goes on"):
+        with pytest.raises(NiwakiError, match=r"answers\.jsonl: could not be written \(No space left.*goes on"):
             part.add(b"3\n", 1, 0, "x")
     with writing(out, MADE_BY) as part:
         assert part.state.inputs == 2
@@ -163,8 +174,12 @@ def test_where_no_file_can_come_to_be(tmp_path):
 
 
 @pytest.mark.parametrize("written", [part_of, state_of])
-def test_what_is_written_beside_it_is_not_read(tmp_path, written):
-    out = tmp_path / "out.jsonl"
-    written(out).write_text("precious")
+def test_the_partial_files_are_not_read_as_input(out, written):
     with pytest.raises(Refused, match="is what is read"):
         refuse_out(out, False, [written(out)])
+
+
+def test_nothing_is_left_where_nothing_was_answered(tmp_path):
+    with pytest.raises(Refused), writing(tmp_path / "out.jsonl", MADE_BY):
+        raise Refused("a bad first line")
+    assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ import tiny
 from engines.kinds import saved
 from niwaki.core.errors import Refused
 from niwaki.engines import stream
-from niwaki.engines.partial import part_of, state_of
+from niwaki.engines.partial_folder import ANSWERS, STATE, folders_of
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.stream import predict_file
 
@@ -74,11 +74,13 @@ def test_killed_within_a_write_it_goes_on_to_the_same_file(folder, source, tmp_p
     words = [sys.executable, "-c", KILLED, folder, source, out, "16", str(kill_at)]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert part_of(out).exists() and json.loads(state_of(out).read_text())["inputs"] == kill_at
+    (left,) = folders_of(out)
+    assert (left / ANSWERS).exists() and json.loads((left / STATE).read_text())["inputs"] == kill_at
     went_on = predict_file(Predictor(folder), source, out, skip_bad=True)
     undisturbed = predict_file(Predictor(folder), source, whole, skip_bad=True)
     assert went_on["before"] == kill_at and undisturbed["before"] == 0
-    assert out.read_bytes() == whole.read_bytes() and not part_of(out).exists() and not state_of(out).exists()
+    assert out.read_bytes() == whole.read_bytes()
+    assert sorted(tmp_path.iterdir()) == sorted([source, out, whole])
 
 
 def test_a_stop_is_saved(folder, source, tmp_path, small, monkeypatch):
@@ -106,7 +108,7 @@ def test_a_bad_line_stops_it_and_mended_it_goes_on(folder, source, tmp_path, sma
     source.write_text("\n".join(lines) + "\n")
     with pytest.raises(Refused, match="line 71 is empty"):
         predict_file(Predictor(folder), source, out)
-    assert part_of(out).read_bytes().count(b"\n") == 64  # whole batches before the bad line
+    assert (folders_of(out)[0] / ANSWERS).read_bytes().count(b"\n") == 64  # whole batches before the bad line
     lines[70] = json.dumps({"text": "a dull film"})
     source.write_text("\n".join(lines) + "\n")
     stream.predict_file(Predictor(folder), source, out)
@@ -124,7 +126,7 @@ def test_another_input_or_model_or_engine_is_refused(folder, source, tmp_path, s
     with pytest.raises(Refused, match="begun with another model"):
         predict_file(Predictor(other), source, out, skip_bad=True)
     source.write_text(source.read_text().replace("text", "sentence"))
-    with pytest.raises(Refused, match="is not what the first 4 lines of"):
+    with pytest.raises(Refused, match="is not what the first 4 lines in"):
         predict_file(Predictor(folder), source, out, skip_bad=True)
     assert predict_file(Predictor(folder), source, out, skip_bad=True, force=True)["before"] == 0
 

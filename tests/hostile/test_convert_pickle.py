@@ -60,6 +60,15 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path):
         convert(tmp_path / "none", tmp_path / "z")
 
 
+def test_a_link_with_the_name_of_a_temporary_file_is_not_followed(tmp_path):
+    torch.save({"a": torch.ones(1)}, tmp_path / "x.bin")
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / ".y.part").symlink_to(tmp_path / "precious")
+    assert convert(tmp_path / "x.bin", tmp_path / "y") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".y.part", "precious", "x.bin", "y"]
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
 TRIES = [
     "socket.create_connection(('127.0.0.1', 9))", "os.system('true')", "subprocess.run(['true'])", "open(place, 'w')", "open(place, 'a')",
     "os.open(place, os.O_RDWR)", "os.remove(place)", "os.rename(place, place + '2')", "pathlib.Path(place).unlink()", "os.symlink('/', place + '3')",

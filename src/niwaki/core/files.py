@@ -54,7 +54,7 @@ def write_text(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.tmp-{uuid.uuid4().hex[:8]}")
     with _naming(path):
         try:
-            with temporary.open("w", encoding="utf-8") as file:
+            with temporary.open("x", encoding="utf-8") as file:  # new: a link is not followed
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())

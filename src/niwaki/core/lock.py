@@ -5,10 +5,13 @@ killed run says is never believed, whoever has that number now.
 """
 
 import contextlib
+import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from niwaki.core.errors import Refused
 
@@ -19,7 +22,7 @@ LONGEST = 20  # characters of a process number
 def locked(folder: Path) -> Iterator[None]:
     """Refused, with the other's process id, while another process holds the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a+b", buffering=0) as file:
+    with _opened(folder / ".lock") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -34,6 +37,21 @@ def locked(folder: Path) -> Iterator[None]:
         file.truncate(0)
         file.write(str(os.getpid()).encode())
         yield
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Its text is replaced, so it must be a file of its own: a link would lead to somebody's file."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise Refused(f"{path}: is not a plain file; remove it") from None
+        raise
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        os.close(handle)
+        raise Refused(f"{path}: is not a plain file of its own; remove it")
+    return os.fdopen(handle, "r+b", buffering=0)
 
 
 def _holder(folder: Path) -> str:

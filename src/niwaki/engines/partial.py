@@ -1,12 +1,10 @@
-"""A file of answers while it is being written: `out.jsonl.part`, and beside it, in `out.jsonl.part.json`, how far it is good.
+"""A file of answers while it is being written, in a private folder (`partial_folder.py`), with a state that says how far it is good.
 
-What is good is never written over. A process that is killed leaves a part whose end may be torn; whoever goes on cuts it back to
-what the state says, which is written after the lines it speaks of have reached the disk. At the end the part gets its name.
+What is good is never written over. A process that is killed leaves answers whose end may be torn; whoever goes on cuts them back to
+what the state says, which is written after the lines it speaks of have reached the disk. At the end the answers get their name.
 """
 
 import contextlib
-import errno
-import fcntl
 import json
 import os
 import time
@@ -14,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from niwaki.core import strict_json
 from niwaki.core.errors import NiwakiError, Refused
-from niwaki.core.files import fsync, write_text
+from niwaki.core.files import fsync
 from niwaki.core.settings import Settings, check, setting
+from niwaki.engines.partial_folder import PartialFolder, folders_of, opened, sweep, taken
 
 SAVE_SECONDS = 1.0  # at most so much work is done again after a kill
 NEW = "; --force begins anew"
@@ -37,8 +35,8 @@ class State(Settings):
 class Part:
     """Lines are added to it and kept; `keep` makes sure of them, `finish` gives them their name."""
 
-    def __init__(self, out: Path, file: Any, state: State) -> None:
-        self.out, self.state = out, state
+    def __init__(self, out: Path, folder: PartialFolder, file: Any, state: State) -> None:
+        self.out, self.folder, self.state = out, folder, state
         self._file = file
         self._kept = time.monotonic()
 
@@ -62,15 +60,14 @@ class Part:
     def keep(self) -> None:
         with self._naming():
             os.fsync(self._file.fileno())
-            write_text(state_of(self.out), json.dumps(self.state.model_dump()) + "\n")
+            self.folder.write_state(json.dumps(self.state.model_dump()) + "\n")
         self._kept = time.monotonic()
 
     def finish(self) -> None:
         with self._naming():
             os.fsync(self._file.fileno())
-            part_of(self.out).replace(self.out)
+            self.folder.deliver(self.out)
             fsync(self.out.parent)
-            state_of(self.out).unlink(missing_ok=True)
 
     @property
     def goes_on(self) -> str:
@@ -84,41 +81,39 @@ class Part:
             yield
         except OSError as error:
             raise NiwakiError(
-                f"{part_of(self.out)}: could not be written ({error.strerror or error}); {self.goes_on}"
+                f"{self.folder.answers}: could not be written ({error.strerror or error}); {self.goes_on}"
             ) from None
-
-
-def part_of(out: Path) -> Path:
-    return out.with_name(f"{out.name}.part")
-
-
-def state_of(out: Path) -> Path:
-    return out.with_name(f"{out.name}.part.json")
 
 
 @contextlib.contextmanager
 def writing(out: Path, made_by: dict[str, str], force: bool = False, bad: bool = True) -> Iterator[Part]:
     """The part of `out`, new or where it was left. `bad`: whether inputs that were passed over may be among its lines."""
     refuse_out(out, force)
-    part = part_of(out)
-    with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0) as file:
-        _lock(file, part)
-        state = State(made_by=made_by, forced=force or _was_forced(out, made_by))
+    with taken(out) as (folder, handle), open(handle, "r+b", buffering=0, closefd=False) as file:
+        state = State(made_by=made_by, forced=force or _was_forced(folder, made_by))
         if not force:
-            state = _left(out, os.fstat(file.fileno()).st_size, made_by, bad) or state
+            state = _left(folder, os.fstat(handle).st_size, made_by, bad) or state
         _refuse_there(out, state.forced)
         file.truncate(state.bytes)
         file.seek(state.bytes)
-        opened = Part(out, _Whole(file), state)
-        opened.keep()
+        part = Part(out, folder, _Whole(file), state)
+        part.keep()
         try:
-            yield opened
+            yield part
         except BaseException as error:
-            with contextlib.suppress(NiwakiError):  # a disk that is full is told already
-                opened.keep()
+            _close(part, handle)
             if isinstance(error, KeyboardInterrupt):
-                raise KeyboardInterrupt(f"interrupted; {opened.goes_on}") from None
+                raise KeyboardInterrupt(f"interrupted; {part.goes_on}") from None
             raise
+
+
+def _close(part: Part, handle: int) -> None:
+    """Keeps what there is to go on from, and leaves nothing behind where there is nothing."""
+    if not os.fstat(handle).st_size and not part.state.forced:
+        part.folder.remove()
+        return
+    with contextlib.suppress(NiwakiError):  # a disk that is full is told already
+        part.keep()
 
 
 class _Whole:
@@ -140,49 +135,45 @@ def refuse_out(out: Path, force: bool, inputs: Sequence[Path] = ()) -> None:
         raise Refused(f"{out}: is not a plain file")
     if not out.parent.is_dir():
         raise Refused(f"{out}: its folder is not there; make it first")
-    written = [path.resolve() for path in (out, part_of(out), state_of(out))]
-    if any(path.exists() and path.resolve() in written for path in inputs):
+    sweep(out)
+    written = [out.resolve(), *(path.resolve() for path in folders_of(out))]
+    if any(path.exists() and {path.resolve(), path.resolve().parent} & set(written) for path in inputs):
         raise Refused(f"{out}: is what is read; give another name")
-    _refuse_there(out, force or _was_forced(out))
+    _refuse_there(out, force or any(_forced_in(path) for path in folders_of(out)))
 
 
 def _refuse_there(out: Path, forced: bool) -> None:
-    if out.exists() and not forced:
+    if os.path.lexists(out) and not forced:
         raise Refused(f"{out}: is there already; --force writes it anew, or give another name")
 
 
-def _was_forced(out: Path, made_by: dict[str, str] | None = None) -> bool:
-    """Whether a part lies there that --force began: whoever goes on with it has its leave to write over `out`."""
-    if not out.exists() or not part_of(out).exists() or not state_of(out).exists():
-        return False
-    said = strict_json.read(state_of(out), 1 << 20)
+def _forced_in(path: Path) -> bool:
+    try:
+        with opened(path) as folder:
+            return _was_forced(folder)
+    except OSError:
+        return False  # finished and removed by its process meanwhile
+
+
+def _was_forced(folder: PartialFolder, made_by: dict[str, str] | None = None) -> bool:
+    """Whether --force began what lies there: whoever goes on with it has its leave to write over `out`."""
+    said = folder.read_state()
     return isinstance(said, dict) and said.get("forced") is True and made_by in (None, said.get("made_by"))
 
 
-def _lock(file: Any, part: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise Refused(f"{part}: is being written by another process; wait for it or give another name") from None
-    except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL):  # a file system without locks
-            raise
-
-
-def _left(out: Path, size: int, made_by: dict[str, str], bad: bool) -> State | None:
+def _left(folder: PartialFolder, size: int, made_by: dict[str, str], bad: bool) -> State | None:
     """Where an earlier process left off; None where it left nothing; Refused where it was at something else."""
-    path = state_of(out)
-    if not path.exists() or not size:
+    said = folder.read_state()
+    if said is None or not size:
         return None
-    said = strict_json.read(path, 1 << 20)
     if not isinstance(said, dict):
-        raise Refused(f"{path}: is damaged{NEW}")
-    state = check(State, said, str(path))
+        raise Refused(f"{folder.path}: its state is damaged{NEW}")
+    state = check(State, said, str(folder.path))
     other = [name for name in {**made_by, **state.made_by} if made_by.get(name) != state.made_by.get(name)]
     if other:
-        raise Refused(f"{part_of(out)}: was begun with another {' and another '.join(other)}{NEW}")
+        raise Refused(f"{folder.path}: was begun with another {' and another '.join(other)}{NEW}")
     if size < state.bytes:
-        raise Refused(f"{part_of(out)}: is shorter than it was{NEW}")
+        raise Refused(f"{folder.answers}: is shorter than it was{NEW}")
     if state.bad and not bad:
-        raise Refused(f"{part_of(out)}: {state.bad} bad lines were passed over in it; give --skip-bad as before{NEW}")
+        raise Refused(f"{folder.path}: {state.bad} bad lines were passed over in it; give --skip-bad as before{NEW}")
     return state if state.inputs else None

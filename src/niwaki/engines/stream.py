@@ -162,7 +162,7 @@ def pass_over(lines: Lines, found: Iterator[Row], part: Part, stop: Callable[[],
         raise KeyboardInterrupt
     if there < part.state.inputs or lines.digest != part.state.read:
         raise Refused(
-            f"{named(lines.path)}: is not what the first {part.state.inputs} lines of {part.out.name}.part answer; --force begins anew"
+            f"{named(lines.path)}: is not what the first {part.state.inputs} lines in {part.folder.answers} answer; --force begins anew"
         )
 
 

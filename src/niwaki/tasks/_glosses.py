@@ -128,7 +128,7 @@ def _write(path: Path, made: np.ndarray) -> None:
     temporary = path.with_name(f".{path.name}.tmp-{uuid.uuid4().hex[:8]}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
+        with temporary.open("xb") as file:
             np.save(file, made, allow_pickle=False)
         temporary.replace(path)
     except OSError:

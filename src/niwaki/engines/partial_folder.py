@@ -1,0 +1,186 @@
+"""The private folder in which a file of answers grows until it is whole: `.out.jsonl.partial-<random>`, next to the file.
+
+A predictable name next to the output could be a link to, or the name of, somebody's file. So the folder has a name that
+nobody can foresee and is made by mkdir, which never follows a link; files in it are opened relative to the open folder, and
+never through links. To resume, a later process looks for folders with the output's name that belong to its own user.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import stat
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from niwaki.core import strict_json
+from niwaki.core.errors import Refused
+
+ANSWERS, STATE = "answers.jsonl", "state.json"
+STATE_BYTES = 1 << 20
+EMPTY_SECONDS = (
+    60  # an empty folder older than this is a leftover, a younger one may belong to a process that just starts
+)
+
+
+class PartialFolder:
+    """One such folder, held open."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        if os.fstat(self._handle).st_uid != os.geteuid():
+            self.close()
+            raise PermissionError(errno.EPERM, "belongs to another user", str(path))
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+    @property
+    def answers(self) -> Path:
+        return self.path / ANSWERS
+
+    def _open(self, name: str, how: int) -> int:
+        try:
+            return os.open(name, how | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666, dir_fd=self._handle)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise Refused(f"{self.path / name}: is a symbolic link; remove {self.path}") from None
+
+    def open_answers(self, new: bool) -> int:
+        how = os.O_CREAT | os.O_EXCL if new else 0
+        handle = self._open(ANSWERS, os.O_RDWR | how)
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_uid != os.geteuid():
+            os.close(handle)
+            raise Refused(f"{self.answers}: is not a plain file of its own; remove {self.path}")
+        return handle
+
+    def holds(self, handle: int) -> bool:
+        """Whether the open file is still the one in the folder: another process may have finished in between."""
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(handle), os.stat(ANSWERS, dir_fd=self._handle, follow_symlinks=False))
+        return False
+
+    def read_state(self) -> Any:
+        """The state as it was written, None where there is none."""
+        try:
+            handle = self._open(STATE, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(handle, "rb") as file:
+            return strict_json.parse(file.read(STATE_BYTES), str(self.path / STATE))
+
+    def write_state(self, text: str) -> None:
+        name = f"{STATE}-{uuid.uuid4().hex}"
+        handle = self._open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, STATE, src_dir_fd=self._handle, dst_dir_fd=self._handle)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name, dir_fd=self._handle)
+            raise
+        os.fsync(self._handle)
+
+    def _names(self) -> list[str]:
+        with os.scandir(self._handle) as entries:
+            return [entry.name for entry in entries]
+
+    def is_leftover(self) -> bool:
+        """Whether nobody can resume from it: finished but for its removal, or killed before its first file."""
+        names = self._names()
+        if ANSWERS in names:
+            return False
+        return bool(names) or time.time() - os.fstat(self._handle).st_mtime > EMPTY_SECONDS
+
+    def deliver(self, out: Path) -> None:
+        """Gives the answers their name and removes the folder."""
+        os.replace(ANSWERS, out, src_dir_fd=self._handle)
+        self.remove()
+
+    def remove(self) -> None:
+        for name in self._names():
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=self._handle)
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[PartialFolder]:
+    folder = PartialFolder(path)
+    try:
+        yield folder
+    finally:
+        folder.close()
+
+
+def folders_of(out: Path) -> list[Path]:
+    """The folders of earlier processes of this user for that file, the newest first; no links, and nobody else's."""
+    with contextlib.suppress(OSError), os.scandir(out.parent) as entries:
+        name = re.compile(re.escape(_start(out)) + r"\w{8}")  # as tempfile ends names
+        found = [(entry.stat(follow_symlinks=False), entry.path) for entry in entries if name.fullmatch(entry.name)]
+        own = [
+            (info.st_mtime, path) for info, path in found if stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid()
+        ]
+        return [Path(path) for _, path in sorted(own, reverse=True)]
+    return []
+
+
+def _start(out: Path) -> str:
+    return f".{out.name}.partial-"
+
+
+def sweep(out: Path) -> None:
+    """Removes folders that nobody can resume from."""
+    for path in folders_of(out):
+        with contextlib.suppress(OSError), opened(path) as folder:
+            if folder.is_leftover():
+                folder.remove()
+
+
+@contextlib.contextmanager
+def taken(out: Path) -> Iterator[tuple[PartialFolder, int]]:
+    """The folder for `out` and its file of answers, locked: the one that an earlier process left, or a new one."""
+    sweep(out)
+    with contextlib.ExitStack() as held:
+        found = [entry for path in folders_of(out) if (entry := _locked(held, path, new=False))]
+        for folder, _ in found[1:]:  # of older processes, whose work went on in the newest
+            folder.remove()
+        if found:
+            yield found[0]
+            return
+        made = _locked(held, Path(tempfile.mkdtemp(prefix=_start(out), dir=out.parent)), new=True)
+        assert made is not None
+        if len(folders_of(out)) > 1:  # another process began in the same moment
+            made[0].remove()
+            raise Refused(f"{out}: is being written by another process; wait for it or give another name")
+        yield made
+
+
+def _locked(held: contextlib.ExitStack, path: Path, new: bool) -> tuple[PartialFolder, int] | None:
+    """The folder and its file, None where that file is gone by now."""
+    try:
+        folder = held.enter_context(opened(path))
+        handle = folder.open_answers(new)
+    except FileNotFoundError:
+        return None
+    held.callback(os.close, handle)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Refused(f"{path}: is being written by another process; wait for it or give another name") from None
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL):  # a file system without locks
+            raise
+    return (folder, handle) if folder.holds(handle) else None
