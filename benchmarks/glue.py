@@ -18,7 +18,7 @@ from niwaki.meter.ledger import Ledger
 from niwaki.run.comparing import comparisons
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import locate, read
-from niwaki.run.runner import once, quiet_libraries, run_baseline, run_stage
+from niwaki.run.runner import inputs, once, quiet_libraries, run_baseline, run_stage
 
 SEEDS = "[0, 1, 2]"
 SETTINGS = {
@@ -78,8 +78,7 @@ def run(name: str, job: Job, data: str) -> dict[str, Any]:
         (folder / "stages").mkdir(exist_ok=True)
         for one in (plan, *plan.repeats):
             run_stage(one, one.stages[0], folder, ledger, lambda: False)
-        write_json(folder / "plan.json", plan.to_json())
-        once(folder / "baseline.json", plan.task.fingerprint(), lambda: run_baseline(plan, folder, ledger))
+        once(folder / "baseline.json", inputs(plan), lambda: run_baseline(plan, folder, ledger))
         write_json(folder / "comparisons.json", comparisons(plan, folder))
     return {"name": name, "task": task, "epochs": job["epochs"], "note": job.get("note", ""), **summary(plan, folder)}
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from niwaki.core.errors import Refused, UsageError, did_you_mean, first_line
 from niwaki.core.log import say
-from niwaki.core.sealed import known_as
+from niwaki.core.run_folder import is_run
+from niwaki.core.sealed import known_as, warn_unsealed
 from niwaki.engines.cascade import engines_of, opened
 from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
@@ -31,7 +32,10 @@ def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> 
     """A model ready for text: `load(folder).predict(["…"])`. A run's folder gives the stage its report says to deploy."""
     if not isinstance(path, str | Path):
         raise UsageError(f"load: the path must be text or a Path (given: {type(path).__name__})")
-    return opened(_folder(path), engine, threads)
+    folder = _folder(path)
+    predictor = opened(folder, engine, threads)
+    warn_unsealed(folder)  # after loading: a folder that is rejected says so in one line
+    return predictor
 
 
 def predict_file(
@@ -49,10 +53,9 @@ def predict_file(
 
 
 def _folder(path: str | Path) -> Path:
-    """Of a run's folder, that of the model its report says to deploy."""
+    """Of a run's folder, which is verified, that of the model its report says to deploy."""
     folder = Path(path).expanduser()
-    is_run = any((folder / name).is_file() for name in ("plan.json", "report.json"))
-    return Run.read(folder).deploy if is_run else folder
+    return Run.read(folder).deploy if is_run(folder) else folder
 
 
 def evaluate(
@@ -92,7 +95,10 @@ def export(
     from niwaki.run.export import export as write
 
     chosen = _task(task, data, overrides) if task or data else None
-    return write(_folder(model), to, Path(out).expanduser(), precision, chosen, tolerance)
+    folder = _folder(model)
+    exported = write(folder, to, Path(out).expanduser(), precision, chosen, tolerance)
+    warn_unsealed(folder)
+    return exported
 
 
 def bench(
@@ -110,7 +116,10 @@ def bench(
     for name, folder in named.items():
         for engine in engines or [one for one in engines_of(folder) if one != "torch"] or ["torch"]:
             chosen[f"{name} {engine}"] = (folder, engine)
-    return measure(chosen, readable(list(named.values()), streams), rounds, threads)
+    measured = measure(chosen, readable(list(named.values()), streams), rounds, threads)
+    for folder in named.values():
+        warn_unsealed(folder)
+    return measured
 
 
 def _named(models: Sequence[str | Path]) -> dict[str, Path]:
@@ -131,7 +140,10 @@ def cascade(
     from niwaki.run.cascade import make
 
     folders = [_folder(model) for model in models]
-    return make(folders, _task(task, data, overrides), Path(out).expanduser(), keep, level, engine, force)
+    made = make(folders, _task(task, data, overrides), Path(out).expanduser(), keep, level, engine, force)
+    for folder in folders:
+        warn_unsealed(folder)
+    return made
 
 
 def sensitivity(
@@ -149,6 +161,7 @@ def sensitivity(
     chosen, folder = _task(task, data, overrides), _folder(model)
     chosen.starts_from(folder)
     loaded = load_folder(folder)
+    warn_unsealed(folder)
     chosen.refuse_other_labels(loaded.labels, folder)
     chosen.answers_as(kind_of(loaded.network.config.to_dict(), str(folder)).opened(folder, loaded.labels))
     feed = Feed(encode_for(loaded, chosen, "validation"), loaded, torch.device("cpu"))

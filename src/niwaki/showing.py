@@ -5,9 +5,9 @@ from typing import Any
 
 from niwaki.core.errors import Refused, did_you_mean
 from niwaki.core.files import folder_bytes
-from niwaki.core.inside import below
+from niwaki.core.run_folder import VerifiedRun, is_run, open_run
+from niwaki.core.sealed import warn_unsealed
 from niwaki.core.settings import Settings
-from niwaki.core.strict_json import read as read_json
 
 Shown = tuple[dict[str, Any], str]  # as data, and as text
 
@@ -17,7 +17,7 @@ def show(what: str) -> Shown:
 
     path = Path(what).expanduser()
     if path.is_dir():
-        return show_run(path) if (path / "plan.json").is_file() else show_model(path)
+        return show_run(path) if is_run(path) else show_model(path)
     names = {kind: CATALOGS[kind].names() for kind in ("methods", "tasks")}
     found = [show_settings(kind, what) for kind, known in names.items() if what in known]
     found += [show_recipe(recipe) for recipe in recipes() if recipe["name"] == what]
@@ -59,6 +59,7 @@ def show_model(folder: Path) -> Shown:
     from niwaki.models.model import load_folder
 
     model = load_folder(folder)
+    warn_unsealed(folder)
     written = {"decoder_layers": len(model.anatomy.units)} if model.anatomy.decodes else {}
     plain = model.anatomy.in_transformers and not model.blueprint.edits
     value = {
@@ -72,21 +73,21 @@ def show_model(folder: Path) -> Shown:
 
 
 def show_run(folder: Path) -> Shown:
-    plan = read_json(folder / "plan.json")
+    run = open_run(folder)
     try:
-        return plan, _stages_of(plan, folder)
+        return run.plan, _stages_of(run)
     except (KeyError, TypeError, AttributeError) as error:
         raise Refused(
             f"{folder / 'plan.json'}: is not a plan ({type(error).__name__}: {error}); `niwaki run` writes it again"
         ) from None
 
 
-def _stages_of(plan: dict[str, Any], folder: Path) -> str:
-    lines = [f"{folder}: {plan['model']} on {plan['task']['name']}, seed {plan['seed']}"]
+def _stages_of(run: VerifiedRun) -> str:
+    plan = run.plan
+    lines = [f"{run.folder}: {plan['model']} on {plan['task']['name']}, seed {plan['seed']}"]
     for stage in plan["stages"]:
-        result = below(folder, stage["folder"]) / "result.json"
-        done = result.is_file()
+        result = run.result(stage)
         methods = ", ".join(method["use"] for method in stage["methods"]) or "fine-tune"
-        score = f"{read_json(result)['score']['value']:.4f}" if done else "not made"
+        score = f"{result['score']['value']:.4f}" if result else "not made"
         lines.append(f"  {stage['name']:<14} {score:<9} {methods:<36} {stage['folder']}")
     return "\n".join(lines)

@@ -1,12 +1,13 @@
 """A finished model that is not what was saved is refused in one line; one that nobody sealed is taken."""
 
 import json
+import shutil
 
 import pytest
 
-from niwaki.core import files
+from niwaki.core import files, log, sealed
 from niwaki.core.errors import Refused
-from niwaki.core.sealed import refuse_changed
+from niwaki.core.sealed import refuse_changed, warn_unsealed
 
 
 @pytest.fixture
@@ -22,7 +23,6 @@ def model(tmp_path):
 def test_what_is_as_it_was_saved_is_taken(model, monkeypatch):
     refuse_changed(model)
     (model / "README.md").write_text("a card that came later")
-    (model.parent / "result.json").write_text("not the model's")
     refuse_changed(model)
     monkeypatch.chdir(model)
     refuse_changed(files.Path("."))
@@ -65,15 +65,89 @@ def test_a_manifest_that_is_none_is_refused(model, text):
 
 
 def test_a_manifest_of_a_stranger_leads_nowhere(model):
-    names = ("model/../../outside", "model/sub/x", "/etc/passwd", "../outside")
-    (model.parent / "MANIFEST").write_text(json.dumps({"files": {name: {"bytes": 1, "sha256": ""} for name in names}}))
-    refuse_changed(model)
+    names = ("model/../../outside", "/etc/passwd", "../outside")
+    for name in names:
+        (model.parent / "MANIFEST").write_text(json.dumps({"files": {name: {"bytes": 1, "sha256": ""}}}))
+        with pytest.raises(Refused, match="MANIFEST: is damaged"):
+            refuse_changed(model)
 
 
-def test_a_folder_without_a_manifest_is_taken(model):
+def test_a_stage_without_a_manifest_is_rejected(model):
     (model.parent / "MANIFEST").unlink()
-    (model / "weights").write_bytes(b"other")
-    refuse_changed(model)
+    with pytest.raises(Refused, match="stage: has no MANIFEST; run the recipe again"):
+        refuse_changed(model)
+
+
+@pytest.mark.parametrize("name", ["native.json", "blueprint.json"])
+def test_a_file_added_to_a_model_is_rejected(model, name):
+    (model / name).write_text("{}")
+    with pytest.raises(Refused, match=f"{name}: was added .*remove it"):
+        refuse_changed(model)
+
+
+def test_an_edited_result_rejects_the_whole_stage(model):
+    (model.parent / "result.json").write_text('{"score": 1}')
+    with pytest.raises(Refused, match=r"result\.json: is not what was saved"):
+        refuse_changed(model)
+
+
+def stage_in_run(folder, name="teacher", key="a" * 64):
+    with files.committed(folder / "stages" / f"{name}-{key[:12]}") as stage:
+        (stage / "model").mkdir()
+        (stage / "model" / "weights").write_bytes(key.encode())
+        (stage / "result.json").write_text(json.dumps({"stage": name, "key": key}))
+    (folder / "plan.json").write_text("{}")
+    return folder / "stages" / f"{name}-{key[:12]}"
+
+
+def test_a_stage_in_the_place_of_another_is_rejected(tmp_path):
+    teacher, student = stage_in_run(tmp_path), stage_in_run(tmp_path, "student", "b" * 64)
+    refuse_changed(teacher / "model")
+    shutil.rmtree(teacher)
+    shutil.copytree(student, teacher)
+    with pytest.raises(Refused, match=r"teacher-a+: holds another stage \('student', key b{12}\)"):
+        refuse_changed(teacher / "model")
+    shutil.copytree(student, tmp_path / "elsewhere")
+    refuse_changed(tmp_path / "elsewhere" / "model")  # a copy outside a run may have any name
+
+
+def test_a_stage_of_a_run_that_lost_manifest_and_result_is_rejected(tmp_path):
+    stage = stage_in_run(tmp_path)
+    (stage / "MANIFEST").unlink()
+    (stage / "result.json").unlink()
+    with pytest.raises(Refused, match="has no MANIFEST"):
+        refuse_changed(stage / "model")
+
+
+def test_a_model_of_a_cascade_is_sealed_by_its_parent(tmp_path):
+    with files.committed(tmp_path / "cascade") as folder:
+        for name in ("model-0", "model-1"):
+            (folder / name).mkdir()
+            (folder / name / "weights").write_bytes(name.encode())
+    (tmp_path / "cascade" / "model-1" / "weights").write_bytes(b"model-2")
+    refuse_changed(tmp_path / "cascade" / "model-0")
+    with pytest.raises(Refused, match="model-1/weights: is not what was saved"):
+        refuse_changed(tmp_path / "cascade" / "model-1")
+
+
+def test_a_folder_without_a_manifest_is_taken_with_one_notice(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(log, "_quiet", False)
+    monkeypatch.setattr(sealed, "_warned", set())
+    (tmp_path / "plain").mkdir()
+    for _ in range(3):
+        refuse_changed(tmp_path / "plain")
+        warn_unsealed(tmp_path / "plain")
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and f"{tmp_path / 'plain'}: has no MANIFEST" in said
+
+
+def test_no_notice_where_there_is_a_manifest(model, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(log, "_quiet", False)
+    with files.committed(tmp_path / "export") as folder:
+        (folder / "weights").write_bytes(b"1")
+    for folder in (model, tmp_path / "export", tmp_path / "nowhere"):
+        warn_unsealed(folder)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_file_that_no_memory_holds_is_not_read_through(model, monkeypatch):

@@ -4,6 +4,7 @@ import json
 import os
 
 from hostile.sound import TEXT, write
+from niwaki.core.documents import digest_of
 
 
 def _spoilt(sound, folder, file, text):
@@ -14,7 +15,13 @@ def _spoilt(sound, folder, file, text):
 
 def _plan(sound, folder, **values):
     said = json.loads((sound.run / "plan.json").read_text())
-    return _spoilt(sound, folder, "plan.json", json.dumps({**said, **values}))
+    return _spoilt(sound, folder, "plan.json", json.dumps(_signed({**said, **values})))
+
+
+def _signed(values):
+    """With the right digest: what a stranger wrote must be harmless, too."""
+    content = {key: value for key, value in values.items() if key != "digest"}
+    return {**content, "digest": digest_of(content)}
 
 
 def a_plan_nested_without_end(sound, folder):
@@ -57,11 +64,11 @@ def a_ledger_of_a_gigabyte(sound, folder):
 
 def a_model_to_deploy_that_lies_elsewhere(sound, folder):
     _plan(sound, folder, stages=[{"name": "evil", "folder": "../../../../etc"}])
-    write(folder / "run" / "report.json", {"stages": [], "verdict": {"deploy": "evil"}})
+    write(folder / "run" / "report.json", _signed({"stages": [], "verdict": {"deploy": "evil"}}))
     return ["predict", str(folder / "run"), TEXT]
 
 
 def a_verdict_that_is_a_list(sound, folder):
     _plan(sound, folder, stages="evil")
-    write(folder / "run" / "report.json", {"stages": [], "verdict": ["evil"]})
+    write(folder / "run" / "report.json", _signed({"stages": [], "verdict": ["evil"]}))
     return ["predict", str(folder / "run"), TEXT]

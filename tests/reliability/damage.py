@@ -14,9 +14,10 @@ import tiny
 from niwaki.core import files, log
 from niwaki.core.errors import Refused
 from niwaki.core.files import read_json
+from niwaki.core.run_folder import fault_in_measurement, fault_in_stage
 from niwaki.engines.predictor import Predictor
 from niwaki.meter.ledger import Ledger
-from niwaki.run.runner import fault_in_measurement, fault_in_stage, uncounted
+from niwaki.run.runner import uncounted
 from niwaki.train.kept import fault_in_block
 from niwaki.train.loop import make_optimizer
 from niwaki.train.settings import TrainSettings

@@ -8,7 +8,7 @@ from niwaki.core.files import fault_in, read_json, read_lines, sha256
 from niwaki.meter.ledger import Ledger
 from niwaki.report.card import CARD, LABEL
 
-OF_THE_MOMENT = {"spent", "seconds", "joules", "energy", "digest", "beside", "created", "time", "hardware"}
+OF_THE_MOMENT = {"spent", "seconds", "joules", "energy", "digest", "files", "created", "time", "hardware"}
 MADE_OF_SPEED = (CARD, LABEL, "MANIFEST", "result.json")
 
 

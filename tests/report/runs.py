@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core import files
+from niwaki.core.documents import write_document
 
 METHODS: dict[str, list[dict[str, Any]]] = {
     "teacher": [],
@@ -149,37 +150,22 @@ def make_run(folder: Path, names: list[str] | None = None, energy: bool = True) 
     names = list(METHODS) if names is None else names
     folder.mkdir(parents=True, exist_ok=True)
     planned = plan(names)
-    files.write_json(folder / "plan.json", planned)
     files.write_text(
         folder / "recipe.toml", 'model = "minilm"\ntask  = "rotten_tomatoes"\n\n[[stages]]\nname = "teacher"\n'
     )
+    write(folder / "plan.json", planned)
     for stage in planned["stages"]:
         with files.committed(folder / stage["folder"]) as home:
             files.write_json(home / "result.json", result(stage["name"], stage["key"]))
             files.write_text(home / "train.jsonl", "".join(json.dumps(line) + "\n" for line in curve(stage["name"])))
     contenders = {name: contender(name, 12_000 / SPEEDS[name] if energy else None) for name in ["reference", *names]}
-    files.write_json(
-        folder / "speed.json", {"version": 1, "texts": 512, "rounds": 5, "batch": 32, "contenders": contenders}
-    )
-    files.write_json(
+    write(folder / "speed.json", {"version": 1, "texts": 512, "rounds": 5, "batch": 32, "contenders": contenders})
+    write(
         folder / "baseline.json",
         {"version": 1, "name": "TF-IDF + linear SVM", "score": score(0.767), "spent": reading(9.0, 0.6)},
     )
     files.write_text(folder / "ledger.jsonl", "".join(json.dumps(line) + "\n" for line in ledger(names)))
     return folder
-
-
-def make_many(folder: Path, monkeypatch: Any, names: str = "stage {}", count: int = 12) -> Path:
-    """A run of many stages: `names` is the pattern of their names; later ones are smaller, faster and a little worse."""
-    stages = [names.format(at) for at in range(count)]
-    for at, name in enumerate(stages):
-        monkeypatch.setitem(METHODS, name, [{"use": "student", "layers": 3}, {"use": "logits"}] if at else [])
-        monkeypatch.setitem(SCORES, name, 0.84 - 0.003 * at + 0.004 * math.sin(7 * at))
-        monkeypatch.setitem(BYTES, name, int(90e6 / (1 + 0.6 * at)))
-        monkeypatch.setitem(SPEEDS, name, 640 * (1 + 0.3 * at + 0.2 * math.sin(5 * at)))
-    run = make_run(folder, stages)
-    add_ladder(run)
-    return run
 
 
 def read_page(folder: Path) -> str:
@@ -188,8 +174,24 @@ def read_page(folder: Path) -> str:
 
 
 def change(path: Path, **values: Any) -> None:
-    """Sets top-level keys of a JSON file."""
-    files.write_json(path, {**files.read_json(path), **values})
+    """Sets top-level keys of a JSON file, as if it had been written so: its digest or its folder's MANIFEST is made anew."""
+    write(path, {**files.read_json(path), **values})
+
+
+def write(path: Path, value: dict[str, Any]) -> None:
+    """A file of a run that passes verification whatever it holds."""
+    if path.name == "result.json":
+        files.write_json(path, value)
+        reseal(path.parent)
+    else:
+        recipe = ["recipe.toml"] if path.with_name("recipe.toml").exists() else []
+        content = {key: item for key, item in value.items() if key not in ("digest", "files")}
+        write_document(path, content, recipe if path.name == "plan.json" else [])
+
+
+def reseal(stage: Path) -> None:
+    (stage / files.MANIFEST).unlink()
+    files._seal(stage)
 
 
 RUNGS = {"majority class": 0.50, "TF-IDF + linear SVM": 0.767, "averaged static vectors": 0.74, "frozen encoder": 0.78}
@@ -211,7 +213,7 @@ def add_comparisons(folder: Path, *pairs: tuple[str, str, float, float, float]) 
         {"a": a, "b": b, "difference": value, "low": low, "high": high, "shown": not low <= 0 <= high}
         for a, b, value, low, high in pairs
     ]
-    files.write_json(folder / "comparisons.json", {"version": 1, "metric": "accuracy", "spread": {}, "pairs": said})
+    write(folder / "comparisons.json", {"version": 1, "metric": "accuracy", "spread": {}, "pairs": said})
 
 
 def add_seeds(folder: Path, values: dict[int, dict[str, float]]) -> None:

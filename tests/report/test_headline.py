@@ -1,6 +1,7 @@
 """The top of the report: title, figures with their ranges, and code that runs, from made-up runs."""
 
 import ast
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from niwaki import report
 from niwaki.core import files
 from niwaki.report.headline import Tile, headline
 
-from .runs import add_comparisons, add_ladder, change, make_full, make_run
+from .runs import add_comparisons, add_ladder, change, make_full, make_run, write
 
 
 def tiles(run: Path) -> dict[str, Tile]:
@@ -41,7 +42,7 @@ def test_the_range_of_the_score_kept_comes_from_the_paired_comparison(run: Path)
 def test_a_ratio_below_one_is_said_the_other_way_round(run: Path) -> None:
     race = files.read_json(run / "speed.json")
     race["contenders"]["int8"]["ratio"] = {"value": 0.5, "low": 0.4, "high": 0.8}
-    files.write_json(run / "speed.json", race)
+    write(run / "speed.json", race)
     assert tiles(run)["slower"].value == "2.0×" and tiles(run)["slower"].range == "1.2–2.5×"
 
 
@@ -67,8 +68,8 @@ def test_a_baseline_that_is_as_good_is_the_recommendation(run: Path) -> None:
 
 
 def test_nothing_is_finished(run: Path) -> None:
-    for manifest in run.glob("stages/*/MANIFEST"):
-        manifest.unlink()
+    for stage in run.glob("stages/*"):
+        shutil.rmtree(stage)
     made = headline(report.build(run))
     assert made.title == "Nothing to deploy yet" and not made.tiles and not made.code
 

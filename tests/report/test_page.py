@@ -6,15 +6,18 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from niwaki import report
 from niwaki.core import files
+from niwaki.core.documents import digest_of
+from niwaki.core.run_folder import open_run
 from niwaki.report import folder
 from niwaki.report.markdown import fenced, plain
 
-from .runs import METHODS, make_full, make_run
+from .runs import METHODS, change, make_full, make_run, reseal
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -111,6 +114,7 @@ def spoil(run: Path, words: str) -> None:
     """Puts `words` wherever a run folder can carry text."""
     plan = files.read_json(run / "plan.json")
     names = {stage["name"]: f"{stage['name']} {words}" for stage in plan["stages"]}
+    first = [stage["folder"] for stage in plan["stages"]]
     for stage in plan["stages"]:
         stage.update(name=names[stage["name"]], key=words, methods=[{"use": words, words: words}])
     task = {**plan["task"], "name": words, "metric": words, "labels": [words], "rows": {words: words}}
@@ -119,9 +123,11 @@ def spoil(run: Path, words: str) -> None:
         stage.update(name=names[stage["name"]])
     loose = {"name": words, "model": words, "seed": words, "created": words, "niwaki": words}
     plan.update(loose, task=task, versions={words: words}, hardware={words: words})
+    (run / "recipe.toml").write_text(words, errors="replace")
     _dump(run / "plan.json", plan)
     for path in run.glob("stages/*/result.json"):
         result = files.read_json(path)
+        result["key"] = words if f"stages/{path.parent.name}" in first else result["key"]
         score = {**result["score"], "metric": words, "all": {words: {"value": words}}}
         result.update(engine=words, score=score, parts={words: score})
         _dump(path, result)
@@ -130,7 +136,6 @@ def spoil(run: Path, words: str) -> None:
     race.update(texts=words, rounds=words, batch=words)
     _dump(run / "speed.json", race)
     spoil_baseline(run, words, names)
-    (run / "recipe.toml").write_text(words, errors="replace")
     line = {"stage": words, "what": words, "outcome": words, "reading": {"tier": words, "joules": 3, "source": words}}
     with (run / "ledger.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
@@ -139,7 +144,8 @@ def spoil(run: Path, words: str) -> None:
 def test_no_secret_of_a_recipe_is_published(tmp_path):
     run = make_full(tmp_path / "run")
     (run / "recipe.toml").write_text('data = { path = "https://me:s3cr3t-word@host/rows" }\n')
-    assert folder.read(run).recipe == 'data = { path = "https://***@host/rows" }\n'
+    change(run / "plan.json")
+    assert folder.read(open_run(run)).recipe == 'data = { path = "https://***@host/rows" }\n'
 
 
 def spoil_baseline(run: Path, words: str, names: dict[str, str]) -> None:
@@ -153,8 +159,14 @@ def spoil_baseline(run: Path, words: str, names: dict[str, str]) -> None:
         _dump(run / "comparisons.json", {**said, "metric": words, "pairs": pairs})
 
 
-def _dump(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value))  # ASCII: a lone surrogate can be said in JSON, and only so
+def _dump(path: Path, value: dict[str, Any]) -> None:
+    """As a niwaki would have written it; in ASCII, since a lone surrogate can be said in JSON only so."""
+    content = {key: item for key, item in value.items() if key != "digest"}
+    if path.name == "plan.json":
+        content["files"] = {"recipe.toml": files.sha256(path.with_name("recipe.toml"))}
+    path.write_text(json.dumps({**content, "digest": digest_of(content)}))
+    if path.name == "result.json":
+        reseal(path.parent)
 
 
 @pytest.mark.parametrize("words", HOSTILE)

@@ -8,14 +8,14 @@ import pytest
 from niwaki import report
 from niwaki.core import files
 
-from .runs import make_run
+from .runs import make_run, write
 
 
 def race_with(run: Path, before: list[float], after: list[float]) -> None:
     race = files.read_json(run / "speed.json")
     race["contenders"]["teacher"]["cpu_seconds_per_1000"] = before
     race["contenders"]["int8"]["cpu_seconds_per_1000"] = after
-    files.write_json(run / "speed.json", race)
+    write(run / "speed.json", race)
 
 
 def test_payback_by_hand(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The whole way: a run folder in, three files out."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from niwaki import report
 from niwaki.core import files
 from niwaki.core.errors import Refused
 
-from .runs import add_seeds, change, make_full, make_run
+from .runs import add_seeds, change, make_full, make_run, write
 
 FIGURES = {
     *("name", "engine", "score", "score_low", "score_high", "score_rows", "scores", "bytes", "parameters", "flops"),
@@ -20,12 +21,13 @@ FIGURES = {
 }
 STAGE = FIGURES | {
     *("finished", "key", "folder", "parent", "teachers", "methods", "training", "curve", "kept", "ratios"),
-    *("saves", "memory"),
+    *("saves", "memory", "versions"),
     "parts",
 }
 TOP = {
     *("schema", "name", "created", "niwaki", "seed", "model", "task", "metric", "unfinished", "stages", "reference"),
     *("baseline", "baselines_not_run", "ladder", "comparisons", "race", "spent", "reproduce", "verdict", "payback"),
+    *("sources", "digest"),
 }
 PAIR = {"difference", "low", "high", "shown", "words"}
 RUNG = {
@@ -106,7 +108,7 @@ def test_every_key_of_the_schema_is_in_the_docs(run: Path) -> None:
 
 def test_json_has_no_nan(run: Path) -> None:
     speed = (run / "speed.json").read_text().replace("2900.0", "NaN")
-    (run / "speed.json").write_text(speed)
+    write(run / "speed.json", json.loads(speed))
     made = report.write(run)
     json.loads((run / "report.json").read_text(), parse_constant=pytest.fail)
     assert made["stages"][-1]["throughput"] is None
@@ -117,14 +119,15 @@ def test_the_reference_takes_from_the_first_stage_what_the_race_does_not_say(run
     assert (reference["bytes"], reference["score"], reference["throughput"]) == (90_900_000, 0.836, 210.0)
     race = files.read_json(run / "speed.json")
     race["contenders"]["reference"]["bytes"] = 91_000_000
-    files.write_json(run / "speed.json", race)
+    write(run / "speed.json", race)
     assert report.write(run)["reference"]["bytes"] == 91_000_000
 
 
 def test_unfinished_stages_are_named_and_have_no_figures(run: Path) -> None:
     made = report.write(run)
     for stage in made["stages"][2:]:
-        (run / stage["folder"] / "MANIFEST").unlink()
+        shutil.rmtree(run / stage["folder"])
+    (run / "report.json").unlink()
     made = report.write(run)
     assert made["unfinished"] == ["pruned", "int8"]
     assert made["stages"][3]["score"] is None and not made["stages"][3]["finished"]
@@ -135,6 +138,7 @@ def test_unfinished_stages_are_named_and_have_no_figures(run: Path) -> None:
 @pytest.mark.parametrize("name", ["speed.json", "baseline.json", "comparisons.json", "ledger.jsonl", "recipe.toml"])
 def test_a_file_that_is_not_there_yet_leaves_a_report(full: Path, name: str) -> None:
     (full / name).unlink()
+    change(full / "plan.json")
     made = report.write(full)
     assert made["verdict"]["deploy"] == "int8"
     assert (full / "report.html").is_file()
@@ -142,7 +146,7 @@ def test_a_file_that_is_not_there_yet_leaves_a_report(full: Path, name: str) -> 
 
 def test_nothing_finished(run: Path) -> None:
     for stage in report.build(run)["stages"]:
-        (run / stage["folder"] / "MANIFEST").unlink()
+        shutil.rmtree(run / stage["folder"])
     for name in ("speed.json", "baseline.json", "ledger.jsonl"):
         (run / name).unlink()
     made = report.write(run)
@@ -185,7 +189,7 @@ def test_a_plan_cannot_lead_out_of_the_run(run: Path) -> None:
     stages = files.read_json(run / "plan.json")["stages"]
     stages[0]["folder"] = "../../elsewhere"
     change(run / "plan.json", stages=stages)
-    with pytest.raises(Refused, match="leads out of the run"):
+    with pytest.raises(Refused, match="leads out of it"):
         report.write(run)
 
 
@@ -194,7 +198,7 @@ def test_a_repeat_cannot_lead_out_of_the_run(run: Path) -> None:
     repeats = files.read_json(run / "plan.json")["repeats"]
     repeats[0]["stages"][0]["folder"] = "../../elsewhere"
     change(run / "plan.json", repeats=repeats)
-    with pytest.raises(Refused, match="leads out of the run"):
+    with pytest.raises(Refused, match="leads out of it"):
         report.write(run)
 
 

@@ -28,7 +28,7 @@ def command(
 
     if csv and json:
         raise UsageError("ledger: give --csv or --json, not both")
-    lines = [line for path in ledgers(runs) for line in Ledger(path).lines()]
+    lines = [line for path in sound(ledgers(runs)) for line in Ledger(path).lines()]
     if emissions:
         write_emissions(emissions, [Reading.from_dict(line["reading"]) for line in lines])
     if csv:
@@ -68,3 +68,14 @@ def ledgers(runs: list[Path] | None) -> list[Path]:
     if missing:
         raise Refused(missing)
     return files
+
+
+def sound(paths: list[Path]) -> list[Path]:
+    """Refused where a run's ledger lost lines that its report was made from."""
+    from niwaki.core.errors import Refused
+    from niwaki.core.run_folder import LEDGER, fault_in_ledger
+
+    faults = [fault_in_ledger(path.parent) for path in paths if path.name == LEDGER]
+    if found := [fault for fault in faults if fault]:
+        raise Refused(found)
+    return paths

@@ -16,10 +16,7 @@ def command(
 ) -> None:
     """Write the report of a run again: report.html, report.md and report.json."""
     from niwaki import report
-    from niwaki.core.errors import Refused
 
-    if not (run / "plan.json").is_file():
-        raise Refused(f"{run}: is not a run, it has no plan.json")
     written = report.write(run, per_day)
     repaid = (written["payback"] or {}).get("words", "nothing was compressed")
     give(written, json, f"{written['verdict']['sentence']}\npayback: {repaid}\nreport: {run / 'report.html'}")

@@ -1,20 +1,22 @@
-"""Whether the model of a finished stage is still the one that was saved: asked whenever one is loaded to be used.
+"""Whether a model folder is still the one that was saved: checked whenever a model is loaded to be used.
 
-A stage is committed with a MANIFEST beside its folder `model`, an export with one of its own. A bit turned over in the
-weights loads like any other and answers wrongly, so what is listed is compared before it is used. A folder without a
-MANIFEST (a checkpoint of others, a copy of a stage's model that was taken elsewhere) is taken as it is.
+A flipped bit in the weights loads like any other and predicts wrongly, so all files are hashed against the MANIFEST. It
+lies in the folder itself (exports) or in the parent folder (stages of a run, models of a cascade). A folder without one
+(a checkpoint of others, a stage's model that was copied elsewhere) cannot be checked; `warn_unsealed` says so.
 """
 
 from pathlib import Path
-from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused
-from niwaki.core.files import MANIFEST, require_memory, sha256
+from niwaki.core.files import MANIFEST
+from niwaki.core.log import say
+from niwaki.core.manifest import fault_in_files, listed_files
 
-MODEL = "model"  # the folder of a stage that holds it
-MENDING = "run the recipe again to have it made anew, or use a copy of the folder elsewhere if the change was meant"
-MENDING_EXPORT = f"export it again, or remove its {MANIFEST} if the change was meant"
+MODEL, STAGES, PLAN, RESULT = "model", "stages", "plan.json", "result.json"
+FIX_STAGE = "run the recipe again to have it made anew, or use a copy of the folder elsewhere if the change was meant"
+FIX_EXPORT = f"export it again, or remove its {MANIFEST} if the change was meant"
+_warned: set[Path] = set()
 
 
 def known_as(folder: Path) -> str:
@@ -24,31 +26,62 @@ def known_as(folder: Path) -> str:
 
 
 def refuse_changed(folder: Path) -> None:
-    """Refused where a file of the model is not as its stage's MANIFEST says, or its own, or is gone."""
+    """Refused where a file of the model is not as its MANIFEST says, is missing, or was added; or in a stage without one."""
     home = folder.resolve()
-    if home.name == MODEL:
-        _compare(folder, home.parent / MANIFEST, f"{MODEL}/", MENDING)
-    _compare(folder, folder / MANIFEST, "", MENDING_EXPORT)
+    if (folder / MANIFEST).exists():
+        _refuse(fault_in_files(folder), FIX_EXPORT)
+    elif _sealed_by_parent(home):
+        whole = "" if is_stage_model(home) else home.name
+        _refuse(fault_in_files(home.parent, whole), FIX_STAGE)
+    elif is_stage_model(home):
+        _refuse(f"{home.parent}: has no {MANIFEST}", FIX_STAGE)
+    if in_run(home.parent) and is_stage_model(home):
+        _refuse(fault_in_place(home.parent), FIX_STAGE)
 
 
-def _compare(folder: Path, manifest: Path, prefix: str, mending: str) -> None:
-    if not manifest.is_file():
-        return
-    for name, said in _listed(manifest, prefix, mending):
-        path = folder / name
-        if not path.is_file():
-            raise Refused(f"{path}: is missing; {mending}")
-        size = path.stat().st_size
-        require_memory(size, f"{path}: it")  # before a file of any size is read through
-        if size != said.get("bytes") or sha256(path) != said.get("sha256"):
-            raise Refused(f"{path}: is not what was saved (damaged or changed since); {mending}")
+def warn_unsealed(folder: Path) -> None:
+    """One line, once for each folder, where nothing tells whether a model's files are as they were saved."""
+    home = folder.resolve()
+    sealed = (home / MANIFEST).exists() or _sealed_by_parent(home) or is_stage_model(home)
+    if home.is_dir() and not sealed and home not in _warned:
+        _warned.add(home)
+        say(f"{folder}: has no {MANIFEST}, so damage to its files cannot be noticed; `niwaki export` writes a copy with one")  # fmt: skip
 
 
-def _listed(manifest: Path, prefix: str, mending: str) -> list[tuple[str, dict[str, Any]]]:
-    """The files that lie in the model's folder; names that lead elsewhere are not looked at."""
-    value = strict_json.read(manifest, most_values=10_000)
-    entries = value.get("files") if isinstance(value, dict) else None
-    if not isinstance(entries, dict):
-        raise Refused(f"{manifest}: is damaged; {mending}")
-    names = {name.removeprefix(prefix): said for name, said in entries.items() if name.startswith(prefix)}
-    return [(name, said) for name, said in names.items() if "/" not in name and isinstance(said, dict)]
+def _sealed_by_parent(home: Path) -> bool:
+    if not (home.parent / MANIFEST).exists():
+        return False
+    if is_stage_model(home):
+        return True
+    try:
+        return any(name.startswith(f"{home.name}/") for name in listed_files(home.parent))
+    except Refused as error:  # it may seal this folder, and cannot tell
+        raise Refused(f"{error}; {FIX_EXPORT}") from None
+
+
+def is_stage_model(home: Path) -> bool:
+    """Whether this is the model of a finished stage, and not of one that is just being written."""
+    stage = home.parent
+    return home.name == MODEL and ((stage / RESULT).exists() or in_run(stage)) and ".tmp-" not in stage.name
+
+
+def in_run(stage: Path) -> bool:
+    """Whether a stage folder lies in a run; one that was copied elsewhere may have any name."""
+    return stage.parent.name == STAGES and (stage.parent.parent / PLAN).exists()
+
+
+def fault_in_place(stage: Path) -> str | None:
+    """A stage's folder is named after the stage and its key; one that says otherwise is another stage's, or a copy."""
+    result = strict_json.read(stage / RESULT, constants=True)
+    name, key = (result.get("stage"), result.get("key")) if isinstance(result, dict) else (None, None)
+    named = isinstance(key, str) and stage.name == folder_name(name, key)
+    return None if named else f"{stage}: holds another stage ('{name}', key {str(key)[:12]})"
+
+
+def folder_name(stage: object, key: str) -> str:
+    return f"{stage}-{key[:12]}"
+
+
+def _refuse(fault: str | None, fix: str) -> None:
+    if fault is not None:
+        raise Refused(fault if "; " in fault else f"{fault}; {fix}")

@@ -18,8 +18,9 @@ import numpy as np
 from niwaki.answers._kind import Input, Rows
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused
-from niwaki.core.files import MANIFEST, fault_in
+from niwaki.core.files import MANIFEST
 from niwaki.core.inside import below, inside
+from niwaki.core.manifest import fault_in_files
 from niwaki.core.settings import Settings, check, setting
 from niwaki.engines import RUNTIMES
 from niwaki.engines.choice import able
@@ -28,6 +29,7 @@ from niwaki.engines.runtime import Runtime
 
 CASCADE = "cascade.json"
 MOST_BYTES, MOST_MODELS, MOST_LAYERS = 1 << 20, 16, 512
+SMALL = 1 << 20  # larger files are hashed when the model that they belong to is loaded
 
 
 class Step(Settings):
@@ -57,9 +59,9 @@ class Cascade(Predictor):
         self, folder: Path, engine: str = "", threads: int | None = None, max_tokens: int | None = None
     ) -> None:
         self.folder = folder
+        if (folder / MANIFEST).exists() and (fault := fault_in_files(folder, hash_up_to=SMALL)):
+            raise Refused(f"{fault}; make the cascade anew")
         self.plan = read_plan(folder)
-        if (folder / MANIFEST).is_file() and (fault := fault_in(folder)):
-            raise Refused(fault)
         self.steps = [steps for _, steps in by_folder(self.plan.steps)]
         self.models = [
             Predictor(home, engine_for(home, engine) if len(steps) > 1 else engine, threads, max_tokens)

@@ -1,7 +1,10 @@
 """What a run gave, as report.json, report.html and report.md. Reads files only; needs no torch."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from niwaki.core.run_folder import VerifiedRun
 
 
 def write(run_folder: Path, per_day: float | None = None) -> dict[str, Any]:
@@ -10,14 +13,17 @@ def write(run_folder: Path, per_day: float | None = None) -> dict[str, Any]:
     `per_day` is how many texts will be answered a day: the payback then also tells days, and what a year saves.
     """
     from niwaki.core import files
+    from niwaki.core.documents import write_document
+    from niwaki.core.run_folder import REPORT, open_run
     from niwaki.report.card import write_cards
     from niwaki.report.markdown import markdown
     from niwaki.report.page import page
 
     run_folder = Path(run_folder)
-    report = build(run_folder, per_day)
+    verified = open_run(run_folder, full=True)
+    report = {**content(verified, per_day), "sources": verified.sources()}
     html, text = page(report), markdown(report)  # all made before any is written: old and new are not mixed by a fault
-    files.write_json(run_folder / "report.json", report)
+    report = write_document(run_folder / REPORT, report)
     files.write_text(run_folder / "report.html", html)
     files.write_text(run_folder / "report.md", text)
     write_cards(report, run_folder)
@@ -26,13 +32,20 @@ def write(run_folder: Path, per_day: float | None = None) -> dict[str, Any]:
 
 def build(run_folder: Path, per_day: float | None = None) -> dict[str, Any]:
     """The content of report.json, without writing anything."""
+    from niwaki.core.run_folder import open_run
+
+    return content(open_run(Path(run_folder), full=True), per_day)
+
+
+def content(verified: "VerifiedRun", per_day: float | None = None) -> dict[str, Any]:
+    """What the report of a verified run says."""
     from niwaki.report.facts import facts
     from niwaki.report.folder import read
     from niwaki.report.ladder import climb
     from niwaki.report.verdict import verdict
     from niwaki.report.worth import repay
 
-    run = read(Path(run_folder))
+    run = read(verified)
     known = facts(run)
     known["verdict"] = verdict(known)
     known["ladder"] = climb(known)

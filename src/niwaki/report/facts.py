@@ -101,6 +101,7 @@ def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
         "methods": mappings(planned.get("methods")),
         "saves": [str(name) for name in planned.get("saves") or []],
         "engine": _string(result.get("engine")),
+        "versions": {str(name): str(version) for name, version in mapping(result.get("versions")).items()},
         **over_seeds({seed: one.get("score") for seed, one in seeded.items()}),
         "parts": {part: _part(part, seeded) for part in mapping(result.get("parts"))},
         **{key: number(result.get(key)) for key in ("bytes", "parameters", "flops", "flops_tokens")},
@@ -185,10 +186,21 @@ def _baseline(baseline: Facts) -> Facts | None:
     }
 
 
+def _versions(run: Run, stages: list[Facts]) -> Facts:
+    """The packages that made the stages, as recorded with each; those of the last run where a stage has no record."""
+    recorded = {stage["name"]: stage["versions"] for stage in stages if stage["versions"]}
+    first = next(iter(recorded.values()), mapping(run.plan.get("versions")))
+    others = {
+        name: {package: version for package, version in one.items() if first.get(package) != version}
+        for name, one in recorded.items()
+    }
+    return {"versions": first, "other_versions": {name: changed for name, changed in others.items() if changed}}
+
+
 def _reproduce(run: Run, stages: list[Facts]) -> Facts:
     return {
         "recipe": run.recipe,
-        "versions": mapping(run.plan.get("versions")),
+        **_versions(run, stages),
         "hardware": mapping(run.plan.get("hardware")),
         "seed": run.plan.get("seed"),
         "commands": ["niwaki run recipe.toml", "niwaki report ."],

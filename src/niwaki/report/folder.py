@@ -1,4 +1,4 @@
-"""Reads a run folder. Everything in it may come from a stranger: it is cleaned here, once, and never followed outside.
+"""Reads a verified run. Everything in it may still come from a stranger: it is cleaned here, once.
 
 Cleaning: NaN, infinity and absurd sizes become null, so that every ratio of the rest is finite; lone surrogates and
 control or text-direction characters become U+FFFD, so that no name can rearrange the sentence that it stands in.
@@ -13,6 +13,8 @@ from niwaki.core import files, strict_json, strict_toml
 from niwaki.core.errors import Refused
 from niwaki.core.inside import alone, inside
 from niwaki.core.masking import masked
+from niwaki.core.run_folder import LEDGER, MEASUREMENTS, RECIPE, VerifiedRun
+from niwaki.core.sealed import PLAN, RESULT
 
 VERSION = 1
 UNPRINTABLE = re.compile(
@@ -40,28 +42,28 @@ class Run:
     comparisons: dict[str, Any] = field(default_factory=dict)
 
 
-def read(folder: Path) -> Run:
-    """All files of the run below `folder`, or Refused when it is not a run."""
-    plan = document(folder / "plan.json", needed=True)
+def read(verified: VerifiedRun) -> Run:
+    """What the files of a verified run say."""
+    folder = verified.folder
+    plan = checked(folder / PLAN, verified.plan)
     stages = mappings(plan.get("stages"))
     if not stages:
-        raise Refused(f"{folder / 'plan.json'}: names no stages, so there is nothing to report")
-    homes = {str(stage.get("name")): stage_folder(folder, stage) for stage in stages}
-    results = {name: result_in(home) for name, home in homes.items()}
+        raise Refused(f"{folder / PLAN}: names no stages, so there is nothing to report")
+    results = {str(stage.get("name")): result_of(verified, stage) for stage in stages}
+    homes = {str(stage.get("name")): verified.stages.get(str(stage.get("folder"))) for stage in stages}
+    measured = {name: checked(folder / name, value) for name, value in verified.measurements.items()}
     return Run(
         plan=plan,
-        recipe=_text(folder / "recipe.toml"),
+        recipe=_text(folder / RECIPE),
         results={name: result for name, result in results.items() if result},
-        repeats=_repeats(folder, plan),
-        curves={name: lines(home / "train.jsonl") for name, home in homes.items()},
-        ledger=lines(folder / "ledger.jsonl"),
-        speed=document(folder / "speed.json"),
-        baseline=document(folder / "baseline.json"),
-        comparisons=document(folder / "comparisons.json"),
+        repeats=_repeats(verified, plan),
+        curves={name: lines(home / "train.jsonl") if home else [] for name, home in homes.items()},
+        ledger=lines(folder / LEDGER),
+        **{Path(name).stem: measured.get(name, {}) for name in MEASUREMENTS},
     )
 
 
-def _repeats(folder: Path, plan: dict[str, Any]) -> dict[str, dict[float, dict[str, Any]]]:
+def _repeats(verified: VerifiedRun, plan: dict[str, Any]) -> dict[str, dict[float, dict[str, Any]]]:
     """A repeat whose seed is not a number is none: it could be the same one again."""
     found: dict[str, dict[float, dict[str, Any]]] = {}
     for repeat in mappings(plan.get("repeats")):
@@ -69,28 +71,20 @@ def _repeats(folder: Path, plan: dict[str, Any]) -> dict[str, dict[float, dict[s
         if seed is None:
             continue
         for stage in mappings(repeat.get("stages")):
-            found.setdefault(str(stage.get("name")), {})[seed] = result_in(stage_folder(folder, stage))
+            found.setdefault(str(stage.get("name")), {})[seed] = result_of(verified, stage)
     return found
 
 
-def result_in(home: Path) -> dict[str, Any]:
-    """What the stage in that folder gave; {} where it is not finished."""
-    return document(home / "result.json") if (home / files.MANIFEST).is_file() else {}
+def result_of(verified: VerifiedRun, stage: dict[str, Any]) -> dict[str, Any]:
+    """The result of a stage; {} where it is not finished."""
+    home = verified.stages.get(str(stage.get("folder")))
+    return checked(own(home / RESULT), verified.result(stage)) if home else {}
 
 
-def stage_folder(run: Path, stage: dict[str, Any]) -> Path:
-    """Where the stage lies; a plan that leads out of its run folder is refused."""
-    home = run / str(stage.get("folder") or "stages/none")
-    if not home.resolve().is_relative_to(run.resolve()):
-        raise Refused(f"{run / 'plan.json'}: folder of stage '{stage.get('name')}' leads out of the run; plan it anew")
-    return home
-
-
-def document(path: Path, needed: bool = False) -> dict[str, Any]:
-    """The JSON object in `path`; {} when it is not there and not needed."""
-    if not path.is_file() and not needed:
-        return {}
-    value = clean(strict_json.read(own(path), constants=True))
+def checked(path: Path, value: Any) -> dict[str, Any]:
+    """The content of a file of the run, cleaned."""
+    own(path)
+    value = clean(value)
     if not isinstance(value, dict):
         raise Refused(f"{path}: must hold a JSON object")
     if value.get("version") != VERSION:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from niwaki.core.documents import read_document
 from niwaki.core.errors import Refused
-from niwaki.core.files import read_json
 from niwaki.evaluate.quality import difference
 from niwaki.run.plan import Plan
 from niwaki.run.stage import OUTCOMES
@@ -46,7 +46,7 @@ class Baseline(NamedTuple):
 
 def _baselines(folder: Path) -> list[Baseline]:
     """Those that stages are compared with: the best without a transformer, and all that run one."""
-    found = read_json(folder / "baseline.json")
+    found = read_document(folder / "baseline.json")
     outcomes = _load(folder / "baseline.npy")
     every = [
         Baseline(one["name"], one["transformer"], scores) for one, scores in zip(found["rungs"], outcomes, strict=True)

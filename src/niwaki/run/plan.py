@@ -14,6 +14,7 @@ from niwaki.answers.text import TARGET
 from niwaki.core.errors import Refused
 from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import say
+from niwaki.core.sealed import STAGES, folder_name
 from niwaki.data import unlabelled
 from niwaki.methods._method import Method, answers_trained
 from niwaki.models.head import Head
@@ -46,7 +47,7 @@ class PlannedStage:
 
     @property
     def folder(self) -> str:
-        return f"stages/{self.spec.name}-{self.key[:12]}"
+        return f"{STAGES}/{folder_name(self.spec.name, self.key)}"
 
     def to_json(self) -> dict[str, Any]:
         methods = [

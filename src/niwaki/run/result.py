@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import Refused
-from niwaki.core.inside import below, inside
-from niwaki.core.strict_json import read as read_json
+from niwaki.core.run_folder import REPORT, open_run, stages_of
+from niwaki.core.sealed import MODEL
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,10 @@ class Run:
 
     @classmethod
     def read(cls, folder: Path) -> "Run":
-        if not (folder / "report.json").is_file():
-            raise Refused(
-                f"{folder}: is not a finished run, it has no report.json; `niwaki run` finishes it, `niwaki report` writes it"
-            )
-        report = read_json(inside(folder, "report.json"), constants=True)
-        if not isinstance(report, dict) or not isinstance(report.get("stages"), list):
-            raise Refused(f"{folder / 'report.json'}: is not a report; `niwaki report` writes it again")
+        """Verifies the whole run; the weights of the model that is then loaded are hashed when it is."""
+        report = open_run(folder).current_report()
+        if not isinstance(report.get("stages"), list):
+            raise Refused(f"{folder / REPORT}: is not a report; remove it, and `niwaki report` writes it again")
         return cls(folder, report)
 
     @property
@@ -34,17 +31,13 @@ class Run:
 
     def model(self, stage: str) -> Path:
         """The folder of a stage's model, for `niwaki.load`."""
-        said = read_json(inside(self.folder, "plan.json"), constants=True)
-        try:
-            plan = [(entry["name"], entry["folder"]) for entry in said["stages"]]
-        except (KeyError, TypeError):
-            raise Refused(f"{self.folder / 'plan.json'}: is not a plan; `niwaki run` writes it again") from None
-        found = [folder for name, folder in plan if name == stage]
-        if not found:
-            raise Refused(
-                f"{self.folder}: has no stage '{stage}'; there is: {', '.join(str(name) for name, _ in plan)}"
-            )
-        return below(self.folder, str(found[0])) / "model"
+        verified = open_run(self.folder)
+        planned = {str(entry.get("name")): str(entry.get("folder")) for entry in reversed(stages_of(verified.plan))}
+        if stage not in planned:
+            raise Refused(f"{self.folder}: has no stage '{stage}'; there is: {', '.join(reversed(planned))}")
+        if planned[stage] not in verified.stages:
+            raise Refused(f"{self.folder / planned[stage]}: is not made yet; `niwaki run` makes it")
+        return verified.stages[planned[stage]] / MODEL
 
     @property
     def deploy(self) -> Path:

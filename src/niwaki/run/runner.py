@@ -1,6 +1,5 @@
 """Runs a recipe: every stage that is not there yet, then the race between them and the report."""
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -8,26 +7,26 @@ from pathlib import Path
 from typing import Any
 
 from niwaki import report
+from niwaki.core.documents import read_document, write_document
 from niwaki.core.errors import Refused
 from niwaki.core.files import (
-    fault_in,
     fingerprint,
     read_json,
     require_memory,
     require_space,
     require_writable,
-    sha256,
     sweep,
-    write_json,
     write_text,
 )
 from niwaki.core.lock import locked
 from niwaki.core.log import say
+from niwaki.core.run_folder import RECIPE, REPORT, fault_in_measurement, fault_in_report, fault_in_stage
+from niwaki.core.sealed import PLAN, RESULT
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
 from niwaki.models.model import WEIGHTS
 from niwaki.run.comparing import comparisons
-from niwaki.run.plan import Plan, PlannedStage, digest_of, make_plan
+from niwaki.run.plan import Plan, PlannedStage, digest_of, make_plan, versions
 from niwaki.run.recipe import Recipe, to_toml
 from niwaki.run.texts import cache_folder, refuse_cache
 from niwaki.train.loop import Interrupted
@@ -51,21 +50,42 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
         (folder / "stages").mkdir(exist_ok=True)
         for place in (folder, folder / "stages", folder / "cache"):
             sweep(place)
-        write_text(folder / "recipe.toml", to_toml(recipe))
-        write_json(folder / "plan.json", plan.to_json())
+        write_text(folder / RECIPE, to_toml(recipe))
+        needs = inputs(plan)
+        write_plan(plan, needs, folder)
         ledger = Ledger(folder / "ledger.jsonl")
         for one in (plan, *plan.repeats):
             for stage in one.stages:
                 run_stage(one, stage, folder, ledger, should_stop)
         stop_if_asked(should_stop)
-        rungs = [BASELINES, plan.task.fingerprint(), digest_of(plan.model_folder), plan.recipe.vectors]
-        once(folder / "baseline.json", rungs, lambda: run_baseline(plan, folder, ledger), beside=["baseline.npy"])
+        once(folder / "baseline.json", needs, lambda: run_baseline(plan, folder, ledger), ["baseline.npy"])
         stop_if_asked(should_stop)
-        keys = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
-        once(folder / "comparisons.json", [rungs, keys], lambda: comparisons(plan, folder))
-        once(folder / "speed.json", [stage.key for stage in plan.stages], lambda: run_race(plan, folder, ledger))
+        once(folder / "comparisons.json", needs, lambda: comparisons(plan, folder))
+        once(folder / "speed.json", needs, lambda: run_race(plan, folder, ledger))
         name_uncounted(ledger, [stage.spec.name for stage in plan.stages])
+        discard_unsound_report(folder)
         return report.write(folder)
+
+
+def write_plan(plan: Plan, needs: dict[str, Any], folder: Path) -> None:
+    """With the inputs of every measurement, so that a reader can tell which plan one belongs to."""
+    digests = {name: fingerprint(value) for name, value in needs.items()}
+    write_document(folder / PLAN, {**plan.to_json(), "inputs": digests}, [RECIPE])
+
+
+def inputs(plan: Plan) -> dict[str, Any]:
+    """What each measurement of a run depends on; other inputs, another measurement."""
+    baselines = [BASELINES, plan.task.fingerprint(), digest_of(plan.model_folder), plan.recipe.vectors]
+    stages = [stage.key for stage in plan.stages]
+    every = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
+    return {"baseline.json": baselines, "comparisons.json": [baselines, every], "speed.json": stages}
+
+
+def discard_unsound_report(folder: Path) -> None:
+    """A report that was edited, or whose ledger lost lines, is named before the new one takes its place."""
+    if fault := fault_in_report(folder, read_document(folder / PLAN)):
+        say(f"{fault.partition('; ')[0]}; the report is written again")
+        (folder / REPORT).unlink()
 
 
 def name_uncounted(ledger: Ledger, stages: list[str]) -> None:
@@ -86,9 +106,9 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
     stop_if_asked(should_stop)
     target = folder / stage.folder
     if target.exists():
-        fault = fault_in_stage(target, stage.key)
+        fault = fault_in_stage(target, stage.key, unlisted=False)
         if fault is None:
-            say(f"{stage.spec.name}: there already")
+            say(f"{stage.spec.name}: there already{other_versions(target)}")
             shutil.rmtree(
                 target.with_name(f".work-{target.name}"), ignore_errors=True
             )  # a kill came before it was gone
@@ -104,13 +124,13 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
         StageMaker(plan, stage, folder, attempt, should_stop).make()
 
 
-def fault_in_stage(target: Path, key: str) -> str | None:
-    """Why a stage's folder cannot be used: it is damaged, or another stage's that was put in its place."""
-    fault = fault_in(target)
-    if fault is not None:
-        return fault
-    said = read_json(target / "result.json")["key"]
-    return None if said == key else f"{target}: holds another stage"
+def other_versions(stage: Path) -> str:
+    """Says which packages made a finished stage where they are not today's. Its own record is never rewritten."""
+    recorded, now = read_json(stage / RESULT).get("versions", {}), versions()
+    changed = [f"{name} {before} (now {now.get(name)})" for name, before in recorded.items() if before != now.get(name)]
+    return (
+        f", made with {', '.join(changed)}; it is used as it is, and its record of versions is kept" if changed else ""
+    )
 
 
 def refuse_several_processes() -> None:
@@ -143,38 +163,16 @@ def stop_if_asked(should_stop: Stop) -> None:
         raise Interrupted
 
 
-def once(path: Path, inputs: Any, make: Callable[[], dict[str, Any]], beside: Sequence[str] = ()) -> None:
-    """Writes what `make` gives, unless the file is there, sound, and was made from the same inputs. `beside` are files that
-    `make` writes next to it."""
+def once(path: Path, needs: dict[str, Any], make: Callable[[], dict[str, Any]], files: Sequence[str] = ()) -> None:
+    """Writes what `make` gives, unless it is there, sound, and of the same inputs. `files` are written by `make` too."""
+    wanted = needs[path.name]
     if path.exists():
         fault = fault_in_measurement(path)
-        if fault is None and read_json(path)["inputs"] == inputs:
+        if fault is None and read_document(path).get("inputs") == wanted:
             return
         if fault is not None:
             say(f"{fault}; it is made again")
-    made = {**make(), "inputs": inputs, "beside": {name: sha256(path.parent / name) for name in beside}}
-    write_json(path, {**made, "digest": digest(made)})
-
-
-def fault_in_measurement(path: Path) -> str | None:
-    try:
-        told = read_json(path)
-        content = {key: value for key, value in told.items() if key != "digest"}
-        if told["digest"] != digest(content):
-            return f"{path}: is not what was saved (damaged or changed since)"
-        wrong = [name for name, said in told["beside"].items() if sha256(path.with_name(name)) != said]
-    except Refused as error:
-        return str(error)
-    except OSError as error:
-        return f"{error.filename}: cannot be read ({error.strerror})"
-    except (KeyError, TypeError, AttributeError):
-        return f"{path}: is not what was saved (damaged or changed since)"
-    return f"{path.with_name(wrong[0])}: is not what was saved (damaged or changed since)" if wrong else None
-
-
-def digest(value: Any) -> str:
-    """Of what reading the file gives: keys are texts by then, which sort in another order than numbers."""
-    return fingerprint(json.loads(json.dumps(value)))
+    write_document(path, {**make(), "inputs": wanted, "versions": versions()}, files)
 
 
 def run_baseline(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:

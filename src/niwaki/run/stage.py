@@ -11,6 +11,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from niwaki import __version__
 from niwaki.answers._kind import Input, Rows
 from niwaki.answers.text import Text
 from niwaki.core.files import committed, require_space, write_json
@@ -31,7 +32,7 @@ from niwaki.models.insides import LOGITS, numbers
 from niwaki.models.lean import Lean
 from niwaki.models.model import CONFIG, Model, config_of, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
-from niwaki.run.plan import Plan, PlannedStage, digest_of
+from niwaki.run.plan import Plan, PlannedStage, digest_of, versions
 from niwaki.run.texts import cache_folder, drawn
 from niwaki.run.tokens import refuse_other_tokens
 from niwaki.tasks._task import Features, Task, texts_in
@@ -253,10 +254,10 @@ class StageMaker:
             (folder / "model").mkdir()
             model.save(folder / "model")
             write_graph(model, folder / "model")
+            write_program(model, folder / "model")  # where the native engine can run it
             if position is not None:
                 shutil.copy(self.work / "train.jsonl", folder / "train.jsonl")
             self._settle(model, folder / "model")
-            write_program(model, folder / "model")  # where the native engine can run it; last, it is tied to the config
             write_json(folder / "result.json", self._measure(model, folder, position))
 
     def _settle(self, model: Model, folder: Path) -> None:
@@ -287,7 +288,7 @@ class StageMaker:
             "version": 1, "stage": self.stage.spec.name, "key": self.stage.key, "score": score, "parts": scores,
             **footprint(model, folder / "model", round(float(np.mean(self._few(predictor, 256).ids.lengths)))),
             "training": training, "engine": predictor.engine, "parity": parity(load_folder(folder / "model"), predictor, self._few(predictor, 16)),
-            "spent": self.attempt.window.peek().to_dict(),
+            "spent": self.attempt.window.peek().to_dict(), "niwaki": __version__, "versions": versions(),
         }  # fmt: skip
 
     def _outcomes(self, predictor: Predictor, part: str) -> np.ndarray:

@@ -1,0 +1,65 @@
+"""What verifying a model folder costs when it is loaded: `python benchmarks/verifying.py`.
+
+A folder with weights of random bytes is committed and verified as `niwaki.load` does, at several sizes; the file is in the
+page cache, as it is for a process that reads it next. The load of a real model is timed with and without verification, in
+turns. Appends a record to results/verifying.jsonl.
+"""
+
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+
+from records import append, circumstances
+
+from niwaki.core.files import committed
+from niwaki.core.sealed import refuse_changed
+from niwaki.engines import predictor
+from niwaki.engines.export import write_graph
+from niwaki.models.sources import load
+
+SIZES_MB = (20, 90, 400)
+ROUNDS = 7
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        record = {"sizes": [of_size(Path(place), size) for size in SIZES_MB], "load": of_model(Path(place))}
+    append("verifying", {**record, **circumstances()})
+    print(record)
+
+
+def of_size(place: Path, megabytes: int) -> dict:
+    with committed(place / f"model-{megabytes}") as folder:
+        (folder / "model.safetensors").write_bytes(os.urandom(megabytes * 1_000_000))
+    times = [seconds(lambda: refuse_changed(place / f"model-{megabytes}")) for _ in range(ROUNDS)]
+    return {"megabytes": megabytes, "seconds": statistics.median(times), "low": min(times), "high": max(times)}
+
+
+def of_model(place: Path) -> dict:
+    """The embedded MiniLM, loaded by ONNX Runtime."""
+    with committed(place / "minilm") as folder:
+        model = load("minilm")
+        model.save(folder)
+        write_graph(model, folder)
+    check, times = predictor.refuse_changed, {"verified": [], "unverified": []}
+    for _ in range(ROUNDS):
+        for name, verify in (("verified", check), ("unverified", lambda folder: None)):
+            predictor.refuse_changed = verify
+            times[name].append(seconds(lambda: predictor.Predictor(place / "minilm", "onnx", threads=1)))
+    predictor.refuse_changed = check
+    size = sum(path.stat().st_size for path in (place / "minilm").iterdir())
+    return {"megabytes": size / 1e6, **{name: statistics.median(found) for name, found in times.items()}}
+
+
+def seconds(call) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    main()

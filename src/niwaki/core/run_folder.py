@@ -1,0 +1,192 @@
+"""The one way to read a run folder: everything in it is verified before anything is used.
+
+`open_run` checks the digests of plan.json, the measurements and report.json, that each stage folder is as its MANIFEST
+says, and that it holds the stage that the plan names by its key. What is unsound is named, one line each, and rejected.
+`niwaki run` does not read a run this way: it makes again what is damaged.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from niwaki.core import strict_json
+from niwaki.core.documents import DIGEST, fault_in_document, read_document
+from niwaki.core.errors import Refused
+from niwaki.core.files import BLOCK, MANIFEST, fingerprint, sha256
+from niwaki.core.inside import below, inside
+from niwaki.core.manifest import fault_in_files
+from niwaki.core.sealed import PLAN, RESULT
+
+REPORT, LEDGER, RECIPE = "report.json", "ledger.jsonl", "recipe.toml"
+MEASUREMENTS = ("baseline.json", "comparisons.json", "speed.json")
+SMALL = 1 << 20  # larger files of a stage that is only looked at are compared by size; loading a model hashes all of it
+FIX = "`niwaki run` with the same recipe makes it again"
+Stage = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class VerifiedRun:
+    """The documents of a run, all sound. What was not made yet is missing from `measurements` and `stages`."""
+
+    folder: Path
+    plan: dict[str, Any]
+    report: dict[str, Any]  # {} where none was written yet
+    measurements: dict[str, dict[str, Any]]  # by file name
+    stages: dict[str, Path]  # by the folder that the plan names
+
+    def result(self, stage: Stage) -> dict[str, Any]:
+        """The result of a stage; {} where it was not made yet."""
+        home = self.stages.get(folder_of(stage))
+        return strict_json.read(home / RESULT, constants=True) if home else {}
+
+    def sources(self) -> dict[str, Any]:
+        """What a report of this run is made from; it is kept in the report, to notice later what is gone."""
+        return {
+            "plan": key_of(self.plan),
+            "measurements": {name: value[DIGEST] for name, value in self.measurements.items()},
+            "stages": [sha256(home / MANIFEST) if home else None for home in self._homes()],
+            "ledger": _ledger(self.folder),
+        }
+
+    def _homes(self) -> list[Path | None]:
+        return [self.stages.get(folder_of(stage)) for stage in stages_of(self.plan)]
+
+    def current_report(self) -> dict[str, Any]:
+        """The report, or Refused where there is none or it was written for other stages or measurements."""
+        where = self.folder / REPORT
+        if not self.report:
+            raise Refused(f"{self.folder}: is not a finished run, it has no {REPORT}; `niwaki run` finishes it, `niwaki report` writes it")  # fmt: skip
+        said, now = self.report.get("sources"), self.sources()
+        for part in ("plan", "measurements", "stages"):
+            if not isinstance(said, dict) or said.get(part) != now[part]:
+                raise Refused(f"{where}: was written before the run changed ({part}); `niwaki report` writes it again")
+        return self.report
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder is a run's, also one that has lost its plan or its report."""
+    return any((folder / name).exists() for name in (PLAN, REPORT))
+
+
+def open_run(folder: Path, full: bool = False) -> VerifiedRun:
+    """All documents of a run, verified. `full` also hashes the weights of every stage."""
+    if not (folder / PLAN).exists():
+        raise Refused(f"{folder}: is not a run, it has no {PLAN}; `niwaki run` makes one")
+    plan = _read(folder / PLAN)
+    planned = stages_of(plan)
+    if not planned:
+        raise Refused(f"{folder / PLAN}: names no stages; {FIX}")
+    homes = {folder_of(stage): below(folder, folder_of(stage)) for stage in planned}
+    made = {name: home for name, home in homes.items() if home.exists()}
+    there = [name for name in MEASUREMENTS if (folder / name).exists()]
+    faults = [fault_in_measurement(folder / name, _inputs(plan, name)) for name in there]
+    faults += [
+        fault_in_stage(made[folder_of(stage)], str(stage.get("key")), None if full else SMALL)
+        for stage in planned
+        if folder_of(stage) in made
+    ]
+    faults.append(fault_in_report(folder, plan))
+    if found := [fault if "; " in fault else f"{fault}; {FIX}" for fault in faults if fault]:
+        raise Refused(list(dict.fromkeys(found)))
+    report = read_document(folder / REPORT) if (folder / REPORT).exists() else {}
+    return VerifiedRun(folder, plan, report, {name: read_document(folder / name) for name in there}, made)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return read_document(path)
+    except Refused as error:
+        raise Refused(f"{error}; {FIX}") from None
+
+
+def stages_of(plan: dict[str, Any]) -> list[Stage]:
+    """All stages that a plan names, those of further seeds too."""
+    repeats = plan.get("repeats")
+    tables = [plan, *(repeats if isinstance(repeats, list) else [])]
+    lists = [table.get("stages") for table in tables if isinstance(table, dict)]
+    return [stage for stages in lists if isinstance(stages, list) for stage in stages if isinstance(stage, dict)]
+
+
+def folder_of(stage: Stage) -> str:
+    return str(stage.get("folder"))
+
+
+def key_of(plan: dict[str, Any]) -> str:
+    """The same for plans of the same stages, whenever and with whatever packages they were made."""
+    return fingerprint([str(stage.get("key")) for stage in stages_of(plan)])
+
+
+def fault_in_stage(folder: Path, key: str, hash_up_to: int | None = None, unlisted: bool = True) -> str | None:
+    """Why a stage's folder cannot be used: it is damaged, or another stage's that was put in its place."""
+    if not folder.is_dir():
+        return f"{folder}: is not a folder"
+    if not (folder / MANIFEST).exists():
+        return f"{folder}: has no {MANIFEST}, so it was never finished or is damaged"
+    if fault := fault_in_files(folder, "", hash_up_to, unlisted):
+        return fault
+    try:
+        result = strict_json.read(inside(folder, RESULT), constants=True)
+    except Refused as error:
+        return str(error)
+    found = result.get("key") if isinstance(result, dict) else None
+    return (
+        None if found == key else f"{folder}: holds another stage (its key is {str(found)[:12]}, the plan's {key[:12]})"
+    )
+
+
+def fault_in_measurement(path: Path, inputs: str | None = None) -> str | None:
+    """Why a measurement cannot be used: it is damaged, or was made of other inputs than the plan's."""
+    fault = fault_in_document(path)
+    if fault or inputs is None:
+        return fault
+    same = fingerprint(read_document(path).get("inputs")) == inputs
+    return None if same else f"{path}: was measured on other stages or data than those of {PLAN}"
+
+
+def _inputs(plan: dict[str, Any], name: str) -> str | None:
+    inputs = plan.get("inputs")
+    return str(inputs[name]) if isinstance(inputs, dict) and name in inputs else None
+
+
+def fault_in_report(folder: Path, plan: dict[str, Any]) -> str | None:
+    """Why report.json cannot be used: it is damaged, or something that it was made from is gone."""
+    path = folder / REPORT
+    if not path.exists():
+        return None
+    if fault := fault_in_document(path):
+        return f"{fault}; remove it, and `niwaki report` writes it again"
+    said = read_document(path).get("sources")
+    if not isinstance(said, dict) or said.get("plan") != key_of(plan):
+        return fault_in_ledger(folder)  # of an earlier recipe: it is written anew when this one is finished
+    stages = zip(stages_of(plan), said.get("stages", ()), strict=False)
+    needed = [*said.get("measurements", ()), *(folder_of(stage) for stage, made in stages if made)]
+    missing = [name for name in needed if not (folder / name).exists()]
+    return f"{folder / missing[0]}: is missing, and {REPORT} was made from it" if missing else fault_in_ledger(folder)
+
+
+def fault_in_ledger(folder: Path) -> str | None:
+    """A ledger is only appended to, so it must still begin with what the last sound report read of it."""
+    if not (folder / REPORT).exists() or fault_in_document(folder / REPORT):
+        return None
+    said = read_document(folder / REPORT).get("sources")
+    before = said.get("ledger") if isinstance(said, dict) else None
+    if before is None or before == _ledger(folder, before):
+        return None
+    return (
+        f"{folder / LEDGER}: lines that {REPORT} was made from are gone or changed; `niwaki run` reports what is left"
+    )
+
+
+def _ledger(folder: Path, before: Any = None) -> dict[str, Any]:
+    """Size and digest of the ledger, or of its beginning that is as long as it was `before`: it is only appended to."""
+    path = inside(folder, LEDGER)
+    size = before.get("bytes") if isinstance(before, dict) else None
+    left = size if isinstance(size, int) else path.stat().st_size if path.exists() else 0
+    digest, read = hashlib.sha256(), 0
+    if path.exists():
+        with path.open("rb") as file:
+            while left > read and (block := file.read(min(BLOCK, left - read))):
+                digest.update(block)
+                read += len(block)
+    return {"bytes": read, "sha256": digest.hexdigest()}

@@ -1,0 +1,52 @@
+"""Files of a run are read through `core.run_folder`, which verifies them; a new reader that opens one itself fails here."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import niwaki
+
+SOURCE = Path(niwaki.__file__).parent
+OF_A_RUN = {
+    "plan.json",
+    "report.json",
+    "result.json",
+    "speed.json",
+    "baseline.json",
+    "comparisons.json",
+    "baseline.npy",
+}
+NAMED = {"PLAN", "REPORT", "RESULT", "MEASUREMENTS"}  # the same names as constants
+ALLOWED = {
+    "core/sealed.py": "defines the names, and compares a stage with its folder's name",
+    "core/run_folder.py": "the entry point",
+    "run/runner.py": "writes the run, and makes again what is damaged",
+    "run/comparing.py": "part of the runner; reads a document with its digest",
+    "run/stage.py": "writes result.json",
+    "run/result.py": "names report.json in a message",
+    "showing.py": "names plan.json in a message",
+    "report/folder.py": "takes verified content and names the files in messages",
+    "report/__init__.py": "writes report.json",
+}
+
+
+def names_run_files(tree: ast.AST) -> set[str]:
+    constants = {
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    imported = [alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and (node.module or "") in ("niwaki.core.sealed", "niwaki.core.run_folder") for alias in node.names]  # fmt: skip
+    return {name for name in constants if name.strip("/") in OF_A_RUN} | (NAMED & set(imported))
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_the_entry_point_opens_files_of_a_run(path):
+    found = names_run_files(ast.parse(path.read_text(encoding="utf-8")))
+    allowed = str(path.relative_to(SOURCE)) in ALLOWED
+    assert allowed or not found, f"reads {sorted(found)}: use niwaki.core.run_folder.open_run, which verifies the run"
+
+
+def test_the_rule_itself_can_fail():
+    assert names_run_files(ast.parse('read_json(folder / "speed.json")')) == {"speed.json"}
+    assert names_run_files(ast.parse("from niwaki.core.sealed import PLAN")) == {"PLAN"}
+    assert not names_run_files(ast.parse('"""Writes report.json and plan.json."""'))
