@@ -168,6 +168,19 @@ def make_run(folder: Path, names: list[str] | None = None, energy: bool = True) 
     return folder
 
 
+def make_many(folder: Path, monkeypatch: Any, names: str = "stage {}", count: int = 12) -> Path:
+    """A run of many stages: `names` is the pattern of their names; later ones are smaller, faster and a little worse."""
+    stages = [names.format(at) for at in range(count)]
+    for at, name in enumerate(stages):
+        monkeypatch.setitem(METHODS, name, [{"use": "student", "layers": 3}, {"use": "logits"}] if at else [])
+        monkeypatch.setitem(SCORES, name, 0.84 - 0.003 * at + 0.004 * math.sin(7 * at))
+        monkeypatch.setitem(BYTES, name, int(90e6 / (1 + 0.6 * at)))
+        monkeypatch.setitem(SPEEDS, name, 640 * (1 + 0.3 * at + 0.2 * math.sin(5 * at)))
+    run = make_run(folder, stages)
+    add_ladder(run)
+    return run
+
+
 def read_page(folder: Path) -> str:
     """The page with plain spaces where it has some that do not break."""
     return (folder / "report.html").read_text().replace("\u00a0", " ")

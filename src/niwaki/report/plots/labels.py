@@ -14,7 +14,8 @@ GAPS = (9.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0)  # distances between a point an
 DIRECTIONS = [2 * math.pi * step / 16 for step in range(16)]
 NEAR = 14.0  # a name farther away than this gets a leader line
 MARGIN = 1.5  # between two labels
-LONGEST = 0.42  # of the plot's width; the whole name is in the point's own description
+LONGEST = 0.6  # of the plot's width; the whole name is in the point's own description
+AMBIGUOUS = 12.0  # what a position costs that is nearer to another point, in units of distance
 COVERED = 0.4  # what a unit of covered line costs, in units of distance
 
 
@@ -110,13 +111,14 @@ def place(names: list[Name], around: Surroundings, size: float) -> list[Label | 
 
 
 def _best(name: Name, placed: list[Label], around: Surroundings, size: float) -> Label | None:
-    text = shorten(name.text, size, LONGEST * (around.frame.right - around.frame.left), name.bold)
+    width = around.frame.right - around.frame.left
+    text = shorten(name.text, size, (0.95 if name.level else LONGEST) * width, name.bold)
     best: tuple[float, Label] | None = None
     for distance, box in _positions(name, text_width(text, size, name.bold), size * LINE, around.frame):
         if best and distance >= best[0]:
             break  # positions come nearest first, and covering lines only adds to the cost
         label = _label(name, text, box, size)
-        cost = distance + COVERED * sum(box.covers(line) for line in around.lines)
+        cost = distance + COVERED * sum(box.covers(line) for line in around.lines) + _ambiguity(label, name, around)
         if (best is None or cost < best[0]) and _free(label, name, placed, around):
             best = cost, label
     return best[1] if best else None
@@ -127,6 +129,19 @@ def _label(name: Name, text: str, box: Box, size: float) -> Label:
     far = not name.level and math.dist(near, (name.x, name.y)) > NEAR
     leader = Segment(name.x, name.y, *near) if far else None
     return Label(text, box, box.top + ASCENT * size, leader)
+
+
+def _ambiguity(label: Label, name: Name, around: Surroundings) -> float:
+    """A leader says whose name it is; without one, the nearest point must."""
+    if label.leader or name.level:
+        return 0.0
+    own = math.dist(label.box.nearest(name.x, name.y), (name.x, name.y))
+    centres = [((mark.left + mark.right) / 2, (mark.top + mark.bottom) / 2) for mark in around.marks]
+    nearer = any(
+        math.dist(label.box.nearest(*centre), centre) < own + 2 and math.dist(centre, (name.x, name.y)) > 1
+        for centre in centres
+    )
+    return AMBIGUOUS if nearer else 0.0
 
 
 def _free(label: Label, name: Name, placed: list[Label], around: Surroundings) -> bool:

@@ -8,7 +8,7 @@ from niwaki.report.plots import svg
 from niwaki.report.plots.axes import Scale, around, side_by_side
 from niwaki.report.plots.extents import shorten, text_width
 
-WIDTH, HEIGHT, FONT = 340.0, 230.0, 12.0
+WIDTH, HEIGHT, FONT = 320.0, 230.0, 12.0
 TOP, BOTTOM = 28.0, 42.0
 Pairs = list[list[float]]
 Format = Callable[[float], str]
