@@ -81,11 +81,12 @@
     return texts.map((element) => [element, contrast(element)]).filter(([, ratio]) => ratio < least).map(([element, ratio]) => `${name(element)}: contrast ${ratio.toFixed(2)}`);
   }
 
+  const recommendation = ["h1", ".lead", ".tiles", ".use"].map((part) => document.querySelector(`#recommendation ${part}`)).filter(Boolean);
+
   function fold() {
-    const parts = ["h1", ".lead", ".tiles", ".use"].map((part) => document.querySelector(`#recommendation ${part}`)).filter(Boolean);
     scrollTo(0, 0);
-    return parts.filter((part) => part.getBoundingClientRect().bottom > innerHeight).map((part) => `${name(part)} ends at ${part.getBoundingClientRect().bottom.toFixed(0)} of ${innerHeight}`);
+    return recommendation.filter((part) => part.getBoundingClientRect().bottom > innerHeight).map((part) => `${name(part)} ends at ${part.getBoundingClientRect().bottom.toFixed(0)} of ${innerHeight}`);
   }
 
-  return { fold: fold(), small: small(11), wide: wide(), overlaps: overlaps(), faint: faint(4.5), texts: texts.length };
+  return { fold: fold(), small: small(11), wide: wide(), overlaps: overlaps(), faint: faint(4.5), texts: texts.length, parts: recommendation.length };
 })()

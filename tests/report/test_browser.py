@@ -4,6 +4,7 @@ Needs chromium and poppler-utils. Every kind of run is looked at on a laptop, on
 """
 
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,22 +47,23 @@ def make(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if kind == "no speed":
         (run / "speed.json").unlink()
     if kind == "nothing finished":
-        for manifest in run.glob("stages/*/MANIFEST"):
-            manifest.unlink()
+        for stage in run.glob("stages/*"):
+            shutil.rmtree(stage)
     if kind == "baseline wins":
         add_ladder(run, "TF-IDF + linear SVM")
         add_comparisons(run, ("teacher", "TF-IDF + linear SVM", 0.012, -0.002, 0.026))
     return run
 
 
-@pytest.mark.parametrize("page", KINDS, indirect=True)
+@pytest.mark.parametrize(("page", "kind"), [(kind, kind) for kind in KINDS], indirect=["page"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("screen", SCREENS)
-def test_on_a_screen(browser: Browser, page: Path, screen: str, theme: str) -> None:
+def test_on_a_screen(browser: Browser, page: Path, kind: str, screen: str, theme: str) -> None:
     browser.show(*SCREENS[screen], theme)
     browser.open(page)
     found = browser.evaluate(MEASURE)
     assert found.pop("texts") > 30, "nothing was measured"
+    assert found.pop("parts") == (2 if kind == "nothing finished" else 4), "title, lead, figures and code"
     assert found == {"fold": [], "small": [], "wide": [], "overlaps": [], "faint": []}
 
 

@@ -31,7 +31,7 @@ def test_unknown_is_never_zero() -> None:
         "usd": None,
     }
     assert figures.energy(nothing) == "unknown" and figures.energy_range(nothing) == ""
-    assert (figures.carbon(nothing), figures.money(nothing)) == ("needs a place", "needs a price")
+    assert (figures.carbon(nothing), figures.money(nothing)) == ("no location set", "no price set")
     writers = (figures.megabytes, figures.rate, figures.milliseconds, figures.duration, figures.ratio, figures.share)
     assert {write(None) for write in writers} == {"unknown"}
 

@@ -16,6 +16,7 @@ from niwaki.core.documents import digest_of
 from niwaki.core.run_folder import open_run
 from niwaki.report import folder
 from niwaki.report.markdown import fenced, plain
+from niwaki.report.page import with_copies
 
 from .runs import METHODS, change, make_full, make_run, reseal
 
@@ -218,6 +219,11 @@ def test_the_order_of_the_page(html: str) -> None:
     assert "niwaki.load" in first and first.count("<li><b>") == 4, "figures and code come with the recommendation"
 
 
+def test_quantized_copies_follow_their_stage() -> None:
+    rows = [{"name": name, "copy_of": source} for name, source in (("a", None), ("b", ""), ("a-int8", "a"), ("x", "y"))]
+    assert [row["name"] for row in with_copies(rows)] == ["a", "a-int8", "b", "x"]
+
+
 def test_tables_have_headers_and_plots_have_names(html: str) -> None:
     page = Page(html)
     assert all(attributes.get("scope") in ("col", "row") for tag, attributes in page.tags if tag == "th")
@@ -235,7 +241,7 @@ def test_figures_are_written_with_units_and_tiers(html: str) -> None:
         "6.2× smaller",
         "13.8× faster (13.4–14.2×)",
         "estimated",
-        "needs a place",
+        "no location set",
         "1 killed",
         "98.1 %",
     ):

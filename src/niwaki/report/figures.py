@@ -173,9 +173,9 @@ def energy_told(reading: dict[str, Any]) -> str:
 def carbon(reading: dict[str, Any]) -> str:
     grams = reading["co2e_grams"]
     if grams is None:
-        return "needs a place"
+        return "no location set"
     return f"{significant(grams / 1000)} kg" if grams >= 1000 else f"{significant(grams)} g"
 
 
 def money(reading: dict[str, Any]) -> str:
-    return "needs a price" if reading["usd"] is None else f"${significant(reading['usd'])}"
+    return "no price set" if reading["usd"] is None else f"${significant(reading['usd'])}"

@@ -44,6 +44,7 @@ def page(facts: dict[str, Any]) -> str:
         .render(
             run=facts,
             headline=headline(facts),
+            models=with_copies(facts["stages"]),
             ladder=steps(facts),
             savings=savings(facts),
             style=Markup(style),
@@ -55,6 +56,15 @@ def page(facts: dict[str, Any]) -> str:
             curves=pictures.curves(facts),
         )
     )
+
+
+def with_copies(stages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The stages in the order of the recipe, each followed by its quantized copies."""
+    copies = [stage for stage in stages if stage.get("copy_of")]
+    named = {stage["name"] for stage in stages if not stage.get("copy_of")}
+    lost = [copy for copy in copies if copy["copy_of"] not in named]
+    own = [stage for stage in stages if not stage.get("copy_of")]
+    return [row for stage in own for row in (stage, *(c for c in copies if c["copy_of"] == stage["name"]))] + lost
 
 
 @cache

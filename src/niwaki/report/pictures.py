@@ -88,18 +88,22 @@ def _pareto(facts: Facts, axis: pareto.Axis, cost: Any) -> Drawings:
 
 
 def _point(item: Facts, facts: Facts, x: float, x_range: tuple[float, float] | None) -> pareto.Point:
-    deployed = item["name"] == facts["verdict"]["deploy"] and "finished" in item
-    kind = "chosen" if deployed else "stage" if "finished" in item else "reference"
     low, high = item["score_low"], item["score_high"]
     return pareto.Point(
         name=item["name"],
         x=x,
         y=item["score"],
-        kind=kind,
+        kind=_kind(item, facts),
         tip=_tip(item, facts["metric"]),
         x_range=x_range,
         y_range=None if low is None or high is None else (low, high),
     )
+
+
+def _kind(item: Facts, facts: Facts) -> str:
+    if "finished" not in item:
+        return "reference"
+    return "chosen" if item["name"] == facts["verdict"]["deploy"] else "copy" if item.get("copy_of") else "stage"
 
 
 def _tip(item: Facts, metric: str | None) -> str:

@@ -12,8 +12,8 @@ from niwaki.report.plots.extents import shorten, text_width
 from niwaki.report.plots.labels import Box, Label, Name, Surroundings, place
 
 FONT, TOP, RIGHT, BOTTOM = 12.0, 14.0, 16.0, 50.0
-RADIUS = {"chosen": 7.5, "stage": 6.0, "variant": 4.5, "reference": 6.0}
-IMPORTANCE = {"chosen": 0, "reference": 2, "stage": 3, "variant": 4}  # who is named first; the front comes at 1
+RADIUS = {"chosen": 7.5, "stage": 6.0, "copy": 4.5, "reference": 6.0}
+IMPORTANCE = {"chosen": 0, "reference": 2, "stage": 3, "copy": 4}  # who is named first; the front comes at 1
 Format = Callable[[float], str]
 
 
@@ -35,7 +35,7 @@ class Point:
     name: str
     x: float
     y: float
-    kind: str  # chosen | stage | variant | reference
+    kind: str  # chosen | stage | copy | reference
     tip: str  # what hovering or focusing it says
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
