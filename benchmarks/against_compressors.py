@@ -65,7 +65,9 @@ def environment(name: str) -> Path:
 def plan_of(name: str, seed: int) -> Plan:
     stages = [{"name": "teacher"}, {"name": name, "methods": [OURS[name]]}]
     model = str(teacher_of("half", "rotten_tomatoes", seed))
-    return make_plan(parse({"model": model, "task": "rotten_tomatoes", "seed": seed, "stages": stages}), name)
+    return make_plan(
+        parse({"model": model, "task": "rotten_tomatoes", "seed": seed, "quantize": [], "stages": stages}), name
+    )
 
 
 def ours(name: str, seed: int) -> tuple[np.ndarray, dict[str, Any]]:

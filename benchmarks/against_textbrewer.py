@@ -60,7 +60,7 @@ def plan_of(seed: int, epochs: float) -> Plan:
         {"name": "cut", "methods": [{"use": "student", "layers": LAYERS, "ffn": FFN}]},
         {"name": "student", "teacher": "teacher", "methods": [{"use": "tinybert", "embedding": 0.0}], "train": train},
     ]
-    return make_plan(parse({"model": str(teacher / "model"), "task": "rotten_tomatoes", "seed": seed, "stages": stages}), "textbrewer")  # fmt: skip
+    return make_plan(parse({"model": str(teacher / "model"), "task": "rotten_tomatoes", "seed": seed, "quantize": [], "stages": stages}), "textbrewer")  # fmt: skip
 
 
 def ours(plan: Plan, folder: Path) -> tuple[float, float]:

@@ -137,6 +137,7 @@ def main(count: int, seed: int) -> dict[str, Any]:
                 "model": str(home / "start"),
                 "task": "classification",
                 "data": {"path": str(rows)},
+                "quantize": [],
                 "stages": stages,
             }
             try:

@@ -214,7 +214,7 @@ def planned(variant: str, task: str, seed: int, data: str) -> Plan:
     rows = {} if task == "rotten_tomatoes" else {"path": data, **(MPNET_ROWS.get(task, {}) if "mpnet" in variant else {})}  # fmt: skip
     stages = VARIANTS[variant](task)
     model, first = (teacher_of(variant, task, seed), [{"name": "teacher"}]) if variant not in PRETRAINED else ("minilm", [])  # fmt: skip
-    return make_plan(parse({"model": str(model), "task": task, "data": rows, "seed": seed, "stages": [*first, *stages]}), variant)  # fmt: skip
+    return make_plan(parse({"model": str(model), "task": task, "data": rows, "seed": seed, "quantize": [], "stages": [*first, *stages]}), variant)  # fmt: skip
 
 
 def run(variant: str, task: str, seed: int, data: str) -> dict[str, Any]:

@@ -70,7 +70,12 @@ def run(name: str, job: Job, data: str) -> dict[str, Any]:
     """Fine-tunes, climbs the ladder, compares: the parts of `niwaki run finetune` without its race and report."""
     task = job.get("task", name)
     folder = Path("runs") / (f"glue-{name}" if "task" in job else f"glue-minilm-{name}")
-    changes = {"task": f'"{task}"', "data.path": json.dumps(data), "stages.teacher.train.epochs": job["epochs"]}
+    changes = {
+        "quantize": [],
+        "task": f'"{task}"',
+        "data.path": json.dumps(data),
+        "stages.teacher.train.epochs": job["epochs"],
+    }
     changes |= {key: job[word] for word, key in SETTINGS.items() if word in job}
     recipe = read(locate("finetune"), [f"{key}={value}" for key, value in changes.items()])
     with locked(folder):

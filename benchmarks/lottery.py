@@ -47,7 +47,14 @@ def home(task: str, seed: int) -> Path:
 
 def run(rewind: str, percent: int, task: str, seed: int, data: str) -> dict[str, Any]:
     rows = {} if task == "rotten_tomatoes" else {"path": data}
-    recipe = {"model": "minilm", "task": task, "data": rows, "seed": seed, "stages": stages(rewind, percent / 100)}
+    recipe = {
+        "model": "minilm",
+        "task": task,
+        "data": rows,
+        "seed": seed,
+        "quantize": [],
+        "stages": stages(rewind, percent / 100),
+    }
     plan = make_plan(parse(recipe), f"lottery-{rewind}-{percent}")
     make(plan, home(task, seed))
     return {"rewind": rewind, "percent": percent, "task": task, "seed": seed, **summary(plan, home(task, seed))}

@@ -43,7 +43,7 @@ JOBS: dict[str, list[dict[str, Any]]] = {
 
 
 def run(name: str, data: str) -> dict[str, Any]:
-    recipe = {"model": "minilm", "task": "propbank_ewt", "data": {"path": data}, "stages": JOBS[name]}
+    recipe = {"model": "minilm", "task": "propbank_ewt", "data": {"path": data}, "quantize": [], "stages": JOBS[name]}
     plan = make_plan(parse(recipe), name)
     jobs.make(plan, FOLDER)
     made = both(plan, FOLDER)[1]

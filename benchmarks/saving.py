@@ -26,7 +26,7 @@ from niwaki.train.loop import Interrupted, _Fit
 from niwaki.train.settings import TrainSettings
 
 ASKED, EVERY = 0.03, 5
-SETTINGS = ["stages.teacher.train.epochs=100", f"stages.teacher.train.save_seconds={EVERY}"]
+SETTINGS = ["quantize=[]", "stages.teacher.train.epochs=100", f"stages.teacher.train.save_seconds={EVERY}"]
 
 
 def main(saves: int) -> None:

@@ -94,7 +94,7 @@ def home(name: str, seed: int) -> Path:
 def recipe(name: str, seed: int, data: str, mpnet: str = "") -> dict[str, Any]:
     model = mpnet if MPNET in JOBS[name] else "minilm"
     rows = {"path": data, "examples": name not in WITHOUT_EXAMPLES}
-    return {"model": model, "task": "wsd", "data": rows, "seed": seed, "stages": JOBS[name]}
+    return {"model": model, "task": "wsd", "data": rows, "seed": seed, "quantize": [], "stages": JOBS[name]}
 
 
 def plain(seed: int, data: str) -> dict[str, Any]:

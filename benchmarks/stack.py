@@ -150,7 +150,14 @@ def planned(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
     own = [{**shortened(stage, share), "name": f"step-{number}"} for number, stage in enumerate(KINDS[kind][name])]
     stages = [{"name": "teacher"}, *before, *own]
     rows = {} if task == "rotten_tomatoes" else {"path": data}
-    recipe = {"model": str(teacher_of("half", task, seed)), "task": task, "data": rows, "seed": seed, "stages": stages}
+    recipe = {
+        "model": str(teacher_of("half", task, seed)),
+        "task": task,
+        "data": rows,
+        "seed": seed,
+        "quantize": [],
+        "stages": stages,
+    }
     return make_plan(parse(recipe), name)
 
 

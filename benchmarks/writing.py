@@ -60,7 +60,7 @@ def jobs() -> list[tuple[str, str, int]]:
 
 def run(name: str, task: str, seed: int, data: str) -> dict[str, Any]:
     settings, _, _ = TEACHERS[task]
-    recipe = {"model": "minilm", "task": task, "seed": seed, "data": {"path": data, **settings}, "stages": stages(name, task)}  # fmt: skip
+    recipe = {"model": "minilm", "task": task, "seed": seed, "data": {"path": data, **settings}, "quantize": [], "stages": stages(name, task)}  # fmt: skip
     plan = make_plan(parse(recipe), f"{name}-{task}")
     folder = Path("runs") / f"writing-{task}-{seed}"
     make(plan, folder)

@@ -28,11 +28,11 @@ __all__ = [
 ]
 
 
-def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> Predictor:
-    """A model ready for text: `load(folder).predict(["…"])`. A run's folder gives the stage its report says to deploy."""
+def load(path: str | Path, engine: str = "auto", threads: int | None = None, stage: str = "") -> Predictor:
+    """A model ready for text: `load(folder).predict(["…"])`. A run's folder gives the stage its report says to deploy, or the named one."""
     if not isinstance(path, str | Path):
         raise UsageError(f"load: the path must be text or a Path (given: {type(path).__name__})")
-    folder = _folder(path)
+    folder = _folder(path, stage)
     predictor = opened(folder, engine, threads)
     warn_unsealed(folder)  # after loading: a folder that is rejected says so in one line
     return predictor
@@ -40,7 +40,7 @@ def load(path: str | Path, engine: str = "auto", threads: int | None = None) -> 
 
 def predict_file(
     model: str | Path, source: str | Path, out: str | Path, *, engine: str = "auto", columns: Sequence[str] = (), skip_bad: bool = False,
-    force: bool = False,
+    force: bool = False, stage: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Answers every input of a file of any size in a file of JSON lines. Killed, the same call goes on where it was."""
     from niwaki.engines.inputs import refuse_no_table
@@ -49,12 +49,18 @@ def predict_file(
 
     refuse_no_table(Path(source), columns)
     refuse_out(Path(out), force, [Path(source)])
-    return answer(load(model, engine), Path(source), Path(out), columns=columns, skip_bad=skip_bad, force=force)
+    return answer(
+        load(model, engine, stage=stage), Path(source), Path(out), columns=columns, skip_bad=skip_bad, force=force
+    )
 
 
-def _folder(path: str | Path) -> Path:
-    """Of a run's folder, which is verified, that of the model its report says to deploy."""
+def _folder(path: str | Path, stage: str = "") -> Path:
+    """Of a run's folder, which is verified, that of the model its report says to deploy, or of the named stage's."""
     folder = Path(path).expanduser()
+    if stage and not is_run(folder):
+        raise UsageError(f"{folder}: is not the folder of a run, so it has no stage '{stage}'; leave the stage out")
+    if stage:
+        return Run.read(folder).model(stage)
     return Run.read(folder).deploy if is_run(folder) else folder
 
 

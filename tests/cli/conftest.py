@@ -13,6 +13,7 @@ from niwaki.core import log
 RECIPE = """\
 model = "{model}"
 task = "classification"
+quantize = []
 data = {{ path = "{rows}", max_tokens = 24 }}
 
 [[stages]]

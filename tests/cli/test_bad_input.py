@@ -15,6 +15,7 @@ from niwaki.core.lock import locked
 RECIPE = """\
 model = {model}
 task = "classification"
+quantize = []
 data = {{ path = {rows} }}
 
 [[stages]]

@@ -67,7 +67,9 @@ def plan_for(name: str, settings: dict, bert_folder, rows_csv):
             **made_rows.SHORT["writing"],
         }
     stages = [{"name": "teacher", "methods": first, "train": TRAIN}, stage]
-    return make_plan(parse({"model": str(bert_folder), "task": task, "data": data, "stages": stages}), "contract")
+    return make_plan(
+        parse({"model": str(bert_folder), "task": task, "data": data, "quantize": [], "stages": stages}), "contract"
+    )
 
 
 def run(plan, folder, should_stop=lambda: False):
@@ -236,7 +238,13 @@ def test_methods_combine_in_one_stage_and_over_several(home, bert_folder, rows_c
         trained = any(kind(method["use"]).needs_training for method in methods)
         heard = {"teacher": "teacher"} if any(kind(method["use"]).needs_teacher for method in methods) else {}
         stages.append({"name": f"made{number}", "methods": methods, **heard, **({"train": TRAIN} if trained else {})})
-    recipe = {"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": stages}
+    recipe = {
+        "model": str(bert_folder),
+        "task": "classification",
+        "data": {"path": str(rows_csv)},
+        "quantize": [],
+        "stages": stages,
+    }
     folders = run(make_plan(parse(recipe), "contract"), home)
     sizes = [read_json(folder / "result.json")["bytes"] for folder in folders]
     assert sizes == sorted(sizes, reverse=True)

@@ -40,7 +40,13 @@ def stage(name: str, family: str) -> dict:
 
 def plan_of(stages, bert_folder, rows_csv):
     whole = [{"name": "teacher", "train": TRAIN}, *stages]
-    recipe = {"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": whole}
+    recipe = {
+        "model": str(bert_folder),
+        "task": "classification",
+        "data": {"path": str(rows_csv)},
+        "quantize": [],
+        "stages": whole,
+    }
     return make_plan(parse(recipe), "pairs")
 
 

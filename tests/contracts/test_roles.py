@@ -34,7 +34,7 @@ def test_the_mark_is_learnt_without_types(tmp_path, monkeypatch, family):
     (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     train = {"epochs": 9, "batch": 8, "lr": 5e-3, "precision": "fp32", "dropout": 0.0}
     recipe = {"model": str(tmp_path / "model"), "task": "roles", "data": {"path": str(tmp_path / "rows.jsonl")}}
-    plan = make_plan(parse({**recipe, "stages": [{"name": "made", "train": train}]}), "x")
+    plan = make_plan(parse({**recipe, "quantize": [], "stages": [{"name": "made", "train": train}]}), "x")
     (tmp_path / "stages").mkdir()
     run_stage(plan, plan.stages[0], tmp_path, Ledger(tmp_path / "ledger.jsonl"), lambda: False)
     found = read_json(tmp_path / plan.stages[0].folder / "result.json")["score"]["all"]

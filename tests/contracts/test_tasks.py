@@ -51,7 +51,15 @@ def chain(request, tmp_path_factory, bert_folder):
     rows = made.write(request.param, folder, count=110)
     data = {"path": str(rows), **made.SHORT.get(request.param, {})}
     plan = make_plan(
-        parse({"model": str(bert_folder), "task": request.param, "data": data, "stages": stages_for(request.param)}),
+        parse(
+            {
+                "model": str(bert_folder),
+                "task": request.param,
+                "data": data,
+                "quantize": [],
+                "stages": stages_for(request.param),
+            }
+        ),
         "x",
     )
     (folder / "stages").mkdir()

@@ -10,6 +10,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 RECIPE = """\
 model = "{model}"
 task = "classification"
+quantize = []
 data = {{ path = "{rows}" }}
 
 [[stages]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-RECIPE = 'model = "{model}"\ntask = "classification"\ndata = {{ path = "{rows}" }}\n\n[[stages]]\nname = "teacher"\ntrain = {{ epochs = 0.1 }}\n'
+RECIPE = 'model = "{model}"\ntask = "classification"\nquantize = []\ndata = {{ path = "{rows}" }}\n\n[[stages]]\nname = "teacher"\ntrain = {{ epochs = 0.1 }}\n'
 TEXT = "a lovely film"
 Make = Callable[["Sound", Path], list[str]]
 

@@ -104,7 +104,7 @@ def test_a_trained_network_is_left_early(bert_folder, tmp_path, monkeypatch, qui
         {"name": "left", "start": "", "methods": [{"use": "exits", "after": [1]}], "train": train},
     ]
     data = {"path": str(rows), "validation": 0.4, "test": 0.2}
-    plan = make_plan(parse({"model": str(bert_folder), "task": "classification", "data": data, "stages": stages}), "exits")  # fmt: skip
+    plan = make_plan(parse({"model": str(bert_folder), "task": "classification", "data": data, "quantize": [], "stages": stages}), "exits")  # fmt: skip
     folder = tmp_path / "run"
     (folder / "stages").mkdir(parents=True)
     for stage in plan.stages:

@@ -250,7 +250,13 @@ def test_the_budget_is_met_by_training_and_a_kill_changes_nothing(use, taught, t
     methods = [{"use": use, "target": 0.5, "speed": 1000.0, "pressure": 4000.0}, *([{"use": "logits", "weight": 1.0}] if taught else [])]  # fmt: skip
     train = {"epochs": 8, "lr": 2e-3, "batch": 32, "precision": "fp32"}
     stages = [{"name": "teacher"}, {"name": "made", "methods": methods, "train": train, **({"teacher": "teacher"} if taught else {})}]  # fmt: skip
-    recipe = {"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": stages}
+    recipe = {
+        "model": str(bert_folder),
+        "task": "classification",
+        "data": {"path": str(rows_csv)},
+        "quantize": [],
+        "stages": stages,
+    }
 
     def run(folder, stop=lambda: False):
         (folder / "stages").mkdir(parents=True, exist_ok=True)

@@ -284,7 +284,7 @@ def stages(monkeypatch, quick_disk, bert_folder, rows_csv):
 
     def make(folder, *stages: dict, stop=lambda: False):
         (folder / "stages").mkdir(parents=True, exist_ok=True)
-        plan = make_plan(parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": [*stages]}), "masks")  # fmt: skip
+        plan = make_plan(parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "quantize": [], "stages": [*stages]}), "masks")  # fmt: skip
         for stage in plan.stages:
             run_stage(plan, stage, folder, Ledger(folder / "ledger.jsonl"), stop)
         return [folder / stage.folder / "model" for stage in plan.stages]

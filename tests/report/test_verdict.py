@@ -110,3 +110,12 @@ def test_a_baseline_within_the_interval_of_the_chosen_one_is_a_doubt() -> None:
     said = verdict(facts(stage("teacher", 0.80, 50), stage("student", 0.78, 5), baseline=0.77))
     assert said["deploy"] == "student" and said["sentence"].startswith("Deploy student")
     assert any("no gain of this stage over it is shown" in reason for reason in said["reasons"])
+
+
+def test_a_quantized_copy_of_a_good_stage_is_recommended_where_the_pruned_stages_lost_too_much() -> None:
+    """As on Rotten Tomatoes: 8 bits were tried on the pruned stage alone, so 70 MB of floats were recommended."""
+    stages = [
+        stage("teacher", 0.927, 50, bytes=91), stage("student", 0.926, 20, bytes=70), stage("pruned", 0.896, 12, bytes=35),
+        stage("int8", 0.895, 4, bytes=9), stage("student-int8", 0.926, 8, bytes=19, copy_of="student"),
+    ]  # fmt: skip
+    assert verdict(facts(*stages))["deploy"] == "student-int8"

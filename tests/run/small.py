@@ -18,6 +18,7 @@ PRELOADED = [  # what a run imports, late or early: three seconds that each chil
 RECIPE = """\
 model = {model}
 task = "classification"
+quantize = []
 data = {{ path = {rows}, max_tokens = 24 }}
 
 [[stages]]

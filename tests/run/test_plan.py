@@ -22,7 +22,7 @@ STAGES = [
 def values(bert_folder, rows_csv):
     return {
         "model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)},
-        "stages": [{**stage} for stage in STAGES],
+        "quantize": [], "stages": [{**stage} for stage in STAGES],
     }  # fmt: skip
 
 

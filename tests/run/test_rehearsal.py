@@ -11,7 +11,13 @@ TRAIN = {"epochs": 0.5, "batch": 16}
 
 
 def plan(bert_folder, rows_csv, *stages, **more):
-    recipe = {"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "stages": [*stages]}
+    recipe = {
+        "model": str(bert_folder),
+        "task": "classification",
+        "data": {"path": str(rows_csv)},
+        "quantize": [],
+        "stages": [*stages],
+    }
     return make_plan(parse({**recipe, **more}), "rehearsed")
 
 

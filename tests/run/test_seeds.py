@@ -17,6 +17,7 @@ from niwaki.run.recipe import read
 RECIPE = """\
 model = {model}
 task = "classification"
+quantize = []
 data = {{ path = {rows}, max_tokens = 24, test = 0.3 }}
 seeds = [0, 1]
 

@@ -35,7 +35,7 @@ def place(tmp_path_factory):
 def recipe(place, model="bart", stages=None, **data):
     stages = stages or [{"name": "tuned", "train": {"epochs": 1}}]
     data = {"path": str(place / "rows.jsonl"), "longest": 12, "beam": 2, **data}
-    return parse({"model": str(place / model), "task": "writing", "data": data, "stages": stages})
+    return parse({"model": str(place / model), "task": "writing", "data": data, "quantize": [], "stages": stages})
 
 
 def test_it_writes_its_own_pieces_with_its_own_marks(place):

@@ -37,7 +37,7 @@ def _quick(monkeypatch, quick_disk):
 def recipe(bert_folder, rows_csv):
     def made(*stages, **more):
         teacher = {"name": "teacher", "train": TRAIN}
-        return parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv), "max_tokens": 24}, "stages": [teacher, *stages], **more})  # fmt: skip
+        return parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv), "max_tokens": 24}, "quantize": [], "stages": [teacher, *stages], **more})  # fmt: skip
 
     return made
 
@@ -187,7 +187,9 @@ def test_rows_whose_words_bear_answers_are_not_augmented(bert_folder, tmp_path):
 
     path = made.write("tagging", tmp_path)
     stages = [{"name": "teacher"}, learner(augment=1)]
-    asked = parse({"model": str(bert_folder), "task": "tagging", "data": {"path": str(path)}, "stages": stages})
+    asked = parse(
+        {"model": str(bert_folder), "task": "tagging", "data": {"path": str(path)}, "quantize": [], "stages": stages}
+    )
     with pytest.raises(Refused, match="rows whose answers hang on single words cannot be augmented"):
         run(asked, tmp_path / "run")
 
@@ -286,7 +288,7 @@ def test_rows_that_cannot_be_copied_are_refused_before_any_work(bert_folder, tmp
     rows = made.write("tagging", tmp_path, count=40)
     stage = learner(augment=1)
     with pytest.raises(Refused, match="stage 'learner': task 'tagging': rows whose answers hang on single words"):
-        make_plan(parse({"model": str(bert_folder), "task": "tagging", "data": {"path": str(rows)}, "stages": [{"name": "teacher", "train": TRAIN}, stage]}), "x")  # fmt: skip
+        make_plan(parse({"model": str(bert_folder), "task": "tagging", "data": {"path": str(rows)}, "quantize": [], "stages": [{"name": "teacher", "train": TRAIN}, stage]}), "x")  # fmt: skip
 
 
 def test_texts_for_a_task_of_choices_are_refused_before_any_work(bert_folder, tmp_path):
@@ -294,7 +296,7 @@ def test_texts_for_a_task_of_choices_are_refused_before_any_work(bert_folder, tm
     own.write_text("a film\n")
     stages = [{"name": "teacher", "train": TRAIN}, learner(transfer=1, texts=str(own))]
     with pytest.raises(Refused, match=r"stage 'learner': task 'choice': unlabelled texts cannot be added to it; set train\.transfer = 0"):  # fmt: skip
-        make_plan(parse({"model": str(bert_folder), "task": "choice", "data": {"path": str(rows)}, "stages": stages}), "x")  # fmt: skip
+        make_plan(parse({"model": str(bert_folder), "task": "choice", "data": {"path": str(rows)}, "quantize": [], "stages": stages}), "x")  # fmt: skip
 
 
 def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
@@ -333,7 +335,12 @@ def test_a_network_for_single_texts_is_refused_where_there_are_two(tmp_path):
     rows = tmp_path / "pairs.csv"
     rows.write_text("premise,hypothesis,label\n" + "".join(f"{text},{text},{label}\n" for text, label in tiny.sentences(80)))  # fmt: skip
     single, pairs = (guest(tmp_path / name, family="averaging", niwaki_texts=count) for name, count in (("single", 1), ("pairs", 2)))  # fmt: skip
-    asked = {"task": "classification", "data": {"path": str(rows)}, "stages": [{"name": "one", "train": TRAIN}]}
+    asked = {
+        "task": "classification",
+        "data": {"path": str(rows)},
+        "quantize": [],
+        "stages": [{"name": "one", "train": TRAIN}],
+    }
     make_plan(parse({"model": pairs, **asked}), "x")
     with pytest.raises(Refused, match="single: was made for single texts, and task 'classification' is on several"):
         make_plan(parse({"model": single, **asked}), "x")

@@ -33,7 +33,7 @@ def pairs(tmp_path_factory):
 
 def recipe(pairs, bert_folder, stages):
     data = {"path": str(pairs), "split": "words", "longest": 8, "beam": 2, "smoothing": 0.0}
-    return parse({"model": str(bert_folder), "task": "writing", "data": data, "stages": stages})
+    return parse({"model": str(bert_folder), "task": "writing", "data": data, "quantize": [], "stages": stages})
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ def command(
     column: list[str] = typer.Option([], help="column of the texts, twice for a pair; none tells it by its name"),
     skip_bad: bool = typer.Option(False, "--skip-bad", help="a line that cannot be read gives an error in its place"),
     force: bool = typer.Option(False, "--force", help="write --out anew, whatever is there"),
+    stage: str = typer.Option("", help="of a run: this stage's model, and not the one that its report recommends"),
     engine: str = typer.Option("auto", help="onnx, native or torch; auto is the fastest on this machine"),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="no progress"),
     json: bool = typer.Option(
@@ -47,12 +48,14 @@ def command(
     if in_ is not None and not in_.is_file():
         raise Refused(f"{in_}: {'is no plain file; give a pipe as stdin, without --in' if in_.exists() else 'is not there'}")  # fmt: skip
     if out is not None:
-        done = api.predict_file(model, in_ or STDIN, out, engine=engine, columns=column, skip_bad=skip_bad, force=force)
+        done = api.predict_file(
+            model, in_ or STDIN, out, engine=engine, columns=column, skip_bad=skip_bad, force=force, stage=stage
+        )
         bad = f", {done['bad']} bad lines" if done["bad"] else ""
         give(done, json, f"{out}: {done['inputs']} answers{bad}")
         return
     refuse_no_table(in_ or STDIN, column)
-    predictor = api.load(model, engine)
+    predictor = api.load(model, engine, stage=stage)
     told = _of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, column, skip_bad)
     _print(told, json)
 

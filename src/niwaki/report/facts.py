@@ -97,6 +97,7 @@ def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
         "key": _string(planned.get("key")),
         "folder": _string(planned.get("folder")),
         "parent": _string(planned.get("parent")),
+        "copy_of": _string(planned.get("copy_of")),
         "teachers": [str(name) for name in planned.get("teachers") or []],
         "methods": mappings(planned.get("methods")),
         "saves": [str(name) for name in planned.get("saves") or []],

@@ -1,6 +1,6 @@
 """Which stage to deploy, and why. The rule, in full:
 
-1. Only finished stages with a score take part. The best is the one with the highest score.
+1. Only finished stages with a score take part, their quantized copies too. The best is the one with the highest score.
 2. A stage is good enough when its score is at least `keep` (97 %) of the best one's. The point estimate decides; where
    the low end of the stage's 95 % interval is below that line, a reason says that the test set is too small to be sure.
 3. Of those, the one with the least cost is deployed. Cost is the first of these that is known for all of them: energy

@@ -18,6 +18,7 @@ TOKENS_PER_WORD = 1.35
 UTILISATION = 0.5  # of a large product's speed; what training steps reached on the machines we tried
 UPDATES = 2.5e8  # numbers that the optimizer changes in a second
 EVALUATION_SECONDS = 10.0  # export, test set, intervals
+COPY_SECONDS = 5.0  # the same of a quantized copy, which runs faster
 FORWARD_AND_BACK = 3  # a step takes as many passes
 
 
@@ -32,7 +33,11 @@ def estimate(plan: Plan) -> dict[str, Any]:
         name, trained = stage.spec.name, shapes[stage.spec.name].trained
         rows, steps, validated = work(plan.task, stage)
         texts = FORWARD_AND_BACK * steps * stage.spec.train.batch + validated if stage.spec.train else 0
-        seconds = texts * passed[name] + steps * trained.parameters() / UPDATES + EVALUATION_SECONDS
+        seconds = (
+            texts * passed[name]
+            + steps * trained.parameters() / UPDATES
+            + (COPY_SECONDS if stage.copy_of else EVALUATION_SECONDS)
+        )
         for teacher in () if stage.heard else stage.spec.teachers:
             seconds += rows * passed[teacher]
             kept += rows * shown_bytes(stage, trained, shapes[teacher].made, tokens) / 1e6

@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import zip_longest
@@ -23,6 +23,7 @@ from niwaki.models.pieces import own_pieces
 from niwaki.models.skeleton import WRITTEN, read_config
 from niwaki.models.sources import locate
 from niwaki.models.tokenizer_settings import READ
+from niwaki.run.quantized import copies_of
 from niwaki.run.recipe import Recipe, Stage
 from niwaki.run.texts import refuse_cache, refuse_texts
 from niwaki.run.tokens import refuse_other_tokenizers
@@ -44,6 +45,7 @@ class PlannedStage:
     methods: list[Method]
     precision: str
     heard: bool  # whether an earlier stage has asked its teachers for their layers on the same texts, and so for their answers
+    copy_of: str = ""  # the stage that it is a quantized copy of, which the recipe does not name itself
 
     @property
     def folder(self) -> str:
@@ -57,7 +59,7 @@ class PlannedStage:
         train = self.spec.train.model_dump() | {"precision": self.precision} if self.spec.train else None
         return {
             "name": self.spec.name, "key": self.key, "parent": self.parent, "model": self.spec.model, "teachers": self.spec.teachers,
-            "folder": self.folder, "methods": methods, "train": train, "saves": [*dict.fromkeys(name for method in self.methods for name in method.saves)],
+            "copy_of": self.copy_of or None, "folder": self.folder, "methods": methods, "train": train, "saves": [*dict.fromkeys(name for method in self.methods for name in method.saves)],
         }  # fmt: skip
 
 
@@ -120,17 +122,36 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     for remark in task.remarks():
         say(remark)
     origin = digest_of(folder)
-    data = task.fingerprint()
-    seeds = recipe.seeds or [recipe.seed]
-    plans = [
-        Plan(name, one, task, folder, _stages(one, folder, [FORMAT, origin, data, one.seed]), [])
-        for one in (recipe.model_copy(update={"seed": seed}) for seed in dict.fromkeys(seeds))
-    ]
+    inputs = [FORMAT, origin, task.fingerprint()]
+    seeds = dict.fromkeys(recipe.seeds or [recipe.seed])
+    plans = [Plan(name, recipe.model_copy(update={"seed": seed}), task, folder, [], []) for seed in seeds]
+    for plan in plans:
+        for spec in recipe.stages:
+            plan.stages.append(_planned(plan, spec, inputs))
     plans[0].repeats.extend(plans[1:])
     refuse_other_tokenizers(plans[0], plans[0].shapes)
     refuse_untaught(plans[0])
     refuse_single(plans[0])
+    _add_quantized_copies(plans[0], inputs)
     return plans[0]
+
+
+def _add_quantized_copies(plan: Plan, inputs: list[Any]) -> None:
+    """Behind the recipe's stages, of those that answer the task, with all seeds alike."""
+    names, keys = {stage.spec.name for stage in plan.stages}, {stage.key for stage in plan.stages}
+    shapes = {name: both.made for name, both in plan.shapes.items()}
+    for stage in [*plan.stages] if plan.recipe.quantize else ():
+        source = stage.spec.name
+        if not _answers(plan.line(source), plan.task.head):
+            continue
+        for spec in copies_of(source, shapes[source], plan.recipe.quantize, names.__contains__):
+            copies = [(one, replace(_planned(one, spec, inputs), copy_of=source)) for one in (plan, *plan.repeats)]
+            if copies[0][1].key in keys:  # the recipe has it under another name
+                continue
+            for one, copy in copies:
+                one.stages.append(copy)
+            plan.shapes[spec.name] = _rehearsed(copies[0][1], shapes, plan.task.head)
+            names.add(spec.name)
 
 
 class Shapes(NamedTuple):
@@ -235,6 +256,12 @@ def _taught(line: list[PlannedStage], head: Head) -> bool:
     return has_head(line[0].source, head)
 
 
+def _answers(line: list[PlannedStage], head: Head) -> bool:
+    """Whether the last of these stages is meant to answer the task, and not only to be trained further."""
+    spec, methods = line[-1].spec, line[-1].methods
+    return (spec.train is None or answers_trained(methods, spec.train.labelled)) and _taught(line, head)
+
+
 def refuse_single(plan: Plan) -> None:
     """A network without layers that was made for single texts would read two as one."""
     single = len([*plan.task.texts(plan.task.splits()["train"].slice(0, 1))]) == 1
@@ -255,29 +282,27 @@ def refuse_vectors(path: str, task: Task) -> None:
         vectors_for(task, path)
 
 
-def _stages(recipe: Recipe, folder: Path, inputs: list[Any]) -> list[PlannedStage]:
-    keys: dict[str, str] = {}
-    stages: list[PlannedStage] = []
-    for spec in recipe.stages:
-        parent = None if spec.model else spec.start or (stages[-1].spec.name if stages else None)
-        source = _source(spec) if spec.model else folder
-        methods = recipe.make_methods(spec)
-        precision = resolve(spec.train.precision) if spec.train else "fp32"
-        heard = any(_asks_before(one, spec) for one in stages)
-        key = stage_key(
-            spec,
-            methods,
-            precision,
-            [
-                *inputs,
-                digest_of(source) if spec.model else keys.get(parent or ""),
-                *(keys[name] for name in (*spec.teachers, *_read_by(methods))),
-                *(["heard"] if heard else []),
-            ],
-        )
-        keys[spec.name] = key
-        stages.append(PlannedStage(spec, key, parent, source, methods, precision, heard))
-    return stages
+def _planned(plan: Plan, spec: Stage, inputs: list[Any]) -> PlannedStage:
+    """A further stage of a plan, with its key; `inputs` are what all keys of a recipe have in common but the seed."""
+    keys = {stage.spec.name: stage.key for stage in plan.stages}
+    parent = None if spec.model else spec.start or (plan.stages[-1].spec.name if plan.stages else None)
+    source = _source(spec) if spec.model else plan.model_folder
+    methods = plan.recipe.make_methods(spec)
+    precision = resolve(spec.train.precision) if spec.train else "fp32"
+    heard = any(_asks_before(one, spec) for one in plan.stages)
+    key = stage_key(
+        spec,
+        methods,
+        precision,
+        [
+            *inputs,
+            plan.recipe.seed,
+            digest_of(source) if spec.model else keys.get(parent or ""),
+            *(keys[name] for name in (*spec.teachers, *_read_by(methods))),
+            *(["heard"] if heard else []),
+        ],
+    )
+    return PlannedStage(spec, key, parent, source, methods, precision, heard)
 
 
 def _asks_before(one: PlannedStage, spec: Stage) -> bool:

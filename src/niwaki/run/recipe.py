@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -69,6 +69,7 @@ class Recipe(Settings):
     seeds: list[int] = setting([], "several seeds: every stage is made with each, and the report tells their spread")
     meter: MeterSettings = setting(MeterSettings(), "where the electricity comes from and what it costs")
     vectors: str = setting("", "file of word vectors, as GloVe's, for the baseline; none takes the model's own table")
+    quantize: list[Literal["int8", "4bit"]] = setting(["int8", "4bit"], "training-free quantized copies that are made of every stage, and scored; [] makes none")  # fmt: skip
     cache: CacheSettings = setting(CacheSettings(), "where what teachers said is kept, and how much of it")
     stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
 

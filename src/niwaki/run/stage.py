@@ -73,7 +73,7 @@ class StageMaker:
             f"stage '{self.stage.spec.name}'",
         )
         model, context, train = self._prepare(model)
-        position = self._train(model, context, train)
+        position = self._train(model, context, train) if train else None
         for method in self.stage.methods:
             model = method.finish(model)
         self._save(model, position)
@@ -94,16 +94,19 @@ class StageMaker:
     def _model_folder(self, stage: str) -> Path:
         return self.run_folder / self.plan.stage(stage).folder / "model"
 
-    def _prepare(self, model: Model) -> tuple[Model, Context, Features]:
-        """The methods reshape the model in turn; what teachers say is worked out last, for the rows as they then are."""
+    def _prepare(self, model: Model) -> tuple[Model, Context, Features | None]:
+        """The methods reshape the model in turn; what teachers say is worked out last, for the rows as they then are. Without
+        training there are no rows to encode."""
         folders = [self._model_folder(name) for name in self.stage.spec.teachers]
         teachers = [load_folder(folder) for folder in folders]
         early = self._context(None, teachers[0] if teachers else None)
         for method in self.stage.methods:
             model = method.prepare(model, early)
         model.network.config.niwaki_max_tokens = min(self.task.max_tokens, model.anatomy.max_tokens)
+        if not self.stage.spec.train:
+            return model, early, None
         features = self._features(model)
-        if not teachers or not self.stage.spec.train:
+        if not teachers:
             return model, early, features
         asked = frozenset().union(*(method.asks(model, teachers[0]) for method in self.stage.methods))
         answering = [self._teacher(one, folder, asked, features, model) for one, folder in zip(teachers, folders, strict=True)]  # fmt: skip
@@ -233,10 +236,9 @@ class StageMaker:
     def _loss(self, model: Model, batch: Batch) -> Tensor:
         return self.task.loss(forward(model.network, model.anatomy, batch).logits, batch)
 
-    def _train(self, model: Model, context: Context, features: Features) -> Position | None:
+    def _train(self, model: Model, context: Context, features: Features) -> Position:
         settings = self.stage.spec.train
-        if settings is None:
-            return None
+        assert settings is not None  # `_prepare` gives features
         train = Feed(features, model, self.device)
         validation = Feed(encode_for(model, self.task, "validation"), model, self.device)
         return fit(Job(
