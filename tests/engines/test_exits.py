@@ -12,6 +12,7 @@ from niwaki.core.files import committed, write_json
 from niwaki.engines.cascade import CASCADE, Cascade, engines_of
 from niwaki.engines.exits import stretches
 from niwaki.engines.native import library as c
+from niwaki.engines.native.files import write_program
 from niwaki.engines.native.network import Network
 from niwaki.engines.native.translate import translate
 from niwaki.engines.predictor import Predictor
@@ -174,9 +175,11 @@ def test_exits_that_no_model_has_are_refused(tmp_path, said):
 
 
 def test_exits_beyond_the_layers_are_refused(tmp_path):
-    folder = tiny.deployed(with_exits("bert", False), tmp_path / "model")
+    model = with_exits("bert", False)
+    folder = tiny.deployed(model, tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "niwaki_exits": [2, 4]}))
+    write_program(model, folder)  # which is tied to the config
     for engine in ("native", "torch"):
         model = Predictor(folder, engine)
         with pytest.raises(Refused, match="4 layers"):

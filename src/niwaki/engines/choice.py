@@ -14,8 +14,10 @@ from typing import Any
 
 from niwaki.core.errors import Refused
 from niwaki.core.files import user_cache, write_json
+from niwaki.core.log import say
 from niwaki.data.ragged import Ragged
 from niwaki.engines import RUNTIMES
+from niwaki.engines.native.files import outdated
 from niwaki.engines.runtime import Runtime
 from niwaki.meter.machine import processor
 from niwaki.models.config_rules import read as read_config
@@ -38,6 +40,8 @@ def able(folder: Path) -> list[str]:
 
 
 def fastest(folder: Path, threads: int) -> str:
+    if old := outdated(folder):
+        say(old)
     racing = [name for name in able(folder) if name != APART]
     if len(racing) < 2:
         return able(folder)[0]

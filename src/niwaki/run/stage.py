@@ -256,10 +256,10 @@ class StageMaker:
             (folder / "model").mkdir()
             model.save(folder / "model")
             write_graph(model, folder / "model")
-            write_program(model, folder / "model")  # where the native engine can run it
             if position is not None:
                 shutil.copy(self.work / "train.jsonl", folder / "train.jsonl")
             self._settle(model, folder / "model")
+            write_program(model, folder / "model")  # where the native engine can run it; last, it is tied to the config
             write_json(folder / "result.json", self._measure(model, folder, position))
 
     def _settle(self, model: Model, folder: Path) -> None:

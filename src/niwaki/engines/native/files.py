@@ -1,13 +1,15 @@
-"""The program beside the weights: written with a model, read without torch."""
+"""The program beside the weights: written with a model, read without torch, and only together with the files it was written for."""
 
+import zlib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused
-from niwaki.core.files import write_json
+from niwaki.core.files import fingerprint, write_json
 from niwaki.core.inside import inside
 from niwaki.core.settings import check
 from niwaki.core.tensor_file import header
@@ -17,8 +19,13 @@ if TYPE_CHECKING:
     from niwaki.models.model import Model
 
 PROGRAM, WEIGHTS = "native.json", "model.safetensors"
+SHAPE_FILES = ("config.json", "blueprint.json")  # what the program was translated from, besides the weights
+TIES = "written_for"  # the key of the program's digests
+UNTIED = 1  # the version of programs without digests
 MOST_BYTES = 8 << 20
 READ = {"F32", "F16", "I8", "U8", "I32", "I64"}  # types of tensors in what niwaki saves
+
+Tensors = dict[str, np.ndarray]
 
 
 def write_program(model: "Model", folder: Path) -> str | None:
@@ -27,27 +34,85 @@ def write_program(model: "Model", folder: Path) -> str | None:
 
     try:
         program = translate(model.network, model.anatomy)
+        ties = _ties(folder, tensors_of(folder))
     except Refused as refused:
         return str(refused)
-    write_json(folder / PROGRAM, program.model_dump(mode="json", exclude_none=True, exclude_defaults=False))
+    values = program.model_dump(mode="json", exclude_none=True, exclude_defaults=False)
+    write_json(folder / PROGRAM, {**values, TIES: {PROGRAM: fingerprint(values), **ties}})
     return None
 
 
-def read_program(folder: Path) -> Program:
+def read_program(folder: Path) -> tuple[Program, Tensors]:
+    """The program and its tensors; Refused where the program, or a file that it was written for, was changed since."""
     where = inside(folder, PROGRAM)
-    said = strict_json.read(where, MOST_BYTES)
-    if not isinstance(said, dict):
-        raise Refused(f"{where}: is not a program for the native engine")
-    return check(Program, said, str(where))
+    values = _read(where)
+    if _untied(values):
+        raise Refused(_outdated(folder))
+    ties = values.pop(TIES, None)
+    program = check(Program, values, str(where))
+    if not isinstance(ties, dict) or ties.get(PROGRAM) != fingerprint(values):
+        raise Refused(f"{where}: was changed since it was written; {fix(folder)}")
+    tensors = dict(tensors_of(folder))
+    found = _ties(folder, tensors.items())
+    changed = [str(folder / name) for name in found if ties.get(name) != found[name]]
+    if changed:
+        raise Refused(f"{', '.join(changed)}: not what {PROGRAM} was written for (changed since, or from another model); {fix(folder)}")  # fmt: skip
+    return program, tensors
 
 
-def read_tensors(folder: Path) -> dict[str, np.ndarray]:
-    """All tensors of the file of weights, whose header was checked."""
-    from safetensors.numpy import load_file
+def outdated(folder: Path) -> str | None:
+    """A sentence where the program is of the version without digests: nothing shows that it fits its folder, so it is not run."""
+    where = folder / PROGRAM
+    try:
+        return _outdated(folder) if where.is_file() and _untied(_read(where)) else None
+    except Refused:  # loading it says why
+        return None
+
+
+def _untied(values: dict[str, Any]) -> bool:
+    return values.get("version") == UNTIED and TIES not in values
+
+
+def _outdated(folder: Path) -> str:
+    return f"{folder / PROGRAM}: was written by an older niwaki, without digests, and is not used; {fix(folder)}"
+
+
+def fix(folder: Path) -> str:
+    return f"`niwaki export {folder} --to native` writes a model whose files match, and without {PROGRAM} other engines run this one"
+
+
+def tensors_of(folder: Path) -> Iterable[tuple[str, np.ndarray]]:
+    """All tensors of the file of weights, whose header was checked, one at a time in the order of their names."""
+    from safetensors import safe_open
 
     where = inside(folder, WEIGHTS)
     found = header(where)
     others = {tensor.dtype for tensor in found.tensors.values()} - READ
     if others:
         raise Refused(f"{where}: the native engine reads no tensors of {', '.join(sorted(others))}; ONNX Runtime does")
-    return load_file(where)
+    with safe_open(where, "np") as file:
+        for name in sorted(found.tensors):
+            yield name, file.get_tensor(name)
+
+
+def _read(where: Path) -> dict[str, Any]:
+    values = strict_json.read(where, MOST_BYTES)
+    if not isinstance(values, dict):
+        raise Refused(f"{where}: is not a program for the native engine")
+    return values
+
+
+def _ties(folder: Path, tensors: Iterable[tuple[str, np.ndarray]]) -> dict[str, str]:
+    """Digests of the values in the files that a program belongs to; "-" of a file that is not there."""
+    found = {WEIGHTS: weights_digest(tensors)}
+    for name in SHAPE_FILES:
+        path = inside(folder, name)
+        found[name] = fingerprint(strict_json.read(path)) if path.is_file() else "-"
+    return found
+
+
+def weights_digest(tensors: Iterable[tuple[str, np.ndarray]]) -> str:
+    """Over names, types and shapes, and a checksum of every tensor. CRC-32 rather than SHA-256, because this is computed at each load:
+    it runs over arrays that are in memory anyway, more than twice as fast, and any accidental change of a tensor shows. It is no
+    protection against forgery, and neither would SHA-256 be: who can edit the weights can edit the digest next to them."""
+    return fingerprint([[name, str(one.dtype), one.shape, zlib.crc32(np.ascontiguousarray(one).data)] for name, one in tensors])  # fmt: skip

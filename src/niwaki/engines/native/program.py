@@ -77,7 +77,7 @@ class Layer(Settings):
 class Program(Settings):
     """An encoder whose norms stand behind its blocks, and a head on the first token's row, or on every token's."""
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2  # 1 had no digests (files.py)
     tokens: Store  # (pieces, width)
     widen: Linear | None = None  # from narrow tokens to the width of the embeddings
     positions: Store

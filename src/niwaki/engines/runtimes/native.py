@@ -5,13 +5,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from niwaki.answers._choose import kind_of, labels_of
+from niwaki.core.errors import Refused
 from niwaki.data.ragged import Ragged
 from niwaki.engines.exits import Packed, stretches
 from niwaki.engines.graph_rules import DECODER
-from niwaki.engines.native.files import PROGRAM, read_program, read_tensors
+from niwaki.engines.native.files import PROGRAM, fix, outdated, read_program
 from niwaki.engines.native.library import NEED, best
 from niwaki.engines.native.network import Network
 from niwaki.engines.runtime import Runtime
+from niwaki.models.config_rules import CONFIG
+from niwaki.models.config_rules import read as read_config
 
 BATCH_TOKENS = (
     384  # tokens of a batch: what lies between two layers stays in the cache, and weights are read rarely enough
@@ -25,7 +29,8 @@ class Native(Runtime):
 
     def __init__(self, folder: Path, threads: int, kernels: str | None = None) -> None:
         super().__init__(folder, threads)
-        self.network = Network(read_program(folder), read_tensors(folder), str(folder / PROGRAM), kernels)
+        self.network = Network(*read_program(folder), str(folder / PROGRAM), kernels)
+        self._refuse_other_outputs()
         self.reads_types = self.network.sizes.types > 0
 
     @classmethod
@@ -38,7 +43,17 @@ class Native(Runtime):
             return cls.no_writing(folder)
         if not (folder / PROGRAM).is_file():
             return f"{folder}: has no {PROGRAM}; `niwaki export {folder} --to native` writes a model that has"
-        return cls.lacking()
+        return outdated(folder) or cls.lacking()
+
+    def _refuse_other_outputs(self) -> None:
+        """Logits that nobody could read: a program may come from a stranger, with digests that match."""
+        config, where = read_config(self.folder), str(self.folder / CONFIG)
+        labels, per_token = len(labels_of(config, where)), kind_of(config, where).per_token
+        if self.network.sizes.labels != labels or self.network.per_token != per_token:
+            raise Refused(
+                f"{self.folder / PROGRAM}: its head gives {self.network.sizes.labels} numbers for each {'token' if self.network.per_token else 'text'}, "
+                f"and {CONFIG} asks for {labels} for each {'token' if per_token else 'text'}; {fix(self.folder)}"
+            )
 
     def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
         """In the order of arrival, of about as many tokens each: one, or as many for every thread."""
