@@ -4,6 +4,7 @@ import fcntl
 import io
 import json
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -192,3 +193,23 @@ def test_a_forced_command_says_how_to_go_on(waiting, tmp_path):
     child.send_signal(signal.SIGINT)
     assert child.wait(10) == 130 and (tmp_path / "out.jsonl").read_text() == "old"
     assert b"the same command without --force goes on from there" in child.stderr.read()
+
+
+@pytest.mark.parametrize(
+    "pattern, text, words",
+    [
+        ("(a|a)*", "a good film", "takes more than a second on short texts"),
+        (r"(?:xy)*(?:xy)*[^a-z\n]q", "xy" * 2000 + " y q", "takes more than 1 s for a text of 4004 characters"),
+        (r"(?:xy|xy)*[^a-z\n]q", "xy" * 500 + " y q", "takes more than 1 s for a text of 1004 characters"),
+    ],
+)
+def test_a_slow_pattern_ends_the_program_in_one_line(served, tmp_path, pattern, text, words):
+    """The first when the model is loaded, the second at the text that it is slow on. In a process of its own, which must end."""
+    model = shutil.copytree(served, tmp_path / "model")
+    path = model / "tokenizer.json"
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "pre_tokenizer": split}))
+    code = "from niwaki.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "predict", str(model), text], capture_output=True, text=True, timeout=60)  # fmt: skip
+    lines = [line for line in done.stderr.splitlines() if "has no MANIFEST" not in line]
+    assert done.returncode == 3 and len(lines) == 1 and words in lines[0], done.stderr

@@ -1,38 +1,35 @@
-"""Regular expressions of tokenizers: those in use are taken, those that never end are not."""
+"""Patterns of tokenizers: what is well known, and what is rejected before it is tried out."""
 
 import pytest
 
-from niwaki.data.patterns import fault_in_pattern
+from niwaki.data.patterns import PUBLISHED, fault_in_pattern, is_published
 
 
 @pytest.mark.parametrize(
     "pattern",
     [
-        " {2,}", r"\s+(?!\S)|\s+", r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+", r"(?i:'s|'t)|[^\r\n\p{L}]?\p{L}+|\p{N}{1,3}",
-        r"[\[\]]+", "[]a]+", r"(?:ab)?c", r"(?:a|b){1,3}", r"\(+", "[[:alpha:]]+x", "a+?b", "a++b",
+        *PUBLISHED, r"(?i:'s|'t)|[^\r\n\p{L}]?\p{L}+", r"[\[\]]+", "[]a]+", r"(?:a|b){1,3}", r"\(+", "a+?b", "a++b", "(?:a+b)+", r"\{5000}",
     ],
 )  # fmt: skip
-def test_patterns_that_end(pattern):
+def test_usual_patterns_have_no_fault(pattern):
     assert fault_in_pattern(pattern) is None
 
 
 @pytest.mark.parametrize(
     "pattern, words",
     [
-        ("(a+)+$", "repeats a repeat"),
-        ("(a*)*", "repeats a repeat"),
-        ("(?:[^)]+)*x", "repeats a repeat"),
-        ("((a+)b?)*", "repeats a repeat"),
-        ("(a|b+){2,}", "repeats a repeat"),
-        ("(?:a+){10}", "repeats a repeat"),
         (r"(a)\1", "refers back"),
         (r"(?R)", "refers back"),
+        (r"(?<x>a)\g<x>", "refers back"),
         ("a{5000}", "repeats more than"),
         ("a{0,99999}", "repeats more than"),
         ("a{99999,}", "repeats more than"),
         ("a" * 1001, "more than 1000 characters"),
-        ("(" * 30 + "a" + ")" * 5, "groups open"),
     ],
 )
-def test_patterns_that_do_not(pattern, words):
+def test_patterns_beyond_the_limits_are_rejected(pattern, words):
     assert words in str(fault_in_pattern(pattern))
+
+
+def test_a_pattern_is_published_to_the_letter():
+    assert is_published(" {2,}") and not is_published(" {3,}") and not is_published("( {2,})*")

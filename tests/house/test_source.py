@@ -120,3 +120,12 @@ def test_no_tracked_file_names_a_machine():
             continue
         found = [hit for hit in machine.findall(path.read_text(encoding="utf-8", errors="replace")) if hit.strip(slash) not in allowed]  # fmt: skip
         assert not found, f"{path.relative_to(ROOT)}: {found[:3]}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_texts_are_tokenized_under_the_time_limit_only(path):
+    if path.relative_to(SOURCE).as_posix() in ("data/tokenizing.py", "data/pattern_probe.py"):
+        return
+    calls = [node.func for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    direct = [call.lineno for call in calls if isinstance(call, ast.Attribute) and call.attr.startswith("encode_batch")]
+    assert not direct, f"lines {direct}: call niwaki.data.tokenizing.encode_batch, which limits the time of a text"

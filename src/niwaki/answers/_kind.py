@@ -14,6 +14,7 @@ from niwaki.core.settings import Settings
 from niwaki.data.names import texts as texts_among
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.data.scratch import Growing, joined
+from niwaki.data.tokenizing import encode_batch
 
 CHUNK = 2048  # inputs tokenized at once: enough for all cores, little memory
 Input = Any  # a text, a pair of texts, a list of words …: as the kind says
@@ -102,7 +103,7 @@ class Kind(Settings):
         tokenizer = limited(tokenizer, max_tokens)
         writer = Writer()
         for chunk in chunked(inputs):
-            writer.add(tokenizer.encode_batch_fast(chunk))
+            writer.add(encode_batch(tokenizer, chunk, fast=True))
         return writer.done()
 
     def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:

@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited, softmax
 from niwaki.data.names import ENDINGS, STARTS, WHOLE_STARTS, known, plain
 from niwaki.data.names import endings as ending_columns
+from niwaki.data.tokenizing import encode_batch
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Choice(Kind):
             pairs = [(beginning, ending) for beginning, endings in chunk for ending in endings]
             owners = [number for number, (_, endings) in enumerate(chunk) for _ in endings]
             counts |= {len(endings) for _, endings in chunk}
-            writer.add(tokenizer.encode_batch_fast(pairs), owners)
+            writer.add(encode_batch(tokenizer, pairs, fast=True), owners)
         writer.group = counts.pop() if len(counts) == 1 else 1
         return writer.done()
 

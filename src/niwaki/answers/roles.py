@@ -22,6 +22,7 @@ from niwaki.answers.tags import OUTSIDE, checked_words, note, pieces_of
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.data.names import TOKENS, known
+from niwaki.data.tokenizing import encode, encode_batch
 
 IS_PREDICATE, SENSE = "P", "S-"
 MARKS = 2  # tokens that a mark takes
@@ -84,7 +85,7 @@ class Roles(Kind):
         marker, writer = Marker(tokenizer, max_tokens), Writer()
         for chunk in chunked(inputs):
             asked = [split(given) for given in chunk]
-            encodings = marker.whole.encode_batch([words for words, _ in asked], is_pretokenized=True)
+            encodings = encode_batch(marker.whole, [words for words, _ in asked], is_pretokenized=True)
             sequences, owners, notes = [], [], []
             for owner, ((words, predicate), encoding) in enumerate(zip(asked, encodings, strict=True)):
                 for tokens, about in marker.sequences(words, predicate, encoding):
@@ -197,7 +198,7 @@ def split(given: Input) -> tuple[Sequence[str], int | None]:
 
 def separator_of(tokenizer: Tokenizer) -> int:
     """The mark that ends a text."""
-    ids = tokenizer.encode("").ids
+    ids = encode(tokenizer, "").ids
     if not ids:
         raise Refused("roles: the tokenizer ends texts with no mark, which is needed to mark predicates")
     return ids[-1]
@@ -219,7 +220,7 @@ class Marker:
         first, end = 0, len(words)
         if encoding.overflowing or len(encoding.ids) + MARKS > self.max_tokens:
             first, end = window(words, predicate, encoding, self.max_tokens - MARKS)
-            encoding = self.whole.encode(words[first:end], is_pretokenized=True)
+            encoding = encode_batch(self.whole, [words[first:end]], is_pretokenized=True)[0]
         yield self.marked(encoding, first, words[first:end], predicate)
 
     def marked(self, encoding: Encoding, first: int, words: Sequence[str], predicate: int) -> tuple[Marked, Note]:

@@ -11,6 +11,7 @@ from tokenizers import Encoding, Tokenizer
 from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited
 from niwaki.core.settings import setting
 from niwaki.data.names import CONTEXTS, QUESTIONS, known
+from niwaki.data.tokenizing import encode_batch
 
 LABELS = ["start", "end"]
 
@@ -73,13 +74,13 @@ class Span(Kind):
         )
         writer = Writer()
         for chunk in chunked(inputs):
-            questions = plain.encode_batch([question for question, _ in chunk])
+            questions = encode_batch(plain, [question for question, _ in chunk])
             pairs = [
                 (shortened(question, found), text) for found, (question, text) in zip(questions, chunk, strict=True)
             ]
             found = [
                 (number, part)
-                for number, whole in enumerate(windowed.encode_batch(pairs))
+                for number, whole in enumerate(encode_batch(windowed, pairs))
                 for part in (whole, *whole.overflowing)
             ]
             writer.add(

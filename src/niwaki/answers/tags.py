@@ -11,6 +11,7 @@ from tokenizers import Encoding, Tokenizer
 
 from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited, softmax
 from niwaki.data.names import TOKENS, known
+from niwaki.data.tokenizing import encode_batch
 
 WORD = re.compile(r"\w+|[^\w\s]", re.UNICODE)  # how a plain text is cut into words where the user has not done it
 OUTSIDE = "O"
@@ -48,7 +49,7 @@ class Tags(Kind):
         tokenizer = limited(tokenizer, max_tokens)
         writer = Writer()
         for chunk in chunked(inputs):
-            whole = tokenizer.encode_batch(chunk, is_pretokenized=True)
+            whole = encode_batch(tokenizer, chunk, is_pretokenized=True)
             pieces = [
                 (number, piece)
                 for number, (words, encoding) in enumerate(zip(chunk, whole, strict=True))
@@ -109,7 +110,7 @@ def pieces_of(words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Ite
         used += size
     stretches = [words[start:end] for start, end in zip(starts, [*starts[1:], len(words)], strict=True)]
     # words have the same tokens in any company: tokenizers look at each of them alone
-    yield from zip(starts, stretches, tokenizer.encode_batch(stretches, is_pretokenized=True), strict=True)
+    yield from zip(starts, stretches, encode_batch(tokenizer, stretches, is_pretokenized=True), strict=True)
 
 
 def note(first: int, words: Sequence[str], encoding: Encoding) -> tuple[int, np.ndarray]:

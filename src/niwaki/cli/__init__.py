@@ -7,4 +7,7 @@ def main() -> None:
 
     from niwaki.cli._app import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if "niwaki.data.time_limit" in sys.modules:
+        sys.modules["niwaki.data.time_limit"].end_process(code)
+    sys.exit(code)

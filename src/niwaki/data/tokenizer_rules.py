@@ -15,7 +15,9 @@ from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import Refused
-from niwaki.data.patterns import fault_in_pattern
+from niwaki.data import tokenizing
+from niwaki.data.pattern_probe import slow_pattern
+from niwaki.data.patterns import fault_in_pattern, is_published
 
 MOST_BYTES, MOST_VALUES = 48 << 20, 2_000_000
 MOST_PIECES, MOST_ADDED, MOST_ID = 1_000_000, 50_000, 10_000_000
@@ -56,9 +58,9 @@ def _check(value: Any) -> None:
     _check_model(value["model"])
     _check_added(value.get("added_tokens") or [])
     _check_lengths(value.get("padding"), value.get("truncation"))
-    growth = 1.0
+    growth, parts_of = 1.0, {section: list(_parts(value.get(section))) for section in PARTS}
     for section, known in PARTS.items():
-        parts = list(_parts(value.get(section)))
+        parts = parts_of[section]
         if len(parts) > MOST_PARTS:
             raise ValueError(f"{section} has more than {MOST_PARTS} parts")
         for part in parts:
@@ -66,6 +68,23 @@ def _check(value: Any) -> None:
             growth *= _growth(part) if section == "normalizer" else 1
     if growth > MOST_GROWTH:
         raise ValueError(f"its normalizer may make a text {growth:.3g} times as long, more than {MOST_GROWTH} times")
+    _check_time([part["pattern"]["Regex"] for parts in parts_of.values() for part in parts if _has_regex(part)])
+
+
+def _check_time(patterns: list[str]) -> None:
+    """Patterns that are not well known are tried out, and texts tokenized under a time limit from now on."""
+    own = [pattern for pattern in dict.fromkeys(patterns) if not is_published(pattern)]
+    slow = slow_pattern(own) if own else None
+    if slow is not None:
+        raise ValueError(
+            f"pattern {slow[:60]!r} takes more than a second on short texts; write it so that no two repeats match the same characters"
+        )
+    for pattern in own:
+        tokenizing.watch(pattern)
+
+
+def _has_regex(part: dict[str, Any]) -> bool:
+    return isinstance(part.get("pattern"), dict) and "Regex" in part["pattern"]
 
 
 def _parts(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -102,6 +121,10 @@ def _check_pattern(section: str, pattern: dict[str, Any]) -> None:
     if not isinstance(said, str) or not said:
         raise ValueError(f"{section}: a pattern must be a text that is not empty")
     fault = fault_in_pattern(said) if "Regex" in pattern else None
+    if section == "decoder" and "Regex" in pattern and not is_published(said):
+        fault = (
+            "is not a published one, which a decoder's must be"  # what a model writes is decoded without a time limit
+        )
     if fault:
         raise ValueError(f"{section}: pattern {said[:60]!r} {fault}")
 

@@ -20,6 +20,7 @@ from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import header
 from niwaki.data.batching import in_order
 from niwaki.data.tokenizer_rules import read_text
+from niwaki.data.tokenizing import encode
 from niwaki.engines import RUNTIMES
 from niwaki.engines.choice import able, fastest
 from niwaki.engines.exits import Stops, exits_of, settle
@@ -68,13 +69,13 @@ class Predictor:
         self.tokenizer = limited(tokenizer, self.max_tokens)
         self.runtime = kind(folder, self.threads)
         with refusing(self._tokenizer_path):
-            self._bare = not self.tokenizer.encode("").ids  # else marks make tokens of every text
+            self._bare = not encode(self.tokenizer, "").ids  # else marks make tokens of every text
             self._types = self._few_types(config)
 
     def _few_types(self, config: dict[str, Any]) -> int | None:
         """How many token types the model knows, where it reads them and the tokenizer may give more."""
         known = config.get("type_vocab_size") if self.runtime.reads_types else None
-        most = max(1, *self.tokenizer.encode("a", "a").type_ids)  # 1: a kind of answer may mark words
+        most = max(1, *encode(self.tokenizer, "a", "a").type_ids)  # 1: a kind of answer may mark words
         return known if known is not None and known <= most else None
 
     @cached_property
@@ -218,7 +219,7 @@ def read_tokenizer(path: Path) -> Tokenizer:
     text = read_text(path)
     with refusing(path):
         tokenizer = Tokenizer.from_str(text)
-        tokenizer.encode("A text, 1 of 2: naïve 日本語 \u0300 .", "and another")
+        encode(tokenizer, "A text, 1 of 2: naïve 日本語 \u0300 .", "and another")
     return tokenizer
 
 
@@ -227,6 +228,8 @@ def refusing(path: Path) -> Iterator[None]:
     """What the tokenizers library raises, panics among it, as one line."""
     try:
         yield
+    except Refused:
+        raise
     except BaseException as error:
         if not isinstance(error, Exception) and not is_panic(error):
             raise

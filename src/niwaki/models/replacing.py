@@ -14,6 +14,7 @@ import torch
 
 from niwaki.core.seeds import numpy_generator
 from niwaki.core.tensor_file import header
+from niwaki.data.tokenizing import encode
 from niwaki.models import tokens
 from niwaki.models.anatomy import Network
 from niwaki.models.config_rules import text_positions
@@ -100,7 +101,7 @@ class InContext:
 
     @torch.inference_mode()
     def __call__(self, text: str) -> list[list[str]]:
-        encoding = self.tokenizer.encode(text)
+        encoding = encode(self.tokenizer, text)
         ids = torch.tensor(encoding.ids[: self.longest])
         starts = {
             last - len(text[first:last].lstrip()): place  # some tokenizers count the blank before a word as its own

@@ -8,6 +8,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from niwaki.core.errors import Refused
+from niwaki.data.tokenizing import encode_batch
 
 
 def plain(tokenizer: Tokenizer) -> Tokenizer:
@@ -21,7 +22,7 @@ def plain(tokenizer: Tokenizer) -> Tokenizer:
 def piece_counts(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
     """Id → how often a corpus uses the piece; marks and padding are not counted."""
     counts: Counter[int] = Counter()
-    for encoding in plain(tokenizer).encode_batch_fast(list(texts), add_special_tokens=False):
+    for encoding in encode_batch(plain(tokenizer), list(texts), fast=True, add_special_tokens=False):
         counts.update(encoding.ids)
     return counts
 

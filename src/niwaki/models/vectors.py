@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from niwaki.data.tokenizing import encode
 from niwaki.models.forward import HIDDEN, Batch, forward
 from niwaki.models.model import Model
 from niwaki.models.tokens import plain
@@ -33,7 +34,7 @@ def pieces_for(tokenizer: Any, source: Model) -> Rows:
     rows = []
     for number in range(max(pieces) + 1):
         piece = pieces.get(number, "")
-        split = [known[piece]] if piece in known else inner.encode(bare(piece), add_special_tokens=False).ids
+        split = [known[piece]] if piece in known else encode(inner, bare(piece), add_special_tokens=False).ids
         rows.append(split or unknown)
     return rows
 
@@ -56,7 +57,7 @@ def table_vectors(source: Model, rows: Rows) -> Tensor:
 @torch.no_grad()
 def read_vectors(source: Model, rows: Rows) -> Tensor:
     """Each row read as a text of its own, between its marks: the mean of the last hidden states (rows, width)."""
-    marks = plain(source.tokenizer.backend_tokenizer).encode("").ids
+    marks = encode(plain(source.tokenizer.backend_tokenizer), "").ids
     texts = [[*marks[:1], *row, *marks[1:]] for row in rows]
     source.network.eval()
     nothing, anatomy, found = torch.zeros(0), source.anatomy, []

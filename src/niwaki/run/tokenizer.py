@@ -12,6 +12,7 @@ from niwaki.answers._kind import chunked
 from niwaki.core.errors import Refused, UsageError
 from niwaki.core.files import committed, require_writable, write_text
 from niwaki.data import unlabelled
+from niwaki.data.tokenizing import encode_batch
 from niwaki.models.tokenizer_making import MARKS, UNK, make
 
 FILE = "tokenizer.json"
@@ -57,7 +58,7 @@ def tried(tokenizer: Tokenizer, texts: Iterator[str]) -> dict[str, Any]:
     """How many tokens a word becomes, and which share of tokens are unknown; none where there is no text."""
     count = words = tokens = unknown = 0
     for some in chunked(texts):
-        for encoded in tokenizer.encode_batch_fast(some, add_special_tokens=False):
+        for encoded in encode_batch(tokenizer, some, fast=True, add_special_tokens=False):
             tokens += len(encoded.ids)
             unknown += encoded.ids.count(MARKS.index(UNK))
         count += len(some)

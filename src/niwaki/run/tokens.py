@@ -8,6 +8,7 @@ import numpy as np
 
 from niwaki.answers._kind import Rows
 from niwaki.core.errors import Refused
+from niwaki.data.tokenizing import encode_batch
 from niwaki.models.model import Model, load_tokenizer
 from niwaki.models.skeleton import read_config
 from niwaki.models.tokens import plain
@@ -61,7 +62,7 @@ def refuse_other_tokenizers(plan: "Plan", shapes: "Mapping[str, Shapes]") -> Non
 def _apart(task: Task, own: Path, theirs: Path) -> bool:
     some = list(task.texts(task.splits()["train"].slice(0, TRIED)))
     each = [load_tokenizer(folder, read_config(folder)) for folder in (own, theirs)]
-    said = [plain(one.backend_tokenizer).encode_batch(some, add_special_tokens=False) for one in each]
+    said = [encode_batch(plain(one.backend_tokenizer), some, add_special_tokens=False) for one in each]
     unknown = {one.unk_token for one in each}
     return any(
         len(one.tokens) != len(other.tokens)

@@ -16,6 +16,7 @@ from niwaki.answers.text import GRAMMAR, TARGET, Text
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.data.ragged import Ragged, RaggedWriter
+from niwaki.data.tokenizing import encode_batch
 from niwaki.models.forward import Batch
 from niwaki.models.pieces import Pieces, own_pieces
 from niwaki.models.soft import soft_cross_entropy
@@ -117,7 +118,7 @@ class Writing(Task):
         `longest`."""
         writer, end = RaggedWriter(np.int32), [self.kind.end]
         for part in sliced(rows):
-            found = self.kind.target.encode_batch_fast([self.spaced(text) for text in self.gold(part)])
+            found = encode_batch(self.kind.target, [self.spaced(text) for text in self.gold(part)], fast=True)
             writer.add((one.ids if one.ids[-1:] == end else one.ids + end)[: self.kind.longest] for one in found)
         return writer.done()
 

@@ -17,6 +17,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from niwaki.answers._kind import Input, Rows, Writer, chunked
+from niwaki.data.tokenizing import encode_batch
 from niwaki.engines.native import library as c
 
 UNKNOWN, GONE, BLANK, ALONE, PART = range(5)  # as in wordpiece.h
@@ -127,7 +128,7 @@ def frames_of(tokenizer: Tokenizer) -> tuple[c.Frame, c.Frame] | None:
     library gives the second text another type when it is asked otherwise."""
     found = []
     for count, texts in ((1, LETTER), (2, (LETTER, LETTER))):
-        (encoding,) = tokenizer.encode_batch_fast([texts])
+        (encoding,) = encode_batch(tokenizer, [texts], fast=True)
         at = [place for place, text in enumerate(encoding.sequence_ids) if text is not None]
         if [encoding.sequence_ids[place] for place in at] != list(range(count)):
             return None

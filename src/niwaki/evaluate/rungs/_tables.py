@@ -12,6 +12,7 @@ from niwaki.answers._kind import chunked
 from niwaki.answers.tags import WORD
 from niwaki.core.errors import Refused
 from niwaki.data.ragged import Ragged, RaggedWriter
+from niwaki.data.tokenizing import encode_batch
 from niwaki.models.model import Model
 from niwaki.models.places import plain
 
@@ -50,7 +51,7 @@ def of_model(model: Model) -> Table:
     def entries(texts: Sequence[str]) -> Ragged:
         writer = RaggedWriter()
         for chunk in chunked(texts):
-            writer.add(one.ids for one in tokenizer.encode_batch_fast(chunk, add_special_tokens=False))
+            writer.add(one.ids for one in encode_batch(tokenizer, chunk, fast=True, add_special_tokens=False))
         return writer.done()
 
     return Table(plain(model.anatomy.tokens).weight.detach().float().cpu().numpy(), entries)
