@@ -31,12 +31,20 @@ test: lint
 slow: setup
 	$(BIN)/pytest -m slow -s
 
-# the native engine's tests with every memory access and every sum checked; needs gcc
+# the native engine with every memory access and every sum checked (gcc's sanitizers), and every read of memory that nobody wrote
+# (valgrind, whose interpreter runs without pymalloc so that each block is known); needs gcc and valgrind
 SANITIZED := build/sanitized.so
+MEMCHECKED := build/memchecked.so
+NATIVE := src/niwaki/engines/native/c
 sanitize: setup
+	@command -v valgrind > /dev/null && test -e /usr/include/valgrind/memcheck.h || \
+	  { echo "make sanitize: valgrind and its headers are not installed, and uninitialized reads would go unchecked; apt-get install valgrind" >&2; exit 1; }
 	mkdir -p build
+	gcc -O1 -g -std=gnu11 -fPIC -shared -pthread $(NATIVE)/*.c tests/engines/native/memcheck.c -o $(MEMCHECKED) -lm
+	cd tests && NIWAKI_KERNELS=$(abspath $(MEMCHECKED)) PYTHONMALLOC=malloc valgrind --quiet --error-limit=no \
+	  --log-file=$(abspath build)/memcheck.log $(abspath $(BIN))/python -m engines.native.memcheck
 	gcc -O1 -g -std=gnu11 -fPIC -shared -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=alignment \
-	  src/niwaki/engines/native/c/*.c -o $(SANITIZED) -lm
+	  $(NATIVE)/*.c -o $(SANITIZED) -lm
 	NIWAKI_KERNELS=$(abspath $(SANITIZED)) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest tests/engines/native tests/engines/test_export.py tests/engines/test_exits.py
 

@@ -98,6 +98,14 @@ def saving(record: Record) -> str:
     )
 
 
+def native_shapes(record: Record) -> str:
+    skipped = f" ({', '.join(record['not_run_here'])} do not run here)" if record["not_run_here"] else ""
+    return (
+        f"{record['shapes']:,} random shapes × {record['histories']} call histories × {len(record['kernels'])} sets of kernels{skipped}: {len(record['faults'])} faults in "
+        f"{record['calls']:,} calls; {1 - record['far_share']:.2%} of texts within {record['near']:g} of torch, the farthest {record['farthest']:.2g} of the largest logit"
+    )
+
+
 def any_record(record: Record) -> bool:
     return True
 
@@ -112,6 +120,7 @@ ROWS = (
         (f"no {CRASHES[target]} crashes it", f"python benchmarks/fuzz.py {target} --minutes 15", "fuzz", lambda record, target=target: record["target"] == target and record["cpu_minutes"] >= 15, fuzz)
         for target in CRASHES
     ),
+    ("the native engine's answer depends on the text alone", "python benchmarks/native_shapes.py", "native_shapes", lambda record: record["shapes"] >= 1000, native_shapes),
     ("saving is cheap", "python benchmarks/saving.py", "saving", any_record, saving),
 )  # fmt: skip
 

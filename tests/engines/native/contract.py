@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 
 from engines.native.reference import Reference
-from engines.native.shapes import Drawn
-from niwaki.engines.exits import stretches
+from engines.native.shapes import Drawn, Text, chain
 from niwaki.engines.native import library as c
 from niwaki.engines.native.network import MOST_THREADS, Network
 
 # What scratch memory holds before a call, as 32-bit words. None leaves what the last call wrote; 0x7F7F7F7F is a float of 3.4e38, because
 # minimum and maximum pass over NaN.
 FILLS = {"leftovers": None, "NaN": 0x7FC00000, "0xFF": 0xFFFFFFFF, "0x7F": 0x7F7F7F7F}
-Text = tuple[np.ndarray, np.ndarray]  # ids and types
 GUARD, GUARDED = 0xA5, 4096  # bytes behind the scratch memory that no kernel may write to
 # Largest difference to torch, relative to the largest logit of the program. Where a number lies between two codes, float32 and
 # float64 may round it to different ones: few texts are FAR from torch for that, and none beyond FARTHEST.
@@ -89,16 +87,6 @@ def judge(seed: int, kernels: str, histories: int) -> Verdict:
 
 def call(network: Network, texts: list[Text], threads: int) -> np.ndarray:
     return chain(network, [], texts, threads)[-1]
-
-
-def chain(network: Network, exits: list[int], texts: list[Text], threads: int) -> list[np.ndarray]:
-    """The logits at every exit, and behind the last layer."""
-    start, types = (np.concatenate(part) for part in zip(*texts, strict=True))
-    lengths, found = np.array([len(one) for one, _ in texts]), []
-    for first, last in stretches(exits, network.depth):
-        logits, start = network.stretch(start, types, lengths, first, last, threads)
-        found.append(logits)
-    return found
 
 
 def same_bits(one: np.ndarray, other: np.ndarray) -> bool:

@@ -5,13 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from niwaki.engines.exits import stretches
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
+from niwaki.engines.native.network import Network
 
 VOCABULARY, LABELS = 40, 7
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
 PRECISIONS = ("float", "int8", "mixed")
 TEXTS, LONGEST = 6, 90  # a few texts are long enough that attention uses bytes (WHOLE_FROM of attention.h)
+
+Text = tuple[np.ndarray, np.ndarray]  # ids and types
 
 
 class Drawn:
@@ -33,7 +37,7 @@ class Drawn:
         """Log-uniform, so that narrow parts are as frequent as wide ones and small programs are cheap to run."""
         return int(np.exp(self.draw.uniform(np.log(low), np.log(high + 1))))
 
-    def _text(self) -> tuple[np.ndarray, np.ndarray]:
+    def _text(self) -> Text:
         length = self.longest if self.chance(0.1) else self.size(1, min(self.longest, 40))
         types = self.draw.integers(0, 2, length) if self.program.reads_types else np.zeros(length, dtype=int)
         return self.draw.integers(0, VOCABULARY, length), types
@@ -114,3 +118,13 @@ class Drawn:
             layers=layers, order=[int(one) for one in self.draw.integers(0, len(layers), self.draw.integers(1, 5))],
             head=self._head(width), head_activation=self.activation(), per_token=self.chance(0.4),
         )  # fmt: skip
+
+
+def chain(network: Network, exits: list[int], texts: list[Text], threads: int) -> list[np.ndarray]:
+    """The logits at every exit, and behind the last layer."""
+    start, types = (np.concatenate(part) for part in zip(*texts, strict=True))
+    lengths, found = np.array([len(one) for one, _ in texts]), []
+    for first, last in stretches(exits, network.depth):
+        logits, start = network.stretch(start, types, lengths, first, last, threads)
+        found.append(logits)
+    return found

@@ -1,0 +1,75 @@
+"""Uninitialized reads of the native engine, under valgrind: `make sanitize` builds the kernels with memcheck.c and runs this.
+
+    NIWAKI_KERNELS=library valgrind [...] python -m engines.native.memcheck [shapes]
+
+Random programs (shapes.py) run with scratch memory and outputs that memcheck takes for undefined. Whatever the kernels decide by, or
+hand out, must not depend on it. Valgrind does not know AVX-512, so the plain and the AVX2 kernels run.
+"""
+
+import ctypes
+import gc
+import sys
+from typing import Any
+
+import numpy as np
+
+from engines.native.shapes import Drawn, chain
+from niwaki.engines.native import library as c
+from niwaki.engines.native.network import Network
+
+KERNELS = ("plain", "avx2")
+THREADS = (1, 3)
+
+
+class Forgetful(Network):
+    """With scratch memory that is undefined at each call."""
+
+    def __init__(self, memcheck: Any, *given: Any) -> None:
+        super().__init__(*given)
+        self.memcheck = memcheck
+        self.before, self.decided, self.handed_out = 0, False, False
+        self.products = 1 << 40  # as many threads as are asked for, though there is little work
+
+    def scratch(self, needed: int) -> np.ndarray:
+        room = c.aligned(needed, np.uint8)
+        self.memcheck.memcheck_forget(ctypes.c_void_p(room.ctypes.data), ctypes.c_size_t(needed))
+        self.before = self.memcheck.memcheck_errors()  # what the interpreter does in between stays out of the count
+        return room
+
+    def stretch(self, *given: Any) -> tuple[np.ndarray, np.ndarray]:
+        found = super().stretch(*given)
+        self.decided |= self.memcheck.memcheck_errors() != self.before
+        self.handed_out |= any(undefined(self.memcheck, array) for array in found)
+        return found
+
+
+def main(shapes: int) -> int:
+    memcheck = c.library()
+    if memcheck is None or not hasattr(memcheck, "memcheck_runs") or not memcheck.memcheck_runs():
+        sys.exit("memcheck: NIWAKI_KERNELS must name kernels built with memcheck.c, and valgrind must run this; use `make sanitize`")  # fmt: skip
+    memcheck.memcheck_undefined.restype = ctypes.c_size_t
+    lacking = [name for name in KERNELS if c.kernels(name) is None]
+    if lacking:
+        sys.exit(f"memcheck: valgrind does not run the kernels {', '.join(lacking)} here")
+    gc.disable()  # so that it cannot fall between two counts
+    faults = [fault for seed in range(shapes) for name in KERNELS for fault in faults_of(memcheck, seed, name)]
+    told = f"memcheck: {shapes} shapes, kernels {', '.join(KERNELS)}: {len(faults)} faults"
+    sys.stderr.write("\n".join([*faults, told]) + "\n")
+    return 1 if faults else 0
+
+
+def faults_of(memcheck: Any, seed: int, kernels: str) -> list[str]:
+    drawn = Drawn(seed)
+    network = Forgetful(memcheck, drawn.program, drawn.tensors, f"shape {seed}", kernels)
+    for threads in THREADS:
+        chain(network, [1] if network.depth > 1 else [], drawn.texts, threads)
+    told = {"a decision depends": network.decided, "outputs depend": network.handed_out}
+    return [f"shape {seed}, {kernels}: {what} on undefined memory" for what, found in told.items() if found]
+
+
+def undefined(memcheck: Any, array: np.ndarray) -> bool:
+    return bool(memcheck.memcheck_undefined(ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)))
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 40))
