@@ -46,7 +46,7 @@ sanitize: setup
 	gcc -O1 -g -std=gnu11 -fPIC -shared -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=alignment \
 	  $(NATIVE)/*.c -o $(SANITIZED) -lm
 	NIWAKI_KERNELS=$(abspath $(SANITIZED)) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest tests/engines/native tests/engines/test_export.py tests/engines/test_exits.py
+	  ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest -m "not slow" tests/engines/native tests/engines/test_export.py tests/engines/test_exits.py
 
 results: setup
 	$(BIN)/python benchmarks/render.py
