@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,11 @@ import torch
 
 from niwaki.answers._choose import files_of
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused, first_line, is_panic
+from niwaki.core.errors import Refused, first_line
 from niwaki.core.files import require_memory, write_json, write_text
 from niwaki.core.inside import inside
 from niwaki.core.sealed import refuse_changed
 from niwaki.core.tensor_file import Header, header
-from niwaki.data.tokenizer_rules import read_text
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of, family_of
 from niwaki.models.bars import without_bars
 from niwaki.models.blueprint import Blueprint, is_stock
@@ -26,9 +26,9 @@ from niwaki.models.head import PLAIN_UNITS, Head, rescale
 from niwaki.models.labels import labels_in, moved, name_labels, named_otherwise
 from niwaki.models.skeleton import attention, build, checked_config, read_config
 from niwaki.models.ties import distinct, spelled_out
-from niwaki.models.tokenizer_settings import check_folder
+from niwaki.models.tokenizer_loading import TOKENIZER, load_tokenizer
 
-WEIGHTS, BLUEPRINT, TOKENIZER = "model.safetensors", "blueprint.json", "tokenizer.json"
+WEIGHTS, BLUEPRINT = "model.safetensors", "blueprint.json"
 HEAD_NUMBERS = 20_000_000  # more than any head's
 BESIDE_SHAPE = (
     "pad_token_id",
@@ -225,6 +225,14 @@ def load_weights(network: Network, path: Path) -> None:
         state = load_file(path)
     except (SafetensorError, OSError) as error:
         raise Refused(f"{path}: cannot be read, it is damaged or cut short ({error})") from None
+    refuse_other_tensors(network, path, state)
+    copies = {name: value.clone() for name, value in state.items()}  # a loaded tensor is a view of the file on disk
+    network.load_state_dict(spelled_out(network, copies), strict=True, assign=True)
+    refuse_misfits(network, str(path))
+
+
+def refuse_other_tensors(network: Network, path: Path, state: Mapping[str, torch.Tensor]) -> None:
+    """Rejects tensors that are not exactly those of the network: names, shapes, types. They may be on the meta device."""
     for name, module in network.named_modules():
         if isinstance(module, Sparse):
             module.fit(name, {key: tuple(value.shape) for key, value in state.items()})
@@ -236,52 +244,18 @@ def load_weights(network: Network, path: Path) -> None:
             raise Refused(
                 f"{path}: tensor '{name}' is {tuple(value.shape)} {value.dtype}, the model needs {tuple(own[name].shape)} {own[name].dtype}"
             )
-    copies = {name: value.clone() for name, value in state.items()}  # a loaded tensor is a view of the file on disk
-    network.load_state_dict(spelled_out(network, copies), strict=True, assign=True)
-    refuse_misfits(network, str(path))
-
-
-def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:
-    """Through transformers, which makes of the files what its class for them says; each was checked before."""
-    import transformers
-
-    check_folder(folder)
-    if (folder / TOKENIZER).is_file():
-        read_text(folder / TOKENIZER)
-    elif not (folder / "vocab.txt").is_file():
-        raise Refused(f"{folder}: has no {TOKENIZER}")
-    try:
-        return transformers.AutoTokenizer.from_pretrained(
-            folder, config=transformers.AutoConfig.for_model(**config), trust_remote_code=False, local_files_only=True
-        )
-    except BaseException as error:  # a damaged file ends in a bare Exception, or in a panic that is not even one
-        if not isinstance(error, Exception) and not is_panic(error):
-            raise
-        raise Refused(f"{folder / TOKENIZER}: cannot be read ({first_line(error)})") from None
 
 
 def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head | None) -> Network:
     """Through transformers, which maps the names of a bare encoder to those of one with a head. It is given the tensors
     and not the folder, in which it would look for further files to follow."""
-    import transformers
     from safetensors.torch import load_file
 
     order = moved(config, asked.labels) if asked else []
     before = config.get("niwaki_answer")
     if asked:
         config = asked.on(config)
-    kind = _kind_that_fits(config, found, folder)
-    try:
-        with without_bars():
-            network, missing = kind.from_pretrained(
-                None, config=transformers.AutoConfig.for_model(**config), state_dict=load_file(folder / WEIGHTS), attn_implementation=attention(),
-                dtype="float32", ignore_mismatched_sizes=asked is not None, output_loading_info=True,
-            )  # fmt: skip
-    except Exception as error:  # noqa: BLE001 - damaged files break transformers in many places
-        raise Refused(
-            f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({first_line(error)})"
-        ) from None
-    _refuse_holes(network, missing, folder, may_lack_head=asked is not None)
+    network, missing = filled(folder, config, found, lambda: load_file(folder / WEIGHTS), new_head=asked is not None)
     family_of(str(config["model_type"])).settle(network)
     network.config.architectures = [type(network).__name__]
     for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
@@ -294,6 +268,27 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
         trained = not any(_of_head(name, anatomy_of(network).body) for name in _lacking(missing))
         rescale(network, before if before or not trained else PLAIN_UNITS, asked.answer)
     return network.eval()
+
+
+def filled(
+    folder: Path, config: dict[str, Any], found: Header, tensors: Callable[[], dict[str, torch.Tensor]], new_head: bool, **placement: Any
+) -> tuple[Network, dict[str, Any]]:  # fmt: skip
+    """A stock network with these tensors, and what transformers says of those that are missing; Refused where they do not fit."""
+    import transformers
+
+    kind = _kind_that_fits(config, found, folder)
+    try:
+        with without_bars():
+            network, missing = kind.from_pretrained(
+                None, config=transformers.AutoConfig.for_model(**config), state_dict=tensors(), attn_implementation=attention(),
+                dtype="float32", ignore_mismatched_sizes=new_head, output_loading_info=True, **placement,
+            )  # fmt: skip
+    except Exception as error:  # noqa: BLE001 - damaged files break transformers in many places
+        raise Refused(
+            f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({first_line(error)})"
+        ) from None
+    _refuse_holes(network, missing, folder, may_lack_head=new_head)
+    return network, missing
 
 
 def _kind_that_fits(config: dict[str, Any], found: Header, folder: Path) -> Any:

@@ -9,8 +9,9 @@ from niwaki.answers.text import TARGET
 from niwaki.core.errors import Refused
 from niwaki.models.anatomy import family_of
 from niwaki.models.config_rules import CONFIG
-from niwaki.models.model import beside_of, load_tokenizer
+from niwaki.models.model import beside_of
 from niwaki.models.skeleton import read_config
+from niwaki.models.tokenizer_loading import load_tokenizer
 from niwaki.models.tokens import plain
 
 

@@ -9,13 +9,15 @@ import numpy as np
 from niwaki.answers._kind import Rows
 from niwaki.core.errors import Refused
 from niwaki.data.tokenizing import encode_batch
-from niwaki.models.model import Model, load_tokenizer
+from niwaki.models.model import Model
 from niwaki.models.skeleton import read_config
+from niwaki.models.tokenizer_loading import load_tokenizer
 from niwaki.models.tokens import plain
 from niwaki.tasks._task import Task
 
 if TYPE_CHECKING:
-    from niwaki.run.plan import Plan, Shapes
+    from niwaki.run.plan import Plan
+    from niwaki.run.rehearsal import Shapes
 
 TRIED = 200  # rows
 LAYERS = "layers", "distil with 'logits', which needs no layers"

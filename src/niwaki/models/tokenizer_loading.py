@@ -1,0 +1,54 @@
+"""Reads the tokenizer of a folder: through transformers, or only the part that splits texts."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from niwaki.core.errors import Refused, first_line, is_panic
+from niwaki.data.tokenizer_rules import read_text
+from niwaki.models.tokenizer_settings import check_folder
+from niwaki.models.tokens import plain
+
+TOKENIZER = "tokenizer.json"
+
+
+def plain_tokenizer(folder: Path, config: dict[str, Any]) -> Tokenizer:
+    """What splits texts, without padding, truncation and transformers' class around it, which takes a second to import."""
+    if not (folder / TOKENIZER).is_file():
+        return plain(load_tokenizer(folder, config).backend_tokenizer)
+    check_folder(folder)
+    text = read_text(folder / TOKENIZER)
+    with damage_of(folder):
+        made = Tokenizer.from_str(text)
+    made.no_padding()
+    made.no_truncation()
+    return made
+
+
+def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:
+    """Through transformers, which makes of the files what its class for them says; each was checked before."""
+    import transformers
+
+    check_folder(folder)
+    if (folder / TOKENIZER).is_file():
+        read_text(folder / TOKENIZER)
+    elif not (folder / "vocab.txt").is_file():
+        raise Refused(f"{folder}: has no {TOKENIZER}")
+    with damage_of(folder):
+        return transformers.AutoTokenizer.from_pretrained(
+            folder, config=transformers.AutoConfig.for_model(**config), trust_remote_code=False, local_files_only=True
+        )
+
+
+@contextlib.contextmanager
+def damage_of(folder: Path) -> Iterator[None]:
+    """A damaged file ends in a bare Exception of the library, or in a panic that is not even one; here in a line of ours."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        raise Refused(f"{folder / TOKENIZER}: cannot be read ({first_line(error)})") from None

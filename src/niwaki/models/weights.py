@@ -1,0 +1,45 @@
+"""Checks a folder's weights as loading would, without loading them: tensors are on the meta device, where they take no memory."""
+
+from pathlib import Path
+
+import torch
+
+from niwaki.core import strict_json
+from niwaki.core.finite import refuse_not_finite
+from niwaki.core.tensor_file import Header, header
+from niwaki.models.bars import without_reports
+from niwaki.models.blueprint import Blueprint
+from niwaki.models.config_rules import MOST_BYTES
+from niwaki.models.head import Head
+from niwaki.models.model import BLUEPRINT, WEIGHTS, filled, refuse_other_tensors
+from niwaki.models.skeleton import WRITTEN, checked_config, read_config
+
+TYPES = {
+    "BOOL": torch.bool, "U8": torch.uint8, "I8": torch.int8, "F8_E5M2": torch.float8_e5m2, "F8_E4M3": torch.float8_e4m3fn,
+    "I16": torch.int16, "U16": torch.uint16, "F16": torch.float16, "BF16": torch.bfloat16, "I32": torch.int32, "U32": torch.uint32,
+    "F32": torch.float32, "F64": torch.float64, "I64": torch.int64, "U64": torch.uint64,
+}  # fmt: skip
+ANY = Head(["0", "1"], WRITTEN)  # stands for the task's: an encoder gets the head for whole texts in its place
+
+
+def check_weights(folder: Path) -> None:
+    """Rejects weights that are cut short, hold NaN or infinity, or are not those of the network that config.json and
+    blueprint.json describe. A stock folder may lack the tensors of a head, which a task brings."""
+    found = header(folder / WEIGHTS)
+    refuse_not_finite(folder / WEIGHTS, found)
+    config = read_config(folder)
+    if not (folder / BLUEPRINT).exists():
+        with without_reports():
+            filled(folder, ANY.on(config), found, lambda: tensors_of(found), new_head=True, device_map="meta")
+        return
+    blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_BYTES))
+    blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
+    refuse_other_tensors(blueprint.replay(), folder / WEIGHTS, tensors_of(found))
+
+
+def tensors_of(found: Header) -> dict[str, torch.Tensor]:
+    """The tensors of a file, without their numbers."""
+    return {
+        name: torch.empty(tensor.shape, dtype=TYPES[tensor.dtype], device="meta")
+        for name, tensor in found.tensors.items()
+    }
