@@ -191,7 +191,7 @@ def tokenizer(
 
 def _task(task: str, data: str | Path, overrides: Sequence[str]) -> Any:
     from niwaki.core.settings import check as checked
-    from niwaki.run.recipe import apply_override
+    from niwaki.run.overrides import apply_override
     from niwaki.tasks import TASKS
     from niwaki.tasks._task import Task
 

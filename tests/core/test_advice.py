@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from niwaki.core.advice import data_option, set_option
-from niwaki.run.recipe import apply_override
+from niwaki.run.overrides import apply_override
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from contracts import made
 from niwaki import api
 from niwaki.cli._app import run
 from niwaki.core.errors import Refused
+from niwaki.core.problems import Problems
 from niwaki.run.recipe import locate
 from niwaki.run.start import resolve
 
@@ -54,7 +55,7 @@ def test_an_odd_csv_goes_to_a_report_and_no_other_file_is_written(tmp_path, bert
 
 def test_rows_of_every_kind_are_recognised(tmp_path, bert_folder):
     """And the recipe that is run where none is named is fit for them."""
-    assert resolve("", (), made.write("choice", tmp_path))[:2] == (locate("own"), "choice-own")
+    assert resolve("", (), made.write("choice", tmp_path), Problems())[:2] == (locate("own"), "choice-own")
     for task in made.TASKS:
         short = [f"data.{name}={value}" for name, value in made.SHORT.get(task, {}).items()]
         plan = api.check(data=made.write(task, tmp_path), overrides=[f"model={bert_folder}", *short])

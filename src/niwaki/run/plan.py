@@ -4,28 +4,26 @@ import importlib.metadata
 import platform
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
-from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from niwaki import __version__
 from niwaki.answers.text import TARGET
 from niwaki.core.errors import Refused
 from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import say
+from niwaki.core.problems import Problems
 from niwaki.core.sealed import STAGES, folder_name
 from niwaki.data import unlabelled
 from niwaki.methods._method import Method, answers_trained
 from niwaki.models.head import Head
-from niwaki.models.model import BLUEPRINT, CONFIG, WEIGHTS, Model, has_head, refuse_unless_model, skeleton_of
-from niwaki.models.pieces import own_pieces
-from niwaki.models.skeleton import WRITTEN, read_config
-from niwaki.models.sources import locate
+from niwaki.models.model import BLUEPRINT, CONFIG, WEIGHTS, has_head
+from niwaki.models.skeleton import read_config
 from niwaki.models.tokenizer_settings import READ
+from niwaki.run.inputs import Inputs, check_inputs
 from niwaki.run.quantized import copies_of
 from niwaki.run.recipe import Recipe, Stage
-from niwaki.run.texts import refuse_cache, refuse_texts
+from niwaki.run.rehearsal import Shapes, rehearse, rehearsed
 from niwaki.run.tokens import refuse_other_tokenizers
 from niwaki.tasks._task import Task
 from niwaki.train.precision import resolve
@@ -71,11 +69,7 @@ class Plan:
     model_folder: Path
     stages: list[PlannedStage]
     repeats: "list[Plan]"  # the same with the further seeds
-
-    @cached_property
-    def shapes(self) -> "dict[str, Shapes]":
-        """Of every stage, by its name; Refused where one cannot be."""
-        return rehearse(self)
+    shapes: dict[str, Shapes]  # of every stage, by its name
 
     @property
     def largest(self) -> Path:
@@ -109,34 +103,42 @@ class Plan:
 
 
 def make_plan(recipe: Recipe, name: str) -> Plan:
-    """Resolves names, reads the data, computes the keys. Refused where something is not there; no work is done."""
-    task = recipe.make_task()
-    folder = locate(recipe.model)
-    refuse_unless_model(folder)
-    task.starts_from(folder)
-    refuse_unseen(task)
-    refuse_vectors(recipe.vectors, task)
-    refuse_texts(task, recipe.stages)
-    if recipe.cache.folder:  # else it is looked at where the run's folder is known
-        refuse_cache(Path(recipe.cache.folder).expanduser())
-    for remark in task.remarks():
+    """Resolves names, reads the data, checks the models, computes the keys. Refused with all that is wrong; no work is done."""
+    problems = Problems()
+    inputs = check_inputs(recipe, problems)
+    if not inputs.has_models:
+        problems.raise_any()
+    common = [FORMAT, digest_of(inputs.folders[recipe.model]), inputs.task.fingerprint() if inputs.has_rows else ""]
+    plan = _plan(recipe, name, inputs, common)
+    if head := inputs.head():
+        plan.shapes.update(rehearse(plan, head, problems))
+    if inputs.has_rows:
+        for refuse in (refuse_untaught, refuse_single):
+            with problems.collecting():
+                refuse(plan)
+        if len(plan.shapes) == len(plan.stages):
+            with problems.collecting():
+                refuse_other_tokenizers(plan, plan.shapes)
+    problems.raise_any()
+    for remark in inputs.remarks():
         say(remark)
-    origin = digest_of(folder)
-    inputs = [FORMAT, origin, task.fingerprint()]
+    _add_quantized_copies(plan, inputs, common)
+    return plan
+
+
+def _plan(recipe: Recipe, name: str, inputs: Inputs, common: list[Any]) -> Plan:
+    """The stages that the recipe names, with all seeds; `common` is what all keys have in common but the seed."""
     seeds = dict.fromkeys(recipe.seeds or [recipe.seed])
-    plans = [Plan(name, recipe.model_copy(update={"seed": seed}), task, folder, [], []) for seed in seeds]
+    folder = inputs.folders[recipe.model]
+    plans = [Plan(name, recipe.model_copy(update={"seed": seed}), inputs.task, folder, [], [], {}) for seed in seeds]
     for plan in plans:
         for spec in recipe.stages:
-            plan.stages.append(_planned(plan, spec, inputs))
+            plan.stages.append(_planned(plan, spec, inputs, common))
     plans[0].repeats.extend(plans[1:])
-    refuse_other_tokenizers(plans[0], plans[0].shapes)
-    refuse_untaught(plans[0])
-    refuse_single(plans[0])
-    _add_quantized_copies(plans[0], inputs)
     return plans[0]
 
 
-def _add_quantized_copies(plan: Plan, inputs: list[Any]) -> None:
+def _add_quantized_copies(plan: Plan, inputs: Inputs, common: list[Any]) -> None:
     """Behind the recipe's stages, of those that answer the task, with all seeds alike."""
     names, keys = {stage.spec.name for stage in plan.stages}, {stage.key for stage in plan.stages}
     shapes = {name: both.made for name, both in plan.shapes.items()}
@@ -145,93 +147,18 @@ def _add_quantized_copies(plan: Plan, inputs: list[Any]) -> None:
         if not _answers(plan.line(source), plan.task.head):
             continue
         for spec in copies_of(source, shapes[source], plan.recipe.quantize, names.__contains__):
-            copies = [(one, replace(_planned(one, spec, inputs), copy_of=source)) for one in (plan, *plan.repeats)]
+            copies = [(one, replace(_planned(one, spec, inputs, common), copy_of=source)) for one in (plan, *plan.repeats)]  # fmt: skip
             if copies[0][1].key in keys:  # the recipe has it under another name
                 continue
             for one, copy in copies:
                 one.stages.append(copy)
-            plan.shapes[spec.name] = _rehearsed(copies[0][1], shapes, plan.task.head)
+            plan.shapes[spec.name] = rehearsed(copies[0][1], shapes, plan.task.head)
             names.add(spec.name)
-
-
-class Shapes(NamedTuple):
-    """Skeletons of what a stage trains, and of what it leaves."""
-
-    trained: Model
-    made: Model
-
-
-def rehearse(plan: Plan) -> dict[str, Shapes]:
-    """Takes a skeleton of the model through all stages: what cannot be is refused before any work."""
-    shapes = {"": skeleton_of(plan.model_folder, plan.task.head)}
-    both = {}
-    for stage in plan.stages:
-        try:
-            both[stage.spec.name] = _, found = _rehearsed(stage, shapes, plan.task.head)
-            shapes[stage.spec.name] = found
-            if plan.task.kind.architecture == WRITTEN and not found.anatomy.writes:
-                raise Refused(f"task '{plan.task.name}' is answered by writing, and the model only reads; put {{ use = 'writer' }} first among the first stage's methods")  # fmt: skip
-            if found.anatomy.writes and plan.task.kind.architecture != WRITTEN:
-                raise Refused(f"task '{plan.task.name}' is answered with a {plan.task.answer}, and the model writes; leave 'writer' out, or choose a task that is answered by writing")  # fmt: skip
-        except Refused as error:
-            raise Refused([f"stage '{stage.spec.name}': {fault}" for fault in error.faults]) from None
-    return both
-
-
-def _first(stage: PlannedStage, shapes: dict[str, Model], head: Head) -> Model:
-    return skeleton_of(stage.source, head) if stage.spec.model else shapes[stage.parent or ""].clone()
-
-
-def _rehearsed(stage: PlannedStage, shapes: dict[str, Model], head: Head) -> Shapes:
-    model, teachers = _first(stage, shapes, head), [shapes[name] for name in stage.spec.teachers]
-    followed, held = [], []
-    for values, method in zip(stage.spec.methods, stage.methods, strict=True):
-        method.fits(model, teachers[0] if teachers else None, shapes.__getitem__)
-        model = method.rehearse(model, "prepare")
-        if method.needs:
-            followed.append((values["use"], _seen(model)))
-        if method.holds and stage.spec.train:
-            held.append((values["use"], _matrices(model)))
-    for name, seen in followed:
-        if seen != _seen(model):
-            raise Refused(f"{name}: a method named after it changes the layers that it compares; name '{name}' last")
-    for name, matrices in held:
-        if any(one is not other for one, other in zip_longest(matrices, _matrices(model))):
-            raise Refused(f"{name}: a method named after it cuts or replaces the matrices that it trains; name '{name}' after that one")  # fmt: skip
-    trained = model.clone()
-    for method in stage.methods:
-        model = method.rehearse(model, "finish")
-    return Shapes(trained, model)
-
-
-def _seen(model: Model) -> list[tuple[int, ...]]:
-    """What a method that compares layers depends on: depth, width, heads."""
-    anatomy = model.anatomy
-    depths = len(anatomy.order), len(anatomy.units) if anatomy.writes else 0
-    return [(*depths, anatomy.width), *((layer.heads, layer.head_width) for layer in anatomy.layers)]
-
-
-def _matrices(model: Model) -> list[Any]:
-    return [model.network.get_submodule(path) for path in model.anatomy.matrices()]
 
 
 def digest_of(folder: Path) -> str:
     """Names a model by what decides its answers."""
     return fingerprint({name: sha256(folder / name) for name in ORIGIN if (folder / name).is_file()})
-
-
-def refuse_unseen(task: Task) -> None:
-    """A label that only test rows have cannot be learnt; a score on them would be one of another task."""
-    if task.answer not in ("label", "labels"):
-        return
-    for part in ("validation", *task.tests):
-        gold = task.gold(task.splits()[part])
-        unseen = {name for one in gold for name in (one if task.answer == "labels" else [one])} - set(task.labels)
-        if unseen:
-            raise Refused(
-                f"{task.source()}: {_these(unseen)} in the {part} rows and not among the train rows' labels "
-                f"({', '.join(task.labels[:8])}); {'take more train rows (data.rows), ' if task.rows else ''}drop those rows, or give train rows of them"
-            )
 
 
 def refuse_untaught(plan: Plan) -> None:
@@ -270,23 +197,11 @@ def refuse_single(plan: Plan) -> None:
             raise Refused(f"{folder}: was made for single texts, and task '{plan.task.name}' is on several; start from another model")  # fmt: skip
 
 
-def _these(labels: set[str]) -> str:
-    return f"label '{min(labels)}'" + (f" and {len(labels) - 1} more are" if len(labels) > 1 else " is")
-
-
-def refuse_vectors(path: str, task: Task) -> None:
-    """The ladder reads them after the last stage, which is late to learn that the file is none."""
-    if path:
-        from niwaki.evaluate.rungs.static import vectors_for
-
-        vectors_for(task, path)
-
-
-def _planned(plan: Plan, spec: Stage, inputs: list[Any]) -> PlannedStage:
-    """A further stage of a plan, with its key; `inputs` are what all keys of a recipe have in common but the seed."""
+def _planned(plan: Plan, spec: Stage, inputs: Inputs, common: list[Any]) -> PlannedStage:
+    """A further stage of a plan, with its key."""
     keys = {stage.spec.name: stage.key for stage in plan.stages}
     parent = None if spec.model else spec.start or (plan.stages[-1].spec.name if plan.stages else None)
-    source = _source(spec) if spec.model else plan.model_folder
+    source = inputs.folders[spec.model or plan.recipe.model]
     methods = plan.recipe.make_methods(spec)
     precision = resolve(spec.train.precision) if spec.train else "fp32"
     heard = any(_asks_before(one, spec) for one in plan.stages)
@@ -295,7 +210,7 @@ def _planned(plan: Plan, spec: Stage, inputs: list[Any]) -> PlannedStage:
         methods,
         precision,
         [
-            *inputs,
+            *common,
             plan.recipe.seed,
             digest_of(source) if spec.model else keys.get(parent or ""),
             *(keys[name] for name in (*spec.teachers, *_read_by(methods))),
@@ -311,18 +226,6 @@ def _asks_before(one: PlannedStage, spec: Stage) -> bool:
         return False
     texts = [{name: getattr(train, name) for name in TEXTS} for train in (one.spec.train, spec.train)]
     return texts[0] == texts[1] and any(method.needs and method.needs_teacher for method in one.methods)
-
-
-def _source(spec: Stage) -> Path:
-    """The folder of a stage's own start model."""
-    try:
-        folder = locate(spec.model)
-        refuse_unless_model(folder)
-        if own_pieces(folder) is not None:
-            raise Refused(f"{folder}: writes with pieces of its own, which the task takes from the recipe's model; make it that")  # fmt: skip
-    except Refused as error:
-        raise Refused([f"stage '{spec.name}': {fault}" for fault in error.faults]) from None
-    return folder
 
 
 def _read_by(methods: list[Method]) -> list[str]:

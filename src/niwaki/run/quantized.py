@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from niwaki.core.errors import Refused
+from niwaki.methods._making import make_method
 from niwaki.models.model import Model
 from niwaki.models.ties import distinct
-from niwaki.run.recipe import Stage, make_method
+from niwaki.run.recipe import Stage
 
 METHODS: dict[str, dict[str, Any]] = {"int8": {"use": "int8"}, "4bit": {"use": "lowbit", "bits": 4}}
 Tensors = dict[str, tuple[Any, ...]]

@@ -1,31 +1,30 @@
 """A recipe: model, task, stages. Read from TOML, checked strictly, every fault at once and before any work."""
 
 import json
-import re
-import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
 from niwaki.core import strict_toml
 from niwaki.core.advice import data_option
-from niwaki.core.errors import NiwakiError, Refused, did_you_mean
+from niwaki.core.errors import Refused, did_you_mean
 from niwaki.core.files import SHIPPED_RECIPES
+from niwaki.core.problems import Problems
 from niwaki.core.settings import Settings, check, faults_of, setting
 from niwaki.data.files import refuse_unreadable
 from niwaki.data.folders import is_spreadsheet, kind_of
 from niwaki.meter import Window, meter
-from niwaki.methods import METHODS
-from niwaki.methods._method import Method, answers_trained
+from niwaki.methods._making import make_method
+from niwaki.methods._method import Method
+from niwaki.run.overrides import apply_override
+from niwaki.run.recipe_faults import data_faults, meter_faults, stages_faults, vector_faults
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
 
 RECIPE = "recipe.toml"  # of a run folder
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 MOST = {"stages": 200, "seeds": 1000}
-RESERVED = ("baseline", "race", "reference")  # the ledger and the race use these names themselves
 
 
 class Stage(Settings):
@@ -105,188 +104,80 @@ def refuse_rows(name: str, path: Path) -> None:
         raise Refused(f"recipe '{name}': is not a recipe; rows of your own are given as {data_option(name)}")
 
 
+class RecipeRefused(Refused):
+    """A recipe with faults. `sound` is what is right in it: data and model can be checked all the same."""
+
+    def __init__(self, faults: list[str], sound: "Sound | None") -> None:
+        super().__init__(faults)
+        self.sound = sound
+
+
+class Sound(NamedTuple):
+    """A recipe without its faults, which is not to be run; and the keys that had some."""
+
+    recipe: Recipe
+    unsound: frozenset[str]
+
+
 def read(path: Path, overrides: list[str] | None = None) -> Recipe:
     """The recipe with `key.path=value` overrides applied, or Refused with all its faults."""
-    values = strict_toml.read(path)
+    values, problems = strict_toml.read(path), Problems()
     for override in overrides or []:
-        apply_override(values, override)
+        with problems.collecting():
+            apply_override(values, override)
     for key, most in MOST.items():
         if isinstance(values.get(key), list) and len(values[key]) > most:
             raise Refused(f"{path}: {key} are {len(values[key])}, more than {most}, which no recipe has")
-    return parse(values)
+    return _parse(values, problems.faults)
 
 
 def parse(values: dict[str, Any]) -> Recipe:
+    """A recipe of plain values, or Refused with all its faults."""
+    return _parse(values, [])
+
+
+def _parse(values: dict[str, Any], faults: list[str]) -> Recipe:
+    """`faults` are those that were found before."""
     try:
-        recipe = Recipe.model_validate(values)
+        recipe, unsound, stages = Recipe.model_validate(values), set[str](), set[int]()
     except ValidationError as error:
-        raise Refused(faults_of(error, Recipe, "")) from None
-    faults = [
-        *_name_faults(recipe),
-        *_task_faults(recipe),
-        *_meter_faults(recipe),
-        *_vector_faults(recipe),
-        *_stage_faults(recipe),
-    ]
+        faults = [*faults, *faults_of(error, Recipe, "")]
+        places = [entry["loc"] for entry in error.errors(include_url=False)]
+        unsound = {str(place[0]) for place in places if place}
+        stages = {int(place[1]) for place in places if place[:1] == ("stages",) and len(place) > 1}
+        partial = _without(values, unsound, stages)
+        if partial is None:
+            raise RecipeRefused(faults, None) from None
+        recipe = partial
+    found = {
+        "data": [] if unsound & {"task", "data"} else data_faults(recipe),
+        "meter": meter_faults(recipe),
+        "vectors": vector_faults(recipe),
+        "stages": stages_faults(recipe, stages),
+    }
+    faults = [*faults, *(fault for some in found.values() for fault in some)]
     if faults:
-        raise Refused(faults)
+        raise RecipeRefused(faults, Sound(recipe, frozenset(unsound | {key for key, some in found.items() if some})))
     return recipe
 
 
-def make_method(values: dict[str, Any], path: str) -> Method:
-    """The method that `{ use = …, … }` describes."""
-    name = values.get("use")
-    if not isinstance(name, str):
-        raise Refused(f"{path}: needs the key 'use' with the name of a method; there is: {', '.join(METHODS.names())}")
+def _without(values: dict[str, Any], keys: set[str], stages: set[int]) -> Recipe | None:
+    """The recipe without what is wrong in it: other keys have their defaults, a stage has its name and methods. None where that
+    is no recipe either."""
+    given = values.get("stages")
+    listed = given if isinstance(given, list) and given else [{}]
+    kept = [_stage_without(number, one) if number in stages or not isinstance(one, dict) else one for number, one in enumerate(listed)]  # fmt: skip
+    rest = {key: value for key, value in values.items() if key not in keys}
     try:
-        kind = METHODS.load(name, Method)
-    except Refused as error:
-        raise Refused(f"{path}.use: {error}") from None
-    return check(kind, {key: value for key, value in values.items() if key != "use"}, path)
+        return Recipe.model_validate({**rest, "stages": kept})
+    except ValidationError:
+        return None
 
 
-def _name_faults(recipe: Recipe) -> list[str]:
-    faults: list[str] = []
-    seen: set[str] = set()
-    for number, stage in enumerate(recipe.stages):
-        if not NAME.fullmatch(stage.name):
-            faults.append(
-                f"stages.{number}.name: '{stage.name[:50]}' must be small letters, digits, - or _, at most 41"
-            )
-        elif stage.name in RESERVED:
-            faults.append(f"stages.{number}.name: '{stage.name}' is taken by niwaki itself; choose another")
-        elif stage.name in seen:
-            faults.append(f"stages.{number}.name: '{stage.name}' is used twice; give each stage a name of its own")
-        for key, wanted in (("start", stage.start), *(("teacher", name) for name in stage.teachers)):
-            if wanted and wanted not in seen:
-                faults.append(
-                    f"stages.{number}.{key}: '{wanted[:50]}' is not an earlier stage (there is: {', '.join(sorted(seen)) or 'none'})"
-                )
-        if stage.start and stage.model:
-            faults.append(f"stages.{number}: has both start and model; a stage starts from one of them")
-        seen.add(stage.name)
-    return faults
-
-
-def _task_faults(recipe: Recipe) -> list[str]:
-    try:
-        recipe.make_task()
-    except Refused as error:
-        return [f"task: {fault}" if "is not known" in fault else fault for fault in error.faults]
-    return []
-
-
-def _meter_faults(recipe: Recipe) -> list[str]:
-    try:
-        recipe.meter.window()
-    except NiwakiError as error:
-        return [f"meter.{error}"]
-    return []
-
-
-def _vector_faults(recipe: Recipe) -> list[str]:
-    there = not recipe.vectors or Path(recipe.vectors).expanduser().is_file()
-    return [] if there else [f"vectors: {recipe.vectors}: is not there"]
-
-
-def _stage_faults(recipe: Recipe) -> list[str]:
-    faults = []
-    for number, stage in enumerate(recipe.stages):
-        faults += [f"stages.{number}.train.{fault}" for fault in _train_faults(stage)]
-        made: list[Method] = []
-        for place, values in enumerate(stage.methods):
-            path = f"stages.{number}.methods.{place}"
-            try:
-                method = make_method(values, path)
-            except Refused as error:
-                faults += error.faults
-                continue
-            made.append(method)
-            earlier = [before.name for before in recipe.stages[:number]]
-            faults += [
-                f"{path}: '{name[:50]}' is not an earlier stage (there is: {', '.join(earlier) or 'none'})"
-                for name in method.stages
-                if name and name not in earlier
-            ]
-            if method.needs_teacher and not stage.teachers:
-                faults.append(
-                    f"{path}: '{values['use']}' needs a teacher; name an earlier stage in stages.{number}.teacher"
-                )
-            if method.needs and method.needs_teacher and len(stage.teachers) > 1:
-                faults.append(
-                    f"{path}: '{values['use']}' follows the layers of one teacher, and stages.{number}.teacher names "
-                    f"{len(stage.teachers)}; name one, or distil with 'logits'"
-                )
-            if method.needs_training and not stage.train:
-                faults.append(
-                    f"{path}: '{values['use']}' acts while training; give the stage a train block, e.g. train = {{ epochs = 1 }}"
-                )
-        known = len(made) == len(stage.methods)
-        heard = any(method.needs_teacher or method.may_have_teacher for method in made)
-        if stage.teachers and stage.train and known and not heard:
-            faults.append(f"stages.{number}.teacher: no method of the stage listens to it; add one that does, e.g. {{ use = 'logits' }}")  # fmt: skip
-        if stage.teachers and not stage.train and known and not any(method.needs_training for method in made):
-            faults.append(f"stages.{number}.teacher: nothing is learnt from it without a train block; add one, e.g. train = {{ epochs = 1 }}, or leave the teacher out")  # fmt: skip
-        if stage.train and stage.train.patience and not answers_trained(made, stage.train.labelled):
-            faults.append(f"stages.{number}.train.patience: nothing in the stage trains answers, so no score tells when to stop; leave it out")  # fmt: skip
-    return faults
-
-
-def _train_faults(stage: Stage) -> list[str]:
-    train = stage.train
-    if train is None:
-        return []
-    mending = "name one in `teacher`"
-    faults = [
-        f"{key}: unlabelled texts need a teacher; {mending}"
-        for key in ("transfer", "augment")
-        if getattr(train, key) and not stage.teachers
-    ]
-    if train.texts and not train.transfer:
-        faults.append("texts: are drawn by `transfer`, which is 0; say how many")
-    if train.texts and not Path(train.texts).expanduser().exists():
-        faults.append(f"texts: {train.texts}: is not there")
-    if not train.labelled and not (train.transfer or train.augment):
-        faults.append("labelled: is false, and there are no other texts; set transfer (or augment)")
-    return faults
-
-
-def apply_override(values: dict[str, Any], override: str) -> None:
-    """`stages.student.train.epochs=1`: stages are found by name or number; the value is TOML, or else plain text."""
-    path, sign, text = override.partition("=")
-    if not sign or not path:
-        raise Refused(f"--set {override}: must be key.path=value")
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        value = text
-    *parents, last = path.strip().split(".")
-    place: Any = values
-    for part in parents:
-        place = _enter(place, part, override)
-    if isinstance(place, list):
-        place[_number(place, last, override)] = value
-    elif isinstance(place, dict):
-        place[last] = value
-    else:
-        raise Refused(f"--set {override}: '{last}' lies below a plain value")
-
-
-def _enter(place: Any, part: str, override: str) -> Any:
-    if isinstance(place, list):
-        return place[_number(place, part, override)]
-    if isinstance(place, dict):
-        return place.setdefault(part, {})
-    raise Refused(f"--set {override}: '{part}' lies below a plain value")
-
-
-def _number(items: list[Any], part: str, override: str) -> int:
-    """Stages are known by their name, methods by what they use, everything by its number."""
-    for number, item in enumerate(items):
-        if isinstance(item, dict) and part in (item.get("name"), item.get("use"), str(number)):
-            return number
-    names = [str(item.get("name") or item.get("use")) for item in items if isinstance(item, dict)]
-    raise Refused(f"--set {override}: there is no '{part}'{did_you_mean(part, names)}")
+def _stage_without(number: int, stage: Any) -> dict[str, Any]:
+    name, methods = (stage.get(key) for key in ("name", "methods")) if isinstance(stage, dict) else (None, None)
+    listed = methods if isinstance(methods, list) and all(isinstance(one, dict) for one in methods) else []
+    return {"name": name if isinstance(name, str) else str(number), "methods": listed}
 
 
 def to_toml(recipe: Recipe) -> str:

@@ -4,10 +4,14 @@ import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from niwaki.core.errors import Refused
+from niwaki.core.problems import Problems
 from niwaki.run.result import Run
+
+if TYPE_CHECKING:
+    from niwaki.run.recipe import Recipe
 
 RUNS = Path("runs")
 EXAMPLE, OWN, PAIRS = "rotten_tomatoes", "own", "pairs"  # recipes that are run where none is named
@@ -25,33 +29,60 @@ def run(
     None named is the example, or with `data` the recipe for rows of your own. `data` puts your own labelled rows (a file, a folder, a Hugging Face id) in the place of the recipe's; what kind of task
     they are for is read off their columns, unless `task=…` is among the overrides.
     """
-    from niwaki.run.recipe import read
     from niwaki.run.runner import execute
 
-    path, name, overrides = resolve(recipe, overrides, data)
+    found, name = read_recipe(recipe, overrides, data)
     folder = Path(out) if out else RUNS / name
-    return Run(folder, execute(read(path, overrides), name, folder))
+    return Run(folder, execute(found, name, folder))
 
 
 def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: str | Path = "") -> dict[str, Any]:
     """Validates a recipe and says what it would do, need and take. Does no work."""
     from niwaki.run.estimate import estimate
     from niwaki.run.plan import make_plan
-    from niwaki.run.recipe import read
 
-    path, name, overrides = resolve(recipe, overrides, data)
-    plan = make_plan(read(path, overrides), name)
+    plan = make_plan(*read_recipe(recipe, overrides, data))
     return {**plan.to_json(), "estimate": estimate(plan)}
 
 
-def resolve(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> tuple[Path, str, list[str]]:
-    """The recipe's file, the run's name, and the overrides with `data` among them (before the user's own, which may refine it)."""
+def read_recipe(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> "tuple[Recipe, str]":
+    """The recipe, with `data` in the place of its rows, and the run's name. Refused with the faults of the recipe, and with those of
+    the data and models that it names."""
+    from niwaki.run.inputs import check_inputs
+    from niwaki.run.recipe import RecipeRefused, Sound, read
+
+    problems, resolved = Problems(), None
+    with problems.collecting():
+        resolved = resolve(recipe, overrides, data, problems)
+    if resolved is None:
+        raise Refused(problems.faults)
+    path, name, settings = resolved
+    unsound = frozenset(["data"] if problems.faults else [])
+    try:
+        sound: Sound | None = Sound(read(path, settings), unsound)
+    except RecipeRefused as error:
+        problems.add(error.faults)
+        sound = error.sound
+    if problems.faults or sound is None:
+        if sound:
+            check_inputs(sound.recipe, problems, sound.unsound | unsound)
+        raise Refused(problems.faults)
+    return sound.recipe, name
+
+
+def resolve(
+    recipe: str | Path, overrides: Sequence[str], data: str | Path, problems: Problems
+) -> tuple[Path, str, list[str]]:
+    """The recipe's file, the run's name, and the overrides with `data` among them (before the user's own, which may refine it).
+    Where the rows cannot be read the recipe is one for labelled texts, so that the rest can be checked."""
     from niwaki.run.recipe import locate
 
     if not data:
         path = locate(str(recipe) or EXAMPLE)
         return path, path.stem, list(overrides)
-    task = task_of(str(data), overrides)
+    task = "classification"
+    with problems.collecting():
+        task = task_of(str(data), overrides)
     path = locate(str(recipe) or (PAIRS if is_written(task) else OWN))
     return path, f"{Path(data).stem}-{path.stem}", [*rows_of(str(data), task), *overrides]
 
@@ -75,7 +106,7 @@ def is_written(task: str) -> bool:
 
 def task_of(data: str, overrides: Sequence[str]) -> str:
     """The task of a user's rows: as he names it, else as their columns tell."""
-    from niwaki.run.recipe import apply_override
+    from niwaki.run.overrides import apply_override
     from niwaki.tasks._recognise import recognise
 
     said: dict[str, Any] = {"data": {}}

@@ -10,6 +10,7 @@ from typing import NoReturn
 from niwaki.answers._kind import Input
 from niwaki.core.errors import Refused
 from niwaki.core.log import say
+from niwaki.core.problems import Problems
 from niwaki.data import unlabelled
 from niwaki.run.recipe import CacheSettings, Stage
 from niwaki.tasks._tables import sliced
@@ -22,11 +23,11 @@ LOOKED_AT = 10_000  # texts of a file that are read to see whether it can be
 
 def refuse_texts(task: Task, stages: list[Stage]) -> None:
     """Refused where a stage would be, after others have been trained for it."""
+    problems = Problems()
     for stage in stages:
-        try:
+        with problems.collecting(f"stage '{stage.name}': "):
             _refuse(task, stage)
-        except Refused as error:
-            raise Refused([f"stage '{stage.name}': {fault}" for fault in error.faults]) from None
+    problems.raise_any()
 
 
 def _refuse(task: Task, stage: Stage) -> None:

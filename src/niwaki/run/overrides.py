@@ -1,0 +1,44 @@
+"""Changes to a recipe from the command line: `--set key.path=value`."""
+
+import tomllib
+from typing import Any
+
+from niwaki.core.errors import Refused, did_you_mean
+
+
+def apply_override(values: dict[str, Any], override: str) -> None:
+    """`stages.student.train.epochs=1`: stages are found by name or number; the value is TOML, or else plain text."""
+    path, sign, text = override.partition("=")
+    if not sign or not path:
+        raise Refused(f"--set {override}: must be key.path=value")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    *parents, last = path.strip().split(".")
+    place: Any = values
+    for part in parents:
+        place = _enter(place, part, override)
+    if isinstance(place, list):
+        place[_number(place, last, override)] = value
+    elif isinstance(place, dict):
+        place[last] = value
+    else:
+        raise Refused(f"--set {override}: '{last}' lies below a plain value")
+
+
+def _enter(place: Any, part: str, override: str) -> Any:
+    if isinstance(place, list):
+        return place[_number(place, part, override)]
+    if isinstance(place, dict):
+        return place.setdefault(part, {})
+    raise Refused(f"--set {override}: '{part}' lies below a plain value")
+
+
+def _number(items: list[Any], part: str, override: str) -> int:
+    """Stages are known by their name, methods by what they use, everything by its number."""
+    for number, item in enumerate(items):
+        if isinstance(item, dict) and part in (item.get("name"), item.get("use"), str(number)):
+            return number
+    names = [str(item.get("name") or item.get("use")) for item in items if isinstance(item, dict)]
+    raise Refused(f"--set {override}: there is no '{part}'{did_you_mean(part, names)}")
