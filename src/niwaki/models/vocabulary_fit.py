@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from tokenizers import Encoding, Tokenizer
 
+from niwaki.data.tokenizing import encode_batch
+
 MOST_POOR = 0.10  # share of words
 PIECES, SHORT, SHORT_IDEOGRAPHS = 4, 3.0, 1.0
 IDEOGRAPHS = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))  # with kana and Hangul
@@ -33,7 +35,7 @@ class Fit(NamedTuple):
 def fit(tokenizer: Tokenizer, texts: Sequence[str]) -> Fit:
     """Of a tokenizer that neither pads nor truncates."""
     unknown, words, poor = unknown_id(tokenizer), 0, []
-    for text, encoding in zip(texts, tokenizer.encode_batch(list(texts), add_special_tokens=False), strict=True):
+    for text, encoding in zip(texts, encode_batch(tokenizer, list(texts), add_special_tokens=False), strict=True):
         for places in _words(encoding):
             words += 1
             word = text[encoding.offsets[places[0]][0] : encoding.offsets[places[-1]][1]]
