@@ -1,6 +1,12 @@
-"""Damage to all that a run keeps: `python benchmarks/corruptions.py [corruptions] [clean loads]`.
+"""Damage to all that a run keeps: `python benchmarks/corruptions.py [read] [stored] [clean loads]`.
 
-Bits turned over, files cut short, removed or exchanged: in stages, training states, kept answers, measurements and the
+First what people read: runs and model folders outside of them (exports, copied stages, cascades) are corrupted, `read` times in all:
+edited scores, plans, measurements and reports, stages swapped, copied or gone, MANIFESTs missing or empty, files flipped, cut, zeroed,
+emptied or added. load, predict, eval and report then read each: they must name the damage with exit code 3 or say what they said before.
+
+Then what `niwaki run` goes on from, `stored` times:
+
+bits turned over, files cut short, removed or exchanged: in stages, training states, kept answers, measurements and the
 ledger of a run of the tests' recipe. Each is looked at as `niwaki run` does, finished models also as `niwaki predict` does:
 the damage must be named in one line, or what is read must be as before. Then runs go on from ten at once, and must end as one that was never damaged. Whole folders are
 looked at as often as is said: no alarm may be raised. Appends a record to results/corruptions.jsonl.
@@ -22,7 +28,7 @@ import torch
 from records import append, circumstances
 
 import tiny
-from reliability import aimed
+from reliability import aimed, run_damage
 from reliability.damage import KINDS, damaged, harm, subjects
 from reliability.same import differences
 from run import small
@@ -31,20 +37,38 @@ PARTS = {"stage": 4, "served": 4, "state": 3, "cache": 1, "measurement": 2, "led
 RUNS, AT_ONCE = 4, 10
 
 
-def main(count: int, clean: int) -> None:
+def main(read: int, count: int, clean: int) -> None:
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        record = measure(Path(folder), count, clean)
+        record = measure(Path(folder), read, count, clean)
     append("corruptions", {**record, **circumstances()})
     print(record)
-    sys.exit(1 if record["unseen"] or record["false_alarms"] or record["differing"] else 0)
+    wrong = record["unseen"] or record["false_alarms"] or record["differing"] or record["read"]["silent"]
+    sys.exit(1 if wrong else 0)
 
 
-def measure(folder: Path, count: int, clean: int) -> dict:
+def read_by_verbs(run: Path, rows: Path, place: Path, count: int) -> dict:
+    """Corruptions of every kind in turn, those of runs twice as often; how each ended, and those that were silent."""
+    tally, silent, began = Counter(), [], time.monotonic()
+    (place / "copies").mkdir()
+    sound = {one.kind: (one, one.answers()) for one in run_damage.subjects(run, rows, place)}
+    pairs = [(kind, damage) for kind, some in run_damage.KINDS.items() for damage in some * (2 if kind == "run" else 1)]
+    for number in range(count):
+        kind, damage = pairs[number % len(pairs)]
+        subject, before = sound[kind]
+        ending, wrong = run_damage.corrupted(subject, damage, random.Random(number), before, place / "copies")
+        tally[f"{kind}, {damage.__name__}, {ending}"] += 1
+        silent += [f"{kind} {damage.__name__} {number}: {one}" for one in wrong]
+    return {"corruptions": count, "tally": dict(tally), "silent": silent, "seconds": time.monotonic() - began}
+
+
+def measure(folder: Path, read: int, count: int, clean: int) -> dict:
     (model := folder / "model").mkdir()
     tiny.model("bert", ffn=256).save(model)
     recipe = small.write_recipe(folder, model, tiny.write_csv(folder / "rows.csv"), epochs=2, save=0.001)
     aimed.run_alone(recipe, folder / "alone", folder / "log")
+    run = shutil.copytree(folder / "alone", folder / "read" / "run")
+    read_of = read_by_verbs(run, folder / "rows.csv", folder / "read", read)
     began = time.monotonic()
     kept = subjects(shutil.copytree(folder / "alone", folder / "hit"), folder)
     draw, tally, unseen = random.Random(0), Counter(), []
@@ -61,7 +85,7 @@ def measure(folder: Path, count: int, clean: int) -> dict:
         part = draw.choices(list(PARTS), list(PARTS.values()))[0]
         alarms += bool(draw.choice(kept[part]).look().named)
     return {
-        "corruptions": count, "tally": dict(tally), "unseen": unseen, "clean_loads": clean, "false_alarms": alarms,
+        "read": read_of, "corruptions": count, "tally": dict(tally), "unseen": unseen, "clean_loads": clean, "false_alarms": alarms,
         **whole_runs(folder, recipe, draw), "seconds": time.monotonic() - began,
     }  # fmt: skip
 
@@ -83,4 +107,4 @@ def whole_runs(folder: Path, recipe: Path, draw: random.Random) -> dict:
 
 if __name__ == "__main__":
     given = [int(value) for value in sys.argv[1:]]
-    main(*(given + [1000, 200][len(given) :]))
+    main(*(given + [300, 300, 100][len(given) :]))

@@ -1,4 +1,4 @@
-"""kill -9 over a whole recipe, aimed and at random: `python benchmarks/kills.py [kills]`.
+"""kill -9 over a whole recipe, aimed and at random: `python benchmarks/kills.py [kills]` (100).
 
 The recipe of the tests (teacher, student that learns from kept answers, pruned, int8; a save after every step) is run
 once and left alone. Then it is run, killed, and started again by the same command, run after run, until there were
@@ -41,7 +41,7 @@ def main(kills: int) -> None:
 def measure(folder: Path, kills: int) -> dict:
     (model := folder / "model").mkdir()
     tiny.model("bert", ffn=256).save(model)
-    recipe = small.write_recipe(folder, model, tiny.write_csv(folder / "rows.csv"), save=0.001)
+    recipe = small.write_recipe(folder, model, tiny.write_csv(folder / "rows.csv"), epochs=1, save=0.001)
     whole = aimed.run_alone(recipe, folder / "alone", folder / "log")
     began, done, found = time.monotonic(), [], {"differing": [], "ledger": []}
     charges: Counter = Counter()
@@ -66,4 +66,4 @@ def measure(folder: Path, kills: int) -> dict:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)

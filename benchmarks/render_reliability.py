@@ -38,13 +38,28 @@ def kills(record: Record) -> str:
     )
 
 
-def corruptions(record: Record) -> str:
+def endings(tally: dict[str, int]) -> str:
+    """How many corruptions ended in each way, from counts by place, kind and ending."""
     ends = Counter()
-    for key, count in record["tally"].items():
+    for key, count in tally.items():
         ends[key.rpartition(" ")[2]] += count
-    told = ", ".join(f"{count} {end}" for end, count in ends.items())
+    return ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
+
+
+def read_by_verbs(record: Record) -> str:
+    read, hit = record["read"], Counter()
+    for key, count in record["read"]["tally"].items():
+        hit[key.partition(", ")[0]] += count
+    where = ", ".join(f"{count} of a {kind}" for kind, count in hit.items())
     return (
-        f"{record['corruptions']} corruptions: {told}; {record['false_alarms']} false alarms in {record['clean_loads']} clean loads; {record['whole_runs']} runs with "
+        f"{read['corruptions']} corruptions ({where}) read by load, predict, eval and report: {endings(read['tally']).replace('silent', 'silently changed')}; "
+        f"{len(read['silent'])} silent changes"
+    )
+
+
+def corruptions(record: Record) -> str:
+    return (
+        f"{record['corruptions']} corruptions: {endings(record['tally'])}; {record['false_alarms']} false alarms in {record['clean_loads']} clean loads; {record['whole_runs']} runs with "
         f"{record['damaged_at_once']} damaged files each ended with {len(record['differing'])} differences"
     )
 
@@ -106,13 +121,23 @@ def native_shapes(record: Record) -> str:
     )
 
 
+def verifying(record: Record) -> str:
+    sizes = ", ".join(
+        f"{one['megabytes']} MB in {one['seconds'] * 1000:.0f} ms ({one['low'] * 1000:.0f} to {one['high'] * 1000:.0f})"
+        for one in record["sizes"]
+    )
+    load = record["load"]
+    return f"{sizes}; loading MiniLM ({load['megabytes']:.0f} MB) in ONNX Runtime: {load['verified']:.2f} s, {load['unverified']:.2f} s without"
+
+
 def any_record(record: Record) -> bool:
     return True
 
 
 ROWS = (
-    ("kill -9 anywhere changes nothing", "python benchmarks/kills.py 200", "kills", lambda record: "places" in record, kills),
-    ("damage is named or harmless", "python benchmarks/corruptions.py", "corruptions", any_record, corruptions),
+    ("kill -9 anywhere changes nothing", "python benchmarks/kills.py", "kills", lambda record: "places" in record, kills),
+    ("reading a damaged run or model never changes an answer silently", "python benchmarks/corruptions.py", "corruptions", lambda record: "read" in record, read_by_verbs),
+    ("`niwaki run` goes on from damage", "python benchmarks/corruptions.py", "corruptions", any_record, corruptions),
     ("a failing disk loses nothing saved", "python benchmarks/faults.py", "faults", any_record, faults),
     ("a hostile file is refused", "python benchmarks/hostile.py", "hostile", any_record, hostile),
     ("a large bad data file is rejected", "python benchmarks/rejections.py", "rejections", any_record, rejections),
@@ -122,6 +147,7 @@ ROWS = (
     ),
     ("the native engine's answer depends on the text alone", "python benchmarks/native_shapes.py", "native_shapes", lambda record: record["shapes"] >= 1000, native_shapes),
     ("saving is cheap", "python benchmarks/saving.py", "saving", any_record, saving),
+    ("verifying a model when it is loaded is cheap", "python benchmarks/verifying.py", "verifying", any_record, verifying),
 )  # fmt: skip
 
 if __name__ == "__main__":
