@@ -19,6 +19,7 @@ from niwaki.core.files import committed
 from niwaki.core.sealed import refuse_changed
 from niwaki.engines import predictor
 from niwaki.engines.export import write_graph
+from niwaki.models.head import Head
 from niwaki.models.sources import load
 
 SIZES_MB = (20, 90, 400)
@@ -42,7 +43,7 @@ def of_size(place: Path, megabytes: int) -> dict:
 def of_model(place: Path) -> dict:
     """The embedded MiniLM, loaded by ONNX Runtime."""
     with committed(place / "minilm") as folder:
-        model = load("minilm")
+        model = load("minilm", Head(["negative", "positive"]))
         model.save(folder)
         write_graph(model, folder)
     check, times = predictor.refuse_changed, {"verified": [], "unverified": []}
