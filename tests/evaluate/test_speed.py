@@ -7,6 +7,7 @@ import pytest
 from meter.simulated import Machine
 from niwaki.evaluate import speed
 from niwaki.evaluate.speed import race
+from niwaki.meter import Reading
 from niwaki.meter.compare import LEVEL
 
 TRIALS = 100
@@ -72,3 +73,22 @@ def test_the_order_is_the_meters_turned_round_once(raced):
     _, taken = raced(Machine(0), rounds=6)
     whole = [name for name, count in taken if count == 16]
     assert whole == ["slow", "middle", "fast"] * 3 + ["fast", "middle", "slow"] * 3
+
+
+def test_the_ratio_of_energies_is_of_paired_rounds():
+    """A lap of 30 J beside each of 10 J, whatever both grow to."""
+    grown = [1.0, 2.0, 1.0, 4.0, 1.0, 1.0]
+    before, after = (speed.Laps(readings=[Reading(1.0, 1.0, joules * one) for one in grown]) for joules in (30.0, 10.0))
+    found = speed.energy_ratio(before, after)
+    assert found["value"] == pytest.approx(3) and found["low"] <= 3 <= found["high"] < 3.1
+    unknown = speed.Laps(readings=[*after.readings[1:], Reading(1.0, 1.0)])
+    assert speed.energy_ratio(before, unknown) is None
+
+
+def test_a_race_says_how_quiet_the_machine_was(raced):
+    result, _ = raced(Machine(0, noise=0.0, free=1e9))
+    assert result["conditions"]["spread"] == pytest.approx(0) and result["conditions"].keys() >= {
+        "load",
+        "steal",
+        "others",
+    }

@@ -34,6 +34,7 @@ def facts(*stages: dict[str, Any], baseline: float | None = None) -> dict[str, A
         "baseline": None if baseline is None else stage("TF-IDF", baseline),
         "comparisons": [],
         "ladder": [],
+        "race": None,
     }
 
 

@@ -21,7 +21,7 @@ FIGURES = {
 }
 STAGE = FIGURES | {
     *("finished", "key", "folder", "parent", "teachers", "methods", "training", "curve", "kept", "ratios"),
-    *("saves", "memory", "versions", "copy_of"),
+    *("saves", "memory", "versions", "copy_of", "loaded"),
     "parts",
 }
 TOP = {

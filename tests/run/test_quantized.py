@@ -124,6 +124,19 @@ def test_copies_are_scored_raced_and_smaller(made):
     assert [(stage["parent"], stage["training"]) for stage in (int8, low)] == [("teacher", None)] * 2
 
 
+def test_each_stage_is_timed_in_the_engine_that_load_picks(made):
+    report = json.loads((made / "report.json").read_text())
+    for stage in report["stages"]:
+        picked = niwaki.load(made, stage=stage["name"])
+        assert stage["loaded"]["engine"] == picked.engine and stage["engine"] == "onnx"
+        low, value, high = (
+            stage["loaded"]["ratios"][key] for key in ("throughput_low", "throughput", "throughput_high")
+        )
+        assert low <= value <= high and 0 <= stage["loaded"]["score"] <= 1
+    assert set(json.loads((made / "speed.json").read_text())["contenders"]) == {"reference", *(stage["name"] for stage in report["stages"])}  # fmt: skip
+    assert report["race"]["spread"] >= 0 and report["race"]["busy"] in (True, False)
+
+
 def test_a_copy_is_loaded_where_it_is_recommended_and_by_name(made, tmp_path):
     report = json.loads((made / "report.json").read_text())
     assert report["verdict"]["deploy"] in ("teacher-int8", "teacher-4bit")

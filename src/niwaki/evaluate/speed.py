@@ -10,6 +10,7 @@ import numpy as np
 
 from niwaki.core.log import progress
 from niwaki.core.seeds import numpy_generator
+from niwaki.evaluate.quiet import Watch
 from niwaki.meter import Reading, Window, meter
 from niwaki.meter.compare import interval, ratio, turn
 
@@ -34,11 +35,12 @@ def race(
     singles: int = SINGLES,
     window: Callable[[], Window] = meter,
 ) -> dict[str, Any]:
-    """Throughput with interval, latency percentiles, energy, and the ratio to `reference` from paired rounds."""
+    """Throughput with interval, latency percentiles, energy, the ratios to `reference` from paired rounds, and how quiet the machine was."""
     names, laps = list(contenders), {name: Laps() for name in contenders}
     for runner in contenders.values():  # warm up: caches, thread pools, memory
         runner(texts[: max(1, len(texts) // 8)])
     gc.collect()
+    watch = Watch()
     gc.freeze()  # what is there stays: collecting between laps then takes no time and none falls into a lap
     with progress("speed", rounds * len(contenders)) as update:
         for number in range(rounds):
@@ -46,8 +48,10 @@ def race(
                 _lap(contenders[names[which]], texts, singles, laps[names[which]], number, window())
                 update(number * len(names) + place + 1, names[which])
     gc.unfreeze()
+    conditions = watch.conditions(seconds(lap) for lap in laps.values())
     results = {name: _summary(lap, laps[reference], len(texts)) for name, lap in laps.items()}
-    return {"version": 1, "texts": len(texts), "rounds": rounds, "reference": reference, "contenders": results}
+    about = {"texts": len(texts), "rounds": rounds, "reference": reference, "conditions": conditions}
+    return {"version": 1, **about, "contenders": results}
 
 
 def _lap(runner: Runner, texts: Sequence[Any], singles: int, laps: Laps, number: int, window: Window) -> None:
@@ -62,6 +66,12 @@ def _lap(runner: Runner, texts: Sequence[Any], singles: int, laps: Laps, number:
         laps.latency_ms.append((time.perf_counter() - start) * 1e3)
 
 
+def energy_ratio(reference: Laps, laps: Laps) -> dict[str, float] | None:
+    """From paired rounds; None where the joules of a round are not known."""
+    before, after = ([reading.joules or 0.0 for reading in one.readings] for one in (reference, laps))
+    return asdict(ratio(before, after)) if min(*before, *after) > 0 else None
+
+
 def seconds(laps: Laps) -> list[float]:
     return [reading.seconds for reading in laps.readings]
 
@@ -73,6 +83,7 @@ def _summary(laps: Laps, reference: Laps, texts: int) -> dict[str, Any]:
         "throughput": asdict(interval(laps.per_second)),
         "latency_ms": {"p50": p50, "p95": p95, "p99": p99},
         "ratio": asdict(ratio(seconds(reference), seconds(laps))),
+        "energy_ratio": energy_ratio(reference, laps),
         "energy_per_1000": total.scaled(1000 / (texts * len(laps.readings))).to_dict(),
         "per_second": laps.per_second,
         "cpu_seconds_per_1000": [reading.cpu_seconds * 1000 / texts for reading in laps.readings],

@@ -46,3 +46,14 @@ def between(facts: Facts, a: str, b: str) -> Facts | None:
     """What is known of a against b; None where the two were not compared, or without an interval."""
     found = (pair for pair in facts["comparisons"] if (pair["a"], pair["b"]) == (a, b) and pair["shown"] is not None)
     return next(found, None)
+
+
+def kept_range(facts: Facts, stage: Facts, best: Facts) -> str:
+    """The range of the share of the best score that a stage keeps: from the paired comparison on the same test rows; without one
+    from the stage's own interval, which is wider."""
+    pair = between(facts, stage["name"], best["name"])
+    if pair:
+        low, high = (best["score"] + pair[end] for end in ("low", "high"))
+    else:
+        low, high = stage["score_low"], stage["score_high"]
+    return "" if low is None or high is None else f"{100 * low / best['score']:.1f}–{100 * high / best['score']:.1f} %"

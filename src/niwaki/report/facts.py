@@ -3,6 +3,7 @@
 from typing import Any
 
 from niwaki.report.comparisons import comparisons
+from niwaki.report.conditions import conditions
 from niwaki.report.curves import curve
 from niwaki.report.folder import Run, mapping, mappings, number
 from niwaki.report.ladder import ladder, without_transformer
@@ -12,6 +13,7 @@ from niwaki.report.worth import letters
 
 SCHEMA = 1
 REFERENCE = "reference"  # the race's name for the first stage's model as users run it today, eager, fp32
+PACE = ("throughput", "throughput_low", "throughput_high", "latency_ms")
 Facts = dict[str, Any]
 
 
@@ -26,7 +28,9 @@ def facts(run: Run) -> Facts:
     best = max((stage["score"] for stage in stages if stage["score"] is not None), default=None)
     for stage in stages:
         stage["kept"] = over(stage["score"], best)
-        stage["ratios"] = _ratios(stage, reference, mapping(contenders.get(stage["name"])))
+        contender = mapping(contenders.get(stage["name"]))
+        stage["ratios"] = _ratios(stage, reference, contender)
+        stage["loaded"] = _loaded(stage, reference, contender)
     return {
         "schema": SCHEMA,
         **_about(run),
@@ -38,10 +42,28 @@ def facts(run: Run) -> Facts:
         "ladder": rungs,
         "baselines_not_run": [str(reason) for reason in mapping(run.baseline.get("passed_over")).values()],
         "comparisons": comparisons(run.comparisons, metric, [item["name"] for item in stages + rungs]),
-        "race": {key: number(run.speed.get(key)) for key in ("texts", "rounds", "batch")} if run.speed else None,
+        "race": _race(run.speed) if run.speed else None,
         "spent": spent(run.ledger, [stage["name"] for stage in stages]),
         "reproduce": _reproduce(run, stages),
     }
+
+
+def _race(speed: Facts) -> Facts:
+    return {**{key: number(speed.get(key)) for key in ("texts", "rounds", "batch")}, **conditions(speed)}
+
+
+def _loaded(stage: Facts, reference: Facts, contender: Facts) -> Facts | None:
+    """The same figures in the engine that `niwaki.load` picked on the machine of the run; null where speed was not measured."""
+    if not contender:
+        return None
+    other = mapping(contender.get("loaded"))
+    if not other:
+        own = {key: stage[key] for key in ("engine", "score", *PACE, "energy", "ratios")}
+        return {**own, "energy": {key: stage["energy"][key] for key in ("per_1000", "label")}}
+    energy = _energy(reading(None), other)
+    figures = {**_pace(other), "energy": {key: energy[key] for key in ("per_1000", "label")}}
+    known = {"engine": _string(other.get("engine")), "score": number(other.get("score")), **figures}
+    return {**known, "ratios": _ratios({**stage, **figures}, reference, other)}
 
 
 def over(value: float | None, whole: float | None) -> float | None:
@@ -163,7 +185,7 @@ def _reference(first: Facts, contender: Facts, engine: str) -> Facts:
 
 def _ratios(stage: Facts, reference: Facts, contender: Facts) -> Facts:
     """How many times better than the reference: above 1 is smaller, faster, less."""
-    raced = mapping(contender.get("ratio"))
+    raced, energy = mapping(contender.get("ratio")), mapping(contender.get("energy_ratio"))
     return {
         "score": over(stage["score"], reference["score"]),
         **{key: over(reference[key], stage[key]) for key in ("bytes", "parameters", "flops")},
@@ -171,7 +193,10 @@ def _ratios(stage: Facts, reference: Facts, contender: Facts) -> Facts:
         "throughput_low": number(raced.get("low")),
         "throughput_high": number(raced.get("high")),
         "latency": over(reference["latency_ms"]["p50"], stage["latency_ms"]["p50"]),
-        "energy": over(reference["energy"]["per_1000"]["joules"], stage["energy"]["per_1000"]["joules"]),
+        "energy": number(energy.get("value"))
+        or over(reference["energy"]["per_1000"]["joules"], stage["energy"]["per_1000"]["joules"]),
+        "energy_low": number(energy.get("low")),
+        "energy_high": number(energy.get("high")),
     }
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from niwaki.report import figures
-from niwaki.report.comparisons import between
+from niwaki.report.comparisons import kept_range
 from niwaki.report.folder import number
+from niwaki.report.verdict import as_loaded
 
 Facts = dict[str, Any]
 INPUTS = {  # what the task answers → an input to predict; all else takes a text
@@ -106,28 +107,27 @@ def _quality(facts: Facts, chosen: Facts, best: Facts) -> Tile:
         figures.share(chosen["kept"]),
         f"of the best {name} kept",
         f"{figures.scored(metric, chosen)} instead of {figures.score(metric, best['score'])}",
-        _kept_range(facts, chosen, best),
+        kept_range(facts, chosen, best),
     )
 
 
-def _kept_range(facts: Facts, chosen: Facts, best: Facts) -> str:
-    """From the paired comparison on the same test rows; without one from the stage's own interval, which is wider."""
-    pair = between(facts, chosen["name"], best["name"])
-    if pair:
-        low, high = (best["score"] + pair[end] for end in ("low", "high"))
-    else:
-        low, high = chosen["score_low"], chosen["score_high"]
-    return "" if low is None or high is None else f"{100 * low / best['score']:.1f}–{100 * high / best['score']:.1f} %"
-
-
 def _savings(facts: Facts, chosen: Facts) -> list[Tile]:
-    reference = facts["reference"]
+    reference, loaded = facts["reference"], as_loaded(chosen)
     details = {
         "bytes": _instead(figures.megabytes, chosen["bytes"], reference["bytes"]),
-        "throughput": _instead(_texts, chosen["throughput"], reference["throughput"]),
-        "energy": f"{figures.energy_told(chosen['energy']['per_1000'])} per 1000 texts",
+        "throughput": _instead(_texts, loaded["throughput"], reference["throughput"]) + _portable(chosen),
+        "energy": f"{figures.energy_told(loaded['energy']['per_1000'])} per 1000 texts",
     }
-    return [tile for key in RATIOS if (tile := _ratio(chosen["ratios"], key, details[key]))]
+    return [tile for key in RATIOS if (tile := _ratio(loaded["ratios"], key, details[key]))]
+
+
+def _portable(chosen: Facts) -> str:
+    """The same in the portable engine, where `niwaki.load` picks another one."""
+    if as_loaded(chosen)["engine"] == chosen["engine"]:
+        return ""
+    ratios = chosen["ratios"]
+    ends = figures.ratio_range(ratios["throughput_low"], ratios["throughput_high"])
+    return f", in the {as_loaded(chosen)['engine']} engine; {_texts(chosen['throughput'])}, {figures.ratio(ratios['throughput'])}{f' ({ends})' if ends else ''}, in {chosen['engine']}"  # fmt: skip
 
 
 def _texts(value: float | None) -> str:
@@ -156,7 +156,7 @@ def _against(facts: Facts) -> str:
     measured = f", from {rounds} interleaved rounds" if rounds else ""
     return (
         f"Size, speed and energy are compared with {reference['stage']} in {reference['engine']} (eager, fp32). "
-        f"Ranges are 95 % intervals{measured}."
+        f"Ranges are 95 % intervals{measured}. Speed and energy are those of the engine that niwaki.load picks on the machine of this run."
     )
 
 

@@ -7,6 +7,7 @@ from markupsafe import Markup
 from niwaki.report import figures
 from niwaki.report.folder import mapping, number
 from niwaki.report.plots import pareto, training
+from niwaki.report.verdict import as_loaded
 
 Facts = dict[str, Any]
 Drawings = list[tuple[str, pareto.Drawing]]  # the same plot for wide and for narrow pages, by CSS class
@@ -16,7 +17,7 @@ def against_energy(facts: Facts) -> Drawings:
     """Score against energy per 1000 texts, or nothing where no contender's energy is known."""
 
     def cost(item: Facts) -> tuple[float | None, tuple[float, float] | None]:
-        used = item["energy"]["per_1000"]
+        used = as_loaded(item)["energy"]["per_1000"]
         return used["joules"], _pair(used["joules_low"], used["joules_high"])
 
     return _pareto(facts, pareto.Axis("energy per 1000 texts", _joules), cost)
@@ -26,7 +27,7 @@ def against_latency(facts: Facts) -> Drawings:
     """Score against median latency; the bar to the right reaches to the 95th percentile."""
 
     def cost(item: Facts) -> tuple[float | None, tuple[float, float] | None]:
-        times = item["latency_ms"]
+        times = as_loaded(item)["latency_ms"]
         return times["p50"], _pair(times["p50"], times["p95"])
 
     return _pareto(facts, pareto.Axis("median latency", lambda value: f"{value:g} ms"), cost)
@@ -107,13 +108,14 @@ def _kind(item: Facts, facts: Facts) -> str:
 
 
 def _tip(item: Facts, metric: str | None) -> str:
-    p50, p95 = (figures.milliseconds(item["latency_ms"][key]) for key in ("p50", "p95"))
+    loaded = as_loaded(item)
+    p50, p95 = (figures.milliseconds(loaded["latency_ms"][key]) for key in ("p50", "p95"))
     lines = [
-        item["name"],
+        item["name"] + (f" in the {loaded['engine']} engine" if loaded is not item else ""),
         f"{metric or 'score'} {figures.told(metric, item)}",
-        f"energy per 1000 texts {figures.energy_told(item['energy']['per_1000'])}",
+        f"energy per 1000 texts {figures.energy_told(loaded['energy']['per_1000'])}",
         f"latency p50 {p50}, p95 {p95}",
-        f"throughput {figures.rate(item['throughput'])}",
+        f"throughput {figures.rate(loaded['throughput'])}",
         f"size {figures.megabytes(item['bytes'])}",
     ]
     return "\n".join(line for line in lines if not line.endswith(figures.UNKNOWN))

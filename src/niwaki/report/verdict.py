@@ -3,7 +3,7 @@
 1. Only finished stages with a score take part, their quantized copies too. The best is the one with the highest score.
 2. A stage is good enough when its score is at least `keep` (97 %) of the best one's. The point estimate decides; where
    the low end of the stage's 95 % interval is below that line, a reason says that the test set is too small to be sure.
-3. Of those, the one with the least cost is deployed. Cost is the first of these that is known for all of them: energy
+3. Of those, the one with the least cost is deployed, as run by the engine that `niwaki.load` picks. Cost is the first of these that is known for all of them: energy
    per 1000 texts, time per text (1 ÷ throughput), median latency, bytes on disk. Costs within 5 % of the least are a
    tie, which the smallest file wins, then the higher score.
 4. Where a baseline without a transformer would do, or is better (`report/need.py`), the sentence says so.
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from niwaki.report import figures
-from niwaki.report.comparisons import between
+from niwaki.report.comparisons import between, kept_range
 from niwaki.report.need import fine_tuning, need
 
 KEEP = 0.97  # share of the best score that a stage must keep
@@ -25,14 +25,20 @@ Stage = dict[str, Any]
 Cost = Callable[[Stage], float | None]
 
 
+def as_loaded(stage: Stage) -> Stage:
+    """The figures of a stage in the engine that `niwaki.load` picks, else in the portable one."""
+    return stage.get("loaded") or stage
+
+
 def _time_per_text(stage: Stage) -> float | None:
-    return 1 / stage["throughput"] if stage["throughput"] else None
+    throughput = as_loaded(stage)["throughput"]
+    return 1 / throughput if throughput else None
 
 
 COSTS: dict[str, Cost] = {
-    "energy per 1000 texts": lambda stage: stage["energy"]["per_1000"]["joules"],
+    "energy per 1000 texts": lambda stage: as_loaded(stage)["energy"]["per_1000"]["joules"],
     "time per text": _time_per_text,
-    "median latency": lambda stage: stage["latency_ms"]["p50"],
+    "median latency": lambda stage: as_loaded(stage)["latency_ms"]["p50"],
     "bytes on disk": lambda stage: stage["bytes"],
 }
 
@@ -87,39 +93,60 @@ def cheapest(stages: list[Stage]) -> tuple[str | None, Stage]:
 
 def _sentence(facts: dict[str, Any], chosen: Stage, best: Stage, answer: dict[str, Any] | None) -> str:
     gains = _gains(chosen)
-    against = (
-        f" and, against {facts['reference']['stage']} in plain {facts['reference']['engine']}, {gains}" if gains else ""
-    )
-    stage = f"{chosen['name']}: {_quality(facts['metric'], chosen, best)}{against}."
+    against = f" and, against {_plain(facts)}, {gains}" if gains else ""
+    stage = f"{chosen['name']}: {_quality(facts, chosen, best)}{against}."
     needed, short = (answer["needed"], answer["short"]) if answer else ("", "")
     if needed in ("not shown", "no"):
         return f"{short}; if it must be a transformer, deploy {stage}"
     return f"Deploy {stage} {short}.".removesuffix(" .")
 
 
-def _quality(metric: str | None, chosen: Stage, best: Stage) -> str:
+def _plain(facts: dict[str, Any]) -> str:
+    """What the ratios are against, and whether they can be trusted."""
+    busy = " (measured on a busy machine)" if facts["race"] and facts["race"]["busy"] else ""
+    return f"{facts['reference']['stage']} in plain {facts['reference']['engine']}{busy}"
+
+
+def _quality(facts: dict[str, Any], chosen: Stage, best: Stage) -> str:
+    metric = facts["metric"]
     own = figures.score(metric, chosen["score"])
     if chosen is best:
         return f"it has the best {metric or 'score'}, {own}"
     both = f"{own} against {figures.score(metric, best['score'])}"
     if chosen["kept"] is None:
         return f"its {metric or 'score'} is as good as the best ({both})"
-    return f"it keeps {figures.share(chosen['kept'])} of the best {metric or 'score'} ({both})"
+    ends = f" ({kept_range(facts, chosen, best)})" if between(facts, chosen["name"], best["name"]) else ""
+    return f"it keeps {figures.share(chosen['kept'])}{ends} of the best {metric or 'score'} ({both})"
 
 
 def _gains(stage: Stage) -> str:
-    """What is really gained; a ratio at or below 1 is left to the table."""
+    """What is really gained, with ranges, in the engine that `niwaki.load` picks; a ratio at or below 1 is left to the table."""
     said = {
         "throughput": ("runs at {} the speed", 3),
         "energy": ("uses {} less energy", 2),
         "bytes": ("is {} smaller", 3),
     }
+    ratios = as_loaded(stage)["ratios"]
     gains = [
-        text.format(figures.ratio(value, digits))
+        text.format(_ranged(ratios, key, digits)) + (_portable(stage) if key == "throughput" else "")
         for key, (text, digits) in said.items()
-        if (value := stage["ratios"][key]) is not None and value >= TIE
+        if (value := ratios[key]) is not None and value >= TIE
     ]
     return gains[0] if len(gains) == 1 else ", ".join(gains[:-1]) + " and " + gains[-1] if gains else ""
+
+
+def _ranged(ratios: Stage, key: str, digits: int = 3) -> str:
+    """ "7.3× (7.0–7.6×)", without a range where none is known."""
+    ends = figures.ratio_range(ratios.get(f"{key}_low"), ratios.get(f"{key}_high"), digits)
+    return figures.ratio(ratios[key], digits) + (f" ({ends})" if ends else "")
+
+
+def _portable(stage: Stage) -> str:
+    """The speed in the portable engine, where `niwaki.load` picks another one."""
+    picked = as_loaded(stage)["engine"] if stage.get("loaded") else None
+    if picked is None or picked == stage["engine"]:
+        return ""
+    return f" in the {picked} engine, which niwaki.load picks ({stage['engine']}: {_ranged(stage['ratios'], 'throughput')})"
 
 
 def _reasons(
@@ -133,6 +160,7 @@ def _reasons(
         f"Good enough ({line}): {', '.join(stage['name'] for stage in enough)}.",
         _choice(chosen, enough, cost),
         *_doubts(facts, chosen, best, least),
+        _below_in_engine(facts["metric"], chosen, least),
         f"Lost too much to be considered: {', '.join(missed)}." if missed else "",
         f"Unfinished, and so not considered: {', '.join(facts['unfinished'])}." if facts["unfinished"] else "",
     ]
@@ -163,6 +191,14 @@ def _doubts(facts: dict[str, Any], chosen: Stage, best: Stage, least: float) -> 
     few = f"{rows:,} test rows are too few" if rows else "the test set is too small"
     below = f"The interval of {chosen['name']} reaches below that line: {few} to be sure of it."
     return [below if low < least else "", _over_baseline(facts, chosen, low)]
+
+
+def _below_in_engine(metric: str | None, chosen: Stage, least: float) -> str:
+    """The engine that is loaded rounds otherwise than the portable one that the scores are from."""
+    loaded = as_loaded(chosen)
+    if loaded is chosen or loaded["score"] is None or chosen["score"] < least or loaded["score"] >= least:
+        return ""
+    return f"In the {loaded['engine']} engine {chosen['name']} scores {figures.score(metric, loaded['score'])}, below that line; engine=\"{chosen['engine']}\" gives the score above."  # fmt: skip
 
 
 def _over_baseline(facts: dict[str, Any], chosen: Stage, low: float) -> str:

@@ -53,7 +53,7 @@ class Run:
         metric = (self.report.get("task") or {}).get("metric") or "score"
         rows = [["stage", metric, "MB", "texts/s"]]
         for stage in self.stages:
-            size, speed = (stage.get(key) or 0 for key in ("bytes", "throughput"))
+            size, speed = stage.get("bytes") or 0, (stage.get("loaded") or stage).get("throughput")
             if stage.get("score") is not None:
                 rows.append(
                     [stage["name"], f"{stage['score']:.4f}", f"{size / 1e6:.1f}", f"{speed:.0f}" if speed else "-"]

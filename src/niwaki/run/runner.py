@@ -31,8 +31,7 @@ from niwaki.run.recipe import Recipe, to_toml
 from niwaki.run.texts import cache_folder, refuse_cache
 from niwaki.train.loop import Interrupted
 
-RACE_TEXTS = 192  # the fastest model still takes the 50 ms that a lap should last
-BASELINES = 2  # raised when the same rows and model give other baselines
+BASELINES, RACE = 2, 2  # raised when baselines, or what is raced, change for the same inputs
 ON_DISK, IN_MEMORY = 8, 5  # times the weights while training: two states; weights, gradients, two moments and the best
 Stop = Callable[[], bool]
 
@@ -61,7 +60,7 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
         once(folder / "baseline.json", needs, lambda: run_baseline(plan, folder, ledger), ["baseline.npy"])
         stop_if_asked(should_stop)
         once(folder / "comparisons.json", needs, lambda: comparisons(plan, folder))
-        once(folder / "speed.json", needs, lambda: run_race(plan, folder, ledger))
+        once(folder / "speed.json", needs, lambda: measured_speed(plan, folder, ledger))
         name_uncounted(ledger, [stage.spec.name for stage in plan.stages])
         discard_unsound_report(folder)
         return report.write(folder)
@@ -78,7 +77,7 @@ def inputs(plan: Plan) -> dict[str, Any]:
     baselines = [BASELINES, plan.task.fingerprint(), digest_of(plan.model_folder), plan.recipe.vectors]
     stages = [stage.key for stage in plan.stages]
     every = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
-    return {"baseline.json": baselines, "comparisons.json": [baselines, every], "speed.json": stages}
+    return {"baseline.json": baselines, "comparisons.json": [baselines, every], "speed.json": [RACE, stages]}
 
 
 def discard_unsound_report(folder: Path) -> None:
@@ -186,23 +185,11 @@ def run_baseline(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
     return told
 
 
-def run_race(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
-    """All stages and the reference on the same texts, in turns."""
-    from niwaki.engines.predictor import Predictor
-    from niwaki.evaluate.reference import BATCH, Reference
-    from niwaki.evaluate.resident import resident_bytes
-    from niwaki.evaluate.speed import race
+def measured_speed(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
+    from niwaki.run.racing import run_race
 
-    texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
-    reference = Reference(folder / plan.stages[0].folder / "model", plan.task.max_tokens)
-    contenders: dict[str, Any] = {"reference": reference.values}
-    for stage in plan.stages:
-        contenders[stage.spec.name] = Predictor(folder / stage.folder / "model").values
     with ledger.begin(stage="race", what="speed", window=plan.recipe.meter.window()):
-        told = race(contenders, texts, reference="reference", window=plan.recipe.meter.window)
-        for stage in plan.stages:
-            told["contenders"][stage.spec.name]["memory"] = resident_bytes(folder / stage.folder / "model")
-    return told | {"batch": BATCH, "description": reference.description}
+        return run_race(plan, folder)
 
 
 def quiet_libraries() -> None:
