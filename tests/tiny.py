@@ -186,6 +186,11 @@ def written(count: int, seed: int = 0) -> Ragged:
     return writer.done()
 
 
+def real(values: torch.Tensor, given: Batch) -> torch.Tensor:
+    """Logits with zeros for padding, where there are some for every token: what is computed there means nothing."""
+    return values * given.mask[..., None] if values.shape[:2] == given.mask.shape else values
+
+
 @torch.no_grad()
 def logits(of: Model, given: Batch) -> torch.Tensor:
     """What transformers' own forward pass gives."""

@@ -173,7 +173,7 @@ def sensitivity(
     feed = Feed(encode_for(loaded, chosen, "validation"), loaded, torch.device("cpu"))
     some = range(min(rows, len(feed.features)))
     batches = [feed.batch(some[first : first + 32]) for first in range(0, len(some), 32)]
-    found = measure(loaded, batches, lambda one, batch: chosen.loss(forward(one.network, one.anatomy, batch).logits, batch))  # fmt: skip
+    found = measure(loaded, batches, lambda one, batch: chosen.loss(forward(one.anatomy, batch).logits, batch))  # fmt: skip
     return {"model": str(folder), "task": chosen.name, "rows": len(some), **found}
 
 

@@ -97,7 +97,7 @@ for folder in map(Path, sys.argv[3:]):
     ids, mask = rows.ids.padded(numpy.arange(len(texts)), 0)
     inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask.astype(numpy.int64))}
     with torch.no_grad():
-        logits = forward(model.network, model.anatomy, Batch(inputs, None, None)).logits.numpy()
+        logits = forward(model.anatomy, Batch(inputs, None, None)).logits.numpy()
     native = Predictor(folder, "native").logits(rows) if best() else logits
     numpy.savez(Path(sys.argv[2]) / f"{folder.parent.name}.npz", torch=logits, onnx=predictor.logits(rows), native=native)
 """

@@ -114,8 +114,8 @@ def test_what_is_saved_loads_to_equal_outputs_and_knows_its_answers(chain, tmp_p
     model.save(tmp_path)
     again = load_folder(tmp_path)
     batch = tiny.batch(model, pairs=True)
-    logits = forward(model.network, model.anatomy, batch).logits
-    assert torch.equal(forward(again.network, again.anatomy, batch).logits, logits) and torch.isfinite(logits).all()
+    logits = forward(model.anatomy, batch).logits
+    assert torch.equal(forward(again.anatomy, batch).logits, logits) and torch.isfinite(logits).all()
     assert model.labels == again.labels == plan.task.labels
     assert model.anatomy.head == plan.task.head.architecture
     kept = again.network.config.niwaki_answer

@@ -73,7 +73,7 @@ def fresh(of="bert", layers=3):
 
 
 def loss(model, batch):
-    logits = forward(model.network, model.anatomy, batch).logits
+    logits = forward(model.anatomy, batch).logits
     return functional.cross_entropy(logits.flatten(0, 1), batch.targets.flatten().long(), ignore_index=-100)
 
 
@@ -90,7 +90,7 @@ def context(of, layers=3):
 
     @torch.no_grad()
     def says(batch):
-        return forward(teacher.network, teacher.anatomy, batch, frozenset({"hidden", "scores", "states"}))
+        return forward(teacher.anatomy, batch, frozenset({"hidden", "scores", "queries", "keys", "values", "decoder_hidden"}))
 
     return Context(0, says, teacher, batches, loss, soft, lambda: TEXTS)
 
@@ -117,7 +117,7 @@ def train(model, methods, given):
     optimizer = torch.optim.SGD([*model.network.parameters(), *helpers], lr=1e-3)
     for progress in (0.5, 1.0):
         batch = batches(model)[0]
-        outputs = forward(model.network, model.anatomy, batch, frozenset().union(*(method.needs for method in methods)))
+        outputs = forward(model.anatomy, batch, frozenset().union(*(method.needs for method in methods)))
         total = loss(model, batch)
         for method in methods:
             method.asks(model, given.teacher_model)
@@ -191,7 +191,7 @@ for folder in map(Path, sys.argv[2:]):
     model = load_folder(folder)
     given = {**inputs, "input_ids": inputs["input_ids"] % model.anatomy.tokens.num_embeddings}
     with torch.no_grad():
-        numpy.save(folder / "again.npy", forward(model.network, model.anatomy, Batch(given, None, None)).logits.numpy())
+        numpy.save(folder / "again.npy", forward(model.anatomy, Batch(given, None, None)).logits.numpy())
 """
 
 

@@ -21,7 +21,8 @@ from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.methods.prune.magnitude import Magnitude
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
-from niwaki.models.forward import HIDDEN, Batch, Outputs, forward
+from niwaki.models.encoder import DECODER_HIDDEN
+from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.soft import soft_cross_entropy
 from niwaki.train.loop import ripe_of
 
@@ -102,7 +103,7 @@ def test_tinybert_total_by_hand():
 
 def states(*values):
     """Of a decoder of width 1 on one text of two pieces, the second padding: the embedding's output, then those of its layers."""
-    return Outputs(torch.zeros(1, 2, 5), written=tuple(torch.tensor([[[value], [99.0 * value]]]) for value in values))
+    return Outputs(torch.zeros(1, 2, 5), decoder_hidden=tuple(torch.tensor([[[value], [99.0 * value]]]) for value in values))
 
 
 def writer(layers):
@@ -122,10 +123,10 @@ def test_decoded_total_by_hand():
 def test_what_a_decoder_makes_layer_by_layer_ends_in_its_logits():
     model = writer(3)
     batch = tiny.batch(model)
-    found = forward(model.network, model.anatomy, batch, frozenset({HIDDEN}))
-    assert len(found.written) == 4 and torch.equal(model.anatomy.scores(found.written[-1]), found.logits)
-    assert torch.equal(found.written[0], model.network.decoder.embed(batch.inputs["decoder_input_ids"]))
-    assert not forward(model.network, model.anatomy, batch).written
+    found = forward(model.anatomy, batch, frozenset({DECODER_HIDDEN}))
+    assert len(found.decoder_hidden) == 4 and torch.equal(model.anatomy.scores(found.decoder_hidden[-1]), found.logits)
+    assert torch.equal(found.decoder_hidden[0], model.network.decoder.embed(batch.inputs["decoder_input_ids"]))
+    assert not forward(model.anatomy, batch).decoder_hidden
 
 
 def test_decoded_refuses_what_cannot_be_compared():

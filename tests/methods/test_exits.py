@@ -11,7 +11,8 @@ from niwaki.meter.ledger import Ledger
 from niwaki.methods._method import Context
 from niwaki.methods.distill.exits import Exits
 from niwaki.models.edits.layers import Layers
-from niwaki.models.forward import HIDDEN, Batch, Outputs, forward
+from niwaki.models.encoder import HIDDEN
+from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.lean import Stretch
 from niwaki.models.model import load_folder
 from niwaki.run import cascade as making
@@ -38,7 +39,7 @@ def test_the_loss_by_hand(taught):
     context = Context(0, (lambda batch: Outputs(teacher)) if taught else None, None, None, None, apart, None)
     method = Exits(after=[1, 3], weight=0.5, temperature=2.0)
     method.prepare(model, context)
-    outputs = forward(model.network, model.anatomy, batch, frozenset({HIDDEN}))
+    outputs = forward(model.anatomy, batch, frozenset({HIDDEN}))
     found = method.loss(model, batch, outputs, torch.tensor(8.0), context)
     ids, mask = batch.inputs["input_ids"], batch.mask
     at_exits = [Stretch(model.network, model.anatomy, 0, depth, begins=True)(ids, mask)[0] for depth in (1, 3)]
@@ -55,7 +56,7 @@ def test_without_a_teacher_the_end_is_not_pulled_to_the_exits():
     context = Context(0, None, None, None, None, apart, None)
     method = Exits(after=[1])
     method.prepare(model, context)
-    outputs = forward(model.network, model.anatomy, a_batch(model), frozenset({HIDDEN}))
+    outputs = forward(model.anatomy, a_batch(model), frozenset({HIDDEN}))
     method.loss(model, a_batch(model), outputs, torch.tensor(0.0), context).backward()
     last = model.anatomy.layers[-1].module
     assert all(parameter.grad is None for parameter in last.parameters())

@@ -261,14 +261,14 @@ def test_a_bare_encoder_takes_any_head_and_keeps_every_weight(bare, architecture
     model = load_folder(folder, Head(names, architecture, {"kind": "tags"}, "single_label_classification"))
     assert (model.anatomy.head, model.labels) == (architecture, names)
     batch = tiny.batch(model, pairs=True)
-    logits = forward(model.network, model.anatomy, batch).logits
+    logits = forward(model.anatomy, batch).logits
     assert logits.shape == ((6, *batch.mask.shape[1:], len(names)) if model.anatomy.per_token else (6, len(names)))
     arguments = {**batch.inputs, "output_hidden_states": True}
     last, wanted = (of.network(**arguments).hidden_states[-1] for of in (model, whole))
     torch.testing.assert_close(last, wanted, atol=1e-6, rtol=0)
     model.save(tmp_path)
     again = load_folder(tmp_path)
-    assert torch.equal(forward(again.network, again.anatomy, batch).logits, logits)
+    assert torch.equal(forward(again.anatomy, batch).logits, logits)
 
 
 def test_a_bare_encoder_has_no_head_unless_one_is_asked_for(bare):

@@ -17,8 +17,9 @@ from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.edits.width import Width
+from niwaki.models.encoder import HIDDEN
 from niwaki.models.forms.int8 import Int8Embedding
-from niwaki.models.forward import HIDDEN, Batch, forward
+from niwaki.models.forward import Batch, forward
 from niwaki.models.head import Head
 from niwaki.models.importance import gates, importance
 from niwaki.models.lean import Lean
@@ -38,7 +39,7 @@ def model(request):
 
 @torch.no_grad()
 def logits(model, batch):
-    return forward(model.network.eval(), model.anatomy, batch).logits
+    return forward(model.anatomy, batch).logits
 
 
 def alone(batch, number):
@@ -74,7 +75,7 @@ def test_lean_is_what_trains_and_hidden_states_are_shown(model):
     batch = tiny.batch(model, pairs=True)
     lean = Lean(model.network.eval(), model.anatomy)(batch.inputs["input_ids"], batch.mask.float(), None)
     assert torch.equal(lean, logits(model, batch))
-    hidden = forward(model.network, model.anatomy, batch, frozenset({HIDDEN})).hidden
+    hidden = forward(model.anatomy, batch, frozenset({HIDDEN})).hidden
     assert len(hidden) == 2 and all(state.shape[:2] == batch.mask.shape for state in hidden)
 
 
@@ -193,7 +194,7 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
     inputs = {name: torch.from_numpy(value) for name, value in numpy.load(folder / "inputs.npz").items()}
     model = load_folder(folder)
     with torch.no_grad():
-        numpy.save(folder / "again.npy", forward(model.network, model.anatomy, Batch(inputs, None, None)).logits.numpy())
+        numpy.save(folder / "again.npy", forward(model.anatomy, Batch(inputs, None, None)).logits.numpy())
 """
 
 

@@ -24,7 +24,8 @@ from niwaki.models.edits.narrow import Narrow
 from niwaki.models.edits.share import Share
 from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.edits.width import Width
-from niwaki.models.forward import HIDDEN, SCORES, Batch, forward
+from niwaki.models.encoder import DECODER_HIDDEN, HIDDEN, SCORES
+from niwaki.models.forward import Batch, forward
 from niwaki.models.head import Head
 from niwaki.models.model import load_folder
 from niwaki.models.pieces import own_pieces
@@ -126,16 +127,17 @@ def test_what_is_trained_is_transformers_own_network(family, model, given):
 @torch.no_grad()
 def test_recorded_scores_and_hidden_states_are_the_encoders(model, given):
     batch = Batch(given, torch.zeros(0), torch.zeros(0))
-    found = forward(model.network, model.anatomy, batch, frozenset({SCORES, HIDDEN}))
+    found = forward(model.anatomy, batch, frozenset({SCORES, HIDDEN, DECODER_HIDDEN}))
     wanted = model.network(**given, output_attentions=True, output_hidden_states=True)
     bias = model.anatomy.position_bias(found.hidden[0])
     assert len(found.scores) == len(wanted.encoder_attentions) == 2
     for scores, attention in zip(found.scores, wanted.encoder_attentions, strict=True):
         masked = scores + (0 if bias is None else bias) - 1e9 * (1 - batch.mask[:, None, None, :].float())
-        same(masked.softmax(-1), attention)
-    assert len(found.written) == 1 + len(model.anatomy.units) and {one.shape[:2] for one in found.written} == {
-        given["decoder_input_ids"].shape
-    }
+        rows = batch.mask.bool()[:, None].expand(-1, attention.shape[1], -1)  # what padding attends to means nothing
+        same(masked.softmax(-1)[rows], attention[rows])
+    assert len(found.decoder_hidden) == 1 + len(model.anatomy.units) and {
+        one.shape[:2] for one in found.decoder_hidden
+    } == {given["decoder_input_ids"].shape}
 
 
 def test_the_anatomy_finds_every_matrix_and_table_once(model):

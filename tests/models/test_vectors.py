@@ -6,7 +6,8 @@ from tokenizers import Tokenizer
 
 import tiny
 from niwaki.models.edits.int8 import Int8
-from niwaki.models.forward import HIDDEN, Batch, forward
+from niwaki.models.encoder import HIDDEN
+from niwaki.models.forward import Batch, forward
 from niwaki.models.tokens import trimmed
 from niwaki.models.vectors import bare, evened, pieces_for, read_vectors, reduced, table_vectors, vectors_for
 
@@ -43,7 +44,7 @@ def test_read_vectors_are_the_means_of_each_reading_alone(family):
     for row, found in zip([[7], [8, 9, 10]], read_vectors(model, [[7], [8, 9, 10]]), strict=True):
         ids = torch.tensor([[cls, *row, sep]])
         batch = Batch({"input_ids": ids, "attention_mask": torch.ones_like(ids)}, ids, ids)
-        last = forward(model.network, model.anatomy, batch, frozenset({HIDDEN})).hidden[-1]
+        last = forward(model.anatomy, batch, frozenset({HIDDEN})).hidden[-1]
         torch.testing.assert_close(found, last[0].mean(dim=0), atol=1e-5, rtol=0)
 
 

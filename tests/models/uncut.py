@@ -20,8 +20,11 @@ from niwaki.models.places import once_each
 def expected(model: Model, edit: object, batch: Batch) -> Tensor:
     """Logits of the uncut model with what `edit` takes away switched off. Token ids of the batch are the uncut model's."""
     whole = copy.deepcopy(model)
+    anatomy = whole.anatomy
     SWITCH_OFF[type(edit)](whole, edit)
-    return forward(whole.network.eval(), whole.anatomy, batch).logits
+    if isinstance(edit, Layers) and len(anatomy.layers) == len(anatomy.order):  # the others are never run
+        anatomy.__class__ = type("Fewer", (type(anatomy),), {"order": edit.keep})
+    return forward(anatomy, batch).logits
 
 
 def without_heads(whole: Model, edit: Heads) -> None:
@@ -41,13 +44,6 @@ def without_layers(whole: Model, edit: Layers) -> None:
         whole.network.config.num_hidden_layers = anatomy.trunk.config.num_hidden_layers = len(edit.keep)
         return
     assert edit.keep == sorted(edit.keep)
-    for number, layer in enumerate(anatomy.layers):
-        if number not in edit.keep:
-            layer.module.register_forward_hook(pass_through)
-
-
-def pass_through(module: nn.Module, args: tuple, output: object) -> object:
-    return (args[0], *output[1:]) if isinstance(output, tuple) else args[0]
 
 
 def without_columns(whole: Model, edit: Width) -> None:

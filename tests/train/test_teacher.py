@@ -11,10 +11,10 @@ import tiny
 from contracts import made
 from niwaki.answers.label import Label
 from niwaki.core.settings import check
-from niwaki.methods.distill.relations import STATES_COMPARED
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.forward import HIDDEN, SCORES, STATES, forward
+from niwaki.models.encoder import HIDDEN, SCORES, STATES
+from niwaki.models.forward import forward
 from niwaki.models.insides import named, numbers
 from niwaki.models.tokens import trimmed, used_pieces
 from niwaki.tasks import TASKS
@@ -24,7 +24,7 @@ from niwaki.train.feed import Feed, encode_for
 from niwaki.train.kept import Kept, blocks
 
 CPU = torch.device("cpu")
-EVERYTHING = named("hidden", [0, 1, 3]) | named("scores", [0, 2]) | frozenset().union(*(named(what, [1]) for what in STATES_COMPARED))  # fmt: skip
+EVERYTHING = named("hidden", [0, 1, 3]) | named("scores", [0, 2]) | frozenset().union(*(named(what, [1]) for what in STATES))  # fmt: skip
 
 
 def feed_of(model, count=40):
@@ -51,7 +51,7 @@ def test_the_insides_are_those_of_the_training_network(family):
     feed = feed_of(model)
     batch = feed.batch([3, 1, 7])
     with torch.no_grad():
-        own = forward(model.network, model.anatomy, batch, frozenset({HIDDEN, SCORES, STATES}))
+        own = forward(model.anatomy, batch, frozenset({HIDDEN, SCORES, *STATES}))
     said = teaching.teacher(model, feed, EVERYTHING)(batch)
     real = batch.mask.bool()
     torch.testing.assert_close(said.logits, own.logits, atol=1e-4, rtol=1e-4)
@@ -69,7 +69,7 @@ def test_a_packed_teacher_shows_its_insides_too():
     batch = feed_of(model).batch([0, 2])
     said = teaching.teacher(model, feed_of(model), named("hidden", [3]))(batch)
     with torch.no_grad():
-        own = forward(model.network, model.anatomy, batch, frozenset({HIDDEN}))
+        own = forward(model.anatomy, batch, frozenset({HIDDEN}))
     real = batch.mask.bool()
     assert (said.hidden[3][real] - own.hidden[3][real]).abs().max() < 0.3  # integers differ more than rounding
 
@@ -118,9 +118,9 @@ def test_answers_for_tokens_and_groups_are_what_the_network_says(task, tmp_path)
     for rows in ([3, 1, 7], [0], list(range(len(feed.features)))):
         batch = feed.batch(rows)
         with torch.no_grad():
-            live = forward(model.network, model.anatomy, batch).logits
+            live = forward(model.anatomy, batch).logits
         real = batch.mask.bool() if task.kind.per_token else slice(None)
-        own = forward(student.network, student.anatomy, batch).logits
+        own = forward(student.anatomy, batch).logits
         losses = [task.soft_loss(own, live, batch, 2.0).item()]
         for one in (answering, alone):
             said = one(batch).logits

@@ -51,5 +51,10 @@ class Reference:
         anatomy, mask = self.model.anatomy, given["attention_mask"]
         if isinstance(self.kind, Text):
             return written(anatomy, given["input_ids"], mask, given.get("token_type_ids"), self.kind.search)
-        found = forward(self.model.network, anatomy, Batch(given, NOTHING, NOTHING)).logits
+        if not anatomy.in_transformers:
+            found = forward(anatomy, Batch(given, NOTHING, NOTHING)).logits
+        else:
+            outputs = self.model.network(**given)
+            spans = "start_logits" in outputs  # transformers gives the two logits of a span apart
+            found = torch.stack([outputs.start_logits, outputs.end_logits], -1) if spans else outputs.logits
         return (found[mask.bool()] if self.kind.per_token else found).numpy()

@@ -3,7 +3,7 @@
 A family is one file in `families/`, named as transformers names the `model_type`: mostly paths, a few lines of code.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from torch import Tensor, nn
@@ -12,8 +12,10 @@ from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused
 from niwaki.models.block import Block
 from niwaki.models.decoding import Pair, Unit
+from niwaki.models.encoder import HIDDEN, Layout, Record, encode
 from niwaki.models.forms.silent import Silent
-from niwaki.models.layer import MATRICES, Layer, add_bias, ignored, run_layer
+from niwaki.models.layer import MATRICES, Layer
+from niwaki.models.layout import Packed, padded
 from niwaki.models.places import leaves
 
 Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
@@ -37,6 +39,10 @@ class Anatomy:
     activation: ClassVar[str]
     ffn_out: ClassVar[str]
     ffn_norm: ClassVar[str]
+    attention_dropout: ClassVar[str] = ""  # where the rates are: of attention weights,
+    out_dropout: ClassVar[str] = ""  # behind the attention's output matrix,
+    inner_dropout: ClassVar[str] = ""  # behind the activation of the feed-forward block,
+    ffn_dropout: ClassVar[str] = ""  # and behind that block
 
     token_table: ClassVar[str] = "embeddings.word_embeddings"  # relative to the body, as the next three
     other_tables: ClassVar[tuple[str, ...]] = ("embeddings.position_embeddings", "embeddings.token_type_embeddings")
@@ -233,21 +239,34 @@ class Anatomy:
             else hidden
         )
 
-    def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
-        """The lean forward pass: (batch, tokens) each to logits (batch, labels), or (batch, tokens, labels)."""
-        hidden = self.stretch(self.embed(ids, types), mask, 0, len(self.order), self.per_token)
-        return self.answer(hidden)
+    def run(self, inputs: Mapping[str, Tensor], record: Record) -> Tensor:
+        """The network on a batch of padded arrays, computing on real tokens only: logits (batch, labels), or
+        (batch, tokens, labels). Fills the lists of `record` (`models/encoder.py`)."""
+        hidden = self.embed(inputs["input_ids"], inputs.get("token_type_ids"))
+        return self.from_embedded(hidden, Packed(inputs["attention_mask"]), record)
 
-    def stretch(self, hidden: Tensor, mask: Tensor, first: int, last: int, every: bool) -> Tensor:
-        """Hidden states (batch, tokens, width) through the layers from depth `first` to `last`; behind the last one of all tokens
-        (`every`), or of the first alone."""
-        scores = ignored(mask, hidden)
-        bias = self.position_bias(hidden)
-        layers, order = self.layers, self.order
-        for depth in range(first, last):
-            layer, rows = layers[order[depth]], slice(None) if every or depth < last - 1 else slice(0, 1)
-            hidden = run_layer(layer, hidden, add_bias(scores, bias, layer, rows), rows)
-        return hidden
+    def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
+        """The same with padding, as it is exported."""
+        hidden = self.embed(ids, types)
+        return self.from_embedded(hidden, padded(mask, hidden), {})
+
+    def from_embedded(self, hidden: Tensor, layout: Layout, record: Record) -> Tensor:
+        """The embedding's output (batch, tokens, width) to logits."""
+        if HIDDEN in record:
+            record[HIDDEN].append(hidden)
+        layers, every = self.layers, self.per_token or bool(record)
+        run = [layers[number] for number in self.order]
+        rows = encode(run, layout.pack(hidden), layout, self.position_bias(hidden), every, record)
+        if self.per_token:
+            return layout.unpack(self.answer(rows))
+        return self.answer(layout.by_sequence(layout.first(rows) if every else rows))
+
+    def layer_range(self, hidden: Tensor, mask: Tensor, first: int, last: int, every: bool) -> Tensor:
+        """Padded hidden states (batch, tokens, width) through the layers from depth `first` to `last`; behind the last one
+        of all tokens (`every`), or of the first alone."""
+        layers, bias = self.layers, self.position_bias(hidden)
+        run = [layers[number] for number in self.order[first:last]]
+        return encode(run, hidden, padded(mask, hidden), bias, every, {}) if run else hidden
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:
         """What the family adds to all attention scores, (1 or batch, heads, tokens, tokens), or None."""
@@ -304,8 +323,11 @@ class Anatomy:
         return "qa_outputs" if self.head == "QuestionAnswering" else "classifier"
 
     def answer(self, hidden: Tensor) -> Tensor:
-        """Hidden states to logits: (batch, tokens, labels), or (batch, labels) from the first token's."""
-        return self.network.get_submodule(self.head_final)(hidden) if self.per_token else self.classify(hidden)
+        """Hidden states to logits: (…, labels) from (…, width), or (batch, labels) from the first token's."""
+        if not self.per_token:
+            return self.classify(hidden)
+        dropout = getattr(self.network, "dropout", None)  # some heads have one
+        return self.network.get_submodule(self.head_final)(hidden if dropout is None else dropout(hidden))
 
     def classify(self, hidden: Tensor) -> Tensor:
         """A head for whole texts: hidden states that begin with the first token's (batch, ≥1, width) to (batch, labels)."""

@@ -11,12 +11,10 @@ from torch import Tensor
 
 from niwaki.models.layer import (
     OUT_OF_REACH,
-    Drop,
     Layer,
     at_heads,
     attended,
     fed,
-    kept,
     keys_and_values,
     read_by,
     reads,
@@ -35,7 +33,7 @@ def remembered(units: Sequence[Unit], memory: Tensor) -> list[Pair]:
 
 def decoded(
     units: Sequence[Unit], hidden: Tensor, memory: Sequence[Pair], unread: Tensor, past: Sequence[Pair] | None = None,
-    drop: Drop = kept, bias: Tensor | None = None, passed: list[Tensor] | None = None,
+    bias: Tensor | None = None, passed: list[Tensor] | None = None,
 ) -> tuple[Tensor, list[Pair]]:  # fmt: skip
     """(texts, rows, width) through all layers, and the keys and values of what is written by then. Rows are all tokens of what was
     written for a text, or, where there is a past, hypotheses of it, each one token further: they read the same text (but for
@@ -45,30 +43,30 @@ def decoded(
     now: list[Pair] = []
     seen, before = iter(memory), None if past is None else iter(past)
     for own, other in units:
-        hidden = attended(own, hidden, partial(_of_written, own, hidden, before, now, bias, drop), drop)
-        hidden = attended(other, hidden, partial(_of_read, other, hidden, seen, unread, drop), drop)
-        hidden = fed(other, hidden, drop)
+        hidden = attended(own, hidden, partial(_of_written, own, hidden, before, now, bias))
+        hidden = attended(other, hidden, partial(_of_read, other, hidden, seen, unread))
+        hidden = fed(other, hidden)
         if passed is not None:
             passed.append(hidden)
     return hidden, now
 
 
 def _of_written(
-    layer: Layer, rows: Tensor, before: Iterator[Pair] | None, now: list[Pair], bias: Tensor | None, drop: Drop
+    layer: Layer, rows: Tensor, before: Iterator[Pair] | None, now: list[Pair], bias: Tensor | None
 ) -> Tensor:
     """What the rows (texts, rows, width) read of what was written; its keys and values go to the end of `now`."""
     rows = layer.before("attention_norm", rows)
     scores = None if bias is None else at_heads(bias, layer)
     if before is None:
         now.append(keys_and_values(layer, rows))
-        return read_by(layer, rows, *now[-1], causal(rows) if scores is None else causal(rows) + scores, drop)
+        return read_by(layer, rows, *now[-1], causal(rows) if scores is None else causal(rows) + scores)
     alone = rows.reshape(-1, 1, rows.shape[-1])
     now.append(_longer(next(before), keys_and_values(layer, alone)))
-    return read_by(layer, alone, *now[-1], scores, drop).reshape(*rows.shape[:2], -1)
+    return read_by(layer, alone, *now[-1], scores).reshape(*rows.shape[:2], -1)
 
 
-def _of_read(layer: Layer, rows: Tensor, memory: Iterator[Pair], unread: Tensor, drop: Drop) -> Tensor:
-    return read_by(layer, layer.before("attention_norm", rows), *next(memory), unread, drop)
+def _of_read(layer: Layer, rows: Tensor, memory: Iterator[Pair], unread: Tensor) -> Tensor:
+    return read_by(layer, layer.before("attention_norm", rows), *next(memory), unread)
 
 
 def prefixed(

@@ -9,9 +9,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.forms.silent import Silent
-from niwaki.models.forward import PARTS, recording, scores_of
-from niwaki.models.layer import add_bias, ignored, run_layer
+from niwaki.models.encoder import Record
+from niwaki.models.layout import padded
 
 LOGITS = "logits"
 
@@ -28,20 +27,11 @@ class Insides(nn.Module):
         self.network, self.anatomy, self.names = network, anatomy, names
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, ...]:
-        anatomy, layers = self.anatomy, self.anatomy.layers
-        hidden = [anatomy.embed(ids, types)]  # each (batch, tokens, width)
-        unread = ignored(mask, hidden[0])
-        bias = anatomy.position_bias(hidden[0])
-        with recording(anatomy) as states:
-            for number in anatomy.order:
-                if isinstance(layers[number].part("out"), Silent):  # its attention is not run, and may be asked for
-                    for part in PARTS:
-                        layers[number].part(part)(hidden[-1])
-                scores = add_bias(unread, bias, layers[number], slice(None))
-                hidden.append(run_layer(layers[number], hidden[-1], scores, slice(None)))
-        found = {**states, "hidden": hidden, "scores": scores_of(anatomy, states)}
-        asked = [name.split(".") for name in self.names]
-        return anatomy.answer(hidden[-1]), *(found[what][int(depth)] for what, depth in asked)
+        named = [name.split(".") for name in self.names]
+        record: Record = {what: [] for what, _ in named}
+        hidden = self.anatomy.embed(ids, types)
+        logits = self.anatomy.from_embedded(hidden, padded(mask, hidden), record)
+        return logits, *(record[what][int(depth)] for what, depth in named)
 
 
 def numbers(anatomy: Anatomy, name: str, lengths: np.ndarray) -> np.ndarray:

@@ -1,23 +1,18 @@
 """One layer, or one of a decoder's attentions with what lies behind it: its parts by role, and what it does with hidden states."""
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from niwaki.models.forms.silent import Silent
 
 MATRICES = ("query", "key", "value", "out", "ffn_in", "ffn_out")
 PARTS = (*MATRICES, "attention_norm", "ffn_norm")
 OUT_OF_REACH = -1e4  # lower than any score
-
-Drop = Callable[[Tensor], Tensor]  # what is left of activations while training
-
-
-def kept(x: Tensor) -> Tensor:
-    """All of it."""
-    return x
 
 
 class Layer:
@@ -58,6 +53,16 @@ class Layer:
         """What the products of queries and keys are multiplied by."""
         return self.head_width**-0.5 if getattr(self.paths, "scales", True) else 1.0
 
+    def drop(self, role: str, x: Tensor) -> Tensor:
+        """Dropout of a role (`attention_dropout`, `out_dropout`, `inner_dropout`, `ffn_dropout`) while training. The
+        family names where the rate is: a dropout module, or a number as in BART."""
+        path = getattr(self.paths, role, "")
+        if not path or not self.module.training:
+            return x
+        found = attrgetter(path)(self.module)
+        rate = found.p if isinstance(found, nn.Dropout) else float(found)
+        return functional.dropout(x, rate) if rate else x
+
     @property
     def norms_first(self) -> bool:
         """Whether a block reads what its norm gives, and not the norm what the block gives."""
@@ -90,31 +95,19 @@ def reads(layer: Layer) -> bool:
     return not isinstance(layer.part("out"), Silent)
 
 
-def run_layer(layer: Layer, hidden: Tensor, scores: Tensor, rows: slice, drop: Drop = kept) -> Tensor:
-    """One encoder layer; `rows` says which tokens' outputs are wanted. A block that is gone is not run."""
-    wanted, seen = hidden[:, rows], layer.before("attention_norm", hidden)
-    asking = seen[:, rows] if layer.norms_first else wanted
-    return around(layer, wanted, lambda: read_by(layer, asking, *keys_and_values(layer, seen), scores, drop), drop)
-
-
-def around(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor], drop: Drop = kept) -> Tensor:
-    """The layer around what its heads read: works on rows (…, width), each by itself."""
-    return fed(layer, attended(layer, wanted, mixed, drop), drop)
-
-
-def attended(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor], drop: Drop = kept) -> Tensor:
-    """Rows (…, width) with what the heads read added to them."""
+def attended(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor]) -> Tensor:
+    """Rows (…, width) with what the heads read added to them. An attention that was removed is not run."""
     read = mixed() if reads(layer) else wanted
-    return layer.behind("attention_norm", drop(layer.part("out")(read)) + wanted)
+    return layer.behind("attention_norm", layer.drop("out_dropout", layer.part("out")(read)) + wanted)
 
 
-def fed(layer: Layer, rows: Tensor, drop: Drop = kept) -> Tensor:
+def fed(layer: Layer, rows: Tensor) -> Tensor:
     """Rows (…, width) through the feed-forward block."""
     last = layer.part("ffn_out")
     if isinstance(last, Silent):
-        return layer.behind("ffn_norm", drop(last(rows)) + rows)
+        return layer.behind("ffn_norm", layer.drop("ffn_dropout", last(rows)) + rows)
     inner = layer.part("activation")(layer.part("ffn_in")(layer.before("ffn_norm", rows)))
-    return layer.behind("ffn_norm", drop(last(inner)) + rows)
+    return layer.behind("ffn_norm", layer.drop("ffn_dropout", last(layer.drop("inner_dropout", inner))) + rows)
 
 
 def keys_and_values(layer: Layer, hidden: Tensor) -> tuple[Tensor, Tensor]:
@@ -122,21 +115,27 @@ def keys_and_values(layer: Layer, hidden: Tensor) -> tuple[Tensor, Tensor]:
     return split_heads(layer.part("key")(hidden), layer.head_width), split_heads(layer.part("value")(hidden), layer.head_width)  # fmt: skip
 
 
-def read_by(
-    layer: Layer, wanted: Tensor, key: Tensor, value: Tensor, scores: Tensor | None, drop: Drop = kept
-) -> Tensor:
-    """What the heads read for the wanted rows: (batch, rows, heads × head width). `scores` are added to the heads' own."""
-    query = split_heads(layer.part("query")(wanted), layer.head_width)
-    own = query @ key.transpose(-1, -2) * layer.scale  # (batch, heads, rows, tokens)
-    weights = drop(torch.softmax(own if scores is None else own + scores, dim=-1))
-    return (weights @ value).transpose(1, 2).flatten(2)
+def read_by(layer: Layer, wanted: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
+    """What the heads read for the wanted rows: (batch, rows, heads × head width). `bias` is added to the scores."""
+    return attend(layer, split_heads(layer.part("query")(wanted), layer.head_width), key, value, bias)[0]
 
 
-def add_bias(scores: Tensor, bias: Tensor | None, layer: Layer, rows: slice) -> Tensor:
-    """The family's bias at the heads that the layer still has, for the rows that are wanted."""
-    if bias is None:
-        return scores
-    return scores + at_heads(bias, layer)[:, :, rows]
+def attend(layer: Layer, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Attention of queries (batch, heads, rows, head width) over keys and values (batch, heads, tokens, head width).
+
+    Gives the mixed values (batch, rows, heads × head width) and the scaled scores (batch, heads, rows, tokens) before
+    `bias` is added. Plain products: for short sequences the backward pass of torch's fused attention takes a third of
+    a training step on a CPU (benchmarks/training.py)."""
+    scores = query @ key.transpose(-1, -2) * layer.scale
+    weights = softmax(scores if bias is None else scores + bias)
+    return (layer.drop("attention_dropout", weights) @ value).transpose(1, 2).flatten(2), scores
+
+
+def softmax(scores: Tensor) -> Tensor:
+    """Over the last axis; sums of half-precision scores are made in fp32."""
+    if scores.dtype == torch.float32:
+        return torch.softmax(scores, dim=-1)
+    return torch.softmax(scores, dim=-1, dtype=torch.float32).to(scores.dtype)
 
 
 def at_heads(bias: Tensor, layer: Layer) -> Tensor:

@@ -1,8 +1,4 @@
-"""The forward pass and nothing else, as the anatomy describes it, for running and exporting.
-
-Differs from the training network in what a deployed model does not need: dropout, the collecting of hidden states,
-and in the last attention layer every row but the first token's, where that is all the head reads.
-"""
+"""The forward pass as modules of plain tensors, for exporting to a graph."""
 
 from collections.abc import Iterator, Sequence
 
@@ -36,8 +32,8 @@ class Stretch(nn.Module):
 
     def forward(self, start: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
         hidden = self.anatomy.embed(start, types) if self.begins else start
-        left = self.anatomy.stretch(hidden, mask, self.first, self.last - 1, every=True)
-        logits = self.anatomy.answer(self.anatomy.stretch(left, mask, self.last - 1, self.last, every=False))
+        left = self.anatomy.layer_range(hidden, mask, self.first, self.last - 1, every=True)
+        logits = self.anatomy.answer(self.anatomy.layer_range(left, mask, self.last - 1, self.last, every=False))
         return (logits, left) if self.last < len(self.anatomy.order) else logits
 
 

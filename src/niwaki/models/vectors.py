@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from niwaki.data.tokenizing import encode
-from niwaki.models.forward import HIDDEN, Batch, forward
+from niwaki.models.encoder import HIDDEN
+from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
 from niwaki.models.tokens import plain
 
@@ -63,7 +64,7 @@ def read_vectors(source: Model, rows: Rows) -> Tensor:
     nothing, anatomy, found = torch.zeros(0), source.anatomy, []
     for ids, mask in batches(texts, int(source.network.config.pad_token_id or 0)):
         batch = Batch({"input_ids": ids, "attention_mask": mask}, nothing, nothing)
-        last = forward(source.network, anatomy, batch, frozenset({HIDDEN})).hidden[-1].float()
+        last = forward(anatomy, batch, frozenset({HIDDEN})).hidden[-1].float()
         real = mask[..., None].float()
         found.append((last * real).sum(dim=1) / real.sum(dim=1))
     return torch.cat(found)

@@ -28,7 +28,7 @@ from niwaki.run.tokens import refuse_other_tokenizers
 from niwaki.tasks._task import Task
 from niwaki.train.precision import resolve
 
-FORMAT = 4  # raised when the code makes other results of the same plan
+FORMAT = 5  # raised when the code makes other results of the same plan
 ORIGIN = (WEIGHTS, CONFIG, BLUEPRINT, TARGET, *READ)  # what decides what a model answers
 TEXTS = ("transfer", "texts", "augment", "labelled")  # settings of a training that decide what is read
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", "onnxruntime", "numpy", "scikit-learn")

@@ -234,7 +234,7 @@ class StageMaker:
             yield feed.batch(rows)
 
     def _loss(self, model: Model, batch: Batch) -> Tensor:
-        return self.task.loss(forward(model.network, model.anatomy, batch).logits, batch)
+        return self.task.loss(forward(model.anatomy, batch).logits, batch)
 
     def _train(self, model: Model, context: Context, features: Features) -> Position:
         settings = self.stage.spec.train

@@ -15,7 +15,8 @@ from niwaki.answers.label import Label
 from niwaki.core import log
 from niwaki.core.files import fingerprint, sha256, user_cache
 from niwaki.data.batching import sorted_batches
-from niwaki.models.forward import HIDDEN, Batch, forward
+from niwaki.models.encoder import HIDDEN
+from niwaki.models.forward import Batch, forward
 from niwaki.models.head import Head
 from niwaki.models.model import load_folder
 from niwaki.models.silicon import has_bf16
@@ -71,7 +72,7 @@ def by_encoder(folder: Path, texts: Sequence[str]) -> np.ndarray:
             ids, mask = rows.ids.padded(chosen, int(network.config.pad_token_id or 0))
             inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask.astype(np.int64))}
             batch = Batch({key: value.to(device) for key, value in inputs.items()}, torch.zeros(0), torch.zeros(0))
-            hidden = forward(network, anatomy, batch, frozenset({HIDDEN})).hidden[-1].float()
+            hidden = forward(anatomy, batch, frozenset({HIDDEN})).hidden[-1].float()
             real = batch.mask[..., None].float()  # (batch, tokens, 1)
             found[chosen] = ((hidden * real).sum(dim=1) / real.sum(dim=1)).cpu().numpy()
             done += len(chosen)

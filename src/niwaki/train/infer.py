@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from niwaki.data.batching import in_order, sorted_batches
-from niwaki.models.forward import HIDDEN, Batch, Outputs, forward
+from niwaki.models.encoder import HIDDEN
+from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.model import Model
 from niwaki.models.writing import text_of, written
 from niwaki.train.feed import Feed
@@ -80,6 +81,6 @@ def _parts(
     for places in sorted_batches(lengths, ROWS, TOKENS):
         batch = Batch(feed.inputs(chosen[places]), nothing, nothing)
         with autocast(precision, feed.device):
-            out = forward(model.network, anatomy, batch, needs)
+            out = forward(anatomy, batch, needs)
         found = read(out, batch.mask).float()
         yield places, (found[batch.mask.bool()] if found.ndim == 3 else found).cpu().numpy()

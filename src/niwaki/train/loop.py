@@ -135,7 +135,7 @@ class _Fit:
         torch.manual_seed(derive(job.seed, "step", step, self.accelerator.process_index))
         self.network.train()
         with autocast(job.precision, self.accelerator.device):
-            outputs = forward(self.network, job.model.anatomy, batch, self.needs)
+            outputs = forward(job.model.anatomy, batch, self.needs)
             loss = job.task.loss(outputs.logits.float(), batch)
             for method in job.methods:
                 loss = method.loss(job.model, batch, outputs, loss, job.context)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from niwaki.answers._kind import Rows
 from niwaki.core.log import progress
-from niwaki.models.forward import HIDDEN, SCORES, STATES, Batch, Outputs, forward
+from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.insides import LOGITS, shaped
 from niwaki.models.model import Model
 from niwaki.train.feed import Feed
@@ -155,15 +155,13 @@ def in_batches(model: Model, feed: Feed, precision: str) -> Ask:
 def beside(model: Model, feed: Feed, names: Iterable[str], precision: str) -> Callable[[Batch], Outputs]:
     """The teacher runs on the student's batches, and nothing is kept: on a graphics card, and where what it says of a text is the
     likelihood of every piece at every place, which is too much to keep."""
-    needs = frozenset(
-        {"hidden": HIDDEN, "written": HIDDEN, "scores": SCORES}.get(name.split(".")[0], STATES) for name in names
-    )
+    needs = frozenset(name.split(".")[0] for name in names)
     anatomy = model.anatomy
 
     @torch.no_grad()
     def answer(batch: Batch) -> Outputs:
         with autocast(precision, feed.device):
-            return forward(model.network, anatomy, feed.batch(batch.rows.numpy()), needs)
+            return forward(anatomy, feed.batch(batch.rows.numpy()), needs)
 
     return answer
 

@@ -24,7 +24,7 @@ def test_positions_are_waves_that_a_checkpoint_may_leave_out(tmp_path):
 
 
 def test_vectors_are_multiplied_by_the_root_of_the_width():
-    network = build(config())
+    network = build(config()).eval()
     ids = torch.tensor([[3]])
     wanted = network.model.shared.weight[3] * 32**0.5 + network.model.encoder.embed_positions.weight[0]
     torch.testing.assert_close(anatomy_of(network).embed(ids, None)[0, 0], wanted)

@@ -31,7 +31,7 @@ def test_distances_are_looked_up_as_transformers_does(network):
     own = network.decoder.block[0].layer[0].SelfAttention
     wanted = own.compute_bias(30, 30)
     for place in (0, 5, 29):
-        found = anatomy.written_bias(torch.tensor(place), place + 1)
+        found = anatomy.written_bias(torch.tensor([place]), place + 1)
         assert torch.equal(found[0, :, 0], wanted[0, :, place, : place + 1])
 
 

@@ -11,7 +11,8 @@ from niwaki.core.errors import Refused
 from niwaki.models.anatomy import anatomy_of
 from niwaki.models.edits.decoder import Decoder
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.forward import HIDDEN, SCORES, forward, real_inputs
+from niwaki.models.encoder import DECODER_HIDDEN, HIDDEN, SCORES
+from niwaki.models.forward import forward, real_inputs
 from niwaki.models.model import load_folder
 from niwaki.models.networks.writer import waves
 from writers import KINDS, PREFIXES, by_torch, step_by_step, writer
@@ -24,7 +25,7 @@ def model(request):
 
 def test_the_decoder_is_torchs_own(model):
     batch = tiny.batch(model)
-    found = forward(model.network.eval(), model.anatomy, batch).logits
+    found = forward(model.anatomy, batch).logits
     assert found.shape == (*batch.targets.shape, model.network.config.decoder_pieces) and found.std() > 0.05
     torch.testing.assert_close(found, by_torch(model, batch), atol=2e-5, rtol=0)
 
@@ -34,7 +35,7 @@ def test_the_decoder_is_torchs_own(model):
 def test_one_token_further_is_as_all_at_once(kind, hypotheses):
     model = writer(kind)
     batch = tiny.batch(model)
-    wanted = forward(model.network.eval(), model.anatomy, batch).logits.log_softmax(-1)
+    wanted = forward(model.anatomy, batch).logits.log_softmax(-1)
     torch.testing.assert_close(step_by_step(model, batch, hypotheses), wanted, atol=2e-5, rtol=0)
 
 
@@ -73,9 +74,11 @@ def test_one_stack_is_transformers_own_under_a_prefix_mask(one_stack):
     else:
         hidden = stack(hidden, attention_mask=prefix_mask(batch)).last_hidden_state
     wanted = hidden[:, read.shape[1] :] @ decoder.pieces.weight.T
-    found = forward(network, one_stack.anatomy, batch, frozenset({HIDDEN, SCORES}))
+    found = forward(one_stack.anatomy, batch, frozenset({HIDDEN, SCORES, DECODER_HIDDEN}))
     torch.testing.assert_close(found.logits, wanted, atol=2e-5, rtol=0)
-    assert found.logits.std() > 0.05 and len(found.hidden) == len(found.written) == len(one_stack.anatomy.order) + 1
+    assert (
+        found.logits.std() > 0.05 and len(found.hidden) == len(found.decoder_hidden) == len(one_stack.anatomy.order) + 1
+    )
     assert {one.shape[1] for one in found.hidden} == {read.shape[1]} == {one.shape[-1] for one in found.scores}
 
 
@@ -91,7 +94,7 @@ def test_a_matrix_of_one_stack_reads_both_without_padding(one_stack):
     batch, seen = tiny.batch(one_stack), {}
     path = next(path for path in one_stack.anatomy.matrices() if "query" in path or "q_lin" in path)
     handle = one_stack.network.get_submodule(path).register_forward_pre_hook(lambda module, args: seen.update(x=args[0]))  # fmt: skip
-    forward(one_stack.network, one_stack.anatomy, batch)
+    forward(one_stack.anatomy, batch)
     handle.remove()
     wanted = int(batch.mask.sum() + batch.written.sum())
     assert len(real_inputs(one_stack.anatomy, path, seen["x"], batch)) == wanted < seen["x"][..., 0].numel()
@@ -142,7 +145,7 @@ def test_what_a_matrix_reads_is_what_was_read_or_what_is_written(model):
     for path in model.anatomy.matrices():
         keep = lambda module, args, path=path: seen.update({path: args[0]})  # noqa: E731
         model.network.get_submodule(path).register_forward_pre_hook(keep)
-    forward(model.network, model.anatomy, batch)
+    forward(model.anatomy, batch)
     read, written = int(batch.mask.sum()), int((batch.targets >= 0).sum())
     assert read != written
     for path, x in seen.items():
@@ -154,7 +157,7 @@ def test_what_a_matrix_reads_is_what_was_read_or_what_is_written(model):
 
 def test_layers_that_are_compared_are_the_encoders(model):
     batch = tiny.batch(model)
-    found = forward(model.network, model.anatomy, batch, frozenset({HIDDEN})).hidden
+    found = forward(model.anatomy, batch, frozenset({HIDDEN})).hidden
     assert len(found) == len(model.anatomy.order) + 1
     assert all(state.shape == (*batch.mask.shape, 32) for state in found)
 

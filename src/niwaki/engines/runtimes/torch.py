@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from niwaki.data.ragged import Ragged
 from niwaki.engines.exits import NOTHING, Padded, stretches
 from niwaki.engines.runtime import Runtime
 from niwaki.engines.writing import search_of
@@ -18,20 +17,12 @@ class Torch(Runtime):
     def __init__(self, folder: Path, threads: int) -> None:
         from niwaki.models.lean import Lean
         from niwaki.models.model import load_folder
-        from niwaki.models.unpadded import Unpadded
 
         super().__init__(folder, threads)
         model = load_folder(folder)
         self.lean = Lean(model.network.eval(), model.anatomy)
-        self.unpadded = Unpadded(model.network, model.anatomy) if model.anatomy.layers and not model.anatomy.writes else None  # fmt: skip
         self.search = search_of(folder) if model.anatomy.writes else None
         self.reads_types = model.anatomy.uses_types
-
-    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
-        if self.unpadded is None:
-            return super().run(ids, types, sequences, pad_id, alone)
-        filled, mask = ids.padded(sequences, pad_id)
-        return self._asked(self.unpadded, filled, mask, types.padded(sequences)[0])
 
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         if self.search is not None:
@@ -42,7 +33,12 @@ class Torch(Runtime):
             with torch.inference_mode():
                 given = [torch.from_numpy(array) for array in (ids, mask, types)]
                 return written(self.lean.anatomy, given[0], given[1], given[2], self.search)
-        return self._asked(self.lean, ids, mask, types)
+        return self._asked(self._packed, ids, mask, types)
+
+    def _packed(self, ids: Any, mask: Any, types: Any) -> Any:
+        """Computes on real tokens only."""
+        given = {"input_ids": ids, "attention_mask": mask}
+        return self.lean.anatomy.run(given | ({"token_type_ids": types} if self.reads_types else {}), {})
 
     def stretch(
         self, waiting: Padded, number: int, exits: list[int], alone: bool = False

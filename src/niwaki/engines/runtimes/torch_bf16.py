@@ -13,7 +13,7 @@ class TorchBf16(Torch):
         import torch
 
         super().__init__(folder, threads)
-        if self.unpadded is None:
+        if not self.lean.anatomy.layers or self.lean.anatomy.writes:
             raise Refused(f"{folder}: has no attention layers; torch_bf16 is for encoders, take engine 'onnx'")
         network = self.lean.network
         packed = [name for name, value in network.state_dict().items() if not value.is_floating_point()]

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from niwaki.core.errors import Refused
 from niwaki.core.seeds import derive
 from niwaki.methods._method import Context, Method
-from niwaki.models.forward import HIDDEN
+from niwaki.models.encoder import HIDDEN
 from niwaki.models.model import Model
 
 

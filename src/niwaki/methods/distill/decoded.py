@@ -7,7 +7,7 @@ Paper: Shleifer, Rush 2020, Pre-trained Summarization Distillation (arXiv 2010.1
 Cost: one pass of the teacher over each batch; what it says is not kept.
 """
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from torch import Tensor
 
@@ -15,6 +15,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context
 from niwaki.methods.distill._layers import Follower, layer_map, masked_mse
+from niwaki.models.encoder import DECODER_HIDDEN
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.insides import named
 from niwaki.models.model import Model
@@ -25,6 +26,8 @@ class Decoded(Follower):
     mapping: Literal["uniform", "top"] = setting(
         "uniform", "which of the teacher's layers are followed: spread evenly, or the last ones"
     )
+
+    needs: ClassVar[frozenset[str]] = frozenset({DECODER_HIDDEN})
 
     def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
         assert teacher is not None
@@ -38,17 +41,17 @@ class Decoded(Follower):
             raise Refused(f"decoded: the student's decoder has {own} layers, more than the teacher's {theirs}; make it shallower")  # fmt: skip
 
     def asks(self, model: Model, teacher: Model) -> frozenset[str]:
-        return named("written", (number + 1 for number in self._followed(model, teacher)))
+        return named(DECODER_HIDDEN, (number + 1 for number in self._followed(model, teacher)))
 
     def _followed(self, model: Model, teacher: Model) -> list[int]:
         return layer_map(len(model.anatomy.units), len(teacher.anatomy.units), self.mapping)
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None and context.teacher_model is not None
-        theirs, real = context.teacher(batch).written, batch.written.float()[..., None]
+        theirs, real = context.teacher(batch).decoder_hidden, batch.written.float()[..., None]
         followed = self._followed(model, context.teacher_model)
         apart = [
-            masked_mse(self.wide(outputs.written[depth + 1]), theirs[number + 1], real)
+            masked_mse(self.wide(outputs.decoder_hidden[depth + 1]), theirs[number + 1], real)
             for depth, number in enumerate(followed)
         ]
         return loss + self.weight * sum(apart) / len(apart)

@@ -14,7 +14,8 @@ from torch import Tensor
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.models.forward import HIDDEN, Batch, Outputs
+from niwaki.models.encoder import HIDDEN
+from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
 
 

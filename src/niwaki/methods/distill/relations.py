@@ -13,12 +13,11 @@ from torch.nn import functional
 from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method
-from niwaki.models.forward import STATES, Batch, Outputs
+from niwaki.models.encoder import STATES
+from niwaki.models.forward import Batch, Outputs
 from niwaki.models.insides import named
 from niwaki.models.layer import split_heads
 from niwaki.models.model import Model
-
-STATES_COMPARED = ("queries", "keys", "values")
 
 
 class Relations(Method):
@@ -27,7 +26,7 @@ class Relations(Method):
     layer: int = setting(0, "teacher layer that the student's last one follows, counted from 1; 0 takes the last", ge=0)
     heads: int = setting(0, "parts that the states are cut into; 0 takes the teacher's number of heads", ge=0)
 
-    needs: ClassVar[frozenset[str]] = frozenset({STATES})
+    needs: ClassVar[frozenset[str]] = frozenset(STATES)
     needs_teacher: ClassVar[bool] = True
     needs_training: ClassVar[bool] = True
 
@@ -52,7 +51,7 @@ class Relations(Method):
                 )
 
     def asks(self, model: Model, teacher: Model) -> frozenset[str]:
-        return frozenset().union(*(named(what, [self._followed(teacher)[0]]) for what in STATES_COMPARED))
+        return frozenset().union(*(named(what, [self._followed(teacher)[0]]) for what in STATES))
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None and context.teacher_model is not None
@@ -60,7 +59,7 @@ class Relations(Method):
         source, count = self._followed(context.teacher_model)
         last = len(outputs.queries) - 1
         total = self.truth * loss
-        for what in STATES_COMPARED:
+        for what in STATES:
             own, theirs = getattr(outputs, what)[last], getattr(teacher, what)[source]
             total = total + self.weight * divergence(own, theirs, batch.mask, count)
         return total

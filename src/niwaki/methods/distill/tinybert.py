@@ -15,7 +15,8 @@ from niwaki.core.errors import Refused
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method
 from niwaki.methods.distill._layers import depths, heads_of, layer_map, masked_mse, mixed, pairs, projection
-from niwaki.models.forward import HIDDEN, SCORES, Batch, Depths, Outputs
+from niwaki.models.encoder import HIDDEN, SCORES
+from niwaki.models.forward import Batch, Depths, Outputs
 from niwaki.models.insides import named
 from niwaki.models.model import Model
 

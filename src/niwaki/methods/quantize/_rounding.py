@@ -15,7 +15,7 @@ from niwaki.models import lenses
 from niwaki.models.edits.digits import Digits
 from niwaki.models.forms.digits import grouped, levels, valued
 from niwaki.models.forms.rounding import straight
-from niwaki.models.forward import Batch, real_inputs
+from niwaki.models.forward import Batch, forward, real_inputs
 from niwaki.models.lean import Lean
 from niwaki.models.model import Model
 from niwaki.models.places import once_each
@@ -150,7 +150,7 @@ def listen(
             left = calls
             with contextlib.suppress(_Enough):
                 if model.anatomy.writes:
-                    model.network(**batch.inputs)
+                    forward(model.anatomy, batch)
                 else:
                     lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
     finally:

@@ -1,12 +1,13 @@
 """What the families of networks without attention share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from torch import Tensor
 
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.block import Block
+from niwaki.models.encoder import HIDDEN, Record
 from niwaki.models.layer import Layer
 
 
@@ -57,6 +58,12 @@ class ReaderAnatomy(Anatomy):
 
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
         return self.tokens(ids)
+
+    def run(self, inputs: Mapping[str, Tensor], record: Record) -> Tensor:
+        ids, mask = inputs["input_ids"], inputs["attention_mask"]
+        states = self.network.states(ids, mask)
+        record.get(HIDDEN, []).extend(states)
+        return self.network.answer(states[-1], ids, mask)
 
     def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
         return self.network.logits(ids, mask)

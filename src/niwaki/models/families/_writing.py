@@ -4,7 +4,7 @@ A family says where its decoder's `units` are, what it makes of the last tokens 
 next (`scores`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -15,7 +15,9 @@ from niwaki.core.errors import Refused
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.block import Block
 from niwaki.models.decoding import Pair, decoded, remembered
+from niwaki.models.encoder import DECODER_HIDDEN, HIDDEN, Record, encode
 from niwaki.models.layer import Layer, ignored, reads
+from niwaki.models.layout import Packed
 from niwaki.models.tables import Borrowed, Positions, lend
 
 
@@ -46,8 +48,8 @@ class Writing(Anatomy):
         """What the encoder's last layer leaves as the decoder reads it."""
         return hidden
 
-    def written_bias(self, place: Tensor, tokens: int) -> Tensor | None:
-        """What the token at a place adds to its attention to the tokens up to it, (1, heads, 1, tokens), or None."""
+    def written_bias(self, places: Tensor, tokens: int) -> Tensor | None:
+        """What tokens at some places add to their attention to the first `tokens` ones, (1, heads, places, tokens), or None."""
         return None
 
     # ── what can be cut ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -101,15 +103,32 @@ class Writing(Anatomy):
 
     # ── the lean pass ───────────────────────────────────────────────────────────────────────────────────────────────
 
+    def run(self, inputs: Mapping[str, Tensor], record: Record) -> Tensor:
+        """All tokens of what is generated at once, each predicted from those before it: (batch, tokens, vocabulary)."""
+        mask, targets = inputs["attention_mask"], inputs["decoder_input_ids"]
+        embedded, layout = self.embed(inputs["input_ids"], inputs.get("token_type_ids")), Packed(mask)
+        if HIDDEN in record:
+            record[HIDDEN].append(embedded)
+        layers = self.layers
+        run = [layers[number] for number in self.order]
+        rows = encode(run, layout.pack(embedded), layout, self.position_bias(embedded), True, record)
+        hidden = self.embed_written(targets, 0)
+        bias = self.written_bias(torch.arange(targets.shape[1], device=targets.device), targets.shape[1])
+        memory = remembered(self.units, layout.unpack(self.read(rows)))
+        passed = record.get(DECODER_HIDDEN)
+        if passed is not None:
+            passed.append(hidden)
+        return self.scores(decoded(self.units, hidden, memory, ignored(mask, hidden), bias=bias, passed=passed)[0])
+
     def remember(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[Pair]:
-        hidden = self.stretch(self.embed(ids, types), mask, 0, len(self.order), every=True)
+        hidden = self.layer_range(self.embed(ids, types), mask, 0, len(self.order), every=True)
         return remembered(self.units, self.read(hidden))
 
     def step(
         self, ids: Tensor, place: Tensor, mask: Tensor, memory: list[Pair], past: list[Pair]
     ) -> tuple[Tensor, list[Pair]]:
         hidden = self.embed_written(ids.reshape(-1, 1), place).reshape(*ids.shape, -1)
-        bias = self.written_bias(place, past[0][0].shape[2] + 1)
+        bias = self.written_bias(place.reshape(1), past[0][0].shape[2] + 1)
         hidden, past = decoded(self.units, hidden, memory, ignored(mask, hidden), past, bias=bias)
         return torch.log_softmax(self.scores(hidden).float(), dim=-1), past
 

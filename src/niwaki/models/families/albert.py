@@ -18,6 +18,8 @@ class Albert(Anatomy):
     activation = "activation"
     ffn_out = "ffn_output"
     ffn_norm = "full_layer_layer_norm"
+    attention_dropout = "attention.attention_dropout"
+    out_dropout = "attention.output_dropout"
     projection = "encoder.embedding_hidden_mapping_in"
     pooled_square = ("albert.pooler",)
 
@@ -35,5 +37,5 @@ class Albert(Anatomy):
         return [int(step / per_group) * inner + k for step in range(depth) for k in range(inner)]
 
     def classify(self, hidden: Tensor) -> Tensor:
-        trunk = self.trunk
-        return self.network.classifier(trunk.pooler_activation(trunk.pooler(hidden[:, 0])))
+        trunk, network = self.trunk, self.network
+        return network.classifier(network.dropout(trunk.pooler_activation(trunk.pooler(hidden[:, 0]))))

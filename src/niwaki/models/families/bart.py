@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from niwaki.models.decoding import Unit
 from niwaki.models.families._writing import Stock
@@ -17,6 +18,7 @@ class Written:
     attention_module, head_width_key = "self_attn", "head_dim"
     query, key, value, out = (f"self_attn.{part}_proj" for part in ("q", "k", "v", "out"))
     attention_norm = "self_attn_layer_norm"
+    attention_dropout, out_dropout = "self_attn.dropout", "dropout"
     ffn_in = ffn_out = ffn_norm = ""
 
 
@@ -26,6 +28,8 @@ class Read:
     attention_module, head_width_key = "encoder_attn", "head_dim"
     query, key, value, out = (f"encoder_attn.{part}_proj" for part in ("q", "k", "v", "out"))
     attention_norm = "encoder_attn_layer_norm"
+    attention_dropout, out_dropout = "encoder_attn.dropout", "dropout"
+    inner_dropout, ffn_dropout = "activation_dropout", "dropout"
     ffn_in, activation, ffn_out, ffn_norm = "fc1", "activation_fn", "fc2", "final_layer_norm"
 
 
@@ -39,6 +43,8 @@ class Bart(Stock):
     query, key, value, out = (f"self_attn.{part}_proj" for part in ("q", "k", "v", "out"))
     attention_norm = "self_attn_layer_norm"
     ffn_in, activation, ffn_out, ffn_norm = "fc1", "activation_fn", "fc2", "final_layer_norm"
+    attention_dropout, out_dropout = "self_attn.dropout", "dropout"
+    inner_dropout, ffn_dropout = "activation_dropout", "dropout"
     depth_key, heads_key, neurons_key, width_key = "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "d_model"  # fmt: skip
     heads_of_decoder, neurons_of_decoder = "decoder_attention_heads", "decoder_ffn_dim"
     unit_list = "model.decoder.layers"
@@ -71,7 +77,8 @@ class Bart(Stock):
     def _embedded(self, side: Any, ids: Tensor, first: Tensor | int) -> Tensor:
         places = torch.arange(ids.shape[1], device=ids.device) + first
         found = side.embed_tokens(ids) + side.embed_positions.at(places)
-        return side.layernorm_embedding(found) if self.norms_of_embeddings else found
+        found = side.layernorm_embedding(found) if self.norms_of_embeddings else found
+        return functional.dropout(found, side.dropout, side.training)
 
     def scores(self, hidden: Tensor) -> Tensor:
         return self.network.lm_head(hidden) + self.network.final_logits_bias

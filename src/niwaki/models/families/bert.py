@@ -17,7 +17,10 @@ class Bert(Anatomy):
     activation = "intermediate.intermediate_act_fn"
     ffn_out = "output.dense"
     ffn_norm = "output.LayerNorm"
+    attention_dropout = "attention.self.dropout"
+    out_dropout = "attention.output.dropout"
+    ffn_dropout = "output.dropout"
     pooled_square = ("bert.pooler.dense",)
 
     def classify(self, hidden: Tensor) -> Tensor:
-        return self.network.classifier(self.trunk.pooler(hidden))
+        return self.network.classifier(self.network.dropout(self.trunk.pooler(hidden)))

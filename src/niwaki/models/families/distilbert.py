@@ -19,6 +19,8 @@ class DistilBert(Anatomy):
     activation = "ffn.activation"
     ffn_out = "ffn.lin2"
     ffn_norm = "output_layer_norm"
+    attention_dropout = "attention.dropout"
+    ffn_dropout = "ffn.dropout"
     uses_types = False
     other_tables = ("embeddings.position_embeddings",)
     pooled_square = ("pre_classifier",)
@@ -26,4 +28,4 @@ class DistilBert(Anatomy):
     depth_key, heads_key, neurons_key, width_key = "n_layers", "n_heads", "hidden_dim", "dim"
 
     def classify(self, hidden: Tensor) -> Tensor:
-        return self.network.classifier(torch.relu(self.network.pre_classifier(hidden[:, 0])))
+        return self.network.classifier(self.network.dropout(torch.relu(self.network.pre_classifier(hidden[:, 0]))))

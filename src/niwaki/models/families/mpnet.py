@@ -18,6 +18,9 @@ class MPNet(Anatomy):
     activation = "intermediate.intermediate_act_fn"
     ffn_out = "output.dense"
     ffn_norm = "output.LayerNorm"
+    attention_dropout = "attention.attn.dropout"
+    out_dropout = "attention.dropout"
+    ffn_dropout = "output.dropout"
     uses_types = False
     other_tables = ("embeddings.position_embeddings",)
     pooled_square = ("classifier.dense",)

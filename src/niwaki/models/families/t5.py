@@ -20,6 +20,7 @@ class Written:
     attention_module, head_width_key = ATTENTION, "key_value_proj_dim"
     query, key, value, out = (f"{ATTENTION}.{part}" for part in "qkvo")
     attention_norm = "layer.0.layer_norm"
+    attention_dropout, out_dropout = f"{ATTENTION}.dropout", "layer.0.dropout"
     ffn_in = ffn_out = ffn_norm = ""
     norms_first, scales = True, False
 
@@ -32,6 +33,8 @@ class Read:
     attention_norm = "layer.1.layer_norm"
     ffn_in, activation, ffn_out = (f"layer.2.DenseReluDense.{part}" for part in ("wi", "act", "wo"))
     ffn_norm = "layer.2.layer_norm"
+    attention_dropout, out_dropout = "layer.1.EncDecAttention.dropout", "layer.1.dropout"
+    inner_dropout, ffn_dropout = "layer.2.DenseReluDense.dropout", "layer.2.dropout"
     norms_first, scales = True, False
 
 
@@ -46,6 +49,8 @@ class T5(Stock):
     attention_norm = "layer.0.layer_norm"
     ffn_in, activation, ffn_out = (f"layer.1.DenseReluDense.{part}" for part in ("wi", "act", "wo"))
     ffn_norm = "layer.1.layer_norm"
+    attention_dropout, out_dropout = f"{ATTENTION}.dropout", "layer.0.dropout"
+    inner_dropout, ffn_dropout = "layer.1.DenseReluDense.dropout", "layer.1.dropout"
     norms_first, scales = True, False
     depth_key, heads_key, neurons_key, width_key = "num_layers", "num_heads", "d_ff", "d_model"
     depth_of_decoder, heads_of_decoder, neurons_of_decoder = "num_decoder_layers", "num_heads", "d_ff"
@@ -106,23 +111,24 @@ class T5(Stock):
         hand_over(first, self.units[0][0].attention)
 
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
-        return self.network.encoder.embed_tokens(ids)
+        return self.network.encoder.dropout(self.network.encoder.embed_tokens(ids))
 
     def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
-        return self.network.decoder.embed_tokens(ids)
+        return self.network.decoder.dropout(self.network.decoder.embed_tokens(ids))
 
     def read(self, hidden: Tensor) -> Tensor:
-        return self.network.encoder.final_layer_norm(hidden)
+        return self.network.encoder.dropout(self.network.encoder.final_layer_norm(hidden))
 
     def scores(self, hidden: Tensor) -> Tensor:
-        return self.network.lm_head(self.network.decoder.final_layer_norm(hidden) * self.network.model_dim**-0.5)
+        decoder = self.network.decoder
+        return self.network.lm_head(decoder.dropout(decoder.final_layer_norm(hidden)) * self.network.model_dim**-0.5)
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:
         places = torch.arange(hidden.shape[1], device=hidden.device)
         return biases(self.layers[0].attention, places[None, :] - places[:, None])
 
-    def written_bias(self, place: Tensor, tokens: int) -> Tensor | None:
-        return biases(self.units[0][0].attention, (torch.arange(tokens, device=place.device) - place)[None, :])
+    def written_bias(self, places: Tensor, tokens: int) -> Tensor | None:
+        return biases(self.units[0][0].attention, torch.arange(tokens, device=places.device)[None] - places[:, None])
 
 
 def hand_over(first: Any, now: Any) -> None:

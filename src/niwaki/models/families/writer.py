@@ -49,7 +49,7 @@ class Writer(Writing):
         return int(self.network.config.decoder_positions)
 
     def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
-        return self.decoder.embed(ids, first)
+        return self.network.dropout(self.decoder.embed(ids, first))
 
     def scores(self, hidden: Tensor) -> Tensor:
         return self.decoder.scores(hidden)

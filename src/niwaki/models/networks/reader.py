@@ -10,8 +10,8 @@ import torch
 import transformers
 from torch import Tensor, nn
 from transformers import AutoConfig, PretrainedConfig, PreTrainedModel
-from transformers.modeling_outputs import QuestionAnsweringModelOutput, SequenceClassifierOutput, TokenClassifierOutput
 
+from niwaki.models.networks.callable import CallableNetwork
 from niwaki.models.networks.texts import beside_first, compared, texts_of
 
 PAIR_COPIES, TOKEN_COPIES = 4, 3  # of what `compared` and `beside_first` put beside each other for two texts
@@ -51,8 +51,8 @@ class Body(nn.Module):
         raise NotImplementedError
 
 
-class Reader(PreTrainedModel):
-    """Base of the networks. `logits` is all that a deployed model does; `forward` is for training."""
+class Reader(CallableNetwork, PreTrainedModel):
+    """Base of the networks."""
 
     config_class = ReaderConfig
     base_model_prefix = "body"
@@ -79,10 +79,6 @@ class Reader(PreTrainedModel):
         """What the hidden layers are shown: (batch, features), or (batch, tokens, features) from heads per token."""
         raise NotImplementedError
 
-    def outputs(self, logits: Any, hidden: Any) -> Any:
-        """As transformers' own class for the head gives them."""
-        raise NotImplementedError
-
     def logits(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self.answer(self.states(ids, mask)[-1], ids, mask)
 
@@ -98,13 +94,6 @@ class Reader(PreTrainedModel):
         for layer in self.hidden:
             found = self.dropout(torch.relu(layer(found)))
         return self.classifier(found)
-
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor | None = None, output_hidden_states: bool = False, **others: Any
-    ) -> Any:
-        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-        states = self.states(input_ids, mask)
-        return self.outputs(self.answer(states[-1], input_ids, mask), states if output_hidden_states else None)
 
     @torch.no_grad()
     def _init_weights(self, module: Any) -> None:
@@ -122,9 +111,6 @@ class ForTexts(Reader):
     def read(self, states: Tensor, ids: Tensor, texts: Tensor) -> Tensor:
         return compared(self.body.pool(states, ids, texts))
 
-    def outputs(self, logits: Any, hidden: Any) -> Any:
-        return SequenceClassifierOutput(logits=logits, hidden_states=hidden)
-
 
 class ForTokens(Reader):
     """An answer for every token."""
@@ -135,16 +121,9 @@ class ForTokens(Reader):
     def read(self, states: Tensor, ids: Tensor, texts: Tensor) -> Tensor:
         return beside_first(states, texts)
 
-    def outputs(self, logits: Any, hidden: Any) -> Any:
-        return TokenClassifierOutput(logits=logits, hidden_states=hidden)
-
 
 class ForSpans(ForTokens):
     """Of every token, whether the answer begins and ends there."""
-
-    def outputs(self, logits: Any, hidden: Any) -> Any:
-        start, end = logits.unbind(-1)
-        return QuestionAnsweringModelOutput(start_logits=start, end_logits=end, hidden_states=hidden)
 
 
 def introduce(config: type[ReaderConfig], *networks: type[Reader]) -> None:

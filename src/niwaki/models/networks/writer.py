@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, PretrainedConfig, PreTrainedModel
 from transformers.activations import ACT2FN
-from transformers.modeling_outputs import Seq2SeqLMOutput
 
-from niwaki.models.anatomy import anatomy_of, family_of
-from niwaki.models.decoding import Unit, decoded, prefix, remembered
-from niwaki.models.layer import Layer, ignored, run_layer
+from niwaki.models.anatomy import family_of
+from niwaki.models.decoding import Unit
+from niwaki.models.layer import Layer
+from niwaki.models.networks.callable import CallableNetwork
 from niwaki.models.tables import scores
 
 OWN = "decoder_"  # keys of the config that are the decoder's begin so; all others are the encoder's
@@ -58,6 +58,7 @@ class DecoderLayer(nn.Module):
         self.activation = ACT2FN["gelu"]
         self.ffn_out = nn.Linear(config.decoder_neurons, width)
         self.ffn_norm = nn.LayerNorm(width)
+        self.dropout = nn.Dropout(0.1)  # `train.dropout` sets another
 
 
 class Own:
@@ -65,6 +66,7 @@ class Own:
 
     attention_module = "own"
     query, key, value, out, attention_norm = "own.query", "own.key", "own.value", "own.out", "own.norm"
+    attention_dropout = out_dropout = "dropout"
     ffn_in = ffn_out = ffn_norm = ""
 
 
@@ -74,6 +76,7 @@ class Other:
     attention_module = "other"
     query, key, value, out, attention_norm = "other.query", "other.key", "other.value", "other.out", "other.norm"
     ffn_in, activation, ffn_out, ffn_norm = "ffn_in", "activation", "ffn_out", "ffn_norm"
+    attention_dropout = out_dropout = ffn_dropout = "dropout"
 
 
 class Decoder(nn.Module):
@@ -107,7 +110,7 @@ def waves(places: Tensor, width: int) -> Tensor:
     return torch.cat([torch.sin(angles), torch.cos(angles)], dim=1)[:, :width]
 
 
-class WriterForConditionalGeneration(PreTrainedModel):
+class WriterForConditionalGeneration(CallableNetwork, PreTrainedModel):
     config_class = WriterConfig
     _supports_sdpa = True  # asked of every network where there is a GPU; the encoder may use it
 
@@ -133,35 +136,6 @@ class WriterForConditionalGeneration(PreTrainedModel):
     @property
     def encoder(self) -> Any:
         return self.get_submodule(family_of(self.config.niwaki_encoder).body)
-
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, decoder_input_ids: Tensor, output_hidden_states: bool = False,
-        return_dict: bool = True, **others: Any,
-    ) -> Any:  # fmt: skip
-        """All tokens of what is to be written at once: each is told from those before it."""
-        if not self.config.decoder_layers:
-            return self._by_one_stack(input_ids, attention_mask, decoder_input_ids, output_hidden_states, **others)
-        read = self.encoder(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=output_hidden_states, **others)  # fmt: skip
-        units, memory = self.decoder.units, read.last_hidden_state
-        hidden = self.dropout(self.decoder.embed(decoder_input_ids))
-        passed = [hidden]
-        hidden, _ = decoded(
-            units, hidden, remembered(units, memory), ignored(attention_mask, hidden), drop=self.dropout, passed=passed
-        )
-        logits: Any = self.decoder.scores(hidden)
-        written: Any = tuple(passed) if output_hidden_states else None
-        return Seq2SeqLMOutput(logits=logits, encoder_hidden_states=read.hidden_states, decoder_hidden_states=written)
-
-    def _by_one_stack(self, ids: Tensor, mask: Tensor, written: Tensor, every: bool, token_type_ids: Tensor | None = None) -> Any:  # fmt: skip
-        """Through the encoder's layers go what is read and what is written as one row of tokens, under a prefix mask."""
-        anatomy, tokens = anatomy_of(self), ids.shape[1]
-        hidden = [torch.cat([anatomy.embed(ids, token_type_ids), self.dropout(self.decoder.embed(written))], dim=1)]
-        scores = prefix(ignored(mask, hidden[0]), hidden[0][:, tokens:])
-        for layer, _ in anatomy.units:
-            hidden.append(run_layer(layer, hidden[-1], scores, slice(None), self.dropout))
-        logits: Any = self.decoder.scores(hidden[-1][:, tokens:])
-        states: Any = [tuple(one[:, place] for one in hidden) if every else None for place in (slice(tokens), slice(tokens, None))]  # fmt: skip
-        return Seq2SeqLMOutput(logits=logits, encoder_hidden_states=states[0], decoder_hidden_states=states[1])
 
     @torch.no_grad()
     def _init_weights(self, module: Any) -> None:

@@ -1,0 +1,56 @@
+"""The encoder's forward pass, the only one there is: training, teachers, evaluation and export all run it.
+
+    hidden ──> layer × N ──> hidden       layer:  attention ── + ── norm ── feed-forward ── + ── norm
+
+Rows are (…, hidden); the layout (`layout.py`) knows how they form sequences. What a caller wants to see of the inside is
+named by the keys of `record`: each list receives one tensor a layer, padded to (batch, tokens, …).
+"""
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from niwaki.models.layer import Layer, attended, fed, reads
+from niwaki.models.layout import Packed, Padded
+
+HIDDEN, SCORES = "hidden", "scores"
+DECODER_HIDDEN = "decoder_hidden"  # of a seq2seq network
+STATES = ("queries", "keys", "values")  # of attention, before they are split into heads
+PROJECTIONS = ("query", "key", "value")
+
+Layout = Padded | Packed
+Record = dict[str, list[Tensor]]
+
+
+def encode(
+    layers: Sequence[Layer], rows: Tensor, layout: Layout, bias: Tensor | None, every: bool, record: Record
+) -> Tensor:
+    """Rows through the layers in turn. Behind the last one come the rows of all tokens (`every`), or of the first token of
+    each sequence, where that is all the head reads. `bias` (1 or batch, heads, tokens, tokens) is added to all scores."""
+    for number, layer in enumerate(layers):
+        rows = run_layer(layer, rows, layout, bias, every or number < len(layers) - 1, record)
+        if HIDDEN in record:
+            record[HIDDEN].append(layout.unpack(rows))
+    return rows
+
+
+def run_layer(layer: Layer, rows: Tensor, layout: Layout, bias: Tensor | None, every: bool, record: Record) -> Tensor:
+    """One layer; without `every` for the first token of each sequence alone."""
+    wanted = rows if every else layout.first(rows)
+
+    def mixed() -> Tensor:
+        states = project(layer, layer.before("attention_norm", rows), layout, every)
+        for name, state in zip(STATES, states, strict=True):
+            if name in record:
+                record[name].append(layout.unpack(state))
+        return layout.attend(layer, *states, bias, record.get(SCORES))
+
+    if not reads(layer) and not record.keys().isdisjoint((SCORES, *STATES)):
+        mixed()  # the attention was removed, and its states are recorded nevertheless
+    return fed(layer, attended(layer, wanted, mixed))
+
+
+def project(layer: Layer, rows: Tensor, layout: Layout, every: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values of the rows; queries of the first token of each sequence unless `every`."""
+    query, key, value = (layer.part(name) for name in PROJECTIONS)
+    return query(rows if every else layout.first(rows)), key(rows), value(rows)

@@ -1,0 +1,25 @@
+"""What makes a network of our own a transformers model that can be called: it runs its family's forward pass."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers.utils import ModelOutput
+
+
+class CallableNetwork:
+    """Mixed into networks that transformers does not have."""
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor | None = None, output_hidden_states: bool = False, return_dict: bool = True,
+        **others: Tensor,
+    ) -> Any:  # fmt: skip
+        from niwaki.models.anatomy import anatomy_of
+        from niwaki.models.encoder import HIDDEN
+
+        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        inputs = {"input_ids": input_ids, "attention_mask": mask, **others}
+        record: dict[str, list[Tensor]] = {HIDDEN: []} if output_hidden_states else {}
+        logits = anatomy_of(self).run(inputs, record)
+        hidden = tuple(record[HIDDEN]) if output_hidden_states else None
+        return ModelOutput(logits=logits, hidden_states=hidden)

@@ -1,0 +1,162 @@
+"""Packed rows give what padded rows give, and what transformers gives, outputs and gradients: every family, every head."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+import tiny
+from niwaki.models.edits.blocks import Blocks
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.encoder import HIDDEN, SCORES, STATES
+from niwaki.models.forward import Batch, forward
+from niwaki.models.layout import Packed, Padded
+from niwaki.models.lean import Lean
+from niwaki.models.skeleton import HEADS
+
+NOTHING = torch.zeros(0)
+
+
+def random_batch(model, lengths, seed=0) -> Batch:
+    """Ids that are no padding, of the given lengths."""
+    generator = torch.Generator().manual_seed(seed)
+    longest, vocabulary = max(lengths), model.network.config.vocab_size
+    mask = (torch.arange(longest)[None] < torch.tensor(lengths)[:, None]).long()
+    ids = torch.randint(5, vocabulary, mask.shape, generator=generator)
+    ids = torch.where(mask.bool(), ids, torch.tensor(model.network.config.pad_token_id))
+    inputs = {"input_ids": ids, "attention_mask": mask}
+    if model.anatomy.uses_types:
+        inputs["token_type_ids"] = (torch.arange(longest)[None] * 2 > torch.tensor(lengths)[:, None]).long() * mask
+    return Batch(inputs, NOTHING, NOTHING)
+
+
+def by_transformers(model, batch):
+    found = model.network(**batch.inputs)
+    if model.anatomy.head == "QuestionAnswering":
+        return torch.stack([found.start_logits, found.end_logits], dim=-1)
+    return found.logits
+
+
+def real(logits, batch):
+    return logits[batch.mask.bool()] if logits.ndim == 3 else logits
+
+
+LENGTHS = [[1], [7, 7, 7], [1, 2, 30, 3, 29, 30, 1], [5, 60, 1, 17, 16, 40, 3, 2, 59]]
+
+
+@pytest.mark.parametrize("lengths", LENGTHS, ids=str)
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_outputs_and_gradients_equal_transformers(family, head, lengths):
+    """Without dropout; both in fp32. Every parameter is compared, also those before the first layer."""
+    model = tiny.model(family, head=head)
+    model.network.train()
+    for module in model.network.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    longest = model.anatomy.max_tokens
+    batch = random_batch(model, [min(length, longest) for length in lengths] + ([longest] if len(lengths) > 3 else []))
+    found, wanted = real(forward(model.anatomy, batch).logits, batch), real(by_transformers(model, batch), batch)
+    torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
+    weights = torch.randn(found.shape, generator=torch.Generator().manual_seed(1))
+    parameters = dict(model.network.named_parameters())
+    own, theirs = (
+        torch.autograd.grad((logits * weights).sum(), list(parameters.values()), allow_unused=True)
+        for logits in (found, wanted)
+    )
+    for name, one, other in zip(parameters, own, theirs, strict=True):
+        assert (one is None) == (other is None), name
+        if one is not None:
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4, msg=lambda text, name=name: f"{name}: {text}")
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_recorded_activations_equal_those_of_the_padded_pass(family):
+    model = tiny.model(family)
+    model.network.eval()
+    batch, anatomy = random_batch(model, [4, 1, 30, 12, 13]), model.anatomy
+    names = (HIDDEN, SCORES, *STATES)
+    padded: dict = {name: [] for name in names}
+    with torch.no_grad():
+        packed = forward(anatomy, batch, frozenset(names))
+        hidden = anatomy.embed(batch.inputs["input_ids"], batch.inputs.get("token_type_ids"))
+        hide = (1.0 - batch.mask[:, None, None].float()) * -1e4
+        logits = anatomy.from_embedded(hidden, Padded(hide), padded)
+    torch.testing.assert_close(packed.logits, logits, atol=1e-5, rtol=1e-5)
+    there = batch.mask.bool()
+    for name in names:
+        assert len(getattr(packed, name)) == len(padded[name]) == 3 + (name == HIDDEN)
+        for one, other in zip(getattr(packed, name), padded[name], strict=True):
+            pairs = there[:, None, :, None] & there[:, None, None, :] if name == SCORES else there[..., None]
+            torch.testing.assert_close(one * pairs, other * pairs, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("family", ["bert", "mpnet"])
+def test_cut_heads_removed_blocks_and_packed_weights(family):
+    model = tiny.model(family)
+    model.operate(Heads(keep=[[1, 3], [0, 1, 2], [0]]))
+    model.operate(Blocks(attention=[1], ffn=[0, 2]))
+    model.operate(Int8())
+    batch = random_batch(model, [3, 30, 11, 1])
+    with torch.no_grad():
+        found = forward(model.anatomy, batch).logits
+        lean = Lean(model.network.eval(), model.anatomy)
+        wanted = lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
+    torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
+
+
+def test_a_sequence_does_not_depend_on_the_others_in_its_batch():
+    model = tiny.model("bert")
+    model.network.eval()
+    batch = random_batch(model, [9, 2, 31, 9, 30])
+    with torch.no_grad():
+        together = forward(model.anatomy, batch).logits
+        for row in range(5):
+            length = int(batch.mask[row].sum())
+            alone = Batch(
+                {name: value[row : row + 1, :length] for name, value in batch.inputs.items()}, NOTHING, NOTHING
+            )
+            torch.testing.assert_close(forward(model.anatomy, alone).logits[0], together[row], atol=1e-5, rtol=1e-5)
+
+
+def test_what_lies_in_the_padding_is_never_read():
+    """NaN in the rows of padding reach neither outputs nor gradients."""
+    model = tiny.model("bert")
+    model.network.eval()
+    batch = random_batch(model, [9, 2, 31])
+    layout, anatomy = Packed(batch.mask), model.anatomy
+    hidden = anatomy.embed(batch.inputs["input_ids"], None).detach()
+    clean = hidden.clone().requires_grad_()
+    poisoned = hidden.masked_fill(~batch.mask.bool()[..., None], float("nan")).requires_grad_()
+    found = [anatomy.from_embedded(one, layout, {}) for one in (clean, poisoned)]
+    assert torch.equal(*found)
+    for logits in found:
+        logits.sum().backward()
+    assert torch.equal(clean.grad, poisoned.grad) and clean.grad[batch.mask.bool()].abs().sum() > 0
+
+
+def test_packing_is_undone_by_unpacking():
+    mask = (torch.arange(40)[None] < torch.tensor([3, 40, 1, 22, 3])[:, None]).long()
+    layout, values = Packed(mask), torch.randn(5, 40, 2)
+    rows = layout.pack(values)
+    assert rows.shape == (69, 2)
+    assert torch.equal(layout.unpack(rows), values * mask[..., None])
+    assert torch.equal(layout.by_sequence(layout.first(rows))[:, 0], values[:, 0])
+
+
+def test_dropout_acts_while_training_where_transformers_has_it():
+    """The same rates by role: zeroed one at a time, the rest of the network is the same."""
+    model = tiny.model("bert")
+    batch = random_batch(model, [9, 2, 31])
+    still = forward(copy.deepcopy(model).anatomy, batch) if not model.network.training else None
+    model.network.train()
+    torch.manual_seed(0)
+    one = forward(model.anatomy, batch).logits
+    torch.manual_seed(0)
+    again = forward(model.anatomy, batch).logits
+    torch.manual_seed(1)
+    other = forward(model.anatomy, batch).logits
+    assert torch.equal(one, again) and not torch.equal(one, other)
+    assert still is None or not torch.equal(still.logits, one)
