@@ -7,8 +7,11 @@ named by the keys of `record`: each list receives one tensor a layer, padded to 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
 from niwaki.models.layer import Layer, attended, fed, reads
 from niwaki.models.layout import Packed, Padded
@@ -43,14 +46,32 @@ def run_layer(layer: Layer, rows: Tensor, layout: Layout, bias: Tensor | None, e
         for name, state in zip(STATES, states, strict=True):
             if name in record:
                 record[name].append(layout.unpack(state))
-        return layout.attend(layer, *states, bias, record.get(SCORES))
+        query, key, value = states
+        return layout.attend(layer, query, key, value, bias, record.get(SCORES))
 
     if not reads(layer) and not record.keys().isdisjoint((SCORES, *STATES)):
         mixed()  # the attention was removed, and its states are recorded nevertheless
     return fed(layer, attended(layer, wanted, mixed))
 
 
-def project(layer: Layer, rows: Tensor, layout: Layout, every: bool) -> tuple[Tensor, Tensor, Tensor]:
+def project(layer: Layer, rows: Tensor, layout: Layout, every: bool) -> Sequence[Tensor]:
     """Queries, keys and values of the rows; queries of the first token of each sequence unless `every`."""
     query, key, value = (layer.part(name) for name in PROJECTIONS)
-    return query(rows if every else layout.first(rows)), key(rows), value(rows)
+    if every:
+        return apply_together([query, key, value], rows)
+    return query(layout.first(rows)), *apply_together([key, value], rows)
+
+
+def apply_together(matrices: Sequence[Any], rows: Tensor) -> Sequence[Tensor]:
+    """Outputs of several matrices for the same rows. While training, plain ones are multiplied as one: the rows are cast
+    and read once, forward and backward. Otherwise each by itself, as copying weights costs more than it saves."""
+    if not torch.is_grad_enabled() or not all(map(is_plain_linear, matrices)):
+        return [matrix(rows) for matrix in matrices]
+    weights, biases = [one.weight for one in matrices], [one.bias for one in matrices]
+    bias = None if any(one is None for one in biases) else torch.cat(biases)
+    return functional.linear(rows, torch.cat(weights), bias).split([len(one) for one in weights], dim=-1)
+
+
+def is_plain_linear(module: nn.Module) -> bool:
+    """Whether calling it is nothing but a product with its weights: no parametrization, no hook."""
+    return type(module) is nn.Linear and not module._forward_hooks and not module._forward_pre_hooks

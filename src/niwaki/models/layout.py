@@ -81,13 +81,14 @@ class Packed:
     ) -> Tensor:
         if scores is not None:
             scores.append(self._scores(layer, query, key))
-        every = len(query) == len(key)
+        every, own = len(query) == len(key), None if bias is None else at_heads(bias, layer)
+        if len(self.groups) == 1:
+            return self.groups[0].attend(layer, query, key, value, own, every)
         tokens, sequences = [group.rows for group in self.groups], [group.sequences for group in self.groups]
         asked = query.split(tokens if every else sequences)
         pieces = zip(self.groups, asked, key.split(tokens), value.split(tokens), strict=True)
-        own = None if bias is None else at_heads(bias, layer)
         mixed = [group.attend(layer, q, k, v, own, every) for group, q, k, v in pieces]
-        return mixed[0] if len(mixed) == 1 else torch.cat(mixed)
+        return torch.cat(mixed)
 
     def _scores(self, layer: Layer, query: Tensor, key: Tensor) -> Tensor:
         """Of all sequences in one rectangle, in the order of the batch: (batch, heads, tokens, tokens)."""
