@@ -90,7 +90,9 @@ def context(of, layers=3):
 
     @torch.no_grad()
     def says(batch):
-        return forward(teacher.anatomy, batch, frozenset({"hidden", "scores", "queries", "keys", "values", "decoder_hidden"}))
+        return forward(
+            teacher.anatomy, batch, frozenset({"hidden", "scores", "queries", "keys", "values", "decoder_hidden"})
+        )
 
     return Context(0, says, teacher, batches, loss, soft, lambda: TEXTS)
 

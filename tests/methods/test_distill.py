@@ -103,7 +103,9 @@ def test_tinybert_total_by_hand():
 
 def states(*values):
     """Of a decoder of width 1 on one text of two pieces, the second padding: the embedding's output, then those of its layers."""
-    return Outputs(torch.zeros(1, 2, 5), decoder_hidden=tuple(torch.tensor([[[value], [99.0 * value]]]) for value in values))
+    return Outputs(
+        torch.zeros(1, 2, 5), decoder_hidden=tuple(torch.tensor([[[value], [99.0 * value]]]) for value in values)
+    )
 
 
 def writer(layers):

@@ -47,9 +47,7 @@ class Anatomy:
     token_table: ClassVar[str] = "embeddings.word_embeddings"  # relative to the body, as the next three
     other_tables: ClassVar[tuple[str, ...]] = ("embeddings.position_embeddings", "embeddings.token_type_embeddings")
     embedding_norm: ClassVar[str] = "embeddings.LayerNorm"
-    projection: ClassVar[str | None] = (
-        None  # from the width of the embeddings to that of the layers, where there is one
-    )
+    projection: ClassVar[str | None] = None  # from the embeddings' width to that of the layers, where they differ
     pooled_square: ClassVar[tuple[str, ...]]  # of a head for whole texts: matrices hidden to hidden, from the network
     pooled_activation: ClassVar[str] = "tanh"  # between them
     pooled_final: ClassVar[str] = "classifier"  # and its last matrix
@@ -69,9 +67,7 @@ class Anatomy:
     max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks
 
     own_pieces: ClassVar[bool] = False  # whether it came to us writing, with marks and pieces of its own
-    norms_first: ClassVar[bool] = (
-        False  # whether a block reads what its norm gives, and not the norm what the block gives
-    )
+    norms_first: ClassVar[bool] = False  # whether norms lie before the blocks (pre-norm) and not behind them
     scales: ClassVar[bool] = True  # whether products of queries and keys are divided by the root of their width
 
     def __init__(self, network: Network) -> None:
@@ -233,11 +229,8 @@ class Anatomy:
         """Token ids (batch, tokens) to the first hidden state (batch, tokens, width)."""
         arguments = {"token_type_ids": types} if self.uses_types and types is not None else {}
         hidden = self.trunk.embeddings(input_ids=ids, **arguments)
-        return (
-            self.trunk.get_submodule(self.projection)(hidden)
-            if self.projection and _has(self.trunk, self.projection)
-            else hidden
-        )
+        projected = self.projection and _has(self.trunk, self.projection)
+        return self.trunk.get_submodule(self.projection)(hidden) if projected else hidden
 
     def run(self, inputs: Mapping[str, Tensor], record: Record) -> Tensor:
         """The network on a batch of padded arrays, computing on real tokens only: logits (batch, labels), or
