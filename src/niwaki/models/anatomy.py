@@ -141,10 +141,9 @@ class Anatomy:
     def require_layers(self, what: str) -> None:
         """Refused, in the name of what asks, where the network has no attention layers."""
         if not self.layers:
-            kind = self.network.config.model_type
             raise Refused(
-                f"{what}: a model of family '{kind}' has no attention layers; leave '{what}' out ('logits' distils it, 'ffn' and "
-                "'vocabulary' cut it, 'int8' packs it), or start from a transformer"
+                f"{what}: a model of family '{self.network.config.model_type}' has no attention layers; leave '{what}' out ('logits' distils "
+                "it, 'ffn' and 'vocabulary' cut it, 'int8' packs it), or start from a transformer"
             )
 
     @property
@@ -334,9 +333,8 @@ def anatomy_of(network: Network) -> Anatomy:
 
 def family_of(kind: str) -> type[Anatomy]:
     if not is_known(kind):
-        raise Refused(
-            f"model family '{kind}' has no anatomy; there is: {', '.join(FAMILIES.names())} (docs/adding.md says how to add one)"
-        )
+        known = ", ".join(FAMILIES.names())
+        raise Refused(f"model family '{kind}' has no anatomy; there is: {known} (docs/adding.md says how to add one)")
     return FAMILIES.load(_file_name(kind), Anatomy)
 
 
