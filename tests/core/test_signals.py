@@ -2,11 +2,15 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
-from niwaki.core.signals import stopping
+from niwaki.core import signals
+from niwaki.core.signals import saving, stopping
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -39,3 +43,97 @@ def test_other_threads_catch_nothing():
     thread.start()
     thread.join()
     assert said == [(False, signal.getsignal(signal.SIGINT))]
+
+
+def test_what_does_not_check_is_interrupted_after_the_grace(monkeypatch):
+    monkeypatch.setattr(signals, "GRACE_SECONDS", 0.2)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), stopping():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+    assert 0.1 < time.monotonic() - began < 5
+    time.sleep(0.3)  # nothing more comes once it stopped
+
+
+def test_a_save_is_finished_before_it_is_interrupted(monkeypatch):
+    monkeypatch.setattr(signals, "GRACE_SECONDS", 0.05)
+    saved = False
+    with pytest.raises(KeyboardInterrupt), stopping():
+        os.kill(os.getpid(), signal.SIGTERM)
+        with saving():
+            time.sleep(0.5)
+            saved = True
+        time.sleep(60)
+    assert saved
+
+
+PROGRAM = """
+import hashlib, os, signal, sys, time
+from niwaki.core import signals
+signals.HARD_SECONDS = 3.0
+def begun():
+    print("begun", flush=True)
+def run(words):
+{work}
+    return 0
+sys.modules["niwaki.cli._app"] = type(sys)("app")
+sys.modules["niwaki.cli._app"].run = run
+from niwaki.cli import main
+main()
+"""
+PLAIN = """
+    begun()
+    time.sleep(60)"""
+POLITE = """
+    with signals.stopping():
+        begun()
+        time.sleep(60)"""
+STUBBORN = """
+    while True:
+        try:
+            with signals.stopping():
+                begun()
+                time.sleep(60)
+        except KeyboardInterrupt:
+            pass"""
+IN_A_LIBRARY = """
+    with signals.stopping():
+        begun()
+        hashlib.pbkdf2_hmac('sha256', b'a', b'b', 2 * 10**9)"""
+CLEANING_UP = """
+    try:
+        with signals.stopping():
+            begun()
+            time.sleep(60)
+    finally:
+        time.sleep(60)"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [PLAIN, POLITE, STUBBORN, IN_A_LIBRARY, CLEANING_UP],
+    ids=["plain", "polite", "stubborn", "library", "cleaning"],
+)
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_the_program_ends_without_a_traceback_however_often_it_is_interrupted(work, times):
+    child = subprocess.Popen([sys.executable, "-c", PROGRAM.format(work=work)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    assert child.stdout.readline() == "begun\n"
+    began = time.monotonic()
+    for _ in range(times):
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    _, said = child.communicate(timeout=30)
+    assert child.returncode == 130 and "Traceback" not in said and "niwaki: " in said, said
+    assert time.monotonic() - began < 8
+
+
+def test_interrupted_while_it_starts_there_is_no_traceback():
+    """Ctrl-C among the imports, once the program has taken over."""
+    code = "from niwaki.core import signals; signals.own_process(); import os; os.write(1, b'on'); import sys; sys.argv[1:] = ['list']; from niwaki.cli import main; main()"
+    for delay in (0.02, 0.06, 0.1):
+        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child.stdout.read(2)
+        time.sleep(delay)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=30)
+        assert child.returncode in (0, 130) and b"Traceback" not in said, said

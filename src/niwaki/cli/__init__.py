@@ -5,9 +5,20 @@ def main() -> None:
     """The program `niwaki`."""
     import sys
 
-    from niwaki.cli._app import run
+    from niwaki.core import signals
 
-    code = run(sys.argv[1:])
+    signals.own_process()
+    try:
+        code = _run(sys.argv[1:])
+    except KeyboardInterrupt:  # before the verb began, or while its message was written
+        sys.stderr.write("niwaki: interrupted\n")
+        code = signals.INTERRUPTED
     if "niwaki.data.time_limit" in sys.modules:
         sys.modules["niwaki.data.time_limit"].end_process(code)
     sys.exit(code)
+
+
+def _run(words: list[str]) -> int:
+    from niwaki.cli._app import run
+
+    return run(words)

@@ -15,6 +15,7 @@ from typing import Any
 from niwaki.core.errors import NiwakiError, Refused
 from niwaki.core.files import fsync
 from niwaki.core.settings import Settings, check, setting
+from niwaki.core.signals import saving
 from niwaki.engines.partial_folder import PartialFolder, folders_of, opened, sweep, taken
 
 SAVE_SECONDS = 1.0  # at most so much work is done again after a kill
@@ -58,7 +59,7 @@ class Part:
             self._file.write(lines)
 
     def keep(self) -> None:
-        with self._naming():
+        with saving(), self._naming():
             os.fsync(self._file.fileno())
             self.folder.write_state(json.dumps(self.state.model_dump()) + "\n")
         self._kept = time.monotonic()

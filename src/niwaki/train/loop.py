@@ -98,14 +98,17 @@ class _Fit:
             write_text(self.log, "".join(line(record) + "\n" for record in self.position.history))
         saved_at = time.monotonic()
         with self.rows, progress(job.name, self.total, self.position.step) as update:
-            while self.position.step < self.total and not self.position.stopped:
+            while True:
+                if self._owes_validation():
+                    self._validate()
+                if self.position.step >= self.total or self.position.stopped:
+                    break
                 loss = self._step()
                 update(
                     self.position.step,
                     f"loss {loss:.3f}" + (f", best {self.position.best_score:.4f}" if self.position.best_score else ""),
                 )
-                if self._due():
-                    self._validate()
+                # before validation, which may take long: a resumed run validates where that is still owed
                 stop = any_of(job.should_stop(), self.accelerator.device)
                 if stop or time.monotonic() - saved_at > job.settings.save_seconds:
                     self._save()
@@ -174,6 +177,12 @@ class _Fit:
         left = self.total - self.position.step
         every = max(1, self.steps_per_epoch // self.job.settings.validations)
         return left % every == 0
+
+    def _owes_validation(self) -> bool:
+        if not self._due():
+            return False
+        done = next((record["step"] for record in reversed(self.position.history) if record["kind"] == "validation"), 0)
+        return done < self.position.step
 
     def _validate(self) -> None:
         job, position = self.job, self.position

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from niwaki.core.files import committed, fault_in, listed, newest_first, read_json, sweep, write_json
 from niwaki.core.log import say
+from niwaki.core.signals import saving
 from niwaki.models.ties import distinct, spelled_out
 
 KEPT = 2  # the newest and the one before it, should the newest be damaged
@@ -41,7 +42,7 @@ class States:
     def save(
         self, position: Position, modules: nn.ModuleDict, optimizer: torch.optim.Optimizer, best: dict[str, Tensor]
     ) -> None:
-        with committed(self.folder / f"state-{position.step:08d}") as target:
+        with saving(), committed(self.folder / f"state-{position.step:08d}") as target:
             save_file(distinct(modules), target / "weights.safetensors")
             save_file(flat_optimizer(optimizer), target / "optimizer.safetensors")
             if best:

@@ -1,0 +1,76 @@
+"""SIGTERM during any long operation of a run: it ends in seconds, and the same command ends with the same bits."""
+
+import os
+import shutil
+import signal
+import time
+
+import pytest
+
+from niwaki import api
+from niwaki.core import signals
+from niwaki.train.loop import _Fit
+from run import small
+
+STAGE = "stages/int8-*"
+PLACES = {  # what is slow → what is made again of a finished run
+    "niwaki.evaluate.ladder.climb": ["baseline.json"],
+    "niwaki.run.runner.comparisons": ["comparisons.json"],
+    "niwaki.evaluate.speed.race": ["speed.json"],
+    "niwaki.run.stage.write_graph": [STAGE],
+    "niwaki.run.stage.StageMaker._measure": [STAGE],
+    "niwaki.train.teacher.FromDisk._block": ["stages/student-*"],
+    "niwaki.train.loop._Fit._score": ["stages/student-*"],
+    "niwaki.run.runner.make_plan": [],
+}
+
+
+def slow(*given, **more):
+    """Checks nothing, as a library's work does not."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+
+
+def resumed(recipe_file, folder, finished):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        api.run(recipe_file, out=folder)
+    assert small.weights(folder) == small.weights(finished) and small.histories(folder) == small.histories(finished)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_stop_does_not_wait_for_work_that_never_checks(place, recipe_file, copy, finished, monkeypatch):
+    for pattern in PLACES[place]:
+        for path in copy.glob(pattern):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    monkeypatch.setattr(signals, "GRACE_SECONDS", 0.2)
+    with monkeypatch.context() as patch:
+        patch.setattr(place, slow)
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            api.run(recipe_file, out=copy)
+        assert time.monotonic() - began < 30, "it went on to the end"
+    if place.endswith(("_score", "_block")):
+        resumed(recipe_file, copy, finished)
+
+
+def test_a_stop_before_validation_saves_and_validates_later(recipe_file, tmp_path, finished, monkeypatch):
+    step, stopped = _Fit._step, []
+
+    def stopping(self):
+        loss = step(self)
+        if self._due() and not stopped:
+            stopped.append(self.position.step)
+            os.kill(os.getpid(), signal.SIGTERM)
+        return loss
+
+    def validate(self):
+        raise AssertionError("a stop waits for no validation")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_Fit, "_step", stopping)
+        patch.setattr(_Fit, "_validate", validate)
+        with pytest.raises(KeyboardInterrupt):
+            api.run(recipe_file, out=tmp_path / "run")
+    assert list((tmp_path / "run").glob(f"stages/.work-teacher-*/state-{stopped[0]:08d}"))
+    resumed(recipe_file, tmp_path / "run", finished)
