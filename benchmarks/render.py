@@ -14,6 +14,7 @@ import render_reliability
 import render_roles
 import render_senses
 import render_stack
+import render_training
 import render_translation
 import render_writing
 
@@ -285,6 +286,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("stack", "Compressions, alone and stacked", render_stack.stack),
     ("lottery", "Lottery tickets", render_stack.lottery),
     ("compressors", "Against ONNX Runtime, NNCF and torchao", render_stack.compressors),
+    ("training", "Training speed, against transformers' Trainer", render_training.section),
     ("peers", "Engines, with the same weights", render_engines.peers),
     ("products", "Products of the native engine", render_engines.products),
     ("stream", "Files of any size", render_engines.stream),

@@ -160,3 +160,33 @@ def test_dropout_acts_while_training_where_transformers_has_it():
     other = forward(model.anatomy, batch).logits
     assert torch.equal(one, again) and not torch.equal(one, other)
     assert still is None or not torch.equal(still.logits, one)
+
+
+@pytest.mark.parametrize("family", ["bert", "mpnet"])
+def test_200_training_steps_follow_the_loss_curve_of_transformers(family):
+    """Without dropout, from the same weights, on the same batches of random lengths."""
+    own, theirs = tiny.model(family), tiny.model(family)
+    theirs.network.load_state_dict(own.network.state_dict())
+    curves = [loss_curve(own, packed=True), loss_curve(theirs, packed=False)]
+    assert sum(curves[0][:40]) > sum(curves[0][-40:])  # it learns
+    torch.testing.assert_close(*map(torch.tensor, curves), atol=2e-3, rtol=1e-3)
+
+
+def loss_curve(model, packed: bool, steps: int = 200) -> list[float]:
+    model.network.train()
+    for module in model.network.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    optimizer = torch.optim.SGD(model.network.parameters(), lr=0.02)
+    draw, losses = torch.Generator().manual_seed(0), []
+    for step in range(steps):
+        lengths = torch.randint(1, 30, (4,), generator=draw).tolist()
+        batch = random_batch(model, lengths, seed=step % 8)
+        targets = batch.inputs["input_ids"][:, 0] % 2
+        logits = forward(model.anatomy, batch).logits if packed else by_transformers(model, batch)
+        loss = nn.functional.cross_entropy(logits, targets)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+    return losses
