@@ -10,6 +10,7 @@ import records
 import render_distil
 import render_engines
 import render_formulas
+import render_recommendations
 import render_reliability
 import render_roles
 import render_senses
@@ -273,6 +274,7 @@ def fill(path: Path, text: str) -> None:
 
 SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("demo", "The main job", demo),
+    ("recommendations", "Recommendations", render_recommendations.recommendations),
     ("glue", "GLUE and SQuAD, fine-tuned, beside the ladder of baselines", glue),
     ("odd_csv", "A stranger's CSV", odd_csv),
     ("senses", "Word senses", render_senses.senses),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import records
+import render_recommendations
 
 PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
 MARKED = re.compile(r"(<!-- figures:begin -->\n).*?(<!-- figures:end -->)", re.DOTALL)
@@ -130,6 +131,10 @@ def verifying(record: Record) -> str:
     return f"{sizes}; loading MiniLM ({load['megabytes']:.0f} MB) in ONNX Runtime: {load['verified']:.2f} s, {load['unverified']:.2f} s without"
 
 
+def recommendations(record: Record) -> str:
+    return render_recommendations.promise(records.read("recommendations"))
+
+
 def any_record(record: Record) -> bool:
     return True
 
@@ -146,6 +151,7 @@ ROWS = (
         for target in CRASHES
     ),
     ("the native engine's answer depends on the text alone", "python benchmarks/native_shapes.py", "native_shapes", lambda record: record["shapes"] >= 1000, native_shapes),
+    ("the recommended model is the right one", "python benchmarks/recommendations.py QUESTIONS", "recommendations", any_record, recommendations),
     ("saving is cheap", "python benchmarks/saving.py", "saving", any_record, saving),
     ("verifying a model when it is loaded is cheap", "python benchmarks/verifying.py", "verifying", any_record, verifying),
 )  # fmt: skip

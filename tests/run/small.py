@@ -11,6 +11,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from niwaki.evaluate import speed
+from niwaki.run import racing
+
 PRELOADED = [  # what a run imports, late or early: three seconds that each child would need for itself
     "niwaki.cli._app", "niwaki.api", "niwaki.run.stage", "niwaki.report", "niwaki.evaluate.ladder", "sklearn.svm", "sklearn.feature_extraction.text",
     "onnx", "onnxruntime", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto", "transformers.models.bert.modeling_bert",
@@ -47,6 +52,14 @@ def write_recipe(folder: Path, model: Path, rows: Path, epochs: float = 6, save:
     path = folder / "small.toml"
     path.write_text(RECIPE.format(model=json.dumps(str(model)), rows=json.dumps(str(rows)), epochs=epochs, save=save))
     return path
+
+
+def measure_little(patch: pytest.MonkeyPatch) -> None:
+    """What a run measures is measured less often, and nothing is flushed: for tests of what comes of it."""
+    patch.setattr(os, "fsync", lambda handle: None)
+    patch.setattr("niwaki.evaluate.quality.RESAMPLES", 100)
+    patch.setattr(speed, "race", functools.partial(speed.race, singles=2))
+    patch.setattr(racing, "resident_bytes", lambda folder: 1)
 
 
 def begin(arguments: list[str], log: Path) -> multiprocessing.process.BaseProcess:

@@ -1,7 +1,6 @@
 """Training-free quantized copies: which ones are planned, that they are stages like any other, and that one may be recommended."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -110,7 +109,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory, plain: dict) -> Path:
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory, recipe: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda handle: None)
+        small.measure_little(patch)
         return api.run(recipe, out=tmp_path_factory.mktemp("copies") / "run").folder
 
 
