@@ -2,7 +2,9 @@
 
 import pytest
 
-from niwaki.core.memory import free_memory
+from niwaki.core import memory
+from niwaki.core.errors import Refused
+from niwaki.core.memory import free_memory, was_memory
 
 MEMINFO = "MemTotal: 9 kB\nMemAvailable: 4 kB\nHugePages_Total: 0\n"
 
@@ -56,3 +58,37 @@ def test_the_first_version_of_groups(proc, tmp_path):
     group(tmp_path / "groups" / "memory" / "docker" / "x", 900, 500, version=1)
     group(tmp_path / "groups" / "narrow", 3, 0)
     assert free_memory(proc, tmp_path / "groups") == 401
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(12, "Cannot allocate memory"),
+        ImportError("libtorch_cpu.so: failed to map segment from shared object"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried"),
+        RuntimeError("std::bad_alloc"),
+        RuntimeError("CUDA out of memory. Tried to allocate 20 MiB"),
+    ],
+)
+def test_errors_that_mean_too_little_memory(error):
+    assert was_memory(error)
+    try:
+        try:
+            raise error
+        except (MemoryError, OSError, ImportError, RuntimeError):
+            raise Refused("config.json: cannot be read") from None
+    except Refused as wrapped:
+        assert was_memory(wrapped)
+
+
+def test_other_errors_do_not(tmp_path):
+    assert (
+        not was_memory(None) and not was_memory(ValueError("config")) and not was_memory(OSError(28, "No space left"))
+    )
+
+
+def test_the_limit_on_address_space_counts(proc, tmp_path, monkeypatch):
+    (proc / "self" / "status").write_text("Name: python\nVmSize: 1 kB\n")
+    monkeypatch.setattr(memory, "address_space", lambda: 3000)
+    assert free_memory(proc, tmp_path / "none") == 3000 - 1024

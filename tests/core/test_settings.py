@@ -2,6 +2,7 @@
 
 import pytest
 
+from niwaki.answers.number import Number
 from niwaki.core.errors import GateMissed, NiwakiError, Refused, UsageError, did_you_mean
 from niwaki.core.settings import Settings, check, setting
 
@@ -57,3 +58,21 @@ def test_did_you_mean():
 
 def test_a_huge_value_is_cut_in_the_message():
     assert len(faults({"name": "a", "train": {"epochs": "9" * 5000 + "x"}})[0]) < 400
+
+
+def test_absurd_numbers_are_rejected_whatever_the_field():
+    class Some(Settings):
+        count: int = setting(1, "of something", ge=1)
+        maybe: int | None = setting(None, "of something")
+        share: float = setting(0.5, "of something", ge=0)
+        named: str | int = setting("", "a number or a word")
+        large: int = setting(1, "with a limit of its own", le=10**15)
+
+    for name in ("count", "maybe", "share", "named"):
+        with pytest.raises(Refused, match=rf"{name}: numbers must be at most 1,000,000,000 \(given: 10{{12}}"):
+            check(Some, {name: 10**12})
+    assert check(Some, {"large": 10**12, "named": "10" * 20}).large == 10**12
+
+
+def test_units_of_a_users_numbers_have_no_such_limit():
+    assert Number(mean=-5e12, scale=2e11).scale == 2e11

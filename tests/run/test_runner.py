@@ -13,6 +13,7 @@ from niwaki.core.errors import Refused
 from niwaki.core.files import fault_in
 from niwaki.core.lock import locked
 from niwaki.report.card import CARD, LABEL
+from niwaki.run import runner
 from niwaki.run.result import Run
 from run import small
 
@@ -133,6 +134,41 @@ def test_no_room_is_told_before_work(tmp_path, recipe_file, monkeypatch):
     with pytest.raises(Refused, match=r"this run needs about .* MB and 0 MB are free"):
         api.run(recipe_file, out=tmp_path / "run")
     assert [path.name for path in (tmp_path / "run").rglob("*")] == [".lock"]
+
+
+@pytest.fixture
+def needs(tmp_path, recipe_file, monkeypatch):
+    """What a run asks of the disk before it begins: (folder, bytes), for a teacher whose layers are kept."""
+
+    def asked(*overrides: str) -> list[tuple[str, int]]:
+        found: list[tuple[str, int]] = []
+        monkeypatch.setattr(runner, "require_space", lambda folder, need, what: found.append((folder.name, need)))
+        monkeypatch.setattr(runner, "require_memory", lambda need, what: (_ for _ in ()).throw(Refused("enough")))
+        layers = 'stages.1.methods=[{use="student",layers=2},{use="tinybert"}]'
+        with pytest.raises(Refused, match="enough"):
+            api.run(recipe_file, out=tmp_path / "runs" / "run", overrides=[layers, *overrides])
+        return found
+
+    return asked
+
+
+def test_the_disk_check_counts_what_teachers_say(needs, tmp_path, monkeypatch):
+    none = needs("cache.gigabytes=0")
+    ((name, need),) = needs()
+    assert none[0][0] == name == "run"
+    kept = need - none[0][1]
+    assert kept > 100_000  # layers of some hundred rows
+    (tmp_path / "runs" / ".teachers").mkdir(parents=True)
+    (tmp_path / "runs" / ".teachers" / "block").write_bytes(bytes(50_000))
+    assert needs()[0][1] == need - 50_000  # what is there may be what is needed
+    monkeypatch.setattr(runner, "disk_of", lambda path: path.name == ".teachers")
+    assert needs() == [("run", none[0][1]), (".teachers", kept - 50_000)]
+
+
+def test_absurd_sizes_are_rejected_by_check(recipe_file):
+    for override in ("batch=1000000000000", "batch=65537", "transfer=1000000000000", "validations=10000000000"):
+        with pytest.raises(Refused, match=r"stages\.0\.train"):
+            api.check(recipe_file, overrides=[f"stages.0.train.{override}"])
 
 
 def test_the_name_run_is_both_the_package_and_the_call(copy, recipe_file):

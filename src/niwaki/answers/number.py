@@ -9,6 +9,7 @@ import numpy as np
 from niwaki.answers._kind import Answer, Input, Kind, Rows, Value
 from niwaki.core.settings import setting
 
+LARGEST = 1e300  # prices and counts of the user's, not sizes of ours
 SAME = 0.1  # steps of the scale: so far apart two numbers are the same answer, far below what any model is wrong by
 
 
@@ -21,8 +22,8 @@ class Prediction(Answer):
 
 
 class Number(Kind):
-    mean: float = setting(0.0, "what a logit of 0 stands for")
-    scale: float = setting(1.0, "what a step of 1 in the logit stands for", gt=0)
+    mean: float = setting(0.0, "what a logit of 0 stands for", le=LARGEST)
+    scale: float = setting(1.0, "what a step of 1 in the logit stands for", gt=0, le=LARGEST)
 
     problem: ClassVar[str | None] = "regression"
 

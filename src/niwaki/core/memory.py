@@ -1,12 +1,19 @@
-"""How much memory can still be taken: of the machine, and of the group (container, job of a cluster) that limits this process.
+"""How much memory can still be taken: of the machine, of the group (container, job of a cluster) that limits this process, and of
+its own address space (`ulimit -v`). And which errors mean that there was not enough.
 
 Files that the system keeps at hand count as used in a group, and are given up when memory is asked for: they are free.
 """
 
 import contextlib
+import errno
+import re
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
+SHORT = re.compile(
+    r"(?i)failed to map segment|(?:can't|cannot|could not|failed to) (?:\w+ )?allocate|bad_alloc|bad allocation|not enough memory|out of memory"
+)  # how loaders of libraries, torch and ONNX Runtime say it
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 FILES = {  # of version 2 and 1: the limit, what is used; "max", or a number beyond all memory, where there is none
     "memory.max": "memory.current",
@@ -20,11 +27,32 @@ def free_memory(proc: Path = PROC, groups: Path = GROUPS) -> int | None:
     with contextlib.suppress(OSError, ValueError, KeyError):
         found.append(1024 * _table(proc / "meminfo")["MemAvailable:"])
     for folder in set(_folders(proc / "self" / "cgroup", groups)):
-        for limit, used in FILES.items():
+        for most, taken in FILES.items():
             with contextlib.suppress(OSError, ValueError):
                 kept = _kept_files(folder / "memory.stat")
-                found.append(int((folder / limit).read_text()) - int((folder / used).read_text()) + kept)
+                found.append(int((folder / most).read_text()) - int((folder / taken).read_text()) + kept)
+    with contextlib.suppress(OSError):
+        limit, used = address_space(), re.search(r"^VmSize:\s*(\d+) kB", (proc / "self" / "status").read_text(), re.M)
+        if limit is not None and used is not None:
+            found.append(limit - 1024 * int(used[1]))
     return max(0, min(found)) if found else None
+
+
+def address_space() -> int | None:
+    """The bytes that this process may map in all (`ulimit -v`); None where there is no limit."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def was_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out behind an error: in it, or in what was being handled when it was raised."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM or SHORT.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _folders(told: Path, groups: Path) -> Iterator[Path]:

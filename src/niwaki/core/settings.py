@@ -2,10 +2,11 @@
 
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from niwaki.core.errors import Refused, did_you_mean
 
+MOST = 10**9  # of a number without a limit of its own: no count of rows, layers, steps or bytes of a recipe is larger
 SomeSettings = TypeVar("SomeSettings", bound="Settings")
 
 
@@ -14,10 +15,23 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=False, allow_inf_nan=False, protected_namespaces=())
 
+    @field_validator("*")
+    @classmethod
+    def _sensible(cls, value: Any, about: ValidationInfo) -> Any:
+        if type(value) in (int, float) and abs(value) > MOST and not _is_limited(cls, about.field_name):
+            raise ValueError(f"numbers must be at most {MOST:,}")
+        return value
+
 
 def setting(default: Any, remark: str, **limits: Any) -> Any:
     """A field with its one-line remark; `limits` are pydantic's (gt, ge, lt, le, min_length …)."""
     return Field(default, description=remark, **limits)
+
+
+def _is_limited(kind: type[BaseModel], name: str | None) -> bool:
+    """Whether a field says itself how large it may be."""
+    field = kind.model_fields.get(name or "")
+    return field is not None and any(hasattr(limit, "le") or hasattr(limit, "lt") for limit in field.metadata)
 
 
 def check(kind: type[SomeSettings], values: dict[str, Any], path: str = "") -> SomeSettings:

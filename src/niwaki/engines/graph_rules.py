@@ -85,6 +85,8 @@ def _check_order(graph: Any) -> None:
         if not known.issuperset(node.input) or not known.isdisjoint(given) or len(set(given)) < len(given):
             raise ValueError(f"operator {node.op_type} reads what comes later, or gives what is there already")
         known.update(given)
+    if not graph.output:
+        raise ValueError("has no output")
     if not known.issuperset(entry.name for entry in graph.output):
         raise ValueError("no operator gives its output")
 

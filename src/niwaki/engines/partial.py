@@ -19,6 +19,7 @@ from niwaki.core.signals import saving
 from niwaki.engines.partial_folder import PartialFolder, folders_of, opened, sweep, taken
 
 SAVE_SECONDS = 1.0  # at most so much work is done again after a kill
+MOST = 1 << 62  # files may have any size
 NEW = "; --force begins anew"
 
 
@@ -26,9 +27,9 @@ class State(Settings):
     """How far a part is good, and of what."""
 
     made_by: dict[str, str] = setting(..., "what decides the answers: each must be the same to go on")
-    inputs: int = setting(0, "that are answered", ge=0)
-    bad: int = setting(0, "of them that were passed over", ge=0)
-    bytes: int = setting(0, "of the part that are good", ge=0)
+    inputs: int = setting(0, "that are answered", ge=0, le=MOST)
+    bad: int = setting(0, "of them that were passed over", ge=0, le=MOST)
+    bytes: int = setting(0, "of the part that are good", ge=0, le=MOST)
     read: str = setting("", "sha256 of the lines that these inputs were read from")
     forced: bool = setting(False, "whether a file of the part's later name may be written over")
 

@@ -149,12 +149,21 @@ class Predictor:
         if not len(lengths):
             return np.zeros((0, len(self.labels)), dtype=np.float32)
         if len(lengths) == 1:  # nothing to arrange
-            return self.runtime.run(rows.ids, rows.types, np.zeros(1, dtype=np.int64), self.pad_id, alone=True)
+            return self._run(rows, np.zeros(1, dtype=np.int64), alone=True)
         batches = self.runtime.batches(lengths)
         alone = len(batches) == 1
         run = map if alone else self._pool.map
-        parts = run(lambda chosen: self.runtime.run(rows.ids, rows.types, chosen, self.pad_id, alone), batches)
+        parts = run(lambda chosen: self._run(rows, chosen, alone), batches)
         return in_order(zip(batches, parts, strict=True), lengths, self.kind.per_token)
+
+    def _run(self, rows: Rows, chosen: np.ndarray, alone: bool) -> np.ndarray:
+        """Logits of some sequences, in the shape that this model's answers are read from: a graph of another may give any."""
+        found = self.runtime.run(rows.ids, rows.types, chosen, self.pad_id, alone)
+        count = int(rows.ids.lengths[chosen].sum()) if self.kind.per_token else len(chosen)
+        wanted = (count, found.shape[-1] if getattr(self.runtime, "search", None) else len(self.labels))
+        if found.shape != wanted:
+            raise Refused(f"{self.folder}: its graph gives numbers of shape {found.shape} where {wanted} are needed; it is of another model")  # fmt: skip
+        return found
 
     def exited(self, rows: Rows, stops: Stops) -> tuple[np.ndarray, np.ndarray]:
         """(sequences, labels) of a network with exits: the logits of the exit that each sequence took, and its number."""

@@ -2,6 +2,7 @@
 leave. Rough, and said so."""
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def estimate(plan: Plan) -> dict[str, Any]:
     passed = {name: flops(both.trained, tokens) / speed for name, both in shapes.items()}  # seconds of a text
     beside = sum(_bytes(plan, name) for name in ORIGIN if name != WEIGHTS)
     disk = {name: (weights_bytes(both.made) + beside) / 1e6 for name, both in shapes.items()}
-    stages, kept = [], 0.0
+    stages = []
     for stage in plan.stages:
         name, trained = stage.spec.name, shapes[stage.spec.name].trained
         rows, steps, validated = work(plan.task, stage)
@@ -40,7 +41,6 @@ def estimate(plan: Plan) -> dict[str, Any]:
         )
         for teacher in () if stage.heard else stage.spec.teachers:
             seconds += rows * passed[teacher]
-            kept += rows * shown_bytes(stage, trained, shapes[teacher].made, tokens) / 1e6
         stages.append({
             "name": name, "methods": stage.to_json()["methods"], "rows": rows, "steps": steps,
             "seconds": round(seconds), "megabytes": round(disk[name]),
@@ -48,10 +48,20 @@ def estimate(plan: Plan) -> dict[str, Any]:
     state = 8 * max(weights_bytes(both.trained) for both in shapes.values()) / 1e6  # of the largest, while it trains
     return {
         "stages": stages,
-        "teachers_megabytes": min(kept, 1000 * plan.recipe.cache.gigabytes),
+        "teachers_megabytes": cache_bytes(plan, plan.stages) / 1e6,
         "seconds": sum(stage["seconds"] for stage in stages) * (1 + len(plan.repeats)),
         "megabytes": sum(disk.values()) * (1 + len(plan.repeats)) + state,
     }
+
+
+def cache_bytes(plan: Plan, stages: Iterable[PlannedStage]) -> int:
+    """What the teacher cache holds for these stages, at most; a stage that reads what another one's teacher said adds nothing."""
+    shapes, tokens, found = plan.shapes, tokens_of(plan.task), 0.0
+    for stage in stages:
+        trained, rows = shapes[stage.spec.name].trained, work(plan.task, stage)[0]
+        for teacher in () if stage.heard else stage.spec.teachers:
+            found += rows * shown_bytes(stage, trained, shapes[teacher].made, tokens)
+    return round(min(found, 1e9 * plan.recipe.cache.gigabytes))
 
 
 def work(task: Task, stage: PlannedStage) -> tuple[int, int, int]:

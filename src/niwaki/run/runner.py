@@ -11,6 +11,7 @@ from niwaki.core.documents import read_document, write_document
 from niwaki.core.errors import Refused
 from niwaki.core.files import (
     fingerprint,
+    folder_bytes,
     read_json,
     require_memory,
     require_space,
@@ -26,6 +27,7 @@ from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
 from niwaki.models.model import WEIGHTS
 from niwaki.run.comparing import comparisons
+from niwaki.run.estimate import cache_bytes
 from niwaki.run.plan import Plan, PlannedStage, digest_of, make_plan, versions
 from niwaki.run.recipe import Recipe, to_toml
 from niwaki.run.texts import cache_folder, refuse_cache
@@ -150,11 +152,28 @@ def require_room(plan: Plan, folder: Path) -> None:
     missing = [stage for stage in stages if not (folder / stage.folder).exists()]
     trains = any(stage.spec.train for stage in missing)
     weights = (plan.largest / WEIGHTS).stat().st_size
-    require_space(folder, weights * (len(missing) + ON_DISK * trains), "this run")
+    require_disk(plan, folder, missing, weights * (len(missing) + ON_DISK * trains))
     require_memory(
         weights * (1 + (IN_MEMORY - 1) * trains + max((len(stage.spec.teachers) for stage in missing), default=0)),
         "this run",
     )
+
+
+def require_disk(plan: Plan, folder: Path, missing: Sequence[PlannedStage], need_bytes: int) -> None:
+    """For the run folder, and for what teachers will say, which may lie on another disk."""
+    cache = cache_folder(plan.recipe.cache, folder)
+    own = {stage.spec.name for stage in plan.stages}
+    said = cache_bytes(plan, [stage for stage in missing if stage.spec.name in own])
+    said = max(0, said - folder_bytes(cache)) if cache.is_dir() else said  # what is there may be what is needed
+    if disk_of(cache) == disk_of(folder):
+        require_space(folder, need_bytes + said, "this run")
+        return
+    require_space(folder, need_bytes, "this run")
+    require_space(cache, said, "what the teachers of this run say")
+
+
+def disk_of(path: Path) -> int:
+    return next(one for one in [path, *path.parents] if one.exists()).stat().st_dev
 
 
 def stop_if_asked(should_stop: Stop) -> None:

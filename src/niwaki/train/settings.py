@@ -8,7 +8,7 @@ from niwaki.core.settings import Settings, setting
 class TrainSettings(Settings):
     epochs: float = setting(3.0, "passes over the training rows; may be a part, like 0.5", gt=0, le=10_000)
     lr: float = setting(5e-5, "highest learning rate, reached after the warm-up", gt=0, lt=1)
-    batch: int = setting(32, "rows a step", ge=1)
+    batch: int = setting(32, "rows a step", ge=1, le=65_536)
     warmup: float = setting(
         0.1, "share of all steps in which the learning rate rises; then it falls to 0 in a line", ge=0, lt=1
     )

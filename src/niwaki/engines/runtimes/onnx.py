@@ -30,6 +30,8 @@ class Onnx(Runtime):
         self.session = opened(folder, GRAPH if self.search is None else ENCODER)
         self.decoder = None if self.search is None else opened(folder, DECODER)
         self.inputs = [entry.name for entry in self.session.get_inputs()]
+        if unknown := set(self.inputs) - {"ids", "mask", "types"}:
+            raise Refused(f"{folder}: its graph reads '{min(unknown)[:60]}', which no model of niwaki does")
         self.reads_types = "types" in self.inputs
         self._opened: list[Any] = []
         self._opening = threading.Lock()
@@ -44,7 +46,16 @@ class Onnx(Runtime):
         if self.search is not None:
             steps = GraphSteps(self.session, self.decoder, given, self.search.beam)
             return write(steps, len(ids), self.search)
-        return self.session.run(None, {name: given[name] for name in self.inputs})[0]
+        found = self.session.run(None, {name: given[name] for name in self.inputs})[0]
+        if (
+            found.dtype != np.float32
+            or found.ndim not in (2, 3)
+            or found.shape[: found.ndim - 1] != ids.shape[: found.ndim - 1]
+        ):
+            raise Refused(
+                f"{self.folder / GRAPH}: its first output, {found.dtype} of shape {found.shape}, holds no logits"
+            )
+        return found
 
     def stretch(
         self, waiting: Padded, number: int, exits: list[int], alone: bool = False

@@ -1,0 +1,61 @@
+"""What surrounds the program: a deleted working directory, little memory, names that are not UTF-8. One line, never a library's."""
+
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from niwaki import api
+from niwaki.cli import _app
+from niwaki.core.errors import Refused
+
+VERBS = ["bench", "cascade", "check", "eval", "export", "predict", "run", "tokenizer"]
+PROGRAM = [sys.executable, "-c", "from niwaki.cli import main; main()"]
+
+
+def test_the_verbs_that_import_libraries_are_those_that_are_checked():
+    assert sorted(_app.MAPPED) == VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_deleted_working_directory(verb, tmp_path, refused, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert "the working directory is gone" in refused(verb, "x")
+    assert _app.run([verb, "--help"]) == 0
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "show", "report", "ledger"])
+def test_names_that_are_not_utf_8(verb, refused):
+    assert "'r\\udcff': is not UTF-8; rename the file" in refused(verb, os.fsdecode(b"r\xff"))
+    assert "is not UTF-8" in refused(verb, "x", "--out", os.fsdecode(b"r\xff"))
+
+
+@pytest.mark.parametrize("verb", ["check", "predict", "run"])
+@pytest.mark.parametrize("megabytes", [150, 250, 400])
+def test_a_small_address_space_is_told_before_a_library_breaks(verb, megabytes, tmp_path):
+    limit = megabytes << 20
+    done = subprocess.run([*PROGRAM, verb, str(tmp_path)], capture_output=True, text=True, timeout=60, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))  # fmt: skip
+    assert done.returncode == 3 and done.stderr.count("\n") == 1
+    assert f"the limit on address space (`ulimit -v`) is {megabytes} MB of memory" in done.stderr
+
+
+@pytest.mark.parametrize("wrapped", [None, Refused("config.json: is damaged"), ImportError("Module onnx is not installed!")])  # fmt: skip
+@pytest.mark.parametrize("error", [MemoryError(), ImportError("x.so: failed to map segment from shared object"), OSError(12, "Cannot allocate memory")])  # fmt: skip
+def test_little_memory_is_named_whatever_is_blamed_for_it(niwaki, tmp_path, monkeypatch, wrapped, error):
+    def fail(*given, **more):
+        try:
+            raise error
+        except Exception:
+            if wrapped is None:
+                raise
+            raise wrapped from None
+
+    monkeypatch.setattr(api, "load", fail)
+    monkeypatch.delenv("NIWAKI_DEBUG", raising=False)
+    said = niwaki("predict", tmp_path, "a text")
+    assert said.code == 1 and said.faults == [f"niwaki: {_app.LOW_MEMORY}"]
