@@ -37,12 +37,16 @@ def content(folder: Path) -> list[Path]:
     return [path for path in found if "cache" not in path.relative_to(folder).parts]
 
 
+def manifests(folder: Path) -> list[Path]:
+    return [path for path in content(folder) if path.name == MANIFEST]
+
+
 def edit_number(path: Path, draw: random.Random) -> None:
     """One number of a JSON file becomes another, as by hand in an editor; the place is drawn."""
     text = path.read_text()
     found = list(re.finditer(r"(?<=[ \[])-?\d+(\.\d+)?(e-?\d+)?(?=[,\n\]}])", text))
     place = draw.choice(found)
-    path.write_text(f"{text[: place.start()]}{float(place[0]) * 0.5 + 0.25}{text[place.end() :]}")
+    path.write_text(f"{text[: place.start()]}{float(place[0]) + 1}{text[place.end() :]}")
 
 
 def edited_score(run: Path, draw: random.Random) -> None:
@@ -154,16 +158,16 @@ def file_added(folder: Path, draw: random.Random) -> None:
 
 
 def manifest_missing(folder: Path, draw: random.Random) -> None:
-    draw.choice(sorted(folder.rglob(MANIFEST))).unlink()
+    draw.choice(manifests(folder)).unlink()
 
 
 def manifest_emptied(folder: Path, draw: random.Random) -> None:
-    draw.choice(sorted(folder.rglob(MANIFEST))).write_text(draw.choice(["", "{}", '{"version": 1, "files": {}}']))
+    draw.choice(manifests(folder)).write_text(draw.choice(["", "{}", '{"version": 1, "files": {}}']))
 
 
 def manifest_shortened(folder: Path, draw: random.Random) -> None:
     """One file is no longer listed, and damaged."""
-    path = draw.choice(sorted(folder.rglob(MANIFEST)))
+    path = draw.choice(manifests(folder))
     manifest = json.loads(path.read_text())
     name = draw.choice([name for name in manifest["files"] if (path.parent / name).stat().st_size])
     del manifest["files"][name]
