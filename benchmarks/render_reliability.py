@@ -51,7 +51,7 @@ def read_by_verbs(record: Record) -> str:
     read, hit = record["read"], Counter()
     for key, count in record["read"]["tally"].items():
         hit[key.partition(", ")[0]] += count
-    where = ", ".join(f"{count} of a {kind}" for kind, count in hit.items())
+    where = ", ".join(f"{kind} {count}" for kind, count in hit.items())
     return (
         f"{read['corruptions']} corruptions ({where}) read by load, predict, eval and report: {endings(read['tally']).replace('silent', 'silently changed')}; "
         f"{len(read['silent'])} silent changes"
