@@ -1,5 +1,9 @@
 """What a plan is said to take, against what was made of it, and worked out by hand."""
 
+import subprocess
+import sys
+import time
+
 import pytest
 
 from niwaki.core.files import read_json
@@ -18,7 +22,7 @@ SPEED = 1e6  # slow, so that seconds are many
 
 @pytest.fixture(autouse=True)
 def _slow_machine(monkeypatch):
-    monkeypatch.setattr(estimating, "products_per_second", lambda: SPEED / estimating.UTILISATION)
+    monkeypatch.setattr(estimating, "products_per_cpu_second", lambda: SPEED / estimating.UTILISATION)
 
 
 @pytest.fixture
@@ -52,8 +56,8 @@ def test_work_is_counted_on_the_shape_that_is_trained(plan, finished, recipe_fil
         found = next(one for one in estimate(made)["stages"] if one["name"] == stage.spec.name)
         rows, validations = made.task.splits()["train"].num_rows, stage.spec.train.validations
         texts = 3 * rows * 6 + 6 * validations * made.task.splits()["validation"].num_rows
-        heard = rows * estimate(made)["stages"][0]["seconds"] / (texts * 1.1) if stage.spec.teachers else 0
-        assert found["seconds"] == pytest.approx(passed * texts + heard, rel=0.3)
+        heard = rows * estimate(made)["stages"][0]["cpu_seconds"] / (texts * 1.1) if stage.spec.teachers else 0
+        assert found["cpu_seconds"] == pytest.approx(passed * texts + heard, rel=0.3)
 
 
 def test_a_smaller_student_takes_less_time_and_disk(plan):
@@ -61,7 +65,7 @@ def test_a_smaller_student_takes_less_time_and_disk(plan):
         estimate(plan({**LAYERS, "methods": [{**STUDENT, "layers": layers}, {"use": "logits"}]}))["stages"][1]
         for layers in (3, 1)
     )
-    assert small["seconds"] < 0.7 * large["seconds"] and small["steps"] == large["steps"]
+    assert small["cpu_seconds"] < 0.7 * large["cpu_seconds"] and small["steps"] == large["steps"]
     assert estimate(plan(ANSWERS))["megabytes"] < estimate(plan(ANSWERS, seeds=[0, 1, 2]))["megabytes"]
 
 
@@ -71,8 +75,8 @@ def test_a_teacher_is_asked_once(plan):
     assert two["teachers_megabytes"] == one["teachers_megabytes"] > 0
     layers, answers = two["stages"][1:]
     alone = estimate(plan({**LAYERS, "methods": [STUDENT, {"use": "logits"}]}, {**ANSWERS, "teacher": "layers"}))
-    teachers = alone["stages"][1]["seconds"] - answers["seconds"]
-    assert layers["seconds"] - answers["seconds"] == pytest.approx(teachers, abs=2) and teachers > 10
+    teachers = alone["stages"][1]["cpu_seconds"] - answers["cpu_seconds"]
+    assert layers["cpu_seconds"] - answers["cpu_seconds"] == pytest.approx(teachers, abs=2) and teachers > 10
 
 
 def test_disk_of_what_a_teacher_shows_by_hand(plan):
@@ -82,3 +86,42 @@ def test_disk_of_what_a_teacher_shows_by_hand(plan):
     assert estimate(made)["teachers_megabytes"] == pytest.approx(4e-6 * rows * shown)
     capped = plan(LAYERS, cache={"gigabytes": 1e-6})
     assert estimate(capped)["teachers_megabytes"] == pytest.approx(1e-3)
+
+
+def test_processor_time_is_measured_whatever_else_runs(monkeypatch):
+    """Laps during which other programs had the core count as long as others."""
+    monkeypatch.undo()
+    slept: list[float] = []
+
+    def other_programs_run() -> None:
+        slept.append(0.05)
+        time.sleep(0.05)
+
+    assert estimating._seconds_of(other_programs_run) < 0.01 and slept
+    quiet = estimating.products_per_cpu_second()
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    try:
+        busy = estimating.products_per_cpu_second()
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert 0.5 < busy / quiet < 2
+
+
+@pytest.mark.parametrize(
+    ("cores", "load", "low", "high"),
+    [(1, 0, 50, 128), (2, 0, 25, 64), (2, 0.4, 25, 64), (2, 2, 25, 128), (2, 6, 25, 256), (64, 0, 1, 2)],
+)
+def test_the_clock_follows_from_cores_and_load(cores, load, low, high):
+    told = estimating.times(80, cores, load)
+    assert told["cpu_seconds_range"] == [50, 128] and told["seconds_range"] == [low, high]
+
+
+def test_all_work_is_counted(plan):
+    told = estimate(plan(ANSWERS))
+    assert told["comparing_cpu_seconds"] > 3 * estimating.RACE_SECONDS
+    assert told["cpu_seconds"] == sum(stage["cpu_seconds"] for stage in told["stages"]) + told["comparing_cpu_seconds"]
+    three = estimate(plan(ANSWERS, seeds=[0, 1, 2]))
+    stages = sum(stage["cpu_seconds"] for stage in three["stages"])
+    assert three["cpu_seconds"] == 3 * stages + three["comparing_cpu_seconds"]

@@ -1,5 +1,7 @@
 """Checks a recipe, fills in every default, estimates time and disk. Does no work."""
 
+from typing import Any
+
 import typer
 
 from niwaki.cli._print import give, table
@@ -21,9 +23,26 @@ def command(
         {**stage, "does": ", ".join(method["use"] for method in stage["methods"]) or "-"}
         for stage in plan["estimate"]["stages"]
     ]
-    total = plan["estimate"]
-    text = table(rows, ["name", "does", "steps", "seconds", "megabytes"])
+    text = table(rows, ["name", "does", "steps", "cpu_seconds", "megabytes"])
+    give(plan, json, f"{text}\n{summary(plan['estimate'])}")
+
+
+def summary(total: dict[str, Any]) -> str:
+    """Time and disk in one line."""
+    (low, high), (first, last) = total["cpu_seconds_range"], total["seconds_range"]
+    cores = f"{total['cores']} core{'s' if total['cores'] > 1 else ''}"
+    busy = f", which are busy now (load {total['load']:.1f})" if total["load"] > total["cores"] / 4 else ""
     kept = total["teachers_megabytes"]
     teachers = f", at most {kept:.0f} MB more for what teachers show (cache.gigabytes)" if round(kept) else ""
-    said = f"fine; about {total['seconds']:.0f} s (half to twice that) and {total['megabytes']:.0f} MB{teachers}"
-    give(plan, json, f"{text}\n{said}")
+    return (
+        f"fine; {span(low, high)} of CPU time with baselines and race, so {span(first, last)} on {cores}{busy}; "
+        f"{total['megabytes']:.0f} MB{teachers}"
+    )
+
+
+def span(low: float, high: float) -> str:
+    """`40 to 90 s`, or in minutes or hours where that is shorter."""
+    for unit, seconds in (("s", 1), ("min", 60), ("h", 3600)):
+        if high < 120 * seconds or unit == "h":
+            break
+    return f"{low / seconds:.2g} to {high / seconds:.2g} {unit}" if high < 10 * seconds else f"{low / seconds:.0f} to {high / seconds:.0f} {unit}"  # fmt: skip

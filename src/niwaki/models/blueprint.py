@@ -18,6 +18,7 @@ from niwaki.models.ties import first_names
 
 VERSION = 1
 MAX_EDITS = 200
+STOCK_TYPES = (torch.float32, torch.int64)  # of a network that transformers makes
 MOST_CUTS = 4000  # edits times layers: each takes some milliseconds
 
 
@@ -69,6 +70,8 @@ def _read_edit(number: int, value: Any) -> Edit:
 
 def is_stock(network: Network) -> bool:
     """Whether a skeleton made from the network's own config has the same tensors, in the same shapes, for the same heads."""
+    if any(value.dtype not in STOCK_TYPES for value in network.state_dict().values()):  # packed
+        return False
     try:
         with torch.device("meta"):
             skeleton = build(network.config.to_dict())

@@ -22,11 +22,12 @@ Tensors = dict[str, tuple[Any, ...]]
 def copies_of(source: str, shape: Model, kinds: Sequence[str], taken: Callable[[str], bool]) -> Iterator[Stage]:
     """The copies of one stage, whose finished model has this shape, that differ from it and from each other."""
     known = [tensors(shape)]
-    if tensors(packed(shape, METHODS["int8"]), matrices=True) == tensors(shape, matrices=True):
+    whole = packed(shape, METHODS["int8"])
+    if tensors(whole, matrices=True) == tensors(shape, matrices=True):
         return  # its matrices are packed already
     for kind in dict.fromkeys(kinds):
         try:
-            found = tensors(packed(shape, METHODS[kind]))
+            found = tensors(whole if kind == "int8" else packed(shape, METHODS[kind]))
         except Refused:  # this network cannot be packed so
             continue
         if found not in known:

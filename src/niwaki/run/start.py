@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from niwaki.core.collecting import without_gc
 from niwaki.core.errors import Refused
 from niwaki.core.problems import Problems
 from niwaki.run.result import Run
@@ -38,11 +39,12 @@ def run(
 
 def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: str | Path = "") -> dict[str, Any]:
     """Validates a recipe and says what it would do, need and take. Does no work."""
-    from niwaki.run.estimate import estimate
-    from niwaki.run.plan import make_plan
+    with without_gc():
+        from niwaki.run.estimate import estimate
+        from niwaki.run.plan import make_plan
 
-    plan = make_plan(*read_recipe(recipe, overrides, data))
-    return {**plan.to_json(), "estimate": estimate(plan)}
+        plan = make_plan(*read_recipe(recipe, overrides, data))
+        return {**plan.to_json(), "estimate": estimate(plan)}
 
 
 def read_recipe(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> "tuple[Recipe, str]":

@@ -15,6 +15,8 @@ from niwaki.models.forms.factored import linear_of
 
 def quantize_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
     """(rows, columns) floats to symmetric int8 with one scale per row; the largest of each row becomes ±127."""
+    if weight.is_meta:  # of a skeleton, operation by operation, the same takes milliseconds a matrix
+        return torch.empty_like(weight, dtype=torch.int8), weight.new_empty(len(weight), dtype=torch.float32)
     scale = weight.detach().abs().amax(dim=1).clamp(min=1e-12) / 127
     return (weight.detach() / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale.float()
 
