@@ -27,7 +27,7 @@ def command(
         from niwaki.core.errors import UsageError
 
         if not of:
-            raise UsageError("show sensitivity: name the folder of a model or run: niwaki show sensitivity runs/mine")
+            raise UsageError("show sensitivity: name the folder of a model or run: `niwaki show sensitivity runs/mine`")
         found = api.sensitivity(of, task=task, data=data, overrides=set_, rows=rows)
         return give(found, json, worth(found))
     from niwaki.showing import show

@@ -5,6 +5,7 @@ lies in the folder itself (exports) or in the parent folder (stages of a run, mo
 (a checkpoint of others, a stage's model that was copied elsewhere) cannot be checked; `warn_unsealed` says so.
 """
 
+import shlex
 from pathlib import Path
 
 from niwaki.core import strict_json
@@ -45,7 +46,7 @@ def warn_unsealed(folder: Path) -> None:
     sealed = (home / MANIFEST).exists() or _sealed_by_parent(home) or is_stage_model(home)
     if home.is_dir() and not sealed and home not in _warned:
         _warned.add(home)
-        say(f"{folder}: has no {MANIFEST}, so damage to its files cannot be noticed; `niwaki export` writes a copy with one")  # fmt: skip
+        say(f"{folder}: has no {MANIFEST}, so damage to its files cannot be noticed; `niwaki export {shlex.quote(str(folder))}` writes a copy with one")  # fmt: skip
 
 
 def _sealed_by_parent(home: Path) -> bool:

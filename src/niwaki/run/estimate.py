@@ -33,7 +33,9 @@ FORWARD_AND_BACK = 3  # a step takes as many passes
 def estimate(plan: Plan) -> dict[str, Any]:
     """Per stage and in all: steps, processor time, megabytes; and the range of the time that the run will take."""
     shapes, tokens, speed = plan.shapes, tokens_of(plan.task), UTILISATION * products_per_cpu_second()
-    busy = {plan.stages[0].spec.name}.union(*([one.spec.name, *one.spec.teachers] for one in plan.stages if one.spec.train))
+    busy = {plan.stages[0].spec.name}.union(
+        *([one.spec.name, *one.spec.teachers] for one in plan.stages if one.spec.train)
+    )
     passed = {name: flops(shapes[name].trained, tokens) / speed for name in busy}  # seconds of a text
     beside = sum(_bytes(plan, name) for name in ORIGIN if name != WEIGHTS)
     disk = {name: (weights_bytes(both.made) + beside) / 1e6 for name, both in shapes.items()}

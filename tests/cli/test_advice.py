@@ -1,0 +1,214 @@
+"""Advice in messages works: what users do wrong is provoked, the advice is read out of the message and followed, and what was wrong
+is then right. All places in the source that give advice are provoked so, or listed with the reason why not."""
+
+import ast
+import re
+import shlex
+import shutil
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import niwaki as package
+from niwaki.core import log
+
+from .advising import Advice, advice_in, followed
+from .mistakes import MISTAKES
+
+SOURCE = Path(package.__file__).parent
+PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+EXTRAS = re.compile(r"niwaki\[(\w+)\]")
+VERBS = {path.stem for path in (SOURCE / "cli").glob("*.py")}
+MARKS = re.compile(
+    rf"--set |--data |did you mean|pip install|python -m niwaki|`niwaki\b|niwaki ({'|'.join(VERBS - {'__init__'})})\b"
+)
+ADVISERS = {"did_you_mean", "set_option", "data_option"}  # functions whose value is advice
+
+# advice that no mistake here provokes: file → how the text begins → why not
+LISTED = {
+    "api.py": {
+        "--set {}: only settings of the data count here": "says what an override must be, and suggests none",
+        "--stream {}": "tests/cli/test_bench.py; following it takes 10 s",
+    },
+    "core/advice.py": {"--set {}": "what advice is made with", "--data {}": "what advice is made with"},
+    "core/errors.py": {", did you mean": "what advice is made with"},
+    "core/run_folder.py": {
+        "`niwaki run` with the same recipe makes it again": "tests/core/test_run_folder.py, and kills in tests/reliability",
+        "{}: was written before the run changed": "tests/core/test_run_folder.py",
+        "{}; remove it, and `niwaki report`": "tests/core/test_run_folder.py",
+        "{}: lines that {} was made from are gone": "tests/core/test_run_folder.py",
+    },
+    "core/sealed.py": {"{}: has no {}, so damage": "a notice: what is suggested is tried in tests/cli/test_verbs.py"},
+    "data/columns.py": {"set_option(": "provoked by 'two columns of tags' and 'rows of no kind'"},
+    "data/hub.py": {"{}: is not there; to read it": "the package is installed here; the extra is looked up below"},
+    "data/labelled.py": {"set_option(": "provoked by 'two labels' and 'two texts'"},
+    "data/patterns.py": {"niwaki tokenizer": "says where a pattern is from, and suggests nothing"},
+    "data/reviews.py": {"data '{}'": "the package is installed here; the extra is looked up below"},
+    "doctor.py": {
+        "no engine; pip install": "tests/test_doctor.py",
+        "an engine more": "the extra is looked up below",
+        "pip install {}=={}": "tests/test_doctor.py",
+        "niwaki needs {}; pip install": "tests/test_doctor.py",
+    },
+    "engines/native/files.py": {"`niwaki export {} --to native`": "tests/engines/native/test_files.py"},
+    "engines/runtimes/openvino.py": {"pip install": "the extra is looked up below"},
+    "meter/carbon.py": {"did_you_mean(": "provoked by 'a place'"},
+    "meter/ledger.py": {"outcome '{}'": "an argument of Python calls, not of the command line"},
+    "meter/readers/flops.py": {"flops: kind '{}'": "an argument of Python calls, not of the command line"},
+    "meter/readers/nvml.py": {"nvidia-ml-py is not installed": "the extra is looked up below"},
+    "models/sources.py": {", did you mean": "provoked by 'an embedded model'"},
+    "report/facts.py": {"niwaki ": "commands of the report page, run by tests/report"},
+    "showing.py": {"{}: is not a plan": "tests/cli/test_bad_input.py"},
+    "run/overrides.py": {
+        "--set {}: must be key.path=value": "says what an override must be, and suggests none",
+        "--set {}: '{}' lies below a plain value": "says what an override must be, and suggests none",
+    },
+    "run/result.py": {
+        "{}: is not made yet; `niwaki run`": "tests/run/test_runner.py",
+        "{}: is not a report": "tests/cli/test_bad_input.py; it takes a second step, removing the file",
+    },
+    "run/runner.py": {"a run is one process": "needs a launcher; tests/run/test_runner.py"},
+    "tasks/multi30k.py": {"did_you_mean(": "tests/tasks/test_translation.py"},
+}  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, bert_folder, rows_csv, recipe_file, finished):
+    """A folder with all that the mistakes are made with; relative names, as users type them."""
+
+    def made(name: str) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        shutil.copytree(bert_folder, folder / "model")
+        shutil.copytree(finished, folder / "run")
+        shutil.copyfile(rows_csv, folder / "rows.csv")
+        text = recipe_file.read_text().replace(str(bert_folder), "model").replace(str(rows_csv), "rows.csv")
+        (folder / "recipe.toml").write_text(text)
+        monkeypatch.chdir(folder)
+        MISTAKES[name].before(folder)
+        return folder
+
+    return made
+
+
+def said_by(niwaki, arguments: list[str]):
+    """Exit code and lines, notices among them."""
+    log.quiet(False)
+    said = niwaki(*arguments)
+    return said.code, said.err.splitlines()
+
+
+def completed(advice: Advice, arguments: list[str], then: Mapping[str, str]) -> list[str]:
+    """The words after `niwaki` of the command that follows the advice."""
+    if advice.text in then:
+        return shlex.split(then[advice.text])
+    words = followed(arguments, advice)
+    return words[1:] if advice.kind == "command" else words
+
+
+PROVOKED: dict[str, list[str]] = {}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_following_the_advice_gets_past_the_message(niwaki, place, name, tmp_path, monkeypatch):
+    mistake = MISTAKES[name]
+    place(name)
+    arguments = shlex.split(mistake.command)
+    _, lines = PROVOKED[name] = said_by(niwaki, arguments)
+    given = [(line, advice) for line in lines for advice in advice_in(line)]
+    assert given, lines
+    for number, (line, advice) in enumerate(given):
+        shutil.rmtree(tmp_path / name)
+        folder = place(name)
+        if advice.text.startswith("python -m niwaki.convert_pickle"):
+            monkeypatch.chdir(folder / "model")
+            convert(shlex.split(advice.text)[3:])
+            monkeypatch.chdir(folder)
+            words = arguments
+        else:
+            words = completed(advice, arguments, mistake.then)
+        code, again = said_by(niwaki, words)
+        assert line not in again, (words, again)
+        assert code == mistake.code, (number, words, again)
+
+
+def convert(arguments: list[str]) -> None:
+    from niwaki.convert_pickle import main
+
+    assert main(arguments) in (0, None)
+
+
+def literals(path: Path) -> list[str]:
+    """Texts in a source file that hold advice, with {} for what is put in; calls that make advice outside of a text, by name."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    helps = {id(one.value) for node in ast.walk(tree) if isinstance(node, ast.Call) for one in node.keywords if one.arg in ("help", "description")}  # fmt: skip
+    inside: set[int] = set()
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            inside |= {id(part) for part in ast.walk(node)} - {id(node)}
+    for node in ast.walk(tree):
+        if id(node) in docs | helps | inside:
+            continue
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in getattr(node, "values", [node]))  # fmt: skip
+            if MARKS.search(text) or any(name_of(part) in ADVISERS for part in ast.walk(node)):
+                found.append(text)
+        elif name_of(node) in ADVISERS:
+            found.append(f"{name_of(node)}(")
+    return found
+
+
+def name_of(node: ast.AST) -> str:
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+FILES = {str(path.relative_to(SOURCE)): found for path in sorted(SOURCE.rglob("*.py")) if (found := literals(path))}
+
+
+def test_every_place_that_gives_advice_is_provoked_or_listed():
+    if PROVOKED.keys() != MISTAKES.keys():
+        pytest.skip("only some of the mistakes were made in this process")
+    lines = [line for _, some in PROVOKED.values() for line in some]
+    missed = [
+        (file, text)
+        for file, texts in FILES.items()
+        for text in texts
+        if not any(text.startswith(start) for start in LISTED.get(file, ())) and not is_provoked(text, lines)
+    ]
+    assert not missed, f"advice that no mistake in mistakes.py provokes: {missed}"
+
+
+def is_provoked(text: str, lines: list[str]) -> bool:
+    pattern = ".*".join(map(re.escape, text.split("{}")))
+    return not text.endswith("(") and any(re.search(pattern, line) for line in lines)
+
+
+def test_the_list_names_only_what_is_there():
+    for file, starts in LISTED.items():
+        for start in starts:
+            assert any(text.startswith(start) for text in FILES.get(file, ())), (file, start)
+
+
+def test_every_extra_that_is_suggested_exists():
+    suggested = {extra for texts in FILES.values() for text in texts for extra in EXTRAS.findall(text)}
+    assert suggested and suggested <= PYPROJECT["project"]["optional-dependencies"].keys()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("niwaki: 'rnu' is not a verb, did you mean 'run'?", [Advice("word", "run", "rnu")]),
+        ("niwaki: stages.0.train.epoch: unknown key, did you mean 'epochs'?", [Advice("word", "epochs", "epoch")]),
+        ("niwaki: --set stages.a.lr=1: there is no 'a', did you mean 'b'?", [Advice("word", "b", "a")]),
+        ("niwaki: --set seed: must be key.path=value", []),
+        ("x: e.g. --set data.text=a, or --set data.text=a --set 'data.second=b c'", [Advice("option", "--set data.text=a"), Advice("option", "--set data.text=a --set 'data.second=b c'")]),
+        ("x: has no report.json; `niwaki run` finishes it, `niwaki report` writes it", [Advice("command", "niwaki run"), Advice("command", "niwaki report")]),
+        ("x: is the folder of a run; its recipe is run/recipe.toml", []),
+    ],
+)  # fmt: skip
+def test_advice_is_read_out_of_messages(line, expected):
+    assert advice_in(line) == expected
