@@ -30,7 +30,7 @@ ADVISERS = {"did_you_mean", "set_option", "data_option"}  # functions whose valu
 LISTED = {
     "api.py": {
         "--set {}: only settings of the data count here": "says what an override must be, and suggests none",
-        "--stream {}": "tests/cli/test_bench.py; following it takes 10 s",
+        "--stream {}": "tests/cli/test_bad_input.py; following it takes 10 s",
     },
     "core/advice.py": {"--set {}": "what advice is made with", "--data {}": "what advice is made with"},
     "core/errors.py": {", did you mean": "what advice is made with"},

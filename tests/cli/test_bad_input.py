@@ -72,6 +72,7 @@ def damaged_model(bert_folder: Path, folder: Path) -> Path:
         (["measure", "--repeats", "0", "--", "true"], "give 1 or more"),
         (["measure", "--repeats", "x", "--", "true"], "repeats"),
         (["ledger", "--csv", "--json"], "not both"),
+        (["bench", "x", "--stream", "shrt"], "--stream shrt: is not one, did you mean 'short'?"),
         (["tokenizer"], "files"),
         (["tokenizer", "x.txt", "--pieces", "many"], "pieces"),
     ],
