@@ -9,6 +9,7 @@ import pytest
 import niwaki
 from niwaki import api
 from niwaki.core.errors import Refused, UsageError
+from niwaki.run import runner
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.result import Run
@@ -95,6 +96,15 @@ def test_copies_are_made_with_every_seed(plain):
     seeds = [[(stage.spec.name, stage.key) for stage in one.stages] for one in (plan, *plan.repeats)]
     assert [[name for name, _ in one] for one in seeds] == [["teacher", "teacher-int8", "teacher-4bit"]] * 2
     assert not {key for _, key in seeds[0]} & {key for _, key in seeds[1]}
+
+
+def test_copies_need_little_disk(plain, tmp_path, monkeypatch, bert_folder):
+    needed = []
+    monkeypatch.setattr(runner, "require_disk", lambda plan, folder, missing, need_bytes: needed.append(need_bytes))
+    for kinds in ([], ["int8", "4bit"]):
+        runner.require_room(make_plan(parse({**plain, "stages": [TEACHER], "quantize": kinds}), "a"), tmp_path)
+    weights = (bert_folder / "model.safetensors").stat().st_size
+    assert needed[1] - needed[0] == pytest.approx(weights * 2 / 3, abs=2)
 
 
 @pytest.fixture(scope="session")

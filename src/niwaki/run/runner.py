@@ -34,6 +34,7 @@ from niwaki.run.texts import cache_folder, refuse_cache
 from niwaki.train.loop import Interrupted
 
 BASELINES, RACE = 2, 2  # raised when baselines, or what is raced, change for the same inputs
+COPY = 1 / 3  # of the weights: more than a quantized copy takes with its other files
 ON_DISK, IN_MEMORY = 8, 5  # times the weights while training: two states; weights, gradients, two moments and the best
 Stop = Callable[[], bool]
 
@@ -152,7 +153,8 @@ def require_room(plan: Plan, folder: Path) -> None:
     missing = [stage for stage in stages if not (folder / stage.folder).exists()]
     trains = any(stage.spec.train for stage in missing)
     weights = (plan.largest / WEIGHTS).stat().st_size
-    require_disk(plan, folder, missing, weights * (len(missing) + ON_DISK * trains))
+    models = sum(COPY if stage.copy_of else 1.0 for stage in missing)
+    require_disk(plan, folder, missing, int(weights * (models + ON_DISK * trains)))
     require_memory(
         weights * (1 + (IN_MEMORY - 1) * trains + max((len(stage.spec.teachers) for stage in missing), default=0)),
         "this run",
