@@ -53,7 +53,8 @@ def main(folder: str = "runs/own_data", model: str = "minilm") -> None:
     (place / "own_data.toml").write_text(RECIPE.format(model=model, rows=place / "rows.csv"), encoding="utf-8")
 
     plan = niwaki.check(place / "own_data.toml")  # refused here, with every fault, before any work
-    sys.stdout.write(f"about {plan['estimate']['seconds']:.0f} s, {plan['task']['rows']}\n")
+    low, high = plan["estimate"]["seconds_range"]
+    sys.stdout.write(f"about {low:.0f} to {high:.0f} s, {plan['task']['rows']}\n")
 
     run = niwaki.run(place / "own_data.toml", out=place / "run")
     sys.stdout.write(f"{run!r}\n")

@@ -202,7 +202,7 @@ def test_checking_does_no_work(recipe_file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan = api.check(recipe_file)
     assert [stage["name"] for stage in plan["estimate"]["stages"]] == NAMES
-    assert plan["estimate"]["seconds"] > 0 and plan["estimate"]["megabytes"] > 0
+    assert plan["estimate"]["cpu_seconds"] > 0 and plan["estimate"]["megabytes"] > 0
     assert list(tmp_path.iterdir()) == []
     more = api.check(recipe_file, overrides=["stages.student.train.transfer=1000"])["estimate"]["stages"]
     assert [stage["steps"] for stage in more] == [48, 48, 48, 0]  # these rows have no unlabelled texts beside them

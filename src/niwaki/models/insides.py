@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.encoder import Record
+from niwaki.models.encoder import HIDDEN, Record
 from niwaki.models.layout import padded
 
 LOGITS = "logits"
@@ -28,7 +28,8 @@ class Insides(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, ...]:
         named = [name.split(".") for name in self.names]
-        record: Record = {what: [] for what, _ in named}
+        # with HIDDEN the last layer always runs for all rows: logits are then the same bits, whatever else is named
+        record: Record = {HIDDEN: [], **{what: [] for what, _ in named}}
         hidden = self.anatomy.embed(ids, types)
         logits = self.anatomy.from_embedded(hidden, padded(mask, hidden), record)
         return logits, *(record[what][int(depth)] for what, depth in named)
