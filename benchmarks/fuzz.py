@@ -204,7 +204,7 @@ def recipe_target(folder: Path) -> tuple[list[bytes], Any]:
     import tomllib
 
     import tiny
-    from niwaki.core.files import SHIPPED_RECIPES
+    from niwaki.core.recipes import recipe_files
     from niwaki.run.estimate import estimate
     from niwaki.run.plan import make_plan
     from niwaki.run.recipe import Recipe, apply_override, parse, read, to_toml
@@ -214,7 +214,7 @@ def recipe_target(folder: Path) -> tuple[list[bytes], Any]:
     tiny.model("bert").save(model)
     rows, path = tiny.write_csv(folder / "rows.csv"), folder / "recipe.toml"
     text = small.RECIPE.format(model=json.dumps(str(model)), rows=json.dumps(str(rows)), epochs=1, save=1)
-    shipped = [tomllib.loads(recipe.read_text()) for recipe in SHIPPED_RECIPES.glob("*.toml")]
+    shipped = [tomllib.loads(recipe.read_text()) for recipe in recipe_files().values()]
     own = {"model": str(model), "task": "classification", "data": {"path": str(rows)}}
     trees = [{**one, **own, "set": ["seed=1", "stages.teacher.train.epochs=2"]} for one in (*shipped, tomllib.loads(text))]  # fmt: skip
 

@@ -28,9 +28,9 @@ def rows_of(kind: str) -> list[dict[str, str]]:
 
 
 def recipes() -> list[dict[str, str]]:
-    """Name and first remark of every recipe that comes with niwaki."""
-    from niwaki.core.files import SHIPPED_RECIPES
+    """Name and first comment of every recipe that can be run by name."""
+    from niwaki.core.recipes import recipe_files
 
-    found = sorted(SHIPPED_RECIPES.glob("*.toml"))
-    first = {path: path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ") for path in found}
-    return [{"name": path.stem, "family": "recipes", "description": first[path]} for path in found]
+    found = recipe_files()
+    first = {name: path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ") for name, path in found.items()}
+    return [{"name": name, "family": "recipes", "description": first[name]} for name in sorted(found)]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import Refused, UsageError, did_you_mean
-from niwaki.core.files import SHIPPED_RECIPES, write_text
+from niwaki.core.files import write_text
+from niwaki.core.recipes import recipe_files
 
 PACKAGE = Path(__file__).parent
 TEMPLATES = PACKAGE / "templates"
@@ -61,7 +62,7 @@ def new(kind: str, name: str, family: str = "", into: Path | None = None) -> lis
 def refuse_name(kind: str, name: str) -> None:
     """Names are file names, module names and words of a recipe: small letters, digits and _, new to their catalogue."""
     if kind == "recipe":
-        known = [path.stem for path in SHIPPED_RECIPES.glob("*.toml")]
+        known = [*recipe_files()]
         fits, rule = bool(RECIPE_NAME.fullmatch(name)), "small letters, digits, - and _"
     else:
         known = Catalog(f"niwaki.{KINDS[kind].folder.replace('/', '.')}", kind).names()

@@ -49,9 +49,9 @@ def show_settings(kind: str, name: str) -> Shown:
 
 
 def show_recipe(row: dict[str, str]) -> Shown:
-    from niwaki.core.files import SHIPPED_RECIPES
+    from niwaki.core.recipes import recipe_files
 
-    text = (SHIPPED_RECIPES / f"{row['name']}.toml").read_text(encoding="utf-8")
+    text = recipe_files()[row["name"]].read_text(encoding="utf-8")
     return {**row, "toml": text}, text
 
 

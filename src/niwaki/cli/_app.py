@@ -13,7 +13,7 @@ from niwaki.core.errors import NiwakiError, Refused, UsageError, did_you_mean, i
 from niwaki.core.masking import one_line
 from niwaki.core.memory import address_space, was_memory
 
-VERBS = Catalog("niwaki.cli", what="verb")
+VERBS = Catalog("niwaki.cli", what="verb", plugins=False)
 ORDER = (
     "run",
     "check",

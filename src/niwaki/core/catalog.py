@@ -1,36 +1,47 @@
-"""The folder is the list: names come from file names, descriptions from docstrings, nothing is imported until it is used."""
+"""The folder is the list: names come from file names, descriptions from docstrings, nothing is imported until it is used.
+
+Installed packages extend a catalogue through an entry point whose group is `niwaki.` and the catalogue's folder:
+
+    [project.entry-points."niwaki.methods"]
+    my_method = "my_package.my_method"
+"""
 
 import ast
 import importlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TypeVar
 
 from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.plugins import Plugin, installed_plugins
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Entry:
     """One file of a catalogue."""
 
-    name: str  # the file's name
-    family: str  # the folder it lies in, or the catalogue's own name
+    name: str  # the file's name, or the entry point's
+    family: str  # the folder it is in, or the catalogue's own name; for a plug-in the installed package
     description: str  # first line of the file's docstring
     module: str  # what to import when it is used
+    origin: str = ""  # name and version of the installed package, for a plug-in
 
     def row(self) -> dict[str, str]:
-        return {key: value for key, value in asdict(self).items() if key != "module"}
+        return {"name": self.name, "family": self.family, "description": self.description}
 
 
 class Catalog:
-    """All entries below one package, e.g. `Catalog("niwaki.methods", what="method")`."""
+    """All entries below one package, e.g. `Catalog("niwaki.methods", what="method")`, and those of plug-ins."""
 
-    def __init__(self, package: str, what: str) -> None:
+    def __init__(self, package: str, what: str, plugins: bool = True) -> None:
         self.package = package
         self.what = what
-        self._loaded: dict[tuple[str, type], Any] = {}
+        self.group = f"niwaki.{package.rpartition('.')[2]}" if plugins else ""
+        self._loaded: dict[tuple[str, type], type] = {}
 
     @property
     def folder(self) -> Path:
@@ -38,40 +49,37 @@ class Catalog:
         return Path(__file__).parents[1].joinpath(*self.package.split(".")[1:])
 
     def entries(self) -> list[Entry]:
-        return sorted(self._walk(), key=lambda entry: (entry.family, entry.name))
-
-    def _walk(self) -> Iterator[Entry]:
-        for path in self._paths():
-            yield self._describe(path)
-
-    def _paths(self) -> list[Path]:
-        return sorted(path for path in self.folder.rglob("*.py") if not path.name.startswith("_"))
-
-    def _describe(self, path: Path) -> Entry:
-        parts = path.relative_to(self.folder).with_suffix("").parts
-        family = parts[0] if len(parts) > 1 else self.folder.name
-        return Entry(parts[-1], family, first_doc_line(path), ".".join([self.package, *parts]))
+        """niwaki's own entries by family and name, then those of plug-ins."""
+        own = sorted(map(self._describe, self._paths()), key=lambda entry: (entry.family, entry.name))
+        return [*own, *map(_describe_plugin, self._plugins())]
 
     def names(self) -> list[str]:
-        return [path.stem for path in sorted(self._paths(), key=lambda path: (path.parent.name, path.stem))]
+        own = [path.stem for path in sorted(self._paths(), key=lambda path: (path.parent.name, path.stem))]
+        return [*own, *(plugin.name for plugin in self._plugins())]
 
     def entry(self, name: str) -> Entry:
         for path in self._paths():
             if path.stem == name:
                 return self._describe(path)
+        found = [plugin for plugin in self._plugins() if plugin.name == name]
+        if len(found) > 1:
+            packages = ", ".join(plugin.origin for plugin in found)
+            raise Refused(f"{self.what} '{name}' is provided by several packages ({packages}); uninstall all but one")
+        if found:
+            return _describe_plugin(found[0])
         raise Refused(f"{self.what} '{name}' is not known{did_you_mean(name, self.names())}")
 
     def module(self, name: str) -> ModuleType:
         """Imports the file. An import error inside it is the caller's to see, never hidden."""
         return importlib.import_module(self.entry(name).module)
 
-    def load(self, name: str, base: type) -> Any:
-        """The class of the file that derives from `base`: the last one defined there. Looked up once: steps of training ask."""
+    def load(self, name: str, base: type[T]) -> type[T]:
+        """The class of the file that derives from `base`: the last one defined there. Cached: training steps call this."""
         if (name, base) not in self._loaded:
             self._loaded[name, base] = self._class(name, base)
         return self._loaded[name, base]
 
-    def _class(self, name: str, base: type) -> Any:
+    def _class(self, name: str, base: type) -> type:
         module = self.module(name)
         found = [
             value
@@ -81,6 +89,25 @@ class Catalog:
         if not found:
             raise TypeError(f"{module.__name__} defines no {base.__name__}")
         return found[-1]
+
+    def _paths(self) -> list[Path]:
+        return sorted(path for path in self.folder.rglob("*.py") if not path.name.startswith("_"))
+
+    def _plugins(self) -> Iterator[Plugin]:
+        """Plug-ins of this catalogue. One that has the name of an entry of niwaki's own is ignored: it cannot replace it."""
+        own = {path.stem for path in self._paths()}
+        yield from (plugin for plugin in installed_plugins(self.group) if plugin.name not in own)
+
+    def _describe(self, path: Path) -> Entry:
+        parts = path.relative_to(self.folder).with_suffix("").parts
+        family = parts[0] if len(parts) > 1 else self.folder.name
+        return Entry(parts[-1], family, first_doc_line(path), ".".join([self.package, *parts]))
+
+
+def _describe_plugin(plugin: Plugin) -> Entry:
+    path = plugin.path()
+    description = first_doc_line(path) if path else f"module {plugin.module} is missing; reinstall {plugin.package}"
+    return Entry(plugin.name, plugin.package, description, plugin.module, plugin.origin)
 
 
 def first_doc_line(path: Path) -> str:

@@ -21,7 +21,6 @@ from niwaki.core.log import say
 from niwaki.core.memory import free_memory
 
 MANIFEST = "MANIFEST"
-SHIPPED_RECIPES = Path(__file__).parents[1] / "recipes"
 BLOCK = 1 << 20
 SUM = re.compile(r', "crc": "([0-9a-f]{8})"}$')  # how a line ends that carries the checksum of what is before it
 _told: set[tuple[str, int]] = set()  # damaged lines that were named already

@@ -16,7 +16,7 @@ from niwaki.meter import Window
 from niwaki.models.fine_tuned import fine_tuned
 from niwaki.tasks._task import Task
 
-RUNGS = Catalog("niwaki.evaluate.rungs", what="baseline")
+RUNGS = Catalog("niwaki.evaluate.rungs", what="baseline", plugins=False)
 ORDER = ("majority", "tfidf", "static", "frozen")  # as they rise
 Answerer = Callable[[Sequence[Input]], list[Value]]
 

@@ -57,7 +57,7 @@ class Reader(ABC):
 
 def all_readers() -> list[Reader]:
     """One of each in `readers/`, best first."""
-    catalog = Catalog("niwaki.meter.readers", what="reader")
+    catalog = Catalog("niwaki.meter.readers", what="reader", plugins=False)
     found = [catalog.load(name, Reader)() for name in catalog.names()]
     return sorted(found, key=lambda reader: reader.rank)
 

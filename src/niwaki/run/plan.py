@@ -15,6 +15,7 @@ from niwaki.core.log import say
 from niwaki.core.problems import Problems
 from niwaki.core.sealed import STAGES, folder_name
 from niwaki.data import unlabelled
+from niwaki.methods import METHODS
 from niwaki.methods._method import Method, answers_trained
 from niwaki.models.head import Head
 from niwaki.models.model import BLUEPRINT, CONFIG, WEIGHTS, has_head
@@ -238,7 +239,7 @@ def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[A
     train = spec.train.model_dump(exclude={"save_seconds", "precision", "texts"}) if spec.train else None
     texts = unlabelled.digest(Path(spec.train.texts).expanduser()) if spec.train and spec.train.texts else ""
     done = [
-        [values["use"], method.version, method.model_dump()]
+        [values["use"], METHODS.entry(values["use"]).origin, method.version, method.model_dump()]
         for values, method in zip(spec.methods, methods, strict=True)
     ]
     return fingerprint([*inputs, done, train, texts, precision])

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from niwaki.core import strict_toml
 from niwaki.core.advice import data_option
 from niwaki.core.errors import Refused, did_you_mean
-from niwaki.core.files import SHIPPED_RECIPES
 from niwaki.core.problems import Problems
+from niwaki.core.recipes import recipe_files
 from niwaki.core.settings import Settings, check, faults_of, setting
 from niwaki.data.files import refuse_unreadable
 from niwaki.data.folders import is_spreadsheet, kind_of
@@ -82,7 +82,7 @@ class Recipe(Settings):
 def locate(name: str) -> Path:
     """A file that is there, or a shipped recipe of that name."""
     path = Path(name).expanduser()
-    known = [path.stem for path in SHIPPED_RECIPES.glob("*.toml")]
+    known = recipe_files()
     if name not in known:
         refuse_rows(name, path)
     if path.suffix == ".toml" or "/" in name:
@@ -90,8 +90,8 @@ def locate(name: str) -> Path:
             raise Refused(f"recipe '{name}': is not there")
         return path
     if name not in known:
-        raise Refused(f"recipe '{name}': is not known{did_you_mean(name, known)}; a file of your own ends in .toml")
-    return SHIPPED_RECIPES / f"{name}.toml"
+        raise Refused(f"recipe '{name}': is not known{did_you_mean(name, [*known])}; a file of your own ends in .toml")
+    return known[name]
 
 
 def refuse_rows(name: str, path: Path) -> None:
