@@ -29,7 +29,7 @@ from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import quiet_libraries
 from niwaki.tasks.rotten_tomatoes import RottenTomatoes
-from niwaki.train.feed import encode_for
+from niwaki.train.collator import encode_split
 
 HOME = Path("runs/compressors")
 CHILD = Path(__file__).parent / "against_compressors_child.py"
@@ -39,13 +39,20 @@ PACKAGES = {
     "torchao": ["torchao"],
 }
 PEERS = {
-    "onnxruntime-int8": "onnxruntime", "nncf-int8": "nncf", "torchao-int8": "torchao", "torchao-int8-weights": "torchao", "torchao-int4-weights": "torchao",
+    "onnxruntime-int8": "onnxruntime",
+    "nncf-int8": "nncf",
+    "torchao-int8": "torchao",
+    "torchao-int8-weights": "torchao",
+    "torchao-int4-weights": "torchao",
     "torchao-intx4-weights": "torchao",
-}  # fmt: skip
+}
 OURS = {
-    "int8": {"use": "int8"}, "int8-matrices": {"use": "int8", "embeddings": False}, "static": {"use": "static"}, "lowbit-4": {"use": "lowbit", "bits": 4},
+    "int8": {"use": "int8"},
+    "int8-matrices": {"use": "int8", "embeddings": False},
+    "static": {"use": "static"},
+    "lowbit-4": {"use": "rtn", "bits": 4},
     "gptq-4": {"use": "gptq", "bits": 4},
-}  # fmt: skip
+}
 WEIGHED = ("model.safetensors", "model.onnx")
 
 
@@ -76,7 +83,7 @@ def ours(name: str, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
     make(plan, folder)
     made = folder / plan.stages[0 if name == "teacher" else 1].folder
     size = sum((made / "model" / one).stat().st_size for one in WEIGHED)
-    return np.load(made / "outcomes.npy", allow_pickle=False), {"bytes": size}
+    return np.load(made / "example_stats.npy", allow_pickle=False), {"bytes": size}
 
 
 def theirs(name: str, seed: int) -> tuple[np.ndarray | None, dict[str, Any]]:
@@ -87,36 +94,49 @@ def theirs(name: str, seed: int) -> tuple[np.ndarray | None, dict[str, Any]]:
     teacher, task = teacher_of("half", "rotten_tomatoes", seed), RottenTomatoes()
     tell_rows(teacher, task, folder / "rows.npz")
     asked = {"peer": name, "model": str(teacher), "rows": str(folder / "rows.npz"), "made": str(folder)}
-    done = subprocess.run([environment(PEERS[name]), CHILD, json.dumps(asked)], check=True, stdout=subprocess.PIPE, text=True)  # fmt: skip
+    done = subprocess.run(
+        [environment(PEERS[name]), CHILD, json.dumps(asked)], check=True, stdout=subprocess.PIPE, text=True
+    )
     told = json.loads(done.stdout.splitlines()[-1])
     if "refused" in told:
         return None, told
     predictor, test = Predictor(teacher), task.splits()["test"]
     inputs = task.inputs(test)
     logits = np.load(folder / "logits.npy", allow_pickle=False)
-    values = predictor.kind.values(logits, predictor.encode(inputs), inputs, predictor.labels)
-    return task.outcomes(values, test), told
+    values = predictor.answer_type.values(logits, predictor.encode(inputs), inputs, predictor.labels)
+    return task.example_stats(values, test), told
 
 
 def tell_rows(teacher: Path, task: RottenTomatoes, path: Path) -> None:
     """Token ids of the train rows, to calibrate with, and of the test rows."""
     model, found = load_folder(teacher), {}
     for part in ("train", "test"):
-        ids = encode_for(model, task, part).rows.ids
+        ids = encode_split(model, task, part).rows.ids
         found |= {part: ids.values, f"{part}_starts": ids.starts}
     np.savez(path, **found)
 
 
 def compare(seed: int) -> dict[str, Any]:
     task = RottenTomatoes()
-    makers: dict[str, Callable[[str, int], Any]] = {"teacher": ours, **dict.fromkeys(OURS, ours), **dict.fromkeys(PEERS, theirs)}  # fmt: skip
+    makers: dict[str, Callable[[str, int], Any]] = {
+        "teacher": ours,
+        **dict.fromkeys(OURS, ours),
+        **dict.fromkeys(PEERS, theirs),
+    }
     found = {name: maker(name, seed) for name, maker in makers.items()}
     told: dict[str, Any] = {}
-    for name, (outcomes, more) in found.items():
+    for name, (example_stats, more) in found.items():
         told[name] = more
-        if outcomes is not None:
-            told[name] |= {"score": quality(task, outcomes, seed), "over_teacher": difference(task, [outcomes], [found["teacher"][0]])}  # fmt: skip
-            pairs = {other: difference(task, [outcomes], [theirs_of]) for other in PEERS if (theirs_of := found[other][0]) is not None}  # fmt: skip
+        if example_stats is not None:
+            told[name] |= {
+                "score": quality(task, example_stats, seed),
+                "over_teacher": difference(task, [example_stats], [found["teacher"][0]]),
+            }
+            pairs = {
+                other: difference(task, [example_stats], [theirs_of])
+                for other in PEERS
+                if (theirs_of := found[other][0]) is not None
+            }
             told[name]["over"] = pairs if name in OURS else {}
     return {"seed": seed, "metric": task.metric, "contenders": told}
 
@@ -128,5 +148,7 @@ if __name__ == "__main__":
     quiet_libraries()
     for number in given.seeds:
         result = compare(number)
-        sys.stderr.write(f"seed {number}: { {name: (one['bytes'], one['score']['value']) if 'score' in one else one for name, one in result['contenders'].items()} }\n")  # fmt: skip
+        sys.stderr.write(
+            f"seed {number}: { {name: (one['bytes'], one['score']['value']) if 'score' in one else one for name, one in result['contenders'].items()} }\n"
+        )
         append("compressors", {**result, **circumstances()})

@@ -28,7 +28,11 @@ def main(asked: dict) -> None:
     except Exception as error:  # noqa: BLE001 what it says is the result
         told = {"refused": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:300]}
     else:
-        told = {"bytes": sum(file.stat().st_size for file in files), "seconds": seconds, "versions": {name: importlib.metadata.version(name) for name in packages}}  # fmt: skip
+        told = {
+            "bytes": sum(file.stat().st_size for file in files),
+            "seconds": seconds,
+            "versions": {name: importlib.metadata.version(name) for name in packages},
+        }
     sys.stdout.write("\n" + json.dumps(told) + "\n")
 
 
@@ -57,9 +61,15 @@ def exported(folder: Path, path: Path) -> Path:
     ids = torch.ones(2, 16, dtype=torch.long)
     free = {name: {0: "batch", 1: "length"} for name in NAMES}
     torch.onnx.export(
-        model, (ids, torch.ones_like(ids), torch.zeros_like(ids)), str(path), input_names=list(NAMES), output_names=["logits"],
-        dynamic_axes={**free, "logits": {0: "batch"}}, opset_version=17, dynamo=False,
-    )  # fmt: skip
+        model,
+        (ids, torch.ones_like(ids), torch.zeros_like(ids)),
+        str(path),
+        input_names=list(NAMES),
+        output_names=["logits"],
+        dynamic_axes={**free, "logits": {0: "batch"}},
+        opset_version=17,
+        dynamo=False,
+    )
     return path
 
 

@@ -29,7 +29,7 @@ from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import quiet_libraries, run_stage
 from niwaki.tasks.rotten_tomatoes import RottenTomatoes
-from niwaki.train.feed import encode_for
+from niwaki.train.collator import encode_split
 
 HOME = Path("runs/textbrewer")
 LAYERS, FFN, LR, BATCH = 3, 768, 2e-4, 32
@@ -60,7 +60,12 @@ def plan_of(seed: int, epochs: float) -> Plan:
         {"name": "cut", "methods": [{"use": "student", "layers": LAYERS, "ffn": FFN}]},
         {"name": "student", "teacher": "teacher", "methods": [{"use": "tinybert", "embedding": 0.0}], "train": train},
     ]
-    return make_plan(parse({"model": str(teacher / "model"), "task": "rotten_tomatoes", "seed": seed, "quantize": [], "stages": stages}), "textbrewer")  # fmt: skip
+    return make_plan(
+        parse(
+            {"model": str(teacher / "model"), "task": "rotten_tomatoes", "seed": seed, "quantize": [], "stages": stages}
+        ),
+        "textbrewer",
+    )
 
 
 def ours(plan: Plan, folder: Path) -> tuple[float, float]:
@@ -81,20 +86,35 @@ def theirs(plan: Plan, folder: Path, seed: int, epochs: float) -> tuple[float, f
     """As `ours`; the time is that of training, without imports and reading."""
     task = RottenTomatoes()
     cut, teacher = folder / plan.stages[1].folder / "model", folder / plan.stages[0].folder / "model"
-    features = encode_for(load_folder(cut), task, "train")
+    features = encode_split(load_folder(cut), task, "train")
     rows = folder / "rows.npz"
     np.savez(rows, ids=features.rows.ids.values, starts=features.rows.ids.starts, labels=np.asarray(features.targets))
     made = folder / "theirs"
     shutil.rmtree(made, ignore_errors=True)
     shutil.copytree(cut, made)
-    asked = {"rows": rows, "teacher": teacher, "student": cut, "made": made, "seed": seed, "epochs": epochs, "lr": LR, "batch": BATCH}  # fmt: skip
+    asked = {
+        "rows": rows,
+        "teacher": teacher,
+        "student": cut,
+        "made": made,
+        "seed": seed,
+        "epochs": epochs,
+        "lr": LR,
+        "batch": BATCH,
+    }
     done = subprocess.run(
-        [environment(), CHILD, json.dumps({key: value if isinstance(value, int | float) else str(value) for key, value in asked.items()})],
-        check=True, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [
+            environment(),
+            CHILD,
+            json.dumps({key: value if isinstance(value, int | float) else str(value) for key, value in asked.items()}),
+        ],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     write_graph(load_folder(made), made)
     test = task.splits()["test"]
-    value = task.scores(task.outcomes(Predictor(made).values(task.inputs(test)), test))[task.metric]
+    value = task.scores(task.example_stats(Predictor(made).values(task.inputs(test)), test))[task.metric]
     return float(json.loads(done.stdout.splitlines()[-1])["seconds"]), value
 
 
@@ -104,9 +124,12 @@ def compare(seed: int, epochs: float) -> dict[str, Any]:
     own = ours(plan, folder)
     other = theirs(plan, folder, seed, epochs)
     return {
-        "seed": seed, "epochs": epochs, "teacher": read_json(folder / plan.stages[0].folder / "result.json")["score"]["value"],
-        "niwaki": {"seconds": own[0], "accuracy": own[1]}, "textbrewer": {"seconds": other[0], "accuracy": other[1]},
-    }  # fmt: skip
+        "seed": seed,
+        "epochs": epochs,
+        "teacher": read_json(folder / plan.stages[0].folder / "result.json")["score"]["value"],
+        "niwaki": {"seconds": own[0], "accuracy": own[1]},
+        "textbrewer": {"seconds": other[0], "accuracy": other[1]},
+    }
 
 
 if __name__ == "__main__":

@@ -31,20 +31,31 @@ def main(asked: dict) -> None:
     matches = []
     for layer in range(shallow):
         source = (layer + 1) * deep // shallow
-        matches.append({"layer_T": source, "layer_S": layer + 1, "feature": "hidden", "loss": "hidden_mse", "weight": 1})  # fmt: skip
-        matches.append({"layer_T": source - 1, "layer_S": layer, "feature": "attention", "loss": "attention_mse", "weight": 1})  # fmt: skip
+        matches.append(
+            {"layer_T": source, "layer_S": layer + 1, "feature": "hidden", "loss": "hidden_mse", "weight": 1}
+        )
+        matches.append(
+            {"layer_T": source - 1, "layer_S": layer, "feature": "attention", "loss": "attention_mse", "weight": 1}
+        )
     distiller = GeneralDistiller(
         TrainingConfig(device="cpu", output_dir=asked["made"] + "-log", log_dir=None, ckpt_frequency=1),
         DistillationConfig(temperature=1, kd_loss_weight=1, hard_label_weight=0, intermediate_matches=matches),
-        teacher, student, shown, shown,
-    )  # fmt: skip
+        teacher,
+        student,
+        shown,
+        shown,
+    )
     start = time.monotonic()
     with distiller:
         distiller.train(
-            optimizer, loader, num_epochs=round(asked["epochs"]), max_grad_norm=1.0,
+            optimizer,
+            loader,
+            num_epochs=round(asked["epochs"]),
+            max_grad_norm=1.0,
             scheduler_class=transformers.get_linear_schedule_with_warmup,
-            scheduler_args={"num_warmup_steps": steps // 10, "num_training_steps": steps}, callback=None,
-        )  # fmt: skip
+            scheduler_args={"num_warmup_steps": steps // 10, "num_training_steps": steps},
+            callback=None,
+        )
     seconds = time.monotonic() - start
     student.save_pretrained(Path(asked["made"]))
     sys.stdout.write("\n" + json.dumps({"seconds": seconds}) + "\n")
@@ -73,7 +84,12 @@ def padded(rows: list) -> dict:
 
 
 def shown(batch: dict, outputs: object) -> dict:
-    return {"logits": outputs.logits, "hidden": outputs.hidden_states, "attention": outputs.attentions, "losses": outputs.loss}  # type: ignore[attr-defined]  # fmt: skip
+    return {
+        "logits": outputs.logits,
+        "hidden": outputs.hidden_states,
+        "attention": outputs.attentions,
+        "losses": outputs.loss,
+    }  # type: ignore[attr-defined]
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from records import append, circumstances
 
-from niwaki.answers._kind import softmax
-from niwaki.evaluate.thresholds import answered_by, choose, temperature
+from niwaki.answers._answer_type import softmax
+from niwaki.evaluate.thresholds import answered_by, choose_threshold, fit_temperature
 from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro, mistaken
 
 POPULATION = 100_000
@@ -24,14 +24,16 @@ class Made:
     def __init__(self, metric: str) -> None:
         self.metric = metric
 
-    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
-        return {self.metric: MEASURES[self.metric](outcomes[:, 0], outcomes[:, 1])}
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
+        return {self.metric: MEASURES[self.metric](example_stats[:, 0], example_stats[:, 1])}
 
-    def lost(self, outcomes: np.ndarray) -> np.ndarray:
-        return mistaken(outcomes)
+    def lost(self, example_stats: np.ndarray) -> np.ndarray:
+        return mistaken(example_stats)
 
 
-def rows(generator: np.random.Generator, count: int, skills: tuple[float, ...], labels: int, alike: float) -> tuple[np.ndarray, list[np.ndarray]]:  # fmt: skip
+def rows(
+    generator: np.random.Generator, count: int, skills: tuple[float, ...], labels: int, alike: float
+) -> tuple[np.ndarray, list[np.ndarray]]:
     """Right labels, and the logits of models: signal by skill, noise that is partly the same for all, each too sure of itself."""
     share = np.array([0.68, *[0.32 / (labels - 1)] * (labels - 1)])
     gold = generator.choice(labels, count, p=share)
@@ -46,7 +48,7 @@ def rows(generator: np.random.Generator, count: int, skills: tuple[float, ...], 
     return gold, found
 
 
-def outcomes(logits: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def example_stats(logits: np.ndarray, gold: np.ndarray) -> np.ndarray:
     return np.stack([logits.argmax(axis=1), gold], axis=1)
 
 
@@ -59,17 +61,21 @@ def draw(seed: int, setting: dict[str, Any]) -> dict[str, float] | None:
     generator = np.random.default_rng([seed, setting["rows"], len(setting["skills"]), setting["labels"]])
     task = Made(setting["metric"])
     gold, logits = rows(generator, setting["rows"], setting["skills"], setting["labels"], setting["alike"])
-    heat = [temperature(one, gold) for one in logits]
+    heat = [fit_temperature(one, gold) for one in logits]
     logits = [one / t for one, t in zip(logits, heat, strict=True)]
-    chosen = choose(
-        task, [sure(one) for one in logits], [outcomes(one, gold) for one in logits], setting["keep"], setting["level"]
+    chosen = choose_threshold(
+        task,
+        [sure(one) for one in logits],
+        [example_stats(one, gold) for one in logits],
+        setting["keep"],
+        setting["level"],
     )  # type: ignore[arg-type]
     if chosen is None:
         return None
     gold, logits = rows(generator, POPULATION, setting["skills"], setting["labels"], setting["alike"])
-    sureness = np.stack([sure(one / t) for one, t in zip(logits[:-1], heat, strict=False)])
-    by = answered_by(sureness, chosen.threshold)
-    every = np.stack([outcomes(one, gold) for one in logits])
+    confidence = np.stack([sure(one / t) for one, t in zip(logits[:-1], heat, strict=False)])
+    by = answered_by(confidence, chosen.threshold)
+    every = np.stack([example_stats(one, gold) for one in logits])
     kept = task.scores(every[by, np.arange(POPULATION)])[task.metric] / task.scores(every[-1])[task.metric]
     return {"kept": kept, "early": float((by < len(logits) - 1).mean()), "best": task.scores(every[-1])[task.metric]}
 
@@ -85,9 +91,18 @@ def settings() -> list[dict[str, Any]]:
         "level": 0.95,
     }
     changes: list[dict[str, Any]] = [
-        {}, {"rows": 300, "keep": 0.97}, {"rows": 4000}, {"alike": 0.0}, {"alike": 0.9}, {"skills": (0.8, 1.5, 3.0)}, {"labels": 4},
-        {"level": 0.8}, {"metric": "f1"}, {"metric": "f1", "rows": 300, "keep": 0.97}, {"metric": "f1_macro", "labels": 4, "rows": 1500},
-    ]  # fmt: skip
+        {},
+        {"rows": 300, "keep": 0.97},
+        {"rows": 4000},
+        {"alike": 0.0},
+        {"alike": 0.9},
+        {"skills": (0.8, 1.5, 3.0)},
+        {"labels": 4},
+        {"level": 0.8},
+        {"metric": "f1"},
+        {"metric": "f1", "rows": 300, "keep": 0.97},
+        {"metric": "f1_macro", "labels": 4, "rows": 1500},
+    ]
     return [{**base, **change} for change in changes]
 
 

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from annotated_types import Ge, Gt, Le, Lt
-from borrowed import tiny
 from records import append, circumstances
+from tiny_models import tiny
 
-from niwaki.core.errors import Refused
-from niwaki.core.files import fault_in
+from niwaki.core.errors import InputError
+from niwaki.core.files import fault_in_folder
 from niwaki.core.log import quiet
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
@@ -92,12 +92,12 @@ def make(recipe: dict[str, Any], home: Path) -> Path | None:
     """The folder of what the chain made; None where it was refused before work."""
     try:
         plan = make_plan(parse(recipe), "chain")
-    except Refused:
+    except InputError:
         return None
     for stage in plan.stages:
         run_stage(plan, stage, home, Ledger(home / "ledger.jsonl"), lambda: False)
     made = home / plan.stages[-1].folder
-    fault = fault_in(made)
+    fault = fault_in_folder(made)
     if fault:
         raise RuntimeError(fault)
     return made / "model"
@@ -112,7 +112,9 @@ def answers(folder: Path) -> dict[str, list[list[float]]]:
 
 
 def in_a_new_process(folders: list[Path]) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, __file__, "--answer", *map(str, folders)], capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, __file__, "--answer", *map(str, folders)], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     return json.loads(done.stdout.splitlines()[-1])
@@ -145,7 +147,7 @@ def main(count: int, seed: int) -> dict[str, Any]:
                 if folder is not None:
                     load_folder(folder)
                     made[str(folder)] = {"stages": stages, "answers": answers(folder)}
-            except Refused as error:
+            except InputError as error:
                 outcomes["refused at its stage"] += 1
                 faults.append({"stages": stages, "error": str(error)})
                 continue
@@ -161,7 +163,13 @@ def main(count: int, seed: int) -> dict[str, Any]:
             if again[folder] != one["answers"]:
                 outcomes["different"] += 1
                 faults.append({"stages": one["stages"], "error": "a new process gives other outputs"})
-    return {"chains": count, "seed": seed, "outcomes": dict(outcomes), "methods": dict(sorted(used.items())), "faults": faults}  # fmt: skip
+    return {
+        "chains": count,
+        "seed": seed,
+        "outcomes": dict(outcomes),
+        "methods": dict(sorted(used.items())),
+        "faults": faults,
+    }
 
 
 if __name__ == "__main__":

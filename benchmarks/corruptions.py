@@ -85,9 +85,15 @@ def measure(folder: Path, read: int, count: int, clean: int) -> dict:
         part = draw.choices(list(PARTS), list(PARTS.values()))[0]
         alarms += bool(draw.choice(kept[part]).look().named)
     return {
-        "read": read_of, "corruptions": count, "tally": dict(tally), "unseen": unseen, "clean_loads": clean, "false_alarms": alarms,
-        **whole_runs(folder, recipe, draw), "seconds": time.monotonic() - began,
-    }  # fmt: skip
+        "read": read_of,
+        "corruptions": count,
+        "tally": dict(tally),
+        "unseen": unseen,
+        "clean_loads": clean,
+        "false_alarms": alarms,
+        **whole_runs(folder, recipe, draw),
+        "seconds": time.monotonic() - began,
+    }
 
 
 def whole_runs(folder: Path, recipe: Path, draw: random.Random) -> dict:

@@ -25,7 +25,7 @@ def run(seed: int, reuse: bool) -> dict:
     subprocess.run([PROGRAM, "run", "--set", f"seed={seed}", "--out", str(folder)], check=True)
     seconds = None if reuse else time.perf_counter() - start
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    rungs = json.loads((folder / "baseline.json").read_text(encoding="utf-8"))["rungs"]
+    rungs = json.loads((folder / "baseline.json").read_text(encoding="utf-8"))["baselines"]
     baselines = [{"name": row["name"], "score": row["score"]["value"]} for row in rungs]
     return {"seed": seed, "seconds": seconds, **summary(report), "baselines": baselines}
 

@@ -30,8 +30,11 @@ HALF = {"use": "student", "layers": 3, "ffn": 752}  # half the layers, just unde
 FAST = {"use": "student", "layers": 2, "heads": 6, "ffn": 384}
 THIN = {"use": "student", "layers": 3, "heads": 4, "ffn": 192}  # as fast
 LAYERS = [{"use": "tinybert", "prediction": 0.0}]
-RELATED = [{"use": "tinybert", "prediction": 0.0, "attention": 0.0}, {"use": "relations"}]  # for other numbers of heads
-RELATED4 = [RELATED[0], {"use": "relations", "heads": 4}]
+RELATED = [
+    {"use": "tinybert", "prediction": 0.0, "attention": 0.0},
+    {"use": "attention_relations"},
+]  # for other numbers of heads
+RELATED4 = [RELATED[0], {"use": "attention_relations", "heads": 4}]
 EPOCHS = {"sst2": 2.0}  # of each phase
 COPIES = {"sst2": 0}  # elsewhere one: of every row, with words replaced
 TRANSFER = {"rotten_tomatoes": 5_000}
@@ -64,30 +67,54 @@ SIZES = (0, 1_250, 5_000, 10_000, 20_000)  # of the transfer set
 SIZE_BATCHES, SIZE_STEPS, SIZE_SCORES = 200, 2_000, 20  # in an epoch of the rows alone; the same for every size
 
 
-def two_phases(task: str, student: Stage, layers: list[Stage] | None = None, copies: int | None = None, transfer: int | None = None, texts: str = "", epochs: float | None = None) -> list[Stage]:  # fmt: skip
+def two_phases(
+    task: str,
+    student: Stage,
+    layers: list[Stage] | None = None,
+    copies: int | None = None,
+    transfer: int | None = None,
+    texts: str = "",
+    epochs: float | None = None,
+) -> list[Stage]:
     """As TinyBERT: first the layers, then the answers."""
     epochs = epochs or EPOCHS.get(task, 3.0)
     more = {
-        "augment": COPIES.get(task, 1) if copies is None else copies,
-        "transfer": TRANSFER.get(task, 0) if transfer is None else transfer,
-        "texts": texts,
+        "augmentations": COPIES.get(task, 1) if copies is None else copies,
+        "unlabelled": TRANSFER.get(task, 0) if transfer is None else transfer,
+        "unlabelled_path": texts,
     }
     train = {"lr": 2e-4, "dropout": 0.0, **more}
-    first = {"name": "layers", "teacher": "teacher", "methods": [student, *(layers or LAYERS)], "train": {**train, "epochs": epochs}}  # fmt: skip
+    first = {
+        "name": "layers",
+        "teacher": "teacher",
+        "methods": [student, *(layers or LAYERS)],
+        "train": {**train, "epochs": epochs},
+    }
     logits = {"use": "logits", "temperature": 1.0, "weight": 1.0}
-    second = {"name": "student", "teacher": "teacher", "methods": [logits], "train": {**train, "epochs": epochs, "lr": 1e-4}}  # fmt: skip
+    second = {
+        "name": "student",
+        "teacher": "teacher",
+        "methods": [logits],
+        "train": {**train, "epochs": epochs, "lr": 1e-4},
+    }
     return [first, second]
 
 
 def fast(task: str) -> list[Stage]:
-    more = {"transfer": FAST_PAIRS[task], "texts": str(PAIRS)} if task in FAST_PAIRS else {}
+    more = {"unlabelled": FAST_PAIRS[task], "unlabelled_path": str(PAIRS)} if task in FAST_PAIRS else {}
     return two_phases(task, FAST, RELATED, FAST_COPIES.get(task), **more)
 
 
 def one_phase(task: str, student: Stage, **more: Any) -> list[Stage]:
     """Without the layers' phase; as many epochs in all."""
     _, last = two_phases(task, student, **more)
-    return [{**last, "methods": [student, *last["methods"]], "train": {**last["train"], "epochs": 2 * last["train"]["epochs"], "lr": 2e-4}}]  # fmt: skip
+    return [
+        {
+            **last,
+            "methods": [student, *last["methods"]],
+            "train": {**last["train"], "epochs": 2 * last["train"]["epochs"], "lr": 2e-4},
+        }
+    ]
 
 
 def network(kind: str, task: str, taught: bool) -> list[Stage]:
@@ -95,8 +122,13 @@ def network(kind: str, task: str, taught: bool) -> list[Stage]:
     train, methods = {**NETWORKS[kind], "epochs": NETWORK_EPOCHS[task]}, [{"use": kind}]
     if not taught:
         return [{"name": "student", "methods": methods, "train": train}]
-    texts = {"transfer": NETWORK_TEXTS[task], "texts": "" if task == "rotten_tomatoes" else str(sentences())}
-    return [{"name": "student", "teacher": "teacher", "methods": [*methods, {"use": "logits"}], "train": {**train, **texts}}]  # fmt: skip
+    texts = {
+        "unlabelled": NETWORK_TEXTS[task],
+        "unlabelled_path": "" if task == "rotten_tomatoes" else str(sentences()),
+    }
+    return [
+        {"name": "student", "teacher": "teacher", "methods": [*methods, {"use": "logits"}], "train": {**train, **texts}}
+    ]
 
 
 def sentences() -> Path:
@@ -133,7 +165,13 @@ def write_rest(data: str) -> None:
 def of_size(texts: int) -> list[Stage]:
     """Answers alone, with as many steps, and about as many validations, for every size: more texts, not more training."""
     epochs = SIZE_STEPS / (SIZE_BATCHES + texts / 32)
-    train = {"lr": 2e-4, "dropout": 0.0, "epochs": epochs, "validations": max(1, round(SIZE_SCORES / epochs)), "transfer": texts}  # fmt: skip
+    train = {
+        "lr": 2e-4,
+        "dropout": 0.0,
+        "epochs": epochs,
+        "validations": max(1, round(SIZE_SCORES / epochs)),
+        "unlabelled": texts,
+    }
     logits = {"use": "logits", "temperature": 1.0, "weight": 1.0}
     return [{"name": "student", "teacher": "teacher", "methods": [HALF, logits], "train": train}]
 
@@ -154,7 +192,7 @@ def narrow_table(task: str, columns: int, **more: Any) -> list[Stage]:
 def with_rest(task: str, answers: Path = REST, texts: int = REST_ROWS) -> list[Stage]:
     """Also on unlabelled texts; those of the second phase may be others, since answers alone are quickly had."""
     first, second = narrow_table(task, NARROW["mpnet4-narrow"], transfer=REST_ROWS, texts=str(REST))
-    return [first, {**second, "train": {**second["train"], "transfer": texts, "texts": str(answers)}}]
+    return [first, {**second, "train": {**second["train"], "unlabelled": texts, "unlabelled_path": str(answers)}}]
 
 
 def with_exits(task: str) -> list[Stage]:
@@ -203,7 +241,11 @@ OPPONENTS |= {name: ("half",) for name in VARIANTS if name.startswith("half-")}
 
 def teacher_of(variant: str, task: str, seed: int) -> Path:
     """The fine-tuned model that an earlier command left; of SST-2 there is one for all seeds."""
-    name = f"demo-seed-{seed}" if task == "rotten_tomatoes" else f"glue-{'mpnet' if 'mpnet' in variant else 'minilm'}-{task}"  # fmt: skip
+    name = (
+        f"demo-seed-{seed}"
+        if task == "rotten_tomatoes"
+        else f"glue-{'mpnet' if 'mpnet' in variant else 'minilm'}-{task}"
+    )
     plan = read_json(Path("runs") / name / "plan.json")
     stages = next((one["stages"] for one in plan.get("repeats", ()) if one["seed"] == seed), plan["stages"])
     return Path("runs") / name / next(stage["folder"] for stage in stages if stage["name"] == "teacher") / "model"
@@ -211,10 +253,19 @@ def teacher_of(variant: str, task: str, seed: int) -> Path:
 
 def planned(variant: str, task: str, seed: int, data: str) -> Plan:
     """The teacher as it is, then the stages of the variant."""
-    rows = {} if task == "rotten_tomatoes" else {"path": data, **(MPNET_ROWS.get(task, {}) if "mpnet" in variant else {})}  # fmt: skip
+    rows = (
+        {} if task == "rotten_tomatoes" else {"path": data, **(MPNET_ROWS.get(task, {}) if "mpnet" in variant else {})}
+    )
     stages = VARIANTS[variant](task)
-    model, first = (teacher_of(variant, task, seed), [{"name": "teacher"}]) if variant not in PRETRAINED else ("minilm", [])  # fmt: skip
-    return make_plan(parse({"model": str(model), "task": task, "data": rows, "seed": seed, "quantize": [], "stages": [*first, *stages]}), variant)  # fmt: skip
+    model, first = (
+        (teacher_of(variant, task, seed), [{"name": "teacher"}]) if variant not in PRETRAINED else ("minilm", [])
+    )
+    return make_plan(
+        parse(
+            {"model": str(model), "task": task, "data": rows, "seed": seed, "quantize": [], "stages": [*first, *stages]}
+        ),
+        variant,
+    )
 
 
 def run(variant: str, task: str, seed: int, data: str) -> dict[str, Any]:
@@ -232,8 +283,8 @@ def run(variant: str, task: str, seed: int, data: str) -> dict[str, Any]:
 def against(variant: str, opponent: str, task: str, seed: int, data: str) -> dict[str, Any]:
     """The opponent's score, and the paired difference on the same test rows over this seed and those before it that are there."""
     both = [[made(who, task, one, data) for who in (variant, opponent)] for one in range(seed + 1)]
-    both = [pair for pair in both if all((folder / "outcomes.npy").exists() for folder in pair)]
-    own, theirs = ([np.load(pair[place] / "outcomes.npy") for pair in both] for place in (0, 1))
+    both = [pair for pair in both if all((folder / "example_stats.npy").exists() for folder in pair)]
+    own, theirs = ([np.load(pair[place] / "example_stats.npy") for pair in both] for place in (0, 1))
     score = read_json(both[-1][1] / "result.json")["score"]
     told = difference(planned(opponent, task, seed, data).task, own, theirs)
     return {"score": {key: score[key] for key in ("value", "low", "high")}, "seeds": len(both), **told}
@@ -250,13 +301,15 @@ def summary(plan: Plan, folder: Path) -> dict[str, Any]:
     return {
         "metric": plan.task.metric,
         "scores": {name: task_score(result) for name, result in zip(names, results, strict=True)},
-        "intervals": {name: [result["score"]["low"], result["score"]["high"]] for name, result in zip(names, results, strict=True)},
+        "intervals": {
+            name: [result["score"]["low"], result["score"]["high"]] for name, result in zip(names, results, strict=True)
+        },
         "steps": [read_json(folder / stage.folder / "result.json")["training"]["steps"] for stage in plan.stages[1:]],
         "encoder": [encoder_parameters(one / "model") for one in folders],
         **{key: [result[key] for result in results] for key in ("parameters", "bytes", "flops")},
         "faster": raced(plan, folder)["made"]["ratio"],
         **stages_of(plan, folder),
-    }  # fmt: skip
+    }
 
 
 def encoder_parameters(folder: Path) -> int:
@@ -266,7 +319,13 @@ def encoder_parameters(folder: Path) -> int:
 
 
 def everything() -> list[tuple[str, str, int]]:
-    first = [(variant, task, seed) for seed in (0, 1, 2) for variant in ("half", "fast", "thin") for task in TASKS if seed in SEEDS.get(task, (0,))]  # fmt: skip
+    first = [
+        (variant, task, seed)
+        for seed in (0, 1, 2)
+        for variant in ("half", "fast", "thin")
+        for task in TASKS
+        if seed in SEEDS.get(task, (0,))
+    ]
     rest = [name for name in VARIANTS if name.startswith("half-")]
     return [
         *first,

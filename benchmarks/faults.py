@@ -69,7 +69,7 @@ def fill_up(folder: Path, disk: Path) -> dict:
     for stage in FILLED_IN:
         log = folder / f"log-{stage}"
         process = small.begin(arguments, log)
-        while process.is_alive() and not list(disk.glob(f"run/stages/.work-{stage}-*/state-*")):
+        while process.is_alive() and not list(disk.glob(f"run/stages/.work-{stage}-*/checkpoint-*")):
             time.sleep(0.002)
         ballast(disk / "ballast")
         process.join()

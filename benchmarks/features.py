@@ -73,9 +73,13 @@ def large(path: str) -> None:
     done.set()
     watcher.join()
     told = {
-        "before_mb": peaks[0], "peak_mb": max(peaks), "read_seconds": read - start, "encode_seconds": end - read,
-        "read_cpu_seconds": cpu_read - cpu_start, "encode_cpu_seconds": cpu_end - cpu_read,
-    }  # fmt: skip
+        "before_mb": peaks[0],
+        "peak_mb": max(peaks),
+        "read_seconds": read - start,
+        "encode_seconds": end - read,
+        "read_cpu_seconds": cpu_read - cpu_start,
+        "encode_cpu_seconds": cpu_end - cpu_read,
+    }
     print(json.dumps({**told, "rows": len(features), "tokens": int(features.rows.ids.starts[-1])}))
 
 

@@ -17,8 +17,8 @@ import records
 
 from niwaki.answers._grammar import read
 from niwaki.data.database import Database
-from niwaki.data.files import read_table
-from niwaki.tasks._formulas import Formulas
+from niwaki.data.dataset_files import read_table
+from niwaki.tasks._formula_task import FormulaTask
 from niwaki.tasks._funql import denotation
 from niwaki.tasks._geography import World, denoted
 from niwaki.tasks.atis import Atis
@@ -29,13 +29,33 @@ AS_NUMBERS = (
     "CREATE TABLE made AS SELECT state_name, lowest_point, highest_point, CAST(highest_elevation AS INT) highest_elevation, "
     "CAST(lowest_elevation AS INT) lowest_elevation FROM highlow; DROP TABLE highlow; ALTER TABLE made RENAME TO highlow"
 )  # the set keeps heights as text, of which 979 is more than 6194
-SAME, HEIGHTS, SEGMENTS, OTHER, WITHOUT = "the same", "the same where heights are numbers", "the same where COUNT counts what is different", "another", "SQL that does not run"  # fmt: skip
+SAME, HEIGHTS, SEGMENTS, OTHER, WITHOUT = (
+    "the same",
+    "the same where heights are numbers",
+    "the same where COUNT counts what is different",
+    "another",
+    "SQL that does not run",
+)
 
 
 def main(data: Path) -> None:
-    tasks = [Geoquery(path=str(data)), Geoquery(path=str(data), recombined=5000), Geoquery(path=str(data), meaning="prolog"), Atis(path=str(data)), Cogs(path=str(data))]  # fmt: skip
+    tasks = [
+        Geoquery(path=str(data)),
+        Geoquery(path=str(data), recombined=5000),
+        Geoquery(path=str(data), meaning="prolog"),
+        Atis(path=str(data)),
+        Cogs(path=str(data)),
+    ]
     agreement = agreed(data / "geoquery")
-    covered = [{"task": task.name, "meaning": getattr(task, "meaning", ""), "recombined": getattr(task, "recombined", 0), **coverage(task)} for task in tasks]  # fmt: skip
+    covered = [
+        {
+            "task": task.name,
+            "meaning": getattr(task, "meaning", ""),
+            "recombined": getattr(task, "recombined", 0),
+            **coverage(task),
+        }
+        for task in tasks
+    ]
     records.append("formulas", {"agreement": agreement, "grammars": covered, **records.circumstances()})
     for line in (agreement, *covered):
         sys.stdout.write(f"{line}\n")
@@ -84,12 +104,12 @@ def rounded(values: frozenset[Any]) -> set[Any]:
     return {round(value, 6) if isinstance(value, float) else value for value in values if value is not None}
 
 
-def coverage(task: Formulas) -> dict[str, Any]:
+def coverage(task: FormulaTask) -> dict[str, Any]:
     """Of the formulas of each part: those with a symbol that no train row has, and those that the grammar forbids."""
-    grammar, target = read(task.files()["grammar.json"], task.kind.target), task.kind.target
+    grammar, target = read(task.files()["grammar.json"], task.answer_type.target), task.answer_type.target
     parts = {}
     for part, rows in task.splits().items():
-        found = target.encode_batch([task.spaced(gold) for gold in task.gold(rows)])
+        found = target.encode_batch([task.separate_symbols(gold) for gold in task.gold(rows)])
         unknown = [3 in one.ids for one in found]
         forbidden = sum(not grammar.accepts(one.ids) for one, lacks in zip(found, unknown, strict=True) if not lacks)
         parts[part] = {"rows": rows.num_rows, "unknown": sum(unknown), "forbidden": forbidden}

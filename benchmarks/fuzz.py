@@ -31,15 +31,78 @@ TARGETS = ("recipe", "blueprint", "config", "predict")
 SLOW_CPU_SECONDS, HANGING_CPU_SECONDS, TIMEOUT_SECONDS, MEMORY_MB, LARGEST = 5, 30, 3600, 4096, 16_384
 CROWDED = 20  # times as long as the processor's minutes, the clock may take
 VALUES = (
-    None, True, False, 0, -1, 1, 2, 3, 31, 0.5, 1e308, -1e-308, 2**31, 2**63, 10**40, float("nan"), float("inf"), "", "x", "x" * 3000, "../../x",
-    "a\0b", "é\ud800", "stages", "logits", "int8", "heads", "BertForSequenceClassification", "roberta", [], {}, [[]], {"use": "int8"}, [0, 0], {"0": "a"},
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2,
+    3,
+    31,
+    0.5,
+    1e308,
+    -1e-308,
+    2**31,
+    2**63,
+    10**40,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "x" * 3000,
+    "../../x",
+    "a\0b",
+    "é\ud800",
+    "stages",
+    "logits",
+    "int8",
+    "heads",
+    "BertForSequenceClassification",
+    "roberta",
+    [],
+    {},
+    [[]],
+    {"use": "int8"},
+    [0, 0],
+    {"0": "a"},
+)
 
 KEYS = (  # that mean something to one of the readers
-    "auto_map", "trust_remote_code", "attn_implementation", "_attn_implementation", "quantization_config", "torch_dtype", "dtype", "text_config",
-    "id2label", "label2id", "num_labels", "problem_type", "niwaki_answer", "niwaki_max_tokens", "architectures", "model_type", "tie_word_embeddings",
-    "edit", "keep", "edits", "base", "version", "teacher", "start", "train", "methods", "use", "epochs", "seeds", "meter", "data", "path", "name",
-)  # fmt: skip
+    "auto_map",
+    "trust_remote_code",
+    "attn_implementation",
+    "_attn_implementation",
+    "quantization_config",
+    "torch_dtype",
+    "dtype",
+    "text_config",
+    "id2label",
+    "label2id",
+    "num_labels",
+    "problem_type",
+    "niwaki_answer",
+    "niwaki_max_tokens",
+    "architectures",
+    "model_type",
+    "tie_word_embeddings",
+    "edit",
+    "keep",
+    "edits",
+    "base",
+    "version",
+    "teacher",
+    "start",
+    "train",
+    "methods",
+    "use",
+    "epochs",
+    "seeds",
+    "meter",
+    "data",
+    "path",
+    "name",
+)
 
 
 def main(target: str, minutes: float) -> None:
@@ -85,9 +148,15 @@ def fuzz(target: str, minutes: float, folder: Path) -> dict[str, Any]:
     if done.returncode:
         print(done.stderr[-3000:])
     return {
-        "target": target, "asked_cpu_minutes": minutes, "minutes": (time.monotonic() - began) / 60, **said, "edges": int(coverage[-1][0]) if coverage else None, "first_edges": int(coverage[0][0]) if coverage else None,
-        "corpus": len(list(corpus.iterdir())), "exit_code": done.returncode,
-    }  # fmt: skip
+        "target": target,
+        "asked_cpu_minutes": minutes,
+        "minutes": (time.monotonic() - began) / 60,
+        **said,
+        "edges": int(coverage[-1][0]) if coverage else None,
+        "first_edges": int(coverage[0][0]) if coverage else None,
+        "corpus": len(list(corpus.iterdir())),
+        "exit_code": done.returncode,
+    }
 
 
 def child(target: str, folder: Path, minutes: float, arguments: list[str]) -> None:
@@ -216,7 +285,9 @@ def recipe_target(folder: Path) -> tuple[list[bytes], Any]:
     text = small.RECIPE.format(model=json.dumps(str(model)), rows=json.dumps(str(rows)), epochs=1, save=1)
     shipped = [tomllib.loads(recipe.read_text()) for recipe in recipe_files().values()]
     own = {"model": str(model), "task": "classification", "data": {"path": str(rows)}}
-    trees = [{**one, **own, "set": ["seed=1", "stages.teacher.train.epochs=2"]} for one in (*shipped, tomllib.loads(text))]  # fmt: skip
+    trees = [
+        {**one, **own, "set": ["seed=1", "stages.teacher.train.epochs=2"]} for one in (*shipped, tomllib.loads(text))
+    ]
 
     def look(recipe: Recipe) -> None:
         assert to_toml(recipe)
@@ -254,16 +325,16 @@ def blueprint_target(folder: Path) -> tuple[list[bytes], Any]:
     seeds = []
     for family in ("bert", "distilbert", "albert"):
         model = tiny.model(family)
-        distinct = len(model.anatomy.layers)
-        model.operate(Heads(keep=[[0, 2]] * distinct))
-        model.operate(Ffn(keep=[16] * distinct))
-        if distinct > 1:
-            model.operate(Layers(keep=[0, 2]))
+        unique_tensors = len(model.anatomy.layers)
+        model.apply_edit(Heads(keep=[[0, 2]] * unique_tensors))
+        model.apply_edit(Ffn(keep=[16] * unique_tensors))
+        if unique_tensors > 1:
+            model.apply_edit(Layers(keep=[0, 2]))
         seeds.append(json.dumps(model.blueprint.to_json()).encode())
     for edits in packed_edits(len(list(tiny.model("bert").anatomy.whole_matrices()))):
         model = tiny.model("bert")
         for edit in edits:
-            model.operate(edit)
+            model.apply_edit(edit)
         seeds.append(json.dumps(model.blueprint.to_json()).encode())
 
     def call(data: bytes) -> None:
@@ -277,17 +348,17 @@ def blueprint_target(folder: Path) -> tuple[list[bytes], Any]:
 
 def packed_edits(matrices: int) -> list[list[Any]]:
     """Edits that change how matrices are kept, several in a row."""
-    from niwaki.models.edits.digits import Digits
     from niwaki.models.edits.factored import Factored
     from niwaki.models.edits.int8 import Int8
     from niwaki.models.edits.kronecker import Kronecker
+    from niwaki.models.edits.low_bit import LowBit
     from niwaki.models.edits.narrow import Narrow
     from niwaki.models.edits.share import Share
     from niwaki.models.edits.sparse import Sparse
     from niwaki.models.edits.static import Static
 
     return [
-        [Share(of=[0, 0, 2]), Factored(ranks=[4] * matrices), Digits(base=7, group=8)],
+        [Share(of=[0, 0, 2]), Factored(ranks=[4] * matrices), LowBit(base=7, group=8)],
         [Narrow(width=8), Sparse(), Int8()],
         [Kronecker(sizes=[[4, 4, 2], *[None] * (matrices - 1)]), Static()],
     ]
@@ -318,7 +389,7 @@ def predict_target(folder: Path) -> tuple[list[bytes], Any]:
     from engines.kinds import INPUTS, KINDS, model_of, saved
     from niwaki import api
     from niwaki.cli._app import run
-    from niwaki.core.errors import Refused
+    from niwaki.core.errors import InputError
     from niwaki.engines.predictor import Predictor
 
     predictors = {kind: Predictor(saved(model_of(kind), folder / kind), threads=1) for kind in KINDS}
@@ -343,7 +414,7 @@ def predict_target(folder: Path) -> tuple[list[bytes], Any]:
             code = run(["predict", kind, "--in", str(path), *(["--json"] if len(data) % 2 else [])])
         said = err.getvalue()
         if code in (2, 3) and said.count("\n") == 1 and not out.getvalue():
-            raise Refused(said)
+            raise InputError(said)
         assert code == 0 and not said, f"exit code {code}: {said}"
         out.getvalue().encode("utf-8")
 

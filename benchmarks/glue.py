@@ -15,7 +15,7 @@ from niwaki.core.files import read_json, write_json
 from niwaki.core.lock import locked
 from niwaki.evaluate.glue import task_score
 from niwaki.meter.ledger import Ledger
-from niwaki.run.comparing import comparisons
+from niwaki.run.comparisons import comparisons
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import locate, read
 from niwaki.run.runner import inputs, once, quiet_libraries, run_baseline, run_stage
@@ -100,13 +100,21 @@ def summary(plan: Plan, folder: Path) -> dict[str, Any]:
         "scores": [{name: score["value"] for name, score in result["score"]["all"].items()} for result in results],
         "parts": [{part: score["value"] for part, score in result["parts"].items()} for result in results],
         "rungs": [
-            {"name": rung["name"], "kind": rung["kind"], "value": rung["score"]["value"], "seconds": rung["spent"]["seconds"], "note": rung["note"]}
-            for rung in baseline["rungs"]
+            {
+                "name": rung["name"],
+                "kind": rung["kind"],
+                "value": rung["score"]["value"],
+                "seconds": rung["spent"]["seconds"],
+                "note": rung["note"],
+            }
+            for rung in baseline["baselines"]
         ],
         "best_rung": baseline["name"],
         "pairs": read_json(folder / "comparisons.json")["pairs"],
-        "spent": [{key: result["spent"][key] for key in ("seconds", "cpu_seconds", "joules", "tier")} for result in results],
-    }  # fmt: skip
+        "spent": [
+            {key: result["spent"][key] for key in ("seconds", "cpu_seconds", "joules", "tier")} for result in results
+        ],
+    }
 
 
 if __name__ == "__main__":

@@ -19,7 +19,14 @@ RACE_TEXTS = 96
 SPENT = ("seconds", "cpu_seconds", "joules", "tier")
 
 
-def main(about: str | None, name: str, keys: tuple[str, ...], jobs: Iterable[tuple[Any, ...]], run: Callable[..., dict[str, Any]], **options: str) -> None:  # fmt: skip
+def main(
+    about: str | None,
+    name: str,
+    keys: tuple[str, ...],
+    jobs: Iterable[tuple[Any, ...]],
+    run: Callable[..., dict[str, Any]],
+    **options: str,
+) -> None:
     """Runs those of the jobs that the command line names, and that are not in the records `name` yet; a job is the values of
     `keys`, and is named by them with strokes between, or by the first of them. `options`: more that the command line may say,
     each with what it means; `run` is given it."""
@@ -65,7 +72,10 @@ def both(plan: Plan, folder: Path, teacher: str = "") -> list[Path]:
 def raced(plan: Plan, folder: Path, teacher: str = "") -> dict[str, Any]:
     """Laps of `teacher` and `made`, both as ONNX Runtime runs them on one core, on the same texts in turns."""
     texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
-    engines = {name: Predictor(one / "model", engine="onnx", threads=1).values for name, one in zip(("teacher", "made"), both(plan, folder, teacher), strict=True)}  # fmt: skip
+    engines = {
+        name: Predictor(one / "model", engine="onnx", threads=1).values
+        for name, one in zip(("teacher", "made"), both(plan, folder, teacher), strict=True)
+    }
     return race(engines, texts, reference="teacher")["contenders"]
 
 
@@ -78,9 +88,13 @@ def student_of(plan: Plan, folder: Path, teacher: str, part: str = "") -> dict[s
         scores.append(result["parts"][part] if part else result["score"])
     own = plan.stages[plan.stages.index(plan.stage(teacher)) + 1 :]
     return {
-        "teacher_bytes": bytes_[0], "teacher_score": scores[0]["value"], "bytes": bytes_[1], "score": scores[1],
-        "joules": sum(spent_on(stage, folder)["joules"] for stage in own), "race": raced(plan, folder, teacher),
-    }  # fmt: skip
+        "teacher_bytes": bytes_[0],
+        "teacher_score": scores[0]["value"],
+        "bytes": bytes_[1],
+        "score": scores[1],
+        "joules": sum(spent_on(stage, folder)["joules"] for stage in own),
+        "race": raced(plan, folder, teacher),
+    }
 
 
 def stages_of(plan: Plan, folder: Path) -> dict[str, Any]:

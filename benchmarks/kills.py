@@ -59,10 +59,18 @@ def measure(folder: Path, kills: int) -> dict:
         )
     attempts = sum(line["event"] == "begin" for path in folder.glob("run-*/ledger.jsonl") for line in read_lines(path))
     return {
-        "what": "small recipe", "kills": len(done), "runs": runs, "places": dict(Counter(done)), **found, "repeated_stages": repeated,
-        "attempts": attempts, "outcomes": dict(charges), "seconds": time.monotonic() - began, "seconds_alone": whole,
+        "what": "small recipe",
+        "kills": len(done),
+        "runs": runs,
+        "places": dict(Counter(done)),
+        **found,
+        "repeated_stages": repeated,
+        "attempts": attempts,
+        "outcomes": dict(charges),
+        "seconds": time.monotonic() - began,
+        "seconds_alone": whole,
         "same": not (found["differing"] or found["ledger"] or repeated),
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

@@ -36,7 +36,9 @@ def stages(rewind: str, sparsity: float) -> list[Stage]:
         start = "dense"
         for share in SPARSITIES[: SPARSITIES.index(sparsity) + 1]:
             method = {"use": "lottery", "sparsity": share, "rewind": rewind, "random": chance}
-            found.append({"name": f"{name}-{100 * share:.0f}", "start": start, "methods": [method, FREEZE], "train": TRAIN})  # fmt: skip
+            found.append(
+                {"name": f"{name}-{100 * share:.0f}", "start": start, "methods": [method, FREEZE], "train": TRAIN}
+            )
             start = found[-1]["name"]
     return found
 
@@ -65,7 +67,7 @@ def summary(plan: Plan, folder: Path) -> dict[str, Any]:
     places = {"dense": 1, "ticket": 1 + rounds, "chance": 1 + 2 * rounds}
     named = {name: folder / plan.stages[place].folder for name, place in places.items()}
     results = {name: read_json(one / "result.json") for name, one in named.items()}
-    found = {name: [np.load(one / "outcomes.npy", allow_pickle=False)] for name, one in named.items()}
+    found = {name: [np.load(one / "example_stats.npy", allow_pickle=False)] for name, one in named.items()}
     return {
         "metric": plan.task.metric,
         "scores": {name: task_score(result) for name, result in results.items()},

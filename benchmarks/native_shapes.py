@@ -43,14 +43,26 @@ def measure(seeds: range, histories: int) -> dict:
             apart[name] += verdict.apart
             calls += verdict.calls
         if (seed - seeds.start + 1) % SAID_EVERY == 0:
-            print(f"{seed - seeds.start + 1} shapes, {calls} calls, {time.monotonic() - began:.0f} s, {len(faults)} faults", flush=True)  # fmt: skip
+            print(
+                f"{seed - seeds.start + 1} shapes, {calls} calls, {time.monotonic() - began:.0f} s, {len(faults)} faults",
+                flush=True,
+            )
     faults += [f"{name}: {sentence}" for name, found in apart.items() if (sentence := too_far(found))]
     distances = np.concatenate(list(apart.values()))
     return {
-        "shapes": len(seeds), "first_seed": seeds.start, "histories": histories, "kernels": kernels, "not_run_here": [name for name in c.KERNELS if name not in kernels],
-        "calls": calls, "faults": faults, "near": NEAR, "farthest_allowed": FARTHEST, "far_share": float((distances > NEAR).mean()), "farthest": float(distances.max()),
+        "shapes": len(seeds),
+        "first_seed": seeds.start,
+        "histories": histories,
+        "kernels": kernels,
+        "not_run_here": [name for name in c.KERNELS if name not in kernels],
+        "calls": calls,
+        "faults": faults,
+        "near": NEAR,
+        "farthest_allowed": FARTHEST,
+        "far_share": float((distances > NEAR).mean()),
+        "farthest": float(distances.max()),
         "seconds": time.monotonic() - began,
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from peers_child import AVX2, HELD, PEERS, STUDENT, THREADS
 from records import append, circumstances
 
 from niwaki import api
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.cascade import is_cascade
 from niwaki.evaluate.bench import texts_of
 from niwaki.evaluate.quality import quality
@@ -56,7 +56,14 @@ class Contender:
         log = (work / f"{name.replace(' ', '-').replace('/', '-')}.log").open("w")
         self.name = name
         surroundings = {**os.environ, "TOKENIZERS_PARALLELISM": "true", **(HELD if name.endswith(AVX2) else {})}
-        self.process = subprocess.Popen([python, str(CHILD), name, str(model), str(work)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=surroundings)  # fmt: skip
+        self.process = subprocess.Popen(
+            [python, str(CHILD), name, str(model), str(work)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=surroundings,
+        )
         self.fault = self.read().get("fault")
         print(name, self.fault or "is ready", flush=True)
 
@@ -86,7 +93,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("data")
     parser.add_argument("--task", default="sst2")
     parser.add_argument("--only", nargs="*", default=[], help="names of peers")
-    parser.add_argument("--students", nargs="*", default=[], metavar="NAME=FOLDER", help="other models for the task, exported in 8 bits, or as they are where NAME ends in -float; or a cascade")  # fmt: skip
+    parser.add_argument(
+        "--students",
+        nargs="*",
+        default=[],
+        metavar="NAME=FOLDER",
+        help="other models for the task, exported in 8 bits, or as they are where NAME ends in -float; or a cascade",
+    )
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     return parser.parse_args()
 
@@ -117,7 +130,22 @@ def main() -> None:
     for one in running:
         one.process.kill()
     faults = {one.name: one.fault for one in started if one.fault}
-    append("peers", {"model": work.name, "shape": shape(given.model), "task": given.task, "threads": THREADS, "rounds": given.rounds, "texts": len(texts), "students": {name: Path(folder).name for name, folder in students.items()}, "contenders": told, "faults": faults, "exported": exported, **circumstances()})  # fmt: skip
+    append(
+        "peers",
+        {
+            "model": work.name,
+            "shape": shape(given.model),
+            "task": given.task,
+            "threads": THREADS,
+            "rounds": given.rounds,
+            "texts": len(texts),
+            "students": {name: Path(folder).name for name, folder in students.items()},
+            "contenders": told,
+            "faults": faults,
+            "exported": exported,
+            **circumstances(),
+        },
+    )
 
 
 def shape(model: Path) -> list[int]:
@@ -141,7 +169,7 @@ def export_all(given: argparse.Namespace, work: Path, students: dict[str, str]) 
             continue
         try:
             told[name] = api.export(folder, "native", work / name, precision=precision, **rows)
-        except Refused:  # no attention: ONNX Runtime serves it
+        except InputError:  # no attention: ONNX Runtime serves it
             told[name] = api.export(folder, "onnx", work / name, precision=precision, **rows)
     return told
 
@@ -149,7 +177,7 @@ def export_all(given: argparse.Namespace, work: Path, students: dict[str, str]) 
 def scored(one: Contender, task: Any, texts: list[str]) -> float:
     table = task.splits()["test"]
     labels = one.ask(texts=texts, tokens=LONGEST)["labels"]
-    return float(quality(task, task.outcomes([task.labels[label] for label in labels], table))["value"])
+    return float(quality(task, task.example_stats([task.labels[label] for label in labels], table))["value"])
 
 
 def raced(running: list[Contender], texts: list[str], tokens: int, rounds: int) -> dict[str, dict[str, Any]]:
@@ -161,7 +189,14 @@ def raced(running: list[Contender], texts: list[str], tokens: int, rounds: int) 
             time.sleep(PAUSE)
             laps[running[which].name].append(running[which].ask(texts=texts, tokens=tokens)["seconds"])
     ratios = {name: np.array(laps[REFERENCE]) / np.array(seconds) for name, seconds in laps.items()}
-    return {name: {"per_second": [len(texts) / one for one in seconds], "ratio": float(np.median(ratios[name])), "ratios": ratios[name].tolist()} for name, seconds in laps.items()}  # fmt: skip
+    return {
+        name: {
+            "per_second": [len(texts) / one for one in seconds],
+            "ratio": float(np.median(ratios[name])),
+            "ratios": ratios[name].tolist(),
+        }
+        for name, seconds in laps.items()
+    }
 
 
 def single_requests(running: list[Contender], texts: list[str], rounds: int) -> dict[str, dict[str, float]]:
@@ -172,7 +207,10 @@ def single_requests(running: list[Contender], texts: list[str], rounds: int) -> 
         for which in turn(number, rounds, len(running)):
             time.sleep(PAUSE)
             seconds[running[which].name] += running[which].ask(texts=few, tokens=LONGEST, single=True)["seconds"]
-    return {name: {f"p{part}": float(np.percentile(found, part) * 1e3) for part in (50, 95, 99)} for name, found in seconds.items()}  # fmt: skip
+    return {
+        name: {f"p{part}": float(np.percentile(found, part) * 1e3) for part in (50, 95, 99)}
+        for name, found in seconds.items()
+    }
 
 
 if __name__ == "__main__":

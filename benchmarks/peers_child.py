@@ -64,9 +64,15 @@ class Peer:
             axes = {name: {0: "batch", 1: "tokens"} for name in self.inputs}
             with torch.no_grad():
                 torch.onnx.export(
-                    self.network(attn_implementation="eager"), (ids, ids, torch.zeros_like(ids))[: len(self.inputs)], str(path), input_names=self.inputs, output_names=["logits"],
-                    dynamic_axes=axes, opset_version=17, dynamo=False,
-                )  # fmt: skip
+                    self.network(attn_implementation="eager"),
+                    (ids, ids, torch.zeros_like(ids))[: len(self.inputs)],
+                    str(path),
+                    input_names=self.inputs,
+                    output_names=["logits"],
+                    dynamic_axes=axes,
+                    opset_version=17,
+                    dynamo=False,
+                )
         return path
 
 
@@ -141,7 +147,11 @@ class OpenVino(Peer):
         import openvino
 
         self.core = openvino.Core()
-        self.compiled = self.core.compile_model(self.model(), "CPU", {"INFERENCE_PRECISION_HINT": self.hint, "INFERENCE_NUM_THREADS": THREADS, "PERFORMANCE_HINT": "LATENCY"})  # fmt: skip
+        self.compiled = self.core.compile_model(
+            self.model(),
+            "CPU",
+            {"INFERENCE_PRECISION_HINT": self.hint, "INFERENCE_NUM_THREADS": THREADS, "PERFORMANCE_HINT": "LATENCY"},
+        )
 
     def model(self) -> Any:
         return self.core.read_model(self.graph())
@@ -186,7 +196,15 @@ class CTranslate2(Peer):
         self.storage = ctranslate2.StorageView
         self.encoder = ctranslate2.Encoder(str(path), compute_type="int8", intra_threads=THREADS)
         network = self.network()
-        self.weights = [part.detach().numpy() for part in (network.bert.pooler.dense.weight, network.bert.pooler.dense.bias, network.classifier.weight, network.classifier.bias)]  # fmt: skip
+        self.weights = [
+            part.detach().numpy()
+            for part in (
+                network.bert.pooler.dense.weight,
+                network.bert.pooler.dense.bias,
+                network.classifier.weight,
+                network.classifier.bias,
+            )
+        ]
 
     def answer(self, texts: list[str], tokens: int) -> list[int]:
         found: list[int] = []
@@ -207,10 +225,10 @@ class Niwaki:
         self.folder, self.made = work / "exported", {}  # type: ignore[var-annotated]
 
     def predictor(self, tokens: int) -> Any:
-        from niwaki.engines.cascade import opened
+        from niwaki.engines.cascade import open_predictor
         from niwaki.engines.runtimes.native import Native
 
-        made = opened(self.folder, self.engine, THREADS, tokens)
+        made = open_predictor(self.folder, self.engine, THREADS, tokens)
         if self.kernels:
             made.runtime = Native(self.folder, THREADS, self.kernels)
         return made
@@ -251,12 +269,26 @@ HELD = {
     "ATEN_CPU_CAPABILITY": "avx2",
 }  # ONNX Runtime cannot be
 PEERS = {
-    "transformers eager fp32": Eager, "transformers eager bf16": EagerHalf, "torch.compile fp32": Compiled, "torch.compile bf16": CompiledHalf,
-    "torchao int8": TorchAo, "ONNX Runtime fp32": Ort, "ONNX Runtime int8": OrtInt8, "OpenVINO fp32": OpenVino, "OpenVINO bf16": OpenVinoHalf,
-    "OpenVINO int8 (NNCF)": OpenVinoInt8, "CTranslate2 int8": CTranslate2,
-    "niwaki native int8": Niwaki, f"niwaki native int8{AVX2}": NiwakiAvx2, "niwaki native fp32": NiwakiFloat, "niwaki onnx int8": NiwakiOnnx,
-}  # fmt: skip
-PEERS |= {f"{name}{AVX2}": PEERS[name] for name in ("transformers eager fp32", "OpenVINO fp32", "OpenVINO int8 (NNCF)", "CTranslate2 int8")}  # fmt: skip
+    "transformers eager fp32": Eager,
+    "transformers eager bf16": EagerHalf,
+    "torch.compile fp32": Compiled,
+    "torch.compile bf16": CompiledHalf,
+    "torchao int8": TorchAo,
+    "ONNX Runtime fp32": Ort,
+    "ONNX Runtime int8": OrtInt8,
+    "OpenVINO fp32": OpenVino,
+    "OpenVINO bf16": OpenVinoHalf,
+    "OpenVINO int8 (NNCF)": OpenVinoInt8,
+    "CTranslate2 int8": CTranslate2,
+    "niwaki native int8": Niwaki,
+    f"niwaki native int8{AVX2}": NiwakiAvx2,
+    "niwaki native fp32": NiwakiFloat,
+    "niwaki onnx int8": NiwakiOnnx,
+}
+PEERS |= {
+    f"{name}{AVX2}": PEERS[name]
+    for name in ("transformers eager fp32", "OpenVINO fp32", "OpenVINO int8 (NNCF)", "CTranslate2 int8")
+}
 
 
 def timed(peer: Any, texts: list[str], tokens: int) -> tuple[float, list[int]]:

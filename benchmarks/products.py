@@ -68,14 +68,24 @@ def product(name: str, rows: int, outputs: int, inputs: int, whole: bool) -> flo
     """The same of a product with a matrix, rounding of the inputs counted."""
     kernels, draw = c.kernels(name), np.random.default_rng(0)
     assert kernels is not None
-    weight = draw.integers(-127, 128, (outputs, inputs)).astype(np.int8) if whole else draw.normal(size=(outputs, inputs)).astype(np.float32)  # fmt: skip
+    weight = (
+        draw.integers(-127, 128, (outputs, inputs)).astype(np.int8)
+        if whole
+        else draw.normal(size=(outputs, inputs)).astype(np.float32)
+    )
     panels = c.aligned(kernels.panel_bytes(outputs, inputs, whole), np.uint8)
     kernels.pack(weight.ctypes.data, outputs, inputs, whole, panels.ctypes.data)
     ones = c.aligned(outputs, np.float32)
     ones[:] = 1
     matrix = c.Matrix(inputs, outputs, whole, panels.ctypes.data, *[ones.ctypes.data] * 3)
-    given, to, scratch = draw.normal(size=(rows, inputs)).astype(np.float32), c.aligned(rows * outputs, np.float32), c.aligned(rows * inputs * 2 + 4096, np.uint8)  # fmt: skip
-    seconds = best_seconds(lambda: kernels.product(given.ctypes.data, rows, matrix, None, 0, to.ctypes.data, scratch.ctypes.data))  # fmt: skip
+    given, to, scratch = (
+        draw.normal(size=(rows, inputs)).astype(np.float32),
+        c.aligned(rows * outputs, np.float32),
+        c.aligned(rows * inputs * 2 + 4096, np.uint8),
+    )
+    seconds = best_seconds(
+        lambda: kernels.product(given.ctypes.data, rows, matrix, None, 0, to.ctypes.data, scratch.ctypes.data)
+    )
     return 2 * rows * outputs * inputs / seconds / 1e9
 
 

@@ -16,7 +16,13 @@ from records import append, circumstances
 import niwaki
 
 KEEP, TIE = 0.97, 1.05
-SHORT = ["stages.teacher.train.epochs=0.3", "stages.student.train.epochs=0.5", "stages.student.train.transfer=0", "stages.pruned.train.epochs=0.3", "stages.pruned.train.transfer=0"]  # fmt: skip
+SHORT = [
+    "stages.teacher.train.epochs=0.3",
+    "stages.student.train.epochs=0.5",
+    "stages.student.train.unlabelled=0",
+    "stages.pruned.train.epochs=0.3",
+    "stages.pruned.train.unlabelled=0",
+]
 Facts = dict[str, Any]
 
 
@@ -39,14 +45,28 @@ def record(name: str, folder: Path) -> None:
     verdict, stages = report["verdict"], {stage["name"]: stage for stage in report["stages"]}
     chosen, faults = stages[verdict["deploy"]], faults_in(report, folder)
     told = {
-        "name": name, "deploy": chosen["name"], "best": verdict["best"], "kept": chosen["kept"], "bytes": chosen["bytes"],
-        "reference_bytes": report["reference"]["bytes"], "engine": chosen["loaded"]["engine"],
-        "ratio": {key: chosen["loaded"]["ratios"][f"throughput{end}"] for key, end in (("value", ""), ("low", "_low"), ("high", "_high"))},
-        "portable_ratio": chosen["ratios"]["throughput"], "busy": report["race"]["busy"],
-        "transformer": verdict["transformer"]["needed"], "baseline": report["baseline"]["name"], "fine_tuning": (verdict["fine_tuning"] or {}).get("needed"),
-        "baselines": {rung["name"]: rung["score"] for rung in report["ladder"]}, "not_run": report["baselines_not_run"],
-        "scores": {stage["name"]: stage["score"] for stage in stages.values()}, "sentence": verdict["sentence"], "faults": faults,
-    }  # fmt: skip
+        "name": name,
+        "deploy": chosen["name"],
+        "best": verdict["best"],
+        "kept": chosen["kept"],
+        "bytes": chosen["bytes"],
+        "reference_bytes": report["reference"]["bytes"],
+        "engine": chosen["loaded"]["engine"],
+        "ratio": {
+            key: chosen["loaded"]["ratios"][f"throughput{end}"]
+            for key, end in (("value", ""), ("low", "_low"), ("high", "_high"))
+        },
+        "portable_ratio": chosen["ratios"]["throughput"],
+        "busy": report["race"]["busy"],
+        "transformer": verdict["transformer"]["needed"],
+        "baseline": report["baseline"]["name"],
+        "fine_tuning": (verdict["fine_tuning"] or {}).get("needed"),
+        "baselines": {rung["name"]: rung["score"] for rung in report["baselines"]},
+        "not_run": report["baselines_not_run"],
+        "scores": {stage["name"]: stage["score"] for stage in stages.values()},
+        "sentence": verdict["sentence"],
+        "faults": faults,
+    }
     append("recommendations", {**told, **circumstances()})
     print(name, "->", chosen["name"], faults or "right")
 
@@ -57,9 +77,10 @@ def faults_in(report: Facts, folder: Path) -> list[str]:
         "the rule gives another stage": report["verdict"]["deploy"] != expected(report["stages"]),
         "a stage that answers has no quantized copy": not all_have_copies(report["stages"]),
         "the baseline runs a transformer": runs_transformer(report, report["baseline"]["name"]),
-        "a baseline was built on a fine-tuned model": is_fine_tuned(report) and any(rung["kind"] in ("static", "frozen") for rung in report["ladder"]),
+        "a baseline was built on a fine-tuned model": is_fine_tuned(report)
+        and any(rung["kind"] in ("static", "frozen") for rung in report["baselines"]),
         "niwaki.load gives another model or engine": not loads(report, folder),
-    }  # fmt: skip
+    }
     return [fault for fault, found in checks.items() if found]
 
 
@@ -75,11 +96,11 @@ def expected(stages: list[Facts]) -> str:
 def all_have_copies(stages: list[Facts]) -> bool:
     """Every stage that was trained is there in 8 bits and in 4: as a copy, or as a stage of the recipe that starts from it."""
     made = {(stage["parent"], method["use"]) for stage in stages for method in stage["methods"]}
-    return all((stage["name"], use) in made for stage in stages if stage["training"] for use in ("int8", "lowbit"))
+    return all((stage["name"], use) in made for stage in stages if stage["training"] for use in ("int8", "rtn"))
 
 
 def runs_transformer(report: Facts, name: str) -> bool:
-    return next(rung["transformer"] for rung in report["ladder"] if rung["name"] == name)
+    return next(rung["transformer"] for rung in report["baselines"] if rung["name"] == name)
 
 
 def is_fine_tuned(report: Facts) -> bool:

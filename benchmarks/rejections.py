@@ -57,12 +57,14 @@ def tried(name: str, sound: Sound, repeats: int) -> list[dict[str, Any]]:
             good = sum(one["code"] == 3 and one["lines"] == 1 for one in attempts)
             found.append(
                 {
-                    "case": case, "attempts": repeats, "as_promised": good,
+                    "case": case,
+                    "attempts": repeats,
+                    "as_promised": good,
                     "codes": sorted({str(one["code"]) for one in attempts}),
                     "seconds": [round(pick(one["seconds"] for one in attempts), 2) for pick in (min, max)],
                     "megabytes": round(Path(folder, name).stat().st_size / 1e6, 1),
                 }
-            )  # fmt: skip
+            )
             sys.stderr.write(f"{found[-1]}\n")
     return found
 
@@ -73,12 +75,14 @@ def main(repeats: int, names: list[str]) -> None:
         sound = make_sound(Path(folder))
         cases = [case for name in chosen for case in tried(name, sound, repeats)]
     record = {
-        **circumstances(), "cases": cases, "unpacked_megabytes": round(SIZE / 1e6, 1),
+        **circumstances(),
+        "cases": cases,
+        "unpacked_megabytes": round(SIZE / 1e6, 1),
         "attempts": sum(case["attempts"] for case in cases),
         "as_promised": sum(case["as_promised"] for case in cases),
         "signals": sum(code.startswith("-") for case in cases for code in case["codes"]),
         "most_seconds": max(case["seconds"][1] for case in cases),
-    }  # fmt: skip
+    }
     if not names:
         append("rejections", record)
     if record["as_promised"] < record["attempts"]:

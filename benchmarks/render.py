@@ -10,6 +10,7 @@ import records
 import render_distil
 import render_engines
 import render_formulas
+import render_generation
 import render_recommendations
 import render_reliability
 import render_roles
@@ -17,7 +18,6 @@ import render_senses
 import render_stack
 import render_training
 import render_translation
-import render_writing
 
 from niwaki.evaluate.glue import average
 
@@ -78,10 +78,15 @@ def stage_line(stages: Records, rows: Records) -> str:
     smaller = [row["stages"][0]["bytes"] / stage["bytes"] for stage, row in zip(stages, rows, strict=True)]
     faster = [stage["throughput"] / row["reference"]["throughput"] for stage, row in zip(stages, rows, strict=True)]
     cells = [
-        stages[0]["name"], spread([s["score"] for s in stages], "{:.1%}"), spread(kept, "{:.1%}"),
-        spread([s["bytes"] / 1e6 for s in stages], "{:.1f}"), spread(smaller, "{:.1f}×"), spread([s["throughput"] for s in stages], "{:.0f}"),
-        spread(faster, "{:.1f}×"), spread([s["latency_ms"]["p50"] for s in stages], "{:.1f}"),
-    ]  # fmt: skip
+        stages[0]["name"],
+        spread([s["score"] for s in stages], "{:.1%}"),
+        spread(kept, "{:.1%}"),
+        spread([s["bytes"] / 1e6 for s in stages], "{:.1f}"),
+        spread(smaller, "{:.1f}×"),
+        spread([s["throughput"] for s in stages], "{:.0f}"),
+        spread(faster, "{:.1f}×"),
+        spread([s["latency_ms"]["p50"] for s in stages], "{:.1f}"),
+    ]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -186,10 +191,15 @@ def glue_line(row: dict[str, Any], kinds: Sequence[str]) -> str:
     pair = next(pair for pair in row["pairs"] if pair["b"] == row["best_rung"])
     gap = f"{100 * pair['difference']:+.1f} ({100 * pair['low']:+.1f} to {100 * pair['high']:+.1f})"
     cells = [
-        f"{row['model']}, {row['task']}", f"{row['rows']['train']:,}", f"{row['rows']['test']:,}", row["metric"], *(rungs.get(kind, "") for kind in kinds),
-        f"**{spread([100 * value for value in row['glue']], '{:.1f}')}** ({len(row['seeds'])} seed{'s' if len(row['seeds']) > 1 else ''})", said,
+        f"{row['model']}, {row['task']}",
+        f"{row['rows']['train']:,}",
+        f"{row['rows']['test']:,}",
+        row["metric"],
+        *(rungs.get(kind, "") for kind in kinds),
+        f"**{spread([100 * value for value in row['glue']], '{:.1f}')}** ({len(row['seeds'])} seed{'s' if len(row['seeds']) > 1 else ''})",
+        said,
         gap if pair["shown"] else f"{gap}: no difference shown",
-    ]  # fmt: skip
+    ]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -235,10 +245,14 @@ def odd_csv(rows: Records) -> str:
     scores = [(rung["name"], rung["score"], "") for rung in row["rungs"]]
     scores += [(stage["name"], stage["score"], f"{stage['bytes'] / 1e6:.1f}") for stage in row["stages"]]
     beside = ", ".join(row["written_beside"]) or "no other file"
-    took = f"{row['seconds'] / 60:.0f} minutes on {row['cores']} vCPU at a load of {row['machine']['load']:.0f}" if row["seconds"] else row["note"]  # fmt: skip
+    took = (
+        f"{row['seconds'] / 60:.0f} minutes on {row['cores']} vCPU at a load of {row['machine']['load']:.0f}"
+        if row["seconds"]
+        else row["note"]
+    )
     return "\n".join(
         [
-            "Command: `python benchmarks/odd_csv.py DATA`, which makes a CSV and runs `niwaki run --data FILE`, nothing else said.",
+            "Command: `python benchmarks/unusual_csv.py DATA`, which makes a CSV and runs `niwaki run --data FILE`, nothing else said.",
             "",
             f"{row['rows']:,} rows of WordNet's words and meanings, {row['labels']} families of things to be told apart, of which one has {row['largest']:.0%} of the rows; line breaks and quotes in the cells, column names that say nothing. Read: {columns}. {took[0].upper() + took[1:]}; {beside} written beside the run's folder.",
             "",
@@ -281,8 +295,8 @@ SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (
     ("formulas", "Formulas", render_formulas.formulas),
     ("roles", "Semantic roles", render_roles.roles),
     ("wmt22", "Translation: the scorer", render_translation.wmt22),
-    ("writing", "Formulas and translations", render_writing.writing),
-    ("search", "Writing, against generate of transformers", render_writing.search),
+    ("writing", "Formulas and translations", render_generation.writing),
+    ("search", "Writing, against generate of transformers", render_generation.search),
     ("distil", "Students and their teachers", render_distil.distil),
     ("textbrewer", "Against TextBrewer", render_distil.textbrewer),
     ("stack", "Compressions, alone and stacked", render_stack.stack),

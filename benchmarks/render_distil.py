@@ -6,22 +6,36 @@ from typing import Any
 
 Records = list[dict[str, Any]]
 NAMES = {
-    "rotten_tomatoes": "Rotten Tomatoes", "mrpc": "MRPC", "cola": "CoLA", "rte": "RTE", "stsb": "STS-B", "sst2": "SST-2",
-}  # fmt: skip
+    "rotten_tomatoes": "Rotten Tomatoes",
+    "mrpc": "MRPC",
+    "cola": "CoLA",
+    "rte": "RTE",
+    "stsb": "STS-B",
+    "sst2": "SST-2",
+}
 WORDS = {
-    "half": "all of it", "half-labels": "labels alone, no teacher", "half-logits": "answers alone, no layers", "half-no-embedding": "without the embedding loss",
-    "half-no-hidden": "without the hidden-state loss", "half-no-attention": "without the attention loss", "half-fresh": "fresh weights instead of a slice",
-    "half-no-transfer": "without the unlabelled texts", "half-no-copies": "without the copies with words replaced", "half-rows-only": "without both",
-}  # fmt: skip
+    "half": "all of it",
+    "half-labels": "labels alone, no teacher",
+    "half-logits": "answers alone, no layers",
+    "half-no-embedding": "without the embedding loss",
+    "half-no-hidden": "without the hidden-state loss",
+    "half-no-attention": "without the attention loss",
+    "half-fresh": "fresh weights instead of a slice",
+    "half-no-transfer": "without the unlabelled texts",
+    "half-no-copies": "without the copies with words replaced",
+    "half-rows-only": "without both",
+}
 UNUSED = {("half-no-transfer", "mrpc"): "it had none", ("half-rows-only", "mrpc"): "as without copies"}
 KEEP = {"half": 0.97, "fast": 0.93, "thin": 0.93}
 NETWORKS = {"bilstm": "BiLSTM", "averaging": "averaging"}
 FOURS = {
-    "mpnet4": "4 layers of 312", "mpnet4-vocabulary": "4 layers of 384, only the pieces that its texts use",
-    "mpnet4-narrow": "4 layers of 768, those pieces in a table of 320", "mpnet4-narrower": "the same with a table of 256",
+    "mpnet4": "4 layers of 312",
+    "mpnet4-vocabulary": "4 layers of 384, only the pieces that its texts use",
+    "mpnet4-narrow": "4 layers of 768, those pieces in a table of 320",
+    "mpnet4-narrower": "the same with a table of 256",
     "mpnet4-texts": "with a table of 320, also on 15,000 longer phrases of its other train rows, unlabelled",
     "mpnet4-more": "the same, its answers also on 20,000 unlabelled sentences of IMDb",
-}  # fmt: skip
+}
 ASKED = {"kept": 0.968, "smaller": 7.5, "faster": 9.4}  # TinyBERT's
 
 
@@ -50,7 +64,10 @@ def table(variant: str, by_task: dict[str, Records]) -> str:
     share = every["encoder"][1] / every["encoder"][0]
     title = f"**{variant}**: {share:.0%} of the encoder's parameters, {every['flops'][1] / every['flops'][0]:.0%} of the FLOPs."
     missing = [NAMES[task] for task in NAMES if task not in by_task]
-    means = [statistics.mean(statistics.mean(row["scores"][who] for row in some) for some in by_task.values()) for who in ("teacher", "student")]  # fmt: skip
+    means = [
+        statistics.mean(statistics.mean(row["scores"][who] for row in some) for some in by_task.values())
+        for who in ("teacher", "student")
+    ]
     faster = statistics.geometric_mean([row["faster"]["value"] for some in by_task.values() for row in some])
     asked = f"asked: {KEEP[variant]:.0%}" + (", 9.4 × faster" if variant != "half" else "")
     goal = (
@@ -65,9 +82,13 @@ def table(variant: str, by_task: dict[str, Records]) -> str:
 def line(name: str, rows: Records) -> str:
     kept = [row["scores"]["student"] / row["scores"]["teacher"] for row in rows]
     cells = [
-        name, str(len(rows)), *(spread([100 * row["scores"][who] for row in rows]) for who in ("teacher", "student")), spread([100 * value for value in kept]) + " %",
-        spread([row["faster"]["value"] for row in rows]) + " ×", f"{rows[0]['bytes'][0] / 1e6:.0f} → {rows[0]['bytes'][1] / 1e6:.0f}",
-    ]  # fmt: skip
+        name,
+        str(len(rows)),
+        *(spread([100 * row["scores"][who] for row in rows]) for who in ("teacher", "student")),
+        spread([100 * value for value in kept]) + " %",
+        spread([row["faster"]["value"] for row in rows]) + " ×",
+        f"{rows[0]['bytes'][0] / 1e6:.0f} → {rows[0]['bytes'][1] / 1e6:.0f}",
+    ]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -101,7 +122,11 @@ def part(rows: Records, unused: str) -> str:
 
 def sizes(found: dict[str, dict[str, Records]]) -> str:
     """Size of the transfer set against what it gains."""
-    rows = {int(name.partition("-")[2]): by_task["rotten_tomatoes"][0] for name, by_task in found.items() if name.startswith("transfer-")}  # fmt: skip
+    rows = {
+        int(name.partition("-")[2]): by_task["rotten_tomatoes"][0]
+        for name, by_task in found.items()
+        if name.startswith("transfer-")
+    }
     if not rows:
         return ""
     lines = [
@@ -123,13 +148,21 @@ def networks(found: dict[str, dict[str, Records]]) -> str:
     shown = [(kind, task, found[kind][task]) for kind in NETWORKS for task in NAMES if task in found[kind]]
     if not shown:
         return ""
-    pairs = [max((row["pairs"] for row in rows), key=lambda pair: pair[f"{kind}-labels"]["seeds"]) for kind, _, rows in shown]  # fmt: skip
+    pairs = [
+        max((row["pairs"] for row in rows), key=lambda pair: pair[f"{kind}-labels"]["seeds"]) for kind, _, rows in shown
+    ]
     lines = []
     for (kind, task, rows), pair in zip(shown, pairs, strict=True):
         opponents = (f"{kind}-labels", f"{kind}-vectors")
-        scores = [[[row["pairs"][who]["score"][key] for key in ("value", "low", "high")] for row in rows] for who in opponents]  # fmt: skip
+        scores = [
+            [[row["pairs"][who]["score"][key] for key in ("value", "low", "high")] for row in rows] for who in opponents
+        ]
         scores.append([[row["scores"]["student"], *row["intervals"]["student"]] for row in rows])
-        cells = [f"{NETWORKS[kind]}, {NAMES[task]}", str(len(rows)), spread([100 * row["scores"]["teacher"] for row in rows])]  # fmt: skip
+        cells = [
+            f"{NETWORKS[kind]}, {NAMES[task]}",
+            str(len(rows)),
+            spread([100 * row["scores"]["teacher"] for row in rows]),
+        ]
         cells += [interval(*(statistics.mean(column) for column in zip(*some, strict=True))) for some in scores]
         lines.append(
             "| "
@@ -154,7 +187,11 @@ def fours(found: dict[str, dict[str, Records]]) -> str:
         return ""
     lines = []
     for variant, task, row in shown:
-        ratios = {"kept": row["scores"]["student"] / row["scores"]["teacher"], "smaller": row["bytes"][0] / row["bytes"][1], "faster": row["faster"]["value"]}  # fmt: skip
+        ratios = {
+            "kept": row["scores"]["student"] / row["scores"]["teacher"],
+            "smaller": row["bytes"][0] / row["bytes"][1],
+            "faster": row["faster"]["value"],
+        }
         scores = [interval(row["scores"][who], *row["intervals"][who]) for who in ("teacher", "student")]
         cells = [f"{NAMES[task]}, {FOURS[variant]}", *scores, *(beside(ratios[key], ASKED[key]) for key in ASKED)]
         lines.append("| " + " | ".join(cells) + " |")

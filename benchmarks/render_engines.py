@@ -22,7 +22,7 @@ def peers(rows: list[Record]) -> str:
         "Command: `python benchmarks/peers.py MODEL DATA`, with `--only` some of the engines and `--students NAME=FOLDER …` for models beside the teacher (a name that ends in -float is not rounded; the cascades are `niwaki cascade half teacher --task sst2 --keep 1.0`; `exits`, that of the half trained with exits (`benchmarks/distil.py DATA exits/sst2`, exported in 8 bits) with `--keep 0.99`; `exits-and-teacher`, that and the teacher with `--keep 0.995`; and `slim-and-teacher`, the stack `slim+int8` (`benchmarks/stack.py DATA stack/slim+int8/sst2`) and the teacher in 8 bits with `--keep 0.998`). The same fine-tuned fp32 model in each engine, as its documentation says to use it: batches of 32 in the order given, padded to "
         "the longest; niwaki's are what `niwaki export` wrote. Text in to label out, each engine in a process of its own with all cores, one at a time, lap by lap in turns. Figures are the median of the "
         "laps' ratios to transformers eager fp32; absolute figures in brackets. `AVX2 alone` is held back to instructions of 2013, and compared with the peers that can be held back too (ONNX Runtime cannot); where none was, with those that use all of the processor's."
-    ]  # fmt: skip
+    ]
     for row in shown:
         parts += [
             f"### {' layers of '.join(map(str, raced(row)[0]))} on {row['task']}, {row['threads']} threads, commit {row['commit']}, {row['time'][:10]}",
@@ -104,7 +104,9 @@ def products(rows: list[Record]) -> str:
     for one in row["products"]:
         limit = limits.get(one["kernels"]) if one["whole"] else None
         share = f"{one['gops'] / limit:.0%}" if limit else ""
-        lines.append(f"| {one['kernels']} | {'8 bits' if one['whole'] else 'fp32'} | {' × '.join(map(str, one['size']))} | {one['gops']:.0f} | {share} |")  # fmt: skip
+        lines.append(
+            f"| {one['kernels']} | {'8 bits' if one['whole'] else 'fp32'} | {' × '.join(map(str, one['size']))} | {one['gops']:.0f} | {share} |"
+        )
     limit = "".join(
         f" The limit of 8-bit products with {name}, on registers alone: {most:.0f}." for name, most in limits.items()
     )
@@ -112,7 +114,14 @@ def products(rows: list[Record]) -> str:
         "| kernels | numbers | rows × outputs × inputs | billion operations a second | of the limit |",
         "|---|---|---|---|---|",
     ]
-    return "\n".join([f"Command: `python benchmarks/products.py`. Products of the native engine on one core, rounding of inputs counted, by the processor's time.{limit}", "", *head, *lines])  # fmt: skip
+    return "\n".join(
+        [
+            f"Command: `python benchmarks/products.py`. Products of the native engine on one core, rounding of inputs counted, by the processor's time.{limit}",
+            "",
+            *head,
+            *lines,
+        ]
+    )
 
 
 def cascade(rows: list[Record]) -> str:
@@ -126,7 +135,15 @@ def cascade(rows: list[Record]) -> str:
         "| score | rows | models | labels | keep | claimed | kept in | stop early |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    return "\n".join(["Command: `python benchmarks/cascade.py 200`. Thresholds chosen on so many rows of made-up models whose truth is known; how often the share is truly kept, counted on 100,000 rows.", *notes, "", *head, *lines])  # fmt: skip
+    return "\n".join(
+        [
+            "Command: `python benchmarks/cascade.py 200`. Thresholds chosen on so many rows of made-up models whose truth is known; how often the share is truly kept, counted on 100,000 rows.",
+            *notes,
+            "",
+            *head,
+            *lines,
+        ]
+    )
 
 
 def stream(rows: list[Record]) -> str:
@@ -136,7 +153,14 @@ def stream(rows: list[Record]) -> str:
         for one in rows[-1]["sizes"]
     ]
     head = ["| sentences | MB read | processor seconds | peak MB | killed and gone on |", "|---|---|---|---|---|"]
-    return "\n".join([f"Command: `python benchmarks/stream.py MODEL`. `niwaki predict MODEL --in FILE --out FILE` with a model of the family {rows[-1]['model']} on {rows[-1]['cores']} core, made-up sentences of 3 to 40 words.", "", *head, *lines])  # fmt: skip
+    return "\n".join(
+        [
+            f"Command: `python benchmarks/stream.py MODEL`. `niwaki predict MODEL --in FILE --out FILE` with a model of the family {rows[-1]['model']} on {rows[-1]['cores']} core, made-up sentences of 3 to 40 words.",
+            "",
+            *head,
+            *lines,
+        ]
+    )
 
 
 def tokens(rows: list[Record]) -> str:
@@ -144,10 +168,10 @@ def tokens(rows: list[Record]) -> str:
     kinds = ", ".join(f"{name} {count:,}" for name, count in row["kinds"].items())
     took = {name: f"{value:.1f}" for name, value in row["microseconds"].items()}
     return (
-        f"Command: `python benchmarks/tokens.py MODEL`. {row['texts']:,} made-up texts ({kinds}) through `Predictor.encode` and transformers' {row['tokenizer']}: {row['different']} differ.\n\n"
+        f"Command: `python benchmarks/tokenizer_parity.py MODEL`. {row['texts']:,} made-up texts ({kinds}) through `Predictor.encode` and transformers' {row['tokenizer']}: {row['different']} differ.\n\n"
         f"Time of the processor for a sentence of the embedded reviews, medians of laps in turns: {took['niwaki']} µs, where the tokenizers library takes {took['library']}; one text at a time "
         f"{took['niwaki alone']} and {took['library alone']} µs."
-    )  # fmt: skip
+    )
 
 
 def middle(values: list[float]) -> float:

@@ -27,15 +27,24 @@ def line(row: Record) -> str:
     ratio = row["ratio"]
     speed = f"{ratio['value']:.1f}× ({ratio['low']:.1f} to {ratio['high']:.1f}), {row['engine']}{', busy machine' if row['busy'] else ''}"
     cells = [
-        row["name"], row["deploy"], f"{row['kept']:.1%} of {row['best']}", f"{row['bytes'] / 1e6:.1f} ({row['reference_bytes'] / 1e6:.1f})", speed,
-        f"{row['portable_ratio']:.1f}×", f"{NEEDED[row['transformer']]}, against {row['baseline']}", NEEDED[row["fine_tuning"]],
-        str(len(row["not_run"])), "; ".join(row["faults"]) or "yes",
-    ]  # fmt: skip
+        row["name"],
+        row["deploy"],
+        f"{row['kept']:.1%} of {row['best']}",
+        f"{row['bytes'] / 1e6:.1f} ({row['reference_bytes'] / 1e6:.1f})",
+        speed,
+        f"{row['portable_ratio']:.1f}×",
+        f"{NEEDED[row['transformer']]}, against {row['baseline']}",
+        NEEDED[row["fine_tuning"]],
+        str(len(row["not_run"])),
+        "; ".join(row["faults"]) or "yes",
+    ]
     return f"| {' | '.join(cells)} |"
 
 
 def promise(rows: list[Record]) -> str:
     """One cell for the table of promises."""
     wrong = [f"{row['name']}: {fault}" for row in latest(rows) for fault in row["faults"]]
-    told = "; ".join(f"{row['name']}: {row['deploy']}, {row['kept']:.1%} kept, {row['bytes'] / 1e6:.1f} MB" for row in latest(rows))  # fmt: skip
+    told = "; ".join(
+        f"{row['name']}: {row['deploy']}, {row['kept']:.1%} kept, {row['bytes'] / 1e6:.1f} MB" for row in latest(rows)
+    )
     return f"{told}; {len(wrong)} wrong{': ' + '; '.join(wrong) if wrong else ''}"

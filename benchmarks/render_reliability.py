@@ -140,21 +140,57 @@ def any_record(record: Record) -> bool:
 
 
 ROWS = (
-    ("kill -9 anywhere changes nothing", "python benchmarks/kills.py", "kills", lambda record: "places" in record, kills),
-    ("reading a damaged run or model never changes an answer silently", "python benchmarks/corruptions.py", "corruptions", lambda record: "read" in record, read_by_verbs),
+    (
+        "kill -9 anywhere changes nothing",
+        "python benchmarks/kills.py",
+        "kills",
+        lambda record: "places" in record,
+        kills,
+    ),
+    (
+        "reading a damaged run or model never changes an answer silently",
+        "python benchmarks/corruptions.py",
+        "corruptions",
+        lambda record: "read" in record,
+        read_by_verbs,
+    ),
     ("`niwaki run` goes on from damage", "python benchmarks/corruptions.py", "corruptions", any_record, corruptions),
     ("a failing disk loses nothing saved", "python benchmarks/faults.py", "faults", any_record, faults),
-    ("a hostile file is refused", "python benchmarks/hostile.py", "hostile", any_record, hostile),
+    ("a hostile file is refused", "python benchmarks/untrusted_files.py", "hostile", any_record, hostile),
     ("a large bad data file is rejected", "python benchmarks/rejections.py", "rejections", any_record, rejections),
     *(
-        (f"no {CRASHES[target]} crashes it", f"python benchmarks/fuzz.py {target} --minutes 15", "fuzz", lambda record, target=target: record["target"] == target and record["cpu_minutes"] >= 15, fuzz)
+        (
+            f"no {CRASHES[target]} crashes it",
+            f"python benchmarks/fuzz.py {target} --minutes 15",
+            "fuzz",
+            lambda record, target=target: record["target"] == target and record["cpu_minutes"] >= 15,
+            fuzz,
+        )
         for target in CRASHES
     ),
-    ("the native engine's answer depends on the text alone", "python benchmarks/native_shapes.py", "native_shapes", lambda record: record["shapes"] >= 1000, native_shapes),
-    ("the recommended model is the right one", "python benchmarks/recommendations.py QUESTIONS", "recommendations", any_record, recommendations),
+    (
+        "the native engine's answer depends on the text alone",
+        "python benchmarks/native_shapes.py",
+        "native_shapes",
+        lambda record: record["shapes"] >= 1000,
+        native_shapes,
+    ),
+    (
+        "the recommended model is the right one",
+        "python benchmarks/recommendations.py QUESTIONS",
+        "recommendations",
+        any_record,
+        recommendations,
+    ),
     ("saving is cheap", "python benchmarks/saving.py", "saving", any_record, saving),
-    ("verifying a model when it is loaded is cheap", "python benchmarks/verifying.py", "verifying", any_record, verifying),
-)  # fmt: skip
+    (
+        "verifying a model when it is loaded is cheap",
+        "python benchmarks/verifying.py",
+        "verifying",
+        any_record,
+        verifying,
+    ),
+)
 
 if __name__ == "__main__":
     main()

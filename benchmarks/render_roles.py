@@ -6,9 +6,12 @@ from render_students import Student, table
 
 Record = dict[str, Any]
 NAMES = {
-    "minilm": "MiniLM-L6, three epochs", "minilm-longer": "the same, two epochs more (the teacher)", "quarter": "the teacher, its words trimmed, 8 bits, without training",
-    "tenth": "four layers, taught, 4 bits", "tenth-alone": "the same network, not taught, 4 bits",
-}  # fmt: skip
+    "minilm": "MiniLM-L6, three epochs",
+    "minilm-longer": "the same, two epochs more (the teacher)",
+    "quarter": "the teacher, its words trimmed, 8 bits, without training",
+    "tenth": "four layers, taught, 4 bits",
+    "tenth-alone": "the same network, not taught, 4 bits",
+}
 ASKED = 0.75
 
 
@@ -62,7 +65,18 @@ def students(newest: dict[str, Record]) -> list[str]:
     made = [Student("roles", name, **newest[name]["student"]) for name in ("quarter", "tenth") if name in newest]
     if made and "tenth-alone" in newest:
         alone = newest["tenth-alone"]
-        made.append(Student("roles", "tenth-alone", alone["bytes"], alone["score"], made[0].teacher_bytes, made[0].teacher_score, 0.0, None))  # fmt: skip
+        made.append(
+            Student(
+                "roles",
+                "tenth-alone",
+                alone["bytes"],
+                alone["score"],
+                made[0].teacher_bytes,
+                made[0].teacher_score,
+                0.0,
+                None,
+            )
+        )
     return [*table(made), ""] if made else []
 
 

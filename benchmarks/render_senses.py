@@ -10,15 +10,22 @@ ALL = "ALL"
 SETS = {"senseval2": "SE2", "senseval3": "SE3", "semeval2007": "SE07", "semeval2013": "SE13", "semeval2015": "SE15"}
 PARTS = {"f1_nouns": "nouns", "f1_verbs": "verbs", "f1_adjectives": "adj.", "f1_adverbs": "adv."}
 MADE = {
-    ("semcor", "first"): "MiniLM-L6, SemCor alone, one epoch", ("semcor", "second"): "MiniLM-L6, SemCor alone, two epochs", ("teacher", "first"): "MiniLM-L6, one epoch (the teacher)",
-    ("longer", "second"): "MiniLM-L6, two epochs", ("mpnet", "mpnet"): "mpnet-base, the first six of its twelve layers frozen, two epochs",
-    ("mpnet-quarter", "quarter"): "mpnet-base, its words trimmed, 4 bits, without training", ("quarter", "quarter"): "the teacher, its words trimmed, 4 bits, without training", ("tenth", "bits4"): "MiniLM-L6, one epoch, taught by mpnet, its words trimmed, 4 bits",
+    ("semcor", "first"): "MiniLM-L6, SemCor alone, one epoch",
+    ("semcor", "second"): "MiniLM-L6, SemCor alone, two epochs",
+    ("teacher", "first"): "MiniLM-L6, one epoch (the teacher)",
+    ("longer", "second"): "MiniLM-L6, two epochs",
+    ("mpnet", "mpnet"): "mpnet-base, the first six of its twelve layers frozen, two epochs",
+    ("mpnet-quarter", "quarter"): "mpnet-base, its words trimmed, 4 bits, without training",
+    ("quarter", "quarter"): "the teacher, its words trimmed, 4 bits, without training",
+    ("tenth", "bits4"): "MiniLM-L6, one epoch, taught by mpnet, its words trimmed, 4 bits",
     ("tenth-alone", "bits4"): "the same, not taught",
-}  # fmt: skip
+}
 # job → whose student it is, and which
 OF = {
-    "quarter": ("word senses, of MiniLM-L6", "quarter"), "mpnet-quarter": ("word senses, of mpnet-base", "quarter"), "tenth": ("word senses, of mpnet-base", "tenth"),
-}  # fmt: skip
+    "quarter": ("word senses, of MiniLM-L6", "quarter"),
+    "mpnet-quarter": ("word senses, of mpnet-base", "quarter"),
+    "tenth": ("word senses, of mpnet-base", "tenth"),
+}
 MPNET_ASKED, ASKED = 0.74, 0.71
 
 
@@ -28,7 +35,11 @@ def senses(rows: list[Record]) -> str:
     published = next((row for (name, _), row in newest.items() if name == "published"), None)
     lines = [line(title, found[ALL], found) for title, found in (published or {"systems": {}})["systems"].items()]
     stages = {(name, stage["stage"]): stage for (name, _), row in newest.items() for stage in row.get("stages", [])}
-    made = [line(title, stages[key]["scores"][ALL], {part: stages[key]["scores"][part]["f1"] for part in SETS}) for key, title in MADE.items() if key in stages]  # fmt: skip
+    made = [
+        line(title, stages[key]["scores"][ALL], {part: stages[key]["scores"][part]["f1"] for part in SETS})
+        for key, title in MADE.items()
+        if key in stages
+    ]
     parts = [
         "Command: `python benchmarks/senses.py DATA --mpnet FOLDER`. F1 × 100 by our scorer on Raganato's sets with WordNet 3.0. The systems are those of others, from the answers that they "
         "published (wsd-hard-benchmark); ours are trained on SemCor and, but where it is said, on the example sentences in WordNet's glosses (`data.examples`); SemEval-2007 (SE07) chose the weights of MiniLM's trainings, of mpnet's the last were kept.",
@@ -38,7 +49,7 @@ def senses(rows: list[Record]) -> str:
         "\n".join(students({name: row for (name, _), row in newest.items()})),
         *(bare(row) for row in newest.values() if row["name"] == "plain"),
         *(paired(row) for row in newest.values() if row["name"] == "tenth"),
-    ]  # fmt: skip
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -70,7 +81,9 @@ def sizes(stages: dict[tuple[str, str], Record]) -> str:
             stage = stages[key]
             low, high = stage["interval"]
             sized = " | ".join(f"{stage[size] / 1e6:.1f}" for size in ("weights", "knowledge", "bytes"))
-            lines.append(f"| {title} | {100 * stage['scores'][ALL]['f1']:.1f} | {100 * low:.1f} to {100 * high:.1f} | {sized} | {stage['spent']['cpu_seconds'] / 60:.0f} |")  # fmt: skip
+            lines.append(
+                f"| {title} | {100 * stage['scores'][ALL]['f1']:.1f} | {100 * low:.1f} to {100 * high:.1f} | {sized} | {stage['spent']['cpu_seconds'] / 60:.0f} |"
+            )
     return "\n".join([head, *lines])
 
 
@@ -79,7 +92,15 @@ def students(rows: dict[str, Record]) -> list[str]:
     if "tenth-alone" in rows and made and made[-1].name == "tenth":
         last = rows["tenth-alone"]["stages"][-1]
         value, (low, high) = last["scores"][ALL]["f1"], last["interval"]
-        made.append(replace(made[-1], name="tenth-alone", bytes=last["bytes"], score={"value": value, "low": low, "high": high}, race=None))  # fmt: skip
+        made.append(
+            replace(
+                made[-1],
+                name="tenth-alone",
+                bytes=last["bytes"],
+                score={"value": value, "low": low, "high": high},
+                race=None,
+            )
+        )
     return table(made) if made else []
 
 

@@ -16,7 +16,7 @@ HEADS = {
     "speed": "Half of the encoder's operations, and unstructured sparsity in a file as large",
     "order": "Order of distilling (into half the layers), pruning (half the neurons, a third of the heads) and quantizing (8 bits, trained through the rounding)",
     "alone": "Each method alone, on the teacher",
-}  # fmt: skip
+}
 SIZES = ((20, 0.97), (50, 0.93))  # times smaller, share of the score
 FASTER, KEPT, FLOPS = 1.7, 0.98, 0.505  # asked of structured pruning; what is kept of heads and neurons is rounded
 
@@ -34,7 +34,7 @@ def stack(rows: Records) -> str:
         "teacher on, estimated.",
         goals(found),
         *(section(kind, title, found[kind]) for kind, title in HEADS.items() if found[kind]),
-    ]  # fmt: skip
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -51,10 +51,19 @@ def table(found: Found) -> str:
 
 def line(name: str, task: str, rows: Records) -> str:
     cells = [
-        f"`{name}`", NAMES[task], str(len(rows)), spread([100 * row["scores"][1] for row in rows]), spread([100 * kept(row) for row in rows]) + " %",
-        f"{mean(lambda row: row['weights'][1], rows) / 1e6:.2f}", f"{mean(smaller, rows):.1f} ×", f"{mean(folder, rows):.1f} ×", f"{mean(flops, rows):.0%}",
-        spread([row["faster"]["value"] for row in rows]) + " ×", f"{mean(lambda row: row['latency_ms'][1], rows):.1f}", f"{mean(joules, rows) / 3600:.2f}",
-    ]  # fmt: skip
+        f"`{name}`",
+        NAMES[task],
+        str(len(rows)),
+        spread([100 * row["scores"][1] for row in rows]),
+        spread([100 * kept(row) for row in rows]) + " %",
+        f"{mean(lambda row: row['weights'][1], rows) / 1e6:.2f}",
+        f"{mean(smaller, rows):.1f} ×",
+        f"{mean(folder, rows):.1f} ×",
+        f"{mean(flops, rows):.0%}",
+        spread([row["faster"]["value"] for row in rows]) + " ×",
+        f"{mean(lambda row: row['latency_ms'][1], rows):.1f}",
+        f"{mean(joules, rows) / 3600:.2f}",
+    ]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -65,21 +74,27 @@ def goals(found: dict[str, Found]) -> str:
     for times, share in SIZES:
         for words, ratio in (("weights file", smaller), ("whole folder", folder)):
             best = [best_of(every, task, ratio, times) for task in NAMES if any(key[1] == task for key in every)]
-            lines.append(f"- {times} × smaller ({words}) with at least {share:.0%} of the score: " + "; ".join(told(one, ratio, times, share) for one in best) + ".")  # fmt: skip
+            lines.append(
+                f"- {times} × smaller ({words}) with at least {share:.0%} of the score: "
+                + "; ".join(told(one, ratio, times, share) for one in best)
+                + "."
+            )
     halves = {key: rows for key, rows in found["speed"].items() if mean(flops, rows) <= FLOPS}
     for (name, task), rows in halves.items():
         met = mean(faster, rows) >= FASTER and mean(kept, rows) >= KEPT
         lines.append(
             f"- Half of the encoder's operations ({mean(flops, rows):.1%} of all), {FASTER} × the throughput at {KEPT:.0%} of the score: `{name}` on {NAMES[task]} {mean(faster, rows):.2f} × at {mean(kept, rows):.1%} "
             f"({seeds(rows)}): {'met' if met else 'not met'}."
-        )  # fmt: skip
+        )
     return "\n".join(["What was asked, and the best there is:", "", *lines])
 
 
 def best_of(every: Found, task: str, ratio: Callable[[Record], float], times: float) -> tuple[str, str, Records]:
     """Name, set and records of what keeps most among those small enough; without records where none is."""
     enough = {key: rows for key, rows in every.items() if key[1] == task and mean(ratio, rows) >= times}
-    name, rows = max(((key[0], rows) for key, rows in enough.items()), key=lambda one: mean(kept, one[1]), default=("", []))  # fmt: skip
+    name, rows = max(
+        ((key[0], rows) for key, rows in enough.items()), key=lambda one: mean(kept, one[1]), default=("", [])
+    )
     return name, task, rows
 
 
@@ -105,7 +120,7 @@ def orders(found: Found) -> str:
         lines.append(
             f"{NAMES[task]}, points over `{first}` with 95 % intervals, paired over test rows and seeds: {', '.join(said)}. The best mean is `{best}`'s ({len(some)} of 6 orders measured); "
             f"outside the interval: {', '.join(f'`{name}`' for name in shown) or 'none'}."
-        )  # fmt: skip
+        )
     return "\n\n".join(lines)
 
 
@@ -119,7 +134,7 @@ def speed_note(found: Found) -> str:
         lines.append(
             f"{NAMES[task]}, at equal file size ({mean(smaller, sparse):.2f} × and {mean(smaller, cut):.2f} × smaller): unstructured sparsity keeps {mean(kept, sparse):.1%} and runs at {mean(faster, sparse):.2f} × "
             f"the teacher's throughput, heads and neurons cut out keep {mean(kept, cut):.1%} at {mean(faster, cut):.2f} ×. Zeros are multiplied like everything else: **sparse matrices bring no speed here**."
-        )  # fmt: skip
+        )
     return "\n\n".join(lines)
 
 
@@ -132,7 +147,14 @@ def lottery(rows: Records) -> str:
     lines = []
     for (rewind, percent, task), some in found.items():
         scores = [spread([100 * row["scores"][who] for row in some]) for who in ("dense", "ticket", "chance")]
-        cells = [NAMES[task], words[rewind], f"{percent} %", str(len(some)), *scores, *("; ".join(gap(row[pair]) for row in some) for pair in ("over_chance", "over_dense"))]  # fmt: skip
+        cells = [
+            NAMES[task],
+            words[rewind],
+            f"{percent} %",
+            str(len(some)),
+            *scores,
+            *("; ".join(gap(row[pair]) for row in some) for pair in ("over_chance", "over_dense")),
+        ]
         lines.append("| " + " | ".join(cells) + " |")
     shown = sum(all(row["over_chance"]["low"] > 0 for row in some) for some in found.values())
     return "\n".join(
@@ -145,7 +167,7 @@ def lottery(rows: Records) -> str:
             "",
             f"The ticket wins by a margin outside the interval in {shown} of {len(found)} settings.",
         ]
-    )  # fmt: skip
+    )
 
 
 def compressors(rows: Records) -> str:
@@ -167,7 +189,7 @@ def compressors(rows: Records) -> str:
             "",
             f"Peers: {versions(found[0], peers)}.",
         ]
-    )  # fmt: skip
+    )
 
 
 def peer_line(name: str, rows: Records, own: bool) -> str:
@@ -179,8 +201,12 @@ def peer_line(name: str, rows: Records, own: bool) -> str:
 
 
 EQUAL = {
-    "onnxruntime-int8": "int8", "nncf-int8": "int8", "torchao-int8": "int8-matrices", "torchao-int8-weights": "int8-matrices", "torchao-intx4-weights": "lowbit-4",
-}  # fmt: skip
+    "onnxruntime-int8": "int8",
+    "nncf-int8": "int8",
+    "torchao-int8": "int8-matrices",
+    "torchao-int8-weights": "int8-matrices",
+    "torchao-intx4-weights": "lowbit-4",
+}
 
 
 def against(found: Records, peers: list[str]) -> list[str]:
@@ -192,7 +218,9 @@ def against(found: Records, peers: list[str]) -> list[str]:
         own = EQUAL[peer]
         pairs = [one[own]["over"][peer] for one in found]
         size = mean(lambda one: one[own]["bytes"] / one[peer]["bytes"], found)  # noqa: B023 (used at once)
-        lines.append(f"- `{own}` over {peer}, in {size:.2f} × its bytes: {'; '.join(gap(pair) for pair in pairs)} points, seed by seed.")  # fmt: skip
+        lines.append(
+            f"- `{own}` over {peer}, in {size:.2f} × its bytes: {'; '.join(gap(pair) for pair in pairs)} points, seed by seed."
+        )
     return lines
 
 
@@ -240,4 +268,4 @@ def chains(rows: Records) -> str:
     return (
         f"Command: `python benchmarks/chains.py --chains {last['chains']}`. Random chains of 2 to 4 methods with random settings on a tiny model, seed {last['seed']}: {told}. What was "
         f"made was loaded by a new process and gave equal outputs in torch and in the engine, but for those counted as different. Methods in the chains that were made: {methods}."
-    )  # fmt: skip
+    )

@@ -6,8 +6,11 @@ from typing import Any
 
 Record = dict[str, Any]
 NAMES = {
-    "int8": "8 bits", "quarter": "a quarter, without training", "tenth": "a tenth, taught", "tenth-alone": "the same network without the teacher",
-}  # fmt: skip
+    "int8": "8 bits",
+    "quarter": "a quarter, without training",
+    "tenth": "a tenth, taught",
+    "tenth-alone": "the same network without the teacher",
+}
 KEPT = {"quarter": (1 / 4, 0.97), "tenth": (1 / 10, 0.93)}  # at most so many bytes, at least so much of the score
 ABOUT = (
     "Students, against their teacher: bytes of the whole folder, score kept, and texts a second of both in ONNX Runtime, interleaved. Payback is the number of texts "
@@ -43,8 +46,15 @@ def line(one: Student) -> str:
     met = "met" if share <= bytes_asked and kept >= kept_asked else "not met"
     asked = f"{kept_asked:.0%} in {bytes_asked:.0%}: {met}" if kept_asked else ""
     return cells(
-        one.task, NAMES[one.name], f"{one.bytes / 1e6:.2f}", f"{share:.1%}", told(one.score), f"{kept:.1%}", asked, *speed(one)
-    )  # fmt: skip
+        one.task,
+        NAMES[one.name],
+        f"{one.bytes / 1e6:.2f}",
+        f"{share:.1%}",
+        told(one.score),
+        f"{kept:.1%}",
+        asked,
+        *speed(one),
+    )
 
 
 def speed(one: Student) -> list[str]:

@@ -9,7 +9,10 @@ SAME = 1e-9  # of a score from 0 to 100
 def wmt22(rows: list[Record]) -> str:
     newest = {(row["pair"], row["reference"]): row for row in rows}
     scores = [(row, name) for row in newest.values() for name in ("bleu", "chrf")]
-    alike = {other: sum(abs(row["ours"][name]["value"] - row[other][name]) < SAME for row, name in scores) for other in ("sacrebleu", "official")}  # fmt: skip
+    alike = {
+        other: sum(abs(row["ours"][name]["value"] - row[other][name]) < SAME for row, name in scores)
+        for other in ("sacrebleu", "official")
+    }
     furthest = max(abs(row["ours"][name]["value"] - row["official"][name]) for row, name in scores)
     last = list(newest.values())[-1]
     slowest = max(row["seconds"]["resampling"] for row in newest.values())
@@ -23,7 +26,7 @@ def wmt22(rows: list[Record]) -> str:
             f"Signature: {last['signature']}. The intervals, from 1,000 draws of the rows, took at most {slowest:.1f} s of CPU. Pairs into Chinese and Japanese are "
             "left out: their official BLEU cuts words in other ways than 13a.",
         ]
-    )  # fmt: skip
+    )
 
 
 def line(row: Record) -> str:

@@ -12,16 +12,16 @@ from typing import Any
 import jobs
 from jobs import both, stages_of, student_of
 
-from niwaki.answers.roles import stretches
+from niwaki.answers.roles import labelled_spans
 from niwaki.core.files import read_json
-from niwaki.data.files import read_table
+from niwaki.data.dataset_files import read_table
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.quality import quality
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
-from niwaki.tasks._entities import f1_of, precision_of, recall_of
-from niwaki.tasks._propositions import arguments
-from niwaki.tasks._sentences import NONE
+from niwaki.tasks._entity_scores import f1_of, precision_of, recall_of
+from niwaki.tasks._srl_scores import arguments
+from niwaki.tasks._srl_sentences import NONE
 from niwaki.tasks.roles import Roles
 
 FOLDER = Path("runs") / "roles"
@@ -37,9 +37,13 @@ JOBS: dict[str, list[dict[str, Any]]] = {
     "minilm": TEACHER[:1],
     "minilm-longer": TEACHER,
     "quarter": [*TEACHER, {"name": "quarter", "methods": [{"use": "vocabulary"}, {"use": "int8"}]}],
-    "tenth": [*TEACHER, {"name": "tenth", "teacher": "longer", "methods": [*CUT, {"use": "logits"}], "train": SHORT}, BITS4],
+    "tenth": [
+        *TEACHER,
+        {"name": "tenth", "teacher": "longer", "methods": [*CUT, {"use": "logits"}], "train": SHORT},
+        BITS4,
+    ],
     "tenth-alone": [{"name": "alone", "methods": CUT, "train": SHORT}, BITS4],
-}  # fmt: skip
+}
 
 
 def run(name: str, data: str) -> dict[str, Any]:
@@ -49,14 +53,29 @@ def run(name: str, data: str) -> dict[str, Any]:
     made = both(plan, FOLDER)[1]
     predictor = Predictor(made / "model")
     taught = {"student": student_of(plan, FOLDER, "longer")} if name in ("quarter", "tenth") else {}
-    return {"name": name, **summary(plan, made), "sentences": whole(plan, predictor), "heads": by_heads(Path(data), predictor) if name.startswith("minilm") else {}, "parts": parts(plan, predictor), **taught}  # fmt: skip
+    return {
+        "name": name,
+        **summary(plan, made),
+        "sentences": whole(plan, predictor),
+        "heads": by_heads(Path(data), predictor) if name.startswith("minilm") else {},
+        "parts": parts(plan, predictor),
+        **taught,
+    }
 
 
 def summary(plan: Plan, made: Path) -> dict[str, Any]:
     result = read_json(made / "result.json")
     rows = {part: table.num_rows for part, table in plan.task.splits().items()}
     spent = jobs.spent_on(plan.stages[0], FOLDER)
-    return {"rows": rows, "bytes": result["bytes"], "score": result["score"], "parity": result["parity"], "first_spent": spent, "train": TEACHER[0]["train"], **stages_of(plan, FOLDER)}  # fmt: skip
+    return {
+        "rows": rows,
+        "bytes": result["bytes"],
+        "score": result["score"],
+        "parity": result["parity"],
+        "first_spent": spent,
+        "train": TEACHER[0]["train"],
+        **stages_of(plan, FOLDER),
+    }
 
 
 def whole(plan: Plan, predictor: Predictor) -> dict[str, float]:
@@ -71,7 +90,7 @@ def whole(plan: Plan, predictor: Predictor) -> dict[str, float]:
             found = {frame["predicate"]: frame["arguments"] for frame in next(answers).frames}
             said += sum(len(arguments(stretches_in(some))) for some in found.values())
         else:
-            true = arguments(stretches(tags))
+            true = arguments(labelled_spans(tags))
             hits += len(true & arguments(stretches_in(found.get(predicate, ()))))
             gold += len(true)
     return {
@@ -90,9 +109,14 @@ def by_heads(data: Path, predictor: Predictor) -> dict[str, Any]:
     found = {}
     for path in sorted((data / "universal_propositions").glob("*-test.parquet")):
         task = Roles(path=str(path))
-        rows = task.checked("test", read_table(path))
-        found[path.stem.removesuffix("-test")] = quality(task, task.outcomes(predictor.values(task.inputs(rows)), rows))
-    return {name: {"rows": score["rows"], **{key: one["value"] for key, one in score["all"].items()}} for name, score in found.items()}  # fmt: skip
+        rows = task.normalized("test", read_table(path))
+        found[path.stem.removesuffix("-test")] = quality(
+            task, task.example_stats(predictor.values(task.inputs(rows)), rows)
+        )
+    return {
+        name: {"rows": score["rows"], **{key: one["value"] for key, one in score["all"].items()}}
+        for name, score in found.items()
+    }
 
 
 def parts(plan: Plan, predictor: Predictor) -> dict[str, float]:
@@ -103,7 +127,7 @@ def parts(plan: Plan, predictor: Predictor) -> dict[str, float]:
     clock.append(time.process_time())
     logits = predictor.logits(encoded)
     clock.append(time.process_time())
-    predictor.kind.values(logits, encoded, inputs, predictor.labels)
+    predictor.answer_type.values(logits, encoded, inputs, predictor.labels)
     clock.append(time.process_time())
     names = ("tokens", "network", "tags")
     return {"rows": len(inputs), **{name: clock[place + 1] - clock[place] for place, name in enumerate(names)}}

@@ -52,12 +52,18 @@ def measure(folder: Path, saves: int) -> dict[str, Any]:
             maker.make()
         except Interrupted:
             attempt.end("interrupted")
-    state = max(maker.work.glob("state-*"))
+    state = max(maker.work.glob("checkpoint-*"))
     return {
-        "default_seconds": TrainSettings().save_seconds, "every": EVERY, "saves": saves, "steps": watch.steps, "batch": stage.spec.train.batch,
-        "clock": told([clock for clock, _ in watch.timed]), "processor": told([processor for _, processor in watch.timed]),
-        "state_bytes": folder_bytes(state), "asked": ASKED,
-    }  # fmt: skip
+        "default_seconds": TrainSettings().save_seconds,
+        "every": EVERY,
+        "saves": saves,
+        "steps": watch.steps,
+        "batch": stage.spec.train.batch,
+        "clock": told([clock for clock, _ in watch.timed]),
+        "processor": told([processor for _, processor in watch.timed]),
+        "state_bytes": folder_bytes(state),
+        "asked": ASKED,
+    }
 
 
 def told(seconds: list[float]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Word senses: published systems, baselines, a teacher and its students: `python benchmarks/senses.py DATA [name[/seed] …]`.
 
-DATA is a folder of tasks (docs/senses.md) with `wsd_raganato`, `semcor` and `wordnet30`. Appends a record per job to
+DATA is a folder of tasks (docs/word_senses.md) with `wsd_raganato`, `semcor` and `wordnet30`. Appends a record per job to
 results/senses.jsonl; stages lie in runs/senses-SEED and runs/senses-mpnet-SEED, and what is there already is not made again. `--list` shows the jobs.
 Those of mpnet need its folder: `--mpnet FOLDER`.
 """
@@ -14,7 +14,7 @@ from jobs import both, main, make, spent_on, student_of
 
 from niwaki.answers.senses import Sentence, Target
 from niwaki.core.files import folder_bytes, read_json
-from niwaki.data.files import read_table
+from niwaki.data.dataset_files import read_table
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.quality import difference
 from niwaki.run.plan import Plan, make_plan
@@ -23,9 +23,15 @@ from niwaki.tasks._sense_baselines import counted, first_sense, most_frequent
 from niwaki.tasks.wsd import ALL, SETS, Wsd
 
 SYSTEMS = {
-    "esc": "ESCHER", "bem": "BEM", "ewiser": "EWISER", "ares": "ARES", "glossbert": "GlossBERT", "generationary": "Generationary",
-    "lmms": "LMMS", "syntagrank": "SyntagRank",
-}  # fmt: skip
+    "esc": "ESCHER",
+    "bem": "BEM",
+    "ewiser": "EWISER",
+    "ares": "ARES",
+    "glossbert": "GlossBERT",
+    "generationary": "Generationary",
+    "lmms": "LMMS",
+    "syntagrank": "SyntagRank",
+}
 Stage = dict[str, Any]
 Answers = list[list[str | None]]
 
@@ -33,10 +39,20 @@ TRAIN = {"batch": 16, "validations": 2, "warmup": 0.06}
 FIRST: Stage = {"name": "first", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 2e-4}}
 SECOND: Stage = {"name": "second", "methods": [{"use": "freeze"}], "train": {**TRAIN, "epochs": 1.0, "lr": 1e-4}}
 # SE07 has 455 words, too few to choose between weights of a long training: the last are kept
-MPNET: Stage = {"name": "mpnet", "methods": [{"use": "freeze", "layers": 6}], "train": {**TRAIN, "batch": 32, "epochs": 2.0, "lr": 1e-4, "validations": 1, "keep": "last"}}  # fmt: skip
+MPNET: Stage = {
+    "name": "mpnet",
+    "methods": [{"use": "freeze", "layers": 6}],
+    "train": {**TRAIN, "batch": 32, "epochs": 2.0, "lr": 1e-4, "validations": 1, "keep": "last"},
+}
 BITS4: Stage = {"name": "bits4", "methods": [{"use": "vocabulary"}, {"use": "gptq", "bits": 4}]}
 # MiniLM in 4 bits: cut from its own teacher; taught by mpnet; and the same without it
-TAUGHT: Stage = {**FIRST, "name": "tenth", "model": "minilm", "teacher": "mpnet", "methods": [{"use": "freeze"}, {"use": "logits", "temperature": 1.0, "weight": 0.7}]}  # fmt: skip
+TAUGHT: Stage = {
+    **FIRST,
+    "name": "tenth",
+    "model": "minilm",
+    "teacher": "mpnet",
+    "methods": [{"use": "freeze"}, {"use": "logits", "temperature": 1.0, "weight": 0.7}],
+}
 JOBS: dict[str, list[Stage]] = {
     "teacher": [FIRST],
     "longer": [FIRST, SECOND],
@@ -53,7 +69,13 @@ NAMES = ("published", "plain", *JOBS)
 
 
 def run(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
-    found = published(data) if name == "published" else plain(seed, data) if name == "plain" else made(name, seed, data, mpnet)  # fmt: skip
+    found = (
+        published(data)
+        if name == "published"
+        else plain(seed, data)
+        if name == "plain"
+        else made(name, seed, data, mpnet)
+    )
     return {"name": name, "seed": seed, **found}
 
 
@@ -61,21 +83,27 @@ def published(data: str) -> dict[str, Any]:
     """What systems of others answered, and the two baselines, by our scorer: on ALL, each set and each part of speech."""
     task = Wsd(path=data)
     said = read_table(Path(task.source()) / "system_predictions_ALL.parquet").to_pylist()
-    inventory, train = task.inventory_alone, task.splits()["train"]
+    inventory, train = task.inventory_without_vectors, task.splits()["train"]
     common = counted(task.inputs(train), task.gold(train))
     tellers: dict[str, Callable[[str], Answers]] = {}
     for column, title in SYSTEMS.items():
         answers = {row["instance_id"]: row[column] for row in said}
-        tellers[title] = lambda part, answers=answers: [[answers.get(one) for one in ids] for ids in task.splits()[part].column("ids").to_pylist()]  # fmt: skip
-    tellers["first sense of WordNet"] = lambda part: [[first_sense(inventory, one) for one in row.targets] for row in task.inputs(task.splits()[part])]  # fmt: skip
-    tellers["most frequent in SemCor"] = lambda part: [[most_frequent(inventory, common, one) for one in row.targets] for row in task.inputs(task.splits()[part])]  # fmt: skip
+        tellers[title] = lambda part, answers=answers: [
+            [answers.get(one) for one in ids] for ids in task.splits()[part].column("ids").to_pylist()
+        ]
+    tellers["first sense of WordNet"] = lambda part: [
+        [first_sense(inventory, one) for one in row.targets] for row in task.inputs(task.splits()[part])
+    ]
+    tellers["most frequent in SemCor"] = lambda part: [
+        [most_frequent(inventory, common, one) for one in row.targets] for row in task.inputs(task.splits()[part])
+    ]
     return {"systems": {title: each(task, tell) for title, tell in tellers.items()}}
 
 
 def each(task: Wsd, tell: Callable[[str], Answers]) -> dict[str, Any]:
     """F1 of each set, and of ALL with its parts of speech."""
     tables = task.splits()
-    found = {part: task.scores(task.outcomes(tell(part), tables[part])) for part in (ALL, *SETS)}
+    found = {part: task.scores(task.example_stats(tell(part), tables[part])) for part in (ALL, *SETS)}
     return {part: scores if part == ALL else scores["f1"] for part, scores in found.items()}
 
 
@@ -105,21 +133,21 @@ def plain(seed: int, data: str) -> dict[str, Any]:
     rows = task.splits()[ALL]
     inputs, golds = task.inputs(rows), task.gold(rows)
     bare = [Sentence(one.words, [Target(target.word, target.lemma) for target in one.targets]) for one in inputs]
-    sentences = [predictor.kind.check(" ".join(one.words)) for one in inputs]
+    sentences = [predictor.answer_type.check(" ".join(one.words)) for one in inputs]
     places = [aligned(one, other) for one, other in zip(inputs, sentences, strict=True)]
     said = predictor.values(sentences)
     answers = [
         [None if place is None else row[place] for place in found] for row, found in zip(said, places, strict=True)
     ]
-    keys = predictor.kind.knowledge.keys
+    keys = predictor.answer_type.sense_inventory.keys
     known = [
-        {keys[number] for stretch in other.targets[place].stretches for number in range(*stretch)} & set(gold)
+        {keys[number] for stretch in other.targets[place].sense_ranges for number in range(*stretch)} & set(gold)
         for other, found, row in zip(sentences, places, golds, strict=True)
         for place, gold in zip(found, row, strict=True)
         if place is not None
     ]
     f1 = {
-        name: task.scores(task.outcomes(values, rows))["f1"]
+        name: task.scores(task.example_stats(values, rows))["f1"]
         for name, values in (
             ("with_pos", predictor.values(inputs)),
             ("without_pos", predictor.values(bare)),
@@ -146,24 +174,31 @@ def told(plan: Plan, folder: Path, stage: str) -> dict[str, Any]:
     result = read_json(home / "result.json")
     parts = {"test": result["score"], **result["parts"]}
     weights = (home / "model" / "model.safetensors").stat().st_size
-    beside = sum((home / "model" / name).stat().st_size for name in plan.task.kind.files)
+    beside = sum((home / "model" / name).stat().st_size for name in plan.task.answer_type.files)
     return {
         "stage": stage,
         "scores": {part: {name: one["value"] for name, one in score["all"].items()} for part, score in parts.items()},
         "interval": [parts[ALL]["low"], parts[ALL]["high"]],
-        "bytes": folder_bytes(home / "model"), "weights": weights, "knowledge": beside,
-        "parameters": result["parameters"], "flops": result["flops"], "engine": result["engine"], "parity": result["parity"],
+        "bytes": folder_bytes(home / "model"),
+        "weights": weights,
+        "knowledge": beside,
+        "parameters": result["parameters"],
+        "flops": result["flops"],
+        "engine": result["engine"],
+        "parity": result["parity"],
         "spent": spent_on(plan.stage(stage), folder),
-    }  # fmt: skip
+    }
 
 
 def beside(plan: Plan, folder: Path, name: str) -> dict[str, Any]:
     """What the last stage has less than the teacher, row by row of the test."""
     if name not in TEACHES:
         return {}
-    outcomes = [np.load(one / "outcomes.npy", allow_pickle=False) for one in both(plan, folder, TEACHES[name])]
+    example_stats = [
+        np.load(one / "example_stats.npy", allow_pickle=False) for one in both(plan, folder, TEACHES[name])
+    ]
     return {
-        "paired": difference(plan.task, [outcomes[1]], [outcomes[0]]),
+        "paired": difference(plan.task, [example_stats[1]], [example_stats[0]]),
         "student": student_of(plan, folder, TEACHES[name], ALL),
     }
 

@@ -55,8 +55,8 @@ ALONE = {  # method at two strengths, on the teacher itself
     "ffn-25": [cut(use("ffn", keep=0.25))],
     "layers-4": [cut(use("layers", count=4))],
     "layers-2": [cut(use("layers", count=2))],
-    "width-75": [cut(use("width", keep=0.75))],
-    "width-50": [cut(use("width", keep=0.5))],
+    "width-75": [cut(use("hidden_size", keep=0.75))],
+    "width-50": [cut(use("hidden_size", keep=0.5))],
     "l0-60": [cut(use("l0", target=0.6), train={**RECOVER, "epochs": 2.0})],
     "l0-40": [cut(use("l0", target=0.4), train={**RECOVER, "epochs": 2.0})],
     "joint-60": [cut(use("joint", target=0.6), train={**RECOVER, "epochs": 2.0})],
@@ -68,11 +68,11 @@ ALONE = {  # method at two strengths, on the teacher itself
     "int8": [bare(use("int8"))],
     "int8-matrices": [bare(use("int8", embeddings=False))],
     "static": [bare(use("static"))],
-    "aware-8": [cut(use("aware", bits=8))],
-    "aware-4": [cut(use("aware", bits=4))],
-    "lowbit-4": [bare(use("lowbit", bits=4))],
-    "lowbit-3": [bare(use("lowbit", bits=3))],
-    "lowbit-2": [bare(use("lowbit", bits=2))],
+    "aware-8": [cut(use("qat", bits=8))],
+    "aware-4": [cut(use("qat", bits=4))],
+    "lowbit-4": [bare(use("rtn", bits=4))],
+    "lowbit-3": [bare(use("rtn", bits=3))],
+    "lowbit-2": [bare(use("rtn", bits=2))],
     "gptq-4": [bare(use("gptq", bits=4))],
     "gptq-3": [bare(use("gptq", bits=3))],
     "gptq-2": [bare(use("gptq", bits=2))],
@@ -88,7 +88,7 @@ ALONE = {  # method at two strengths, on the teacher itself
     "svd-35": [cut(use("svd", keep=0.35))],
     "kronecker-50": [cut(use("kronecker", keep=0.5))],
     "kronecker-25": [cut(use("kronecker", keep=0.25))],
-}  # fmt: skip
+}
 
 WORDS = bare(use("vocabulary"))
 NARROW = cut(use("vocabulary"), use("embeddings", width=128), train=MEND)
@@ -98,10 +98,10 @@ STACKS = {  # each on the distilled student
     "words": [WORDS],
     "words+int8": [WORDS, bare(use("int8"))],
     "words+static": [WORDS, bare(use("static"))],
-    "words+lowbit-4": [WORDS, bare(use("lowbit", bits=4))],
+    "words+lowbit-4": [WORDS, bare(use("rtn", bits=4))],
     "words+gptq-4": [WORDS, bare(use("gptq", bits=4))],
     "words+gptq-3": [WORDS, bare(use("gptq", bits=3))],
-    "words+aware-4": [WORDS, cut(use("aware", bits=4), train=MEND)],
+    "words+aware-4": [WORDS, cut(use("qat", bits=4), train=MEND)],
     "words+ternary": [WORDS, cut(use("ternary"), train=ROUND)],
     "words+binary": [WORDS, cut(use("binary"), train=ROUND)],
     "narrow+int8": [NARROW, bare(use("int8"))],
@@ -112,21 +112,29 @@ STACKS = {  # each on the distilled student
     "words+svd+int8": [WORDS, cut(use("svd", keep=0.5), train=MEND), bare(use("int8"))],
     "words+share+int8": [WORDS, cut(use("share", groups=2), train=MEND), bare(use("int8"))],
     "words+magnitude+int8": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("int8"))],
-    "words+magnitude+lowbit-4": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("lowbit", bits=4))],
+    "words+magnitude+lowbit-4": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("rtn", bits=4))],
     "narrow+gptq-3": [NARROW, bare(use("gptq", bits=3))],
     "terse+ternary": [TERSE, cut(use("ternary"), train=ROUND)],
-    "terse+ternary-long": [TERSE, cut(use("ternary"), train={**ROUND, "epochs": 6.0, "augment": 1})],
-    "terse+aware-2": [TERSE, cut(use("aware", bits=2), train=ROUND)],
+    "terse+ternary-long": [TERSE, cut(use("ternary"), train={**ROUND, "epochs": 6.0, "augmentations": 1})],
+    "terse+aware-2": [TERSE, cut(use("qat", bits=2), train=ROUND)],
     "terse+share+gptq-4": [TERSE, cut(use("share", groups=1), train=ROUND), bare(use("gptq", bits=4))],
     "narrow+share+gptq-4": [NARROW, cut(use("share", groups=2), train=MEND), bare(use("gptq", bits=4))],
-}  # fmt: skip
-AVERAGING = {"methods": [use("vocabulary"), use("averaging"), LOGITS], "teacher": "teacher", "train": {"epochs": 12.0, "lr": 2e-3}}  # fmt: skip
-TINY = {"averaging+int8": [AVERAGING, bare(use("int8"))], "averaging+lowbit-4": [AVERAGING, bare(use("lowbit", bits=4))]}  # fmt: skip
+}
+AVERAGING = {
+    "methods": [use("vocabulary"), use("averaging"), LOGITS],
+    "teacher": "teacher",
+    "train": {"epochs": 12.0, "lr": 2e-3},
+}
+TINY = {"averaging+int8": [AVERAGING, bare(use("int8"))], "averaging+lowbit-4": [AVERAGING, bare(use("rtn", bits=4))]}
 STEPS = {  # whatever the order, the same shape in the end
-    "distil": {"methods": [use("student", layers=3), LOGITS], "teacher": "teacher", "train": {"epochs": 3.0, "lr": 2e-4, "dropout": 0.0}},
+    "distil": {
+        "methods": [use("student", layers=3), LOGITS],
+        "teacher": "teacher",
+        "train": {"epochs": 3.0, "lr": 2e-4, "dropout": 0.0},
+    },
     "prune": cut(use("ffn", keep=0.5), use("heads", keep=0.67), train=MEND),
-    "quantize": cut(use("aware", bits=8), train=MEND),
-}  # fmt: skip
+    "quantize": cut(use("qat", bits=8), train=MEND),
+}
 ORDERS = {"-".join(order): [STEPS[name] for name in order] for order in itertools.permutations(STEPS)}
 AGAIN = {"epochs": 3.0, "lr": 1e-4, "dropout": 0.0}  # after half of the teacher is gone
 SPEED = {  # half of the encoder's operations, from the teacher itself; `magnitude` leaves a file as large as `ffn+heads` does
@@ -136,7 +144,7 @@ SPEED = {  # half of the encoder's operations, from the teacher itself; `magnitu
     "joint": [cut(use("joint", target=0.5), train=AGAIN)],
     "svd": [cut(use("svd", keep=0.5), train=AGAIN)],
     "magnitude": [cut(use("magnitude", sparsity=0.53), train=AGAIN)],
-}  # fmt: skip
+}
 FIRST_ORDER = next(iter(ORDERS))
 BEST = ("words+gptq-4", "narrow+int8", "narrow+gptq-4", "slim+int8", "terse+ternary")  # on SST-2 too
 SHARE = {"sst2": 1 / 3}  # of the epochs: it has ten times the rows
@@ -180,20 +188,25 @@ def run(kind: str, name: str, task: str, seed: int, data: str) -> dict[str, Any]
     others = [made(kind, FIRST_ORDER, task, one, data) for one in range(seed + 1)] if kind == "order" else []
     plans = [made(kind, name, task, one, data) for one in range(seed + 1)] if others else []
     plan = plans[-1] if plans else made(kind, name, task, seed, data)
-    pair = {"over_first": difference(plan.task, outcomes(plans), outcomes(others))} if others else {}
+    pair = {"over_first": difference(plan.task, example_stats(plans), example_stats(others))} if others else {}
     return {"kind": kind, "name": name, "task": task, "seed": seed, **summary(plan, home(task, seed)), **pair}
 
 
-def outcomes(plans: list[Plan]) -> list[np.ndarray]:
+def example_stats(plans: list[Plan]) -> list[np.ndarray]:
     """Of the test rows, by what each plan made last."""
-    return [np.load(home(plan.recipe.task, plan.recipe.seed) / plan.stages[-1].folder / "outcomes.npy", allow_pickle=False) for plan in plans]  # fmt: skip
+    return [
+        np.load(
+            home(plan.recipe.task, plan.recipe.seed) / plan.stages[-1].folder / "example_stats.npy", allow_pickle=False
+        )
+        for plan in plans
+    ]
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
     """What was made, beside the teacher as ONNX Runtime runs it in floats."""
     folders, laps = both(plan, folder), raced(plan, folder)
     results = [read_json(one / "result.json") for one in folders]
-    before, after = (np.load(one / "outcomes.npy", allow_pickle=False) for one in folders)
+    before, after = (np.load(one / "example_stats.npy", allow_pickle=False) for one in folders)
     return {
         "metric": plan.task.metric,
         "scores": [task_score(result) for result in results],
@@ -205,7 +218,7 @@ def summary(plan: Plan, folder: Path) -> dict[str, Any]:
         "faster": laps["made"]["ratio"],
         "latency_ms": [laps[name]["latency_ms"]["p50"] for name in ("teacher", "made")],
         **stages_of(plan, folder),
-    }  # fmt: skip
+    }
 
 
 def everything() -> Iterable[tuple[str, str, str, int]]:
@@ -214,7 +227,13 @@ def everything() -> Iterable[tuple[str, str, str, int]]:
     yield from (("speed", name, task, 0) for name in SPEED for task in TASKS)
     yield from (("alone", name, "rotten_tomatoes", 0) for name in ALONE)
     yield from (("order", name, task, seed) for seed in (0, 1, 2) for name in ORDERS for task in TASKS)
-    yield from ((kind, name, task, seed) for seed in (1, 2) for kind in ("stack", "tiny", "speed") for name in KINDS[kind] for task in TASKS)  # fmt: skip
+    yield from (
+        (kind, name, task, seed)
+        for seed in (1, 2)
+        for kind in ("stack", "tiny", "speed")
+        for name in KINDS[kind]
+        for task in TASKS
+    )
     yield from (("stack", name, "sst2", 0) for name in BEST)
 
 

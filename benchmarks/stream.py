@@ -60,7 +60,9 @@ def write(path: Path, count: int) -> None:
 
 
 def start(model: str, source: Path, out: Path) -> subprocess.Popen:
-    return subprocess.Popen([*PROGRAM, "predict", model, "--in", str(source), "--out", str(out), "--quiet"], stdout=subprocess.DEVNULL)  # fmt: skip
+    return subprocess.Popen(
+        [*PROGRAM, "predict", model, "--in", str(source), "--out", str(out), "--quiet"], stdout=subprocess.DEVNULL
+    )
 
 
 def measured(model: str, source: Path, out: Path) -> dict[str, Any]:
@@ -106,7 +108,15 @@ def main(model: str, counts: list[int]) -> None:
             print(sizes[-1], flush=True)
             source.unlink()
             whole.unlink()
-    append("stream", {"model": Path(model).parent.name if Path(model).name == "model" else Path(model).name, "cores": len(os.sched_getaffinity(0)), "sizes": sizes, **circumstances()})  # fmt: skip
+    append(
+        "stream",
+        {
+            "model": Path(model).parent.name if Path(model).name == "model" else Path(model).name,
+            "cores": len(os.sched_getaffinity(0)),
+            "sizes": sizes,
+            **circumstances(),
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from niwaki.methods.adapt.freeze import Freeze
 from niwaki.models.model import Model, load_folder
 from niwaki.models.sources import locate
 from niwaki.tasks.rotten_tomatoes import RottenTomatoes
-from niwaki.train.feed import Feed, encode_for
+from niwaki.train.collator import Collator, encode_split
 from niwaki.train.loop import Interrupted, Job, fit
 from niwaki.train.precision import resolve
 from niwaki.train.settings import TrainSettings
@@ -42,13 +42,26 @@ def fresh_model(task: RottenTomatoes) -> Model:
 def niwaki_rate(task: RottenTomatoes, steps: int, precision: str, dropout: float | None) -> float:
     """Real tokens a second of the training loop."""
     model = Freeze().prepare(fresh_model(task), _no_context())
-    features = encode_for(model, task, "train")
-    train, validation = (Feed(one, model, CPU) for one in (features, encode_for(model, task, "validation")))
+    features = encode_split(model, task, "train")
+    train, validation = (Collator(one, model, CPU) for one in (features, encode_split(model, task, "validation")))
     batches = epoch_batches(train.lengths, BATCH, SEED, 0)
     clock = StepClock([int(train.lengths[rows].sum()) for rows in batches], steps)
     settings = TrainSettings(epochs=2, lr=1e-4, batch=BATCH, dropout=dropout, save_seconds=1e6)
     with tempfile.TemporaryDirectory() as folder:
-        job = Job("bench", model, [Freeze()], _no_context(), task, train, validation, settings, precision, SEED, Path(folder), clock)  # fmt: skip
+        job = Job(
+            "bench",
+            model,
+            [Freeze()],
+            _no_context(),
+            task,
+            train,
+            validation,
+            settings,
+            precision,
+            SEED,
+            Path(folder),
+            clock,
+        )
         with contextlib.suppress(Interrupted):
             fit(job)
     return clock.rate()
@@ -62,7 +75,7 @@ def trainer_rate(task: RottenTomatoes, steps: int, precision: str, dropout: floa
         for module in model.network.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = dropout
-    features = encode_for(model, task, "train")
+    features = encode_split(model, task, "train")
     rows = [
         {"input_ids": ids.tolist(), "labels": int(target), "length": len(ids)}
         for ids, target in zip(features.rows.ids, features.targets, strict=True)
@@ -76,12 +89,27 @@ def trainer_rate(task: RottenTomatoes, steps: int, precision: str, dropout: floa
 
     with tempfile.TemporaryDirectory() as folder:
         arguments = transformers.TrainingArguments(
-            folder, max_steps=steps + WARM_UP_STEPS + 1, per_device_train_batch_size=BATCH, learning_rate=1e-4, bf16=precision == "bf16", use_cpu=True,
-            optim="adamw_torch_fused", train_sampling_strategy="group_by_length", length_column_name="length", save_strategy="no", report_to=[],
-            logging_strategy="no", disable_tqdm=True, remove_unused_columns=False, seed=SEED, dataloader_num_workers=0,
-        )  # fmt: skip
+            folder,
+            max_steps=steps + WARM_UP_STEPS + 1,
+            per_device_train_batch_size=BATCH,
+            learning_rate=1e-4,
+            bf16=precision == "bf16",
+            use_cpu=True,
+            optim="adamw_torch_fused",
+            train_sampling_strategy="group_by_length",
+            length_column_name="length",
+            save_strategy="no",
+            report_to=[],
+            logging_strategy="no",
+            disable_tqdm=True,
+            remove_unused_columns=False,
+            seed=SEED,
+            dataloader_num_workers=0,
+        )
         clock = StepClock(tokens, steps)
-        trainer = transformers.Trainer(model.network, arguments, train_dataset=Rows(rows), data_collator=collate, callbacks=[clock.callback()])  # fmt: skip
+        trainer = transformers.Trainer(
+            model.network, arguments, train_dataset=Rows(rows), data_collator=collate, callbacks=[clock.callback()]
+        )
         trainer.train()
     return clock.rate()
 
@@ -165,11 +193,20 @@ def main() -> None:
     ratios = [one / other for one, other in zip(rates["niwaki"], rates["trainer"], strict=True)]
     peak, each = peak_flops(precision), flops_per_token(fresh_model(task))
     record = {
-        "rates": rates, "ratio": statistics.median(ratios), "ratios": ratios, "precision": precision, "dropout": given.dropout, "steps": given.steps,
-        "peak_gflops": peak / 1e9, "share_of_peak": statistics.median(rates["niwaki"]) * each / peak, "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }  # fmt: skip
+        "rates": rates,
+        "ratio": statistics.median(ratios),
+        "ratios": ratios,
+        "precision": precision,
+        "dropout": given.dropout,
+        "steps": given.steps,
+        "peak_gflops": peak / 1e9,
+        "share_of_peak": statistics.median(rates["niwaki"]) * each / peak,
+        "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
     append("training", {**record, **circumstances()})
-    print(f"ratio {record['ratio']:.2f} ({min(ratios):.2f} to {max(ratios):.2f}), {record['share_of_peak']:.0%} of a {precision} product's {peak / 1e9:.0f} GFLOP/s")  # fmt: skip
+    print(
+        f"ratio {record['ratio']:.2f} ({min(ratios):.2f} to {max(ratios):.2f}), {record['share_of_peak']:.0%} of a {precision} product's {peak / 1e9:.0f} GFLOP/s"
+    )
 
 
 if __name__ == "__main__":

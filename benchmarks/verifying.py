@@ -15,8 +15,8 @@ os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELIS
 
 from records import append, circumstances
 
-from niwaki.core.files import committed
-from niwaki.core.sealed import refuse_changed
+from niwaki.core.files import commit_folder
+from niwaki.core.model_integrity import check_unchanged
 from niwaki.engines import predictor
 from niwaki.engines.export import write_graph
 from niwaki.models.head import Head
@@ -34,24 +34,24 @@ def main() -> None:
 
 
 def of_size(place: Path, megabytes: int) -> dict:
-    with committed(place / f"model-{megabytes}") as folder:
+    with commit_folder(place / f"model-{megabytes}") as folder:
         (folder / "model.safetensors").write_bytes(os.urandom(megabytes * 1_000_000))
-    times = [seconds(lambda: refuse_changed(place / f"model-{megabytes}")) for _ in range(ROUNDS)]
+    times = [seconds(lambda: check_unchanged(place / f"model-{megabytes}")) for _ in range(ROUNDS)]
     return {"megabytes": megabytes, "seconds": statistics.median(times), "low": min(times), "high": max(times)}
 
 
 def of_model(place: Path) -> dict:
     """The embedded MiniLM, loaded by ONNX Runtime."""
-    with committed(place / "minilm") as folder:
+    with commit_folder(place / "minilm") as folder:
         model = load("minilm", Head(["negative", "positive"]))
         model.save(folder)
         write_graph(model, folder)
-    check, times = predictor.refuse_changed, {"verified": [], "unverified": []}
+    check, times = predictor.check_unchanged, {"verified": [], "unverified": []}
     for _ in range(ROUNDS):
         for name, verify in (("verified", check), ("unverified", lambda folder: None)):
-            predictor.refuse_changed = verify
+            predictor.check_unchanged = verify
             times[name].append(seconds(lambda: predictor.Predictor(place / "minilm", "onnx", threads=1)))
-    predictor.refuse_changed = check
+    predictor.check_unchanged = check
     size = sum(path.stat().st_size for path in (place / "minilm").iterdir())
     return {"megabytes": size / 1e6, **{name: statistics.median(found) for name, found in times.items()}}
 

@@ -1,6 +1,6 @@
 """How many words an English vocabulary covers poorly in 59 languages and on English tasks, and vocabularies made for each language.
 
-The limit in `niwaki.models.vocabulary_fit` is chosen by these records.
+The limit in `niwaki.tokenization.vocabulary_fit` is chosen by these records.
 
     python benchmarks/vocabulary_fit.py DATA     # a folder with flores/dev.parquet and the tasks below
 """
@@ -16,20 +16,29 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from niwaki.data.embedded import find_model
 from niwaki.models.skeleton import read_config
 from niwaki.models.tokenizer_loading import plain_tokenizer
-from niwaki.models.vocabulary_fit import MOST_POOR, fit
+from niwaki.tokenization.vocabulary_fit import MOST_POOR, fit
 
 ENGLISH = {
-    "sst2/validation": "sentence", "squad/validation": "question", "ag_news/test": "text", "imdb/test": "text", "qqp/validation": "question1",
-    "cola/validation": "sentence", "mnli/validation_matched": "premise", "wnut17/test": "tokens", "btc_ner/test": "tokens",
-}  # fmt: skip
-TRAINED_ON, PIECES, MOST_TEXTS, MOST_CHARACTERS = 500, 8000, 1000, 1000
+    "sst2/validation": "sentence",
+    "squad/validation": "question",
+    "ag_news/test": "text",
+    "imdb/test": "text",
+    "qqp/validation": "question1",
+    "cola/validation": "sentence",
+    "mnli/validation_matched": "premise",
+    "wnut17/test": "tokens",
+    "btc_ner/test": "tokens",
+}
+TRAINED_ON, PIECES, MOST_TEXTS, MAX_CHARACTERS = 500, 8000, 1000, 1000
 
 
 def made_for(texts: list[str]) -> Tokenizer:
     """A WordPiece vocabulary of a few sentences: as poor as one that was made for the language can be."""
     made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(lowercase=True), pre_tokenizers.BertPreTokenizer()
-    made.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=PIECES, special_tokens=["[UNK]"], show_progress=False))  # fmt: skip
+    made.train_from_iterator(
+        texts, trainers.WordPieceTrainer(vocab_size=PIECES, special_tokens=["[UNK]"], show_progress=False)
+    )
     return made
 
 
@@ -49,7 +58,7 @@ def tasks(folder: Path, english: Tokenizer) -> dict[str, float]:
     for name, column in ENGLISH.items():
         cells = pq.read_table(folder / f"{name}.parquet", columns=[column]).column(column).to_pylist()[:MOST_TEXTS]
         texts = [" ".join(cell) if isinstance(cell, list) else cell for cell in cells]
-        found[name] = share(english, [text[:MOST_CHARACTERS] for text in texts])
+        found[name] = share(english, [text[:MAX_CHARACTERS] for text in texts])
     return found
 
 
@@ -65,7 +74,11 @@ def main() -> None:
     if folder is None:
         raise SystemExit("the embedded model is not installed")
     english = plain_tokenizer(folder, read_config(folder))
-    found = {"limit": MOST_POOR, "languages": languages(data / "flores" / "dev.parquet", english), "english_tasks": tasks(data, english)}  # fmt: skip
+    found = {
+        "limit": MOST_POOR,
+        "languages": languages(data / "flores" / "dev.parquet", english),
+        "english_tasks": tasks(data, english),
+    }
     append("vocabulary_fit", {**circumstances(), **found})
 
 

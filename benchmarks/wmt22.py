@@ -14,8 +14,8 @@ import pyarrow as pa
 import sacrebleu
 from jobs import main
 
-from niwaki.core.errors import Refused
-from niwaki.data.files import read_table
+from niwaki.core.errors import InputError
+from niwaki.data.dataset_files import read_table
 from niwaki.evaluate.quality import quality
 from niwaki.tasks._translation_scores import signature
 from niwaki.tasks.translation import Translation
@@ -44,20 +44,29 @@ def run(pair: str, reference: str, data: str) -> dict[str, Any]:
     table = read_table(Path(data).expanduser() / "wmt22" / f"{pair}.parquet")
     for column in ("source", f"ref_{reference}", f"hyp_{SYSTEM}"):
         if column not in table.column_names:
-            raise Refused(f"wmt22/{pair}.parquet: has no column '{column}' (there is: {', '.join(table.column_names)})")
+            raise InputError(
+                f"wmt22/{pair}.parquet: has no column '{column}' (there is: {', '.join(table.column_names)})"
+            )
     source, gold, said = (table.column(name) for name in ("source", f"ref_{reference}", f"hyp_{SYSTEM}"))
     rows, texts, references = pa.table({"text": source, "target": gold}), said.to_pylist(), gold.to_pylist()
     task, began = Translation(path=data), time.process_time()
-    outcomes = task.outcomes(texts, rows)
+    example_stats = task.example_stats(texts, rows)
     counted = time.process_time()
-    found = quality(task, outcomes)["all"]
+    found = quality(task, example_stats)["all"]
     return {
-        "pair": pair, "reference": reference, "system": SYSTEM, "rows": rows.num_rows, "signature": signature(),
+        "pair": pair,
+        "reference": reference,
+        "system": SYSTEM,
+        "rows": rows.num_rows,
+        "signature": signature(),
         "ours": {name: {key: 100 * one[key] for key in ("value", "low", "high")} for name, one in found.items()},
-        "sacrebleu": {"bleu": sacrebleu.corpus_bleu(texts, [references]).score, "chrf": sacrebleu.corpus_chrf(texts, [references]).score},
+        "sacrebleu": {
+            "bleu": sacrebleu.corpus_bleu(texts, [references]).score,
+            "chrf": sacrebleu.corpus_chrf(texts, [references]).score,
+        },
         "official": dict(zip(("bleu", "chrf"), OFFICIAL[pair, reference], strict=True)),
         "seconds": {"counting": counted - began, "resampling": time.process_time() - counted},
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

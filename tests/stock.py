@@ -17,17 +17,29 @@ MARKS = {
     "t5": (["<pad>", "</s>", "<unk>"], [], "$A </s>"),
 }  # the first pieces, the last, and what is put around a text
 SIDES = {
-    "d_model": 32, "encoder_layers": 2, "decoder_layers": 3, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
-    "encoder_ffn_dim": 48, "decoder_ffn_dim": 40, "max_position_embeddings": 40,
-}  # fmt: skip
+    "d_model": 32,
+    "encoder_layers": 2,
+    "decoder_layers": 3,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 40,
+    "max_position_embeddings": 40,
+}
 SHAPES: dict[str, dict[str, Any]] = {
     "bart": SIDES,
     "marian": {**SIDES, "activation_function": "swish", "scale_embedding": True},
     "t5": {
-        "d_model": 32, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 4, "d_kv": 6, "d_ff": 48,
-        "relative_attention_num_buckets": 8, "relative_attention_max_distance": 12,
+        "d_model": 32,
+        "num_layers": 2,
+        "num_decoder_layers": 3,
+        "num_heads": 4,
+        "d_kv": 6,
+        "d_ff": 48,
+        "relative_attention_num_buckets": 8,
+        "relative_attention_max_distance": 12,
     },
-}  # fmt: skip
+}
 
 
 def tokenizer(family: str, words: list[str] = WORDS) -> Any:
@@ -47,7 +59,12 @@ def network(family: str, seed: int = 0, noise: float = 0.3, words: list[str] = W
     """transformers' own, on CPU, in eval mode; every parameter is random, and so is the bias of the scores."""
     pieces = tokenizer(family, words)
     pad, end = pieces.pad_token_id, pieces.eos_token_id
-    marks = {"pad_token_id": pad, "eos_token_id": end, "decoder_start_token_id": end if family == "bart" else pad, "forced_eos_token_id": None}  # fmt: skip
+    marks = {
+        "pad_token_id": pad,
+        "eos_token_id": end,
+        "decoder_start_token_id": end if family == "bart" else pad,
+        "forced_eos_token_id": None,
+    }
     kind = getattr(transformers, CLASSES[family])
     made = kind(kind.config_class(vocab_size=len(pieces), **{**SHAPES[family], **marks, **changes})).eval()
     generator = torch.Generator().manual_seed(seed)

@@ -4,22 +4,42 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-from niwaki.engines.alone import Alone
-from niwaki.models.insides import LOGITS, numbers
-from niwaki.train.kept import Kept
-from niwaki.train.teacher import FromDisk, Shelf, Teacher, in_batches, remembering
+from niwaki.engines.activation_runner import ActivationRunner
+from niwaki.models.activations import LOGITS, numbers
+from niwaki.train.teacher import (
+    CachedTeacherFunction,
+    CacheLayout,
+    Teacher,
+    batched_teacher_function,
+    memoize_last_batch,
+)
+from niwaki.train.teacher_cache import TeacherCache
 
 ROOM = 1 << 30
 
 
-def teacher(whole, feed, asked=frozenset(), folder: Path | None = None, precision="fp32"):
+def teacher(whole, collator, asked=frozenset(), folder: Path | None = None, precision="fp32"):
     """`asked` are insides by name; without a folder nothing is kept."""
     names = (LOGITS, *sorted(asked))
-    rows = feed.features.rows
-    alone = Alone(whole, asked, 1)
-    ask = (lambda sequences: alone((rows.ids[one], rows.types[one]) for one in sequences)) if asked else in_batches(whole, feed, precision)  # fmt: skip
-    says = FromDisk(Kept(folder, ROOM), Shelf(("whole", precision), rows, names, partial(numbers, whole.anatomy), whole.anatomy.per_token), ask, "teacher", lambda: None) if folder else ask  # fmt: skip
-    return remembering(Teacher(feed, names, whole.anatomy.per_token, says))
+    rows = collator.features.rows
+    alone = ActivationRunner(whole, asked, 1)
+    ask = (
+        (lambda sequences: alone((rows.ids[one], rows.types[one]) for one in sequences))
+        if asked
+        else batched_teacher_function(whole, collator, precision)
+    )
+    outputs_of = (
+        CachedTeacherFunction(
+            TeacherCache(folder, ROOM),
+            CacheLayout(("whole", precision), rows, names, partial(numbers, whole.anatomy), whole.anatomy.per_token),
+            ask,
+            "teacher",
+            lambda: None,
+        )
+        if folder
+        else ask
+    )
+    return memoize_last_batch(Teacher(collator, names, whole.anatomy.per_token, outputs_of))
 
 
 def layers(count):

@@ -10,16 +10,16 @@ from tokenizers.models import WordPiece
 from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
-from niwaki.answers._search import END
+from niwaki.answers._beam_search import END
 from niwaki.answers.label import Label
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.engines.export import write_graph
-from niwaki.engines.native.files import write_program
+from niwaki.engines.native.program_file import write_program
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
-from niwaki.models.skeleton import WRITTEN, build
+from niwaki.models.skeleton import CONDITIONAL_GENERATION, build
 from niwaki.tasks._task import Features
-from niwaki.train.feed import Feed
+from niwaki.train.collator import Collator
 
 FAMILIES = ("albert", "bert", "distilbert", "electra", "mpnet", "roberta")
 READERS = ("averaging", "bilstm", "cnn")  # networks of our own, without attention layers
@@ -70,17 +70,27 @@ def tokenizer(pad_is_one: bool = False) -> PreTrainedTokenizerFast:
         special_tokens=[(mark, vocabulary[mark]) for mark in ("[CLS]", "[SEP]")],
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=inner, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]",
-        mask_token="[MASK]", model_max_length=64, model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    )  # fmt: skip
+        tokenizer_object=inner,
+        unk_token="[UNK]",
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_max_length=64,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
 
 
 def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: list[str], head: str) -> dict:
     own = tokenizer(family in PAD_IS_ONE)
     shape = {
-        "num_hidden_layers": layers, "hidden_size": width, "num_attention_heads": heads, "intermediate_size": ffn,
-        "max_position_embeddings": POSITIONS, "type_vocab_size": 2,
-    }  # fmt: skip
+        "num_hidden_layers": layers,
+        "hidden_size": width,
+        "num_attention_heads": heads,
+        "intermediate_size": ffn,
+        "max_position_embeddings": POSITIONS,
+        "type_vocab_size": 2,
+    }
     if family == "distilbert":
         shape = {
             "n_layers": layers,
@@ -103,16 +113,24 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
             "niwaki_texts": 2,
         }
         shape |= {
-            "bilstm": {"lstm_units": 6}, "cnn": {"filter_widths": [1, 2, 3], "num_filters": 6},
+            "bilstm": {"lstm_units": 6},
+            "cnn": {"filter_widths": [1, 2, 3], "num_filters": 6},
             "averaging": {"neighbours": 2, "num_products": 5},
-        }[family]  # fmt: skip
+        }[family]
     marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
-    if head == WRITTEN:
+    if head == CONDITIONAL_GENERATION:
         decoder = {"layers": 2, "heads": heads, "neurons": ffn, "pieces": WRITES, "positions": 20}
         shape |= {"niwaki_encoder": family, **{f"decoder_{key}": value for key, value in decoder.items()}}
-        family = "writer"
-    return {"model_type": family, "architectures": [f"TinyFor{head}"], "vocab_size": len(own), **shape, **marks, **names}  # fmt: skip
+        family = "encoder_decoder"
+    return {
+        "model_type": family,
+        "architectures": [f"TinyFor{head}"],
+        "vocab_size": len(own),
+        **shape,
+        **marks,
+        **names,
+    }
 
 
 def model(
@@ -155,7 +173,9 @@ def sentences(count: int, seed: int = 0) -> list[tuple[str, str]]:
     rows: dict[str, str] = {}
     while len(rows) < count:
         label = LABELS[len(rows) % 2]
-        words = draw.choices(GOOD if label == "good" else BAD, k=draw.randint(1, 2)) + draw.choices(PLAIN, k=draw.randint(1, 9))  # fmt: skip
+        words = draw.choices(GOOD if label == "good" else BAD, k=draw.randint(1, 2)) + draw.choices(
+            PLAIN, k=draw.randint(1, 9)
+        )
         draw.shuffle(words)
         rows.setdefault(" ".join(words) + ".", label)
     return list(rows.items())
@@ -171,10 +191,10 @@ def batch(of: Model, count: int = 6, seed: int = 0, pairs: bool = False) -> Batc
     """Texts of different lengths, so that there is padding."""
     rows = sentences(count, seed)
     texts = [(text, rows[number - 1][0]) if pairs else text for number, (text, _) in enumerate(rows)]
-    targets = written(count, seed) if of.anatomy.writes else np.array([LABELS.index(label) for _, label in rows])
+    targets = written(count, seed) if of.anatomy.is_seq2seq else np.array([LABELS.index(label) for _, label in rows])
     encoded = Label().encode(texts, of.tokenizer.backend_tokenizer, 60)
-    feed = Feed(Features(encoded, targets), of, torch.device("cpu"))
-    made = feed.batch(range(count))
+    collator = Collator(Features(encoded, targets), of, torch.device("cpu"))
+    made = collator.batch(range(count))
     assert (made.mask == 0).any()
     return made
 

@@ -8,13 +8,13 @@ from torch import Tensor, nn
 import tiny
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
-from niwaki.models.networks.writer import waves
-from niwaki.models.skeleton import WRITTEN
+from niwaki.models.networks.encoder_decoder import sinusoids
+from niwaki.models.skeleton import CONDITIONAL_GENERATION
 
 KINDS = {
     **{family: (family, {}) for family in tiny.FAMILIES},
-    "shared": ("bert", {"decoder_shares": True, "decoder_pieces": len(tiny.tokenizer())}),
-    "waves": ("bert", {"decoder_sinusoids": True}),
+    "shared": ("bert", {"decoder_shares_embeddings": True, "decoder_vocabulary_size": len(tiny.tokenizer())}),
+    "sinusoidal": ("bert", {"decoder_sinusoids": True}),
 }
 # one stack that reads and writes
 PREFIXES = {f"prefix {family}": (family, {"decoder_layers": 0}) for family in tiny.FAMILIES if family != "mpnet"}
@@ -22,19 +22,19 @@ PREFIXES = {f"prefix {family}": (family, {"decoder_layers": 0}) for family in ti
 
 def writer(kind: str = "bert", **more: Any) -> Model:
     family, keys = {**KINDS, **PREFIXES}[kind]
-    return tiny.model(family, head=WRITTEN, **keys, **more)
+    return tiny.model(family, head=CONDITIONAL_GENERATION, **keys, **more)
 
 
 @torch.no_grad()
 def step_by_step(model: Model, batch: Batch, hypotheses: int = 1) -> Tensor:
     """The logarithms that the lean pass gives when it is led along the truth, (batch, tokens, pieces)."""
     anatomy, given = model.anatomy, batch.inputs
-    memory = anatomy.remember(given["input_ids"], batch.mask, given.get("token_type_ids"))
-    past = anatomy.nothing_written(len(batch.mask) * hypotheses, memory[0][0])
+    memory = anatomy.encode(given["input_ids"], batch.mask, given.get("token_type_ids"))
+    past = anatomy.empty_past(len(batch.mask) * hypotheses, memory[0][0])
     found = []
     for place in range(given["decoder_input_ids"].shape[1]):
         last = given["decoder_input_ids"][:, place : place + 1].repeat(1, hypotheses)
-        scores, past = anatomy.step(last, torch.tensor(place), batch.mask, memory, past)
+        scores, past = anatomy.decode_step(last, torch.tensor(place), batch.mask, memory, past)
         assert torch.equal(scores, scores[:, :1].expand_as(scores))
         found.append(scores[:, 0])
     return torch.stack(found, dim=1)
@@ -42,7 +42,7 @@ def step_by_step(model: Model, batch: Batch, hypotheses: int = 1) -> Tensor:
 
 def torch_layer(own: Any, other: Any) -> nn.Module:
     """The same numbers in torch's own decoder layer."""
-    layer = nn.TransformerDecoderLayer(32, own.heads, other.neurons, 0.0, "gelu", batch_first=True).eval()
+    layer = nn.TransformerDecoderLayer(32, own.heads, other.ffn_size, 0.0, "gelu", batch_first=True).eval()
     for theirs, ours in ((layer.self_attn, own), (layer.multihead_attn, other)):
         three = [ours.part(part) for part in ("query", "key", "value")]
         theirs.in_proj_weight.copy_(torch.cat([one.weight for one in three]))
@@ -58,15 +58,15 @@ def torch_layer(own: Any, other: Any) -> nn.Module:
 
 
 @torch.no_grad()
-def by_torch(model: Model, batch: Batch, units: Any = None) -> Tensor:
+def by_torch(model: Model, batch: Batch, decoder_layers: Any = None) -> Tensor:
     """Logits of the decoder as torch's own layers make it."""
     decoder, ids = model.network.decoder, batch.inputs["decoder_input_ids"]
     others = {name: value for name, value in batch.inputs.items() if name != "decoder_input_ids"}
     memory = model.network.encoder(**others).last_hidden_state
     places = torch.arange(ids.shape[1])
-    start = decoder.pieces(ids)
-    start = start * 32**0.5 + waves(places, 32) if decoder.positions is None else start + decoder.positions(places)
+    start = decoder.tokens(ids)
+    start = start * 32**0.5 + sinusoids(places, 32) if decoder.positions is None else start + decoder.positions(places)
     hidden, later = decoder.norm(start), nn.Transformer.generate_square_subsequent_mask(ids.shape[1])
-    for own, other in units or model.anatomy.units:
+    for own, other in decoder_layers or model.anatomy.decoder_layers:
         hidden = torch_layer(own, other)(hidden, memory, tgt_mask=later, memory_key_padding_mask=batch.mask == 0)
-    return hidden @ decoder.pieces.weight.T
+    return hidden @ decoder.tokens.weight.T

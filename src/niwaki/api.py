@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.errors import Refused, UsageError, did_you_mean, first_line
-from niwaki.core.log import say
+from niwaki.core.errors import InputError, UsageError, did_you_mean, first_line
+from niwaki.core.log import info
+from niwaki.core.model_integrity import display_name, warn_unverified
 from niwaki.core.run_folder import is_run
-from niwaki.core.sealed import known_as, warn_unsealed
-from niwaki.engines.cascade import engines_of, opened
+from niwaki.engines.cascade import engines_of, open_predictor
 from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
-from niwaki.run.start import RUNS, check, own_rows, run
+from niwaki.run.start import RUNS, check, data_overrides, run
 
 __all__ = [
     "RUNS",
@@ -33,22 +33,29 @@ def load(path: str | Path, engine: str = "auto", threads: int | None = None, sta
     if not isinstance(path, str | Path):
         raise UsageError(f"load: the path must be text or a Path (given: {type(path).__name__})")
     folder = _folder(path, stage)
-    predictor = opened(folder, engine, threads)
-    warn_unsealed(folder)  # after loading: a folder that is rejected says so in one line
+    predictor = open_predictor(folder, engine, threads)
+    warn_unverified(folder)  # after loading: a folder that is rejected says so in one line
     return predictor
 
 
 def predict_file(
-    model: str | Path, source: str | Path, out: str | Path, *, engine: str = "auto", columns: Sequence[str] = (), skip_bad: bool = False,
-    force: bool = False, stage: str = "",
-) -> dict[str, Any]:  # fmt: skip
+    model: str | Path,
+    source: str | Path,
+    out: str | Path,
+    *,
+    engine: str = "auto",
+    columns: Sequence[str] = (),
+    skip_bad: bool = False,
+    force: bool = False,
+    stage: str = "",
+) -> dict[str, Any]:
     """Answers every input of a file of any size in a file of JSON lines. Killed, the same call goes on where it was."""
-    from niwaki.engines.inputs import refuse_no_table
-    from niwaki.engines.partial import refuse_out
+    from niwaki.engines.input_file import check_columns_exist
+    from niwaki.engines.partial_output import check_output_path
     from niwaki.engines.stream import predict_file as answer
 
-    refuse_no_table(Path(source), columns)
-    refuse_out(Path(out), force, [Path(source)])
+    check_columns_exist(Path(source), columns)
+    check_output_path(Path(out), force, [Path(source)])
     return answer(
         load(model, engine, stage=stage), Path(source), Path(out), columns=columns, skip_bad=skip_bad, force=force
     )
@@ -85,33 +92,45 @@ def evaluate(
         raise UsageError("evaluate: give a model, or a file of predictions (--predictions)")
     chosen = _task(task, data, overrides)
     table = _rows(chosen, split)
-    first = _outcomes(chosen, table, model or predictions, bool(predictions), engine)
+    first = _example_stats(chosen, table, model or predictions, bool(predictions), engine)
     result = {"task": chosen.name, "split": split, **quality(chosen, first), "caveat": chosen.caveats}
     if against:
-        second = _outcomes(chosen, table, against, Path(against).is_file(), engine)
+        second = _example_stats(chosen, table, against, Path(against).is_file(), engine)
         result["against"] = {**quality(chosen, second), "paired": difference(chosen, [first], [second])}
     return result
 
 
 def export(
-    model: str | Path, to: str = "native", out: str | Path = "exported", *, precision: str = "", task: str = "",
-    data: str | Path = "", overrides: Sequence[str] = (), tolerance: float = 0.005,
-) -> dict[str, Any]:  # fmt: skip
+    model: str | Path,
+    to: str = "native",
+    out: str | Path = "exported",
+    *,
+    precision: str = "",
+    task: str = "",
+    data: str | Path = "",
+    overrides: Sequence[str] = (),
+    tolerance: float = 0.005,
+) -> dict[str, Any]:
     """Writes a model as an engine wants it, and says how near it is to its source; GateMissed where it is not near enough."""
     from niwaki.run.export import export as write
 
     chosen = _task(task, data, overrides) if task or data else None
     folder = _folder(model)
     exported = write(folder, to, Path(out).expanduser(), precision, chosen, tolerance)
-    warn_unsealed(folder)
+    warn_unverified(folder)
     return exported
 
 
 def bench(
-    models: Sequence[str | Path], *, engines: Sequence[str] = (), streams: Sequence[str] = (), rounds: int = 6, threads: int | None = None
-) -> dict[str, Any]:  # fmt: skip
+    models: Sequence[str | Path],
+    *,
+    engines: Sequence[str] = (),
+    streams: Sequence[str] = (),
+    rounds: int = 6,
+    threads: int | None = None,
+) -> dict[str, Any]:
     """Throughput, latency and energy of saved models and cascades in their engines, taken in turns on streams of several lengths."""
-    from niwaki.evaluate.bench import STREAMS, readable
+    from niwaki.evaluate.bench import STREAMS, readable_streams
     from niwaki.evaluate.bench import bench as measure
 
     for stream in streams:
@@ -122,9 +141,9 @@ def bench(
     for name, folder in named.items():
         for engine in engines or [one for one in engines_of(folder) if one != "torch"] or ["torch"]:
             chosen[f"{name} {engine}"] = (folder, engine)
-    measured = measure(chosen, readable(list(named.values()), streams), rounds, threads)
+    measured = measure(chosen, readable_streams(list(named.values()), streams), rounds, threads)
     for folder in named.values():
-        warn_unsealed(folder)
+        warn_unverified(folder)
     return measured
 
 
@@ -133,14 +152,22 @@ def _named(models: Sequence[str | Path]) -> dict[str, Path]:
     folders = [_folder(model) for model in models]
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise UsageError("bench: a model is given twice; give different ones")
-    names = [known_as(folder) for folder in folders]
+    names = [display_name(folder) for folder in folders]
     return dict(zip(names if len(set(names)) == len(names) else map(str, models), folders, strict=True))
 
 
 def cascade(
-    models: Sequence[str | Path], *, task: str = "", data: str | Path = "", keep: float = 0.99, level: float = 0.95,
-    out: str | Path = "cascade", overrides: Sequence[str] = (), engine: str = "", force: bool = False,
-) -> dict[str, Any]:  # fmt: skip
+    models: Sequence[str | Path],
+    *,
+    task: str = "",
+    data: str | Path = "",
+    keep: float = 0.99,
+    level: float = 0.95,
+    out: str | Path = "cascade",
+    overrides: Sequence[str] = (),
+    engine: str = "",
+    force: bool = False,
+) -> dict[str, Any]:
     """Saves one model made of several, cheapest first, that is shown to keep a share of the last one's score; GateMissed where the
     validation rows cannot show it."""
     from niwaki.run.cascade import make
@@ -148,7 +175,7 @@ def cascade(
     folders = [_folder(model) for model in models]
     made = make(folders, _task(task, data, overrides), Path(out).expanduser(), keep, level, engine, force)
     for folder in folders:
-        warn_unsealed(folder)
+        warn_unverified(folder)
     return made
 
 
@@ -158,35 +185,42 @@ def sensitivity(
     """What each layer, head and matrix of a saved model is worth on a task: the loss on validation rows with each cut in turn."""
     import torch
 
-    from niwaki.answers._choose import kind_of
+    from niwaki.answers._from_config import answer_type_of
     from niwaki.evaluate.sensitivity import sensitivity as measure
     from niwaki.models.forward import forward
     from niwaki.models.model import load_folder
-    from niwaki.train.feed import Feed, encode_for
+    from niwaki.train.collator import Collator, encode_split
 
     chosen, folder = _task(task, data, overrides), _folder(model)
-    chosen.starts_from(folder)
+    chosen.set_start_model(folder)
     loaded = load_folder(folder)
-    warn_unsealed(folder)
-    chosen.refuse_other_labels(loaded.labels, folder)
-    chosen.answers_as(kind_of(loaded.network.config.to_dict(), str(folder)).opened(folder, loaded.labels))
-    feed = Feed(encode_for(loaded, chosen, "validation"), loaded, torch.device("cpu"))
-    some = range(min(rows, len(feed.features)))
-    batches = [feed.batch(some[first : first + 32]) for first in range(0, len(some), 32)]
-    found = measure(loaded, batches, lambda one, batch: chosen.loss(forward(one.anatomy, batch).logits, batch))  # fmt: skip
+    warn_unverified(folder)
+    chosen.check_labels_match(loaded.labels, folder)
+    chosen.use_answer_type(
+        answer_type_of(loaded.network.config.to_dict(), str(folder)).load_files(folder, loaded.labels)
+    )
+    collator = Collator(encode_split(loaded, chosen, "validation"), loaded, torch.device("cpu"))
+    some = range(min(rows, len(collator.features)))
+    batches = [collator.batch(some[first : first + 32]) for first in range(0, len(some), 32)]
+    found = measure(loaded, batches, lambda one, batch: chosen.loss(forward(one.anatomy, batch).logits, batch))
     return {"model": str(folder), "task": chosen.name, "rows": len(some), **found}
 
 
 def tokenizer(
-    sources: Sequence[str | Path], *, split: str = "bpe", pieces: int = 8000, out: str | Path = "tokenizer", columns: Sequence[str] = ()
-) -> dict[str, Any]:  # fmt: skip
+    sources: Sequence[str | Path],
+    *,
+    split: str = "bpe",
+    vocabulary_size: int = 8000,
+    out: str | Path = "tokenizer",
+    columns: Sequence[str] = (),
+) -> dict[str, Any]:
     """Writes a folder with the tokenizer.json made from texts (lines of files, or columns of tables), and says how it does on a
     tenth of them that it was not made from."""
-    from niwaki.run.tokenizer import write
+    from niwaki.run.tokenizer_training import write
 
     if isinstance(sources, str | Path) or isinstance(columns, str):
         raise UsageError("tokenizer: sources and columns are lists; put a single one into a list")
-    return write([Path(one).expanduser() for one in sources], split, pieces, Path(out).expanduser(), columns)
+    return write([Path(one).expanduser() for one in sources], split, vocabulary_size, Path(out).expanduser(), columns)
 
 
 def _task(task: str, data: str | Path, overrides: Sequence[str]) -> Any:
@@ -198,60 +232,64 @@ def _task(task: str, data: str | Path, overrides: Sequence[str]) -> Any:
     values: dict[str, Any] = {"data": {}}
     named = [f"task={task}"] if task else []
     for override in (
-        *(own_rows(str(data), [*named, *overrides]) if data else named or ["task=rotten_tomatoes"]),
+        *(data_overrides(str(data), [*named, *overrides]) if data else named or ["task=rotten_tomatoes"]),
         *overrides,
     ):
         if not override.startswith(("data.", "data=", "task=")):
-            raise Refused(f"--set {override}: only settings of the data count here; write data.key=value")
+            raise InputError(f"--set {override}: only settings of the data count here; write data.key=value")
         apply_override(values, override)
     chosen = checked(TASKS.load(values["task"], Task), values["data"], "data")
     for remark in chosen.remarks():
-        say(remark)
+        info(remark)
     return chosen
 
 
 def _rows(task: Any, split: str) -> Any:
     splits = task.splits()
     if split not in splits:
-        raise Refused(f"split '{split}': is not there{did_you_mean(split, list(splits))}")
+        raise InputError(f"split '{split}': is not there{did_you_mean(split, list(splits))}")
     return splits[split]
 
 
-def _outcomes(task: Any, table: Any, source: str | Path, is_file: bool, engine: str) -> Any:
+def _example_stats(task: Any, table: Any, source: str | Path, is_file: bool, engine: str) -> Any:
     """What comes of the answers of a model, or of a file, to the rows."""
     if is_file:
-        return _outcomes_of_file(task, table, Path(source))
+        return _example_stats_of_file(task, table, Path(source))
     predictor = load(source, engine)
-    task.refuse_other(predictor.kind, predictor.labels, predictor.folder)
-    return task.outcomes(predictor.values(task.inputs(table)), table)
+    task.check_model_matches(predictor.answer_type, predictor.labels, predictor.folder)
+    return task.example_stats(predictor.values(task.inputs(table)), table)
 
 
-def _outcomes_of_file(task: Any, table: Any, path: Path) -> Any:
+def _example_stats_of_file(task: Any, table: Any, path: Path) -> Any:
     """Refused where the file holds something that is no answer to the task."""
     import numpy as np
 
     try:
-        outcomes = task.outcomes([task.read_value(value) for value in _predictions(path, table.num_rows)], table)
-        if not np.isfinite(outcomes).all():
+        example_stats = task.example_stats(
+            [task.parse_value(value) for value in _predictions(path, table.num_rows)], table
+        )
+        if not np.isfinite(example_stats).all():
             raise ValueError("a number is infinite or none")
     except (ValueError, TypeError, AttributeError) as error:
-        raise Refused(f"{path}: its predictions are no answers to task '{task.name}' ({first_line(error)})") from None
-    return outcomes
+        raise InputError(
+            f"{path}: its predictions are no answers to task '{task.name}' ({first_line(error)})"
+        ) from None
+    return example_stats
 
 
 def _predictions(path: Path, rows: int) -> list[Any]:
     """Of a file with a column `prediction` (or only one column), one row for each row of the split, in its order."""
-    from niwaki.data.files import read
+    from niwaki.data.dataset_files import read_splits
 
     if not path.is_file():
-        raise Refused(f"{path}: is no file of predictions, it is not there or a folder")
-    (table,) = read(path).values()
+        raise InputError(f"{path}: is no file of predictions, it is not there or a folder")
+    (table,) = read_splits(path).values()
     names = table.column_names
     column = "prediction" if "prediction" in names else names[0] if len(names) == 1 else None
     if column is None:
-        raise Refused(f"{path}: has no column 'prediction' (there is: {', '.join(names)})")
+        raise InputError(f"{path}: has no column 'prediction' (there is: {', '.join(names)})")
     if table.num_rows != rows:
-        raise Refused(
+        raise InputError(
             f"{path}: has {table.num_rows} predictions for {rows} rows; give one for each row, in their order"
         )
     return table.column(column).to_pylist()

@@ -18,8 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from niwaki.core.errors import NiwakiError, Refused, UsageError
-from niwaki.core.tensor_file import header
+from niwaki.core.errors import InputError, NiwakiError, UsageError
+from niwaki.core.tensor_file import read_header
 
 SECONDS = 600
 MEMORY_FOLD, MEMORY_BASE = 4, 6 << 30  # address space: that many times the file, and what torch maps for itself
@@ -27,35 +27,59 @@ NEW_USER, NEW_NET = 0x10000000, 0x40000000  # as Linux numbers them; `os` has th
 FLAG = "--i-trust-this-file"
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 FORBIDDEN = (
-    "socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "ctypes.dlopen", "os.remove", "os.rename", "os.mkdir",
-    "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.kill", "shutil.",
-)  # fmt: skip
+    "socket.",
+    "subprocess.",
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.spawn",
+    "ctypes.dlopen",
+    "os.remove",
+    "os.rename",
+    "os.mkdir",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.chmod",
+    "os.chown",
+    "os.kill",
+    "shutil.",
+)
 
 
 def convert(source: Path, target: Path) -> int:
     """Writes the tensors of `source` to the new file `target`; gives their number. The parent never opens the pickle."""
     if not source.is_file():
-        raise Refused(f"{source}: is not there")
+        raise InputError(f"{source}: is not there")
     if target.exists():
-        raise Refused(f"{target}: is there already; remove it first, or choose another name")
+        raise InputError(f"{target}: is there already; remove it first, or choose another name")
     if not target.parent.is_dir():
-        raise Refused(f"{target}: its folder is not there; make it first")
+        raise InputError(f"{target}: its folder is not there; make it first")
     private = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent.resolve()))  # no link can lie in it
     part = private / target.name
     command = [sys.executable, "-I", "-c", "from niwaki.convert_pickle import child; child()", str(source), str(part)]
     kept = {key: value for key, value in os.environ.items() if key in ("PATH", "LD_LIBRARY_PATH", "TMPDIR")}
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=SECONDS, check=False,
-            env={**kept, "OMP_NUM_THREADS": "1"}, cwd=source.resolve().parent,
-        )  # fmt: skip
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+            env={**kept, "OMP_NUM_THREADS": "1"},
+            cwd=source.resolve().parent,
+        )
         if done.returncode:
             said = (done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"])[-1]
-            raise Refused(f"{source}: was not converted ({said[:300]})")
-        count = len(header(part).tensors)
+            raise InputError(f"{source}: was not converted ({said[:300]})")
+        count = len(read_header(part).tensors)
         part.rename(target)
     except subprocess.TimeoutExpired:
-        raise Refused(f"{source}: was not converted (it took more than {SECONDS} s)") from None
+        raise InputError(f"{source}: was not converted (it took more than {SECONDS} s)") from None
     finally:
         shutil.rmtree(private, ignore_errors=True)
     return count

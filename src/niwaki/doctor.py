@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import require_writable
 from niwaki.core.memory import free_memory
 
 TESTED = Path(__file__).with_name("tested.json")  # of constraints.txt, the packages that niwaki imports
-LEAST_DISK, LEAST_MEMORY = 2e9, 1.5e9  # bytes that the demo's run needs at the most: 0.6 GB on disk, 1.2 GB in memory
+MIN_DISK, MIN_MEMORY = 2e9, 1.5e9  # bytes that the demo's run needs at the most: 0.6 GB on disk, 1.2 GB in memory
 BF16, AMX, VNNI = {"avx512_bf16", "amx_bf16"}, {"amx_tile"}, {"avx512_vnni", "avx_vnni"}
 ENGINES = {
     "onnx": "onnxruntime",
@@ -44,8 +44,19 @@ def examine(folder: Path = Path(), flags: set[str] | None = None) -> dict[str, A
     flags = cpu_flags() if flags is None else flags
     card = graphics_card()
     findings = [
-        python(), cores(), number_format(flags, card), gpu(card), integers(flags), engine(), native(), openvino(flags), energy(), memory(), disk(folder), *packages()
-    ]  # fmt: skip
+        python(),
+        cores(),
+        number_format(flags, card),
+        gpu(card),
+        int8_support(flags),
+        engine(),
+        native(),
+        openvino(flags),
+        energy(),
+        memory(),
+        disk(folder),
+        *packages(),
+    ]
     faults = [f"{finding.name}: {finding.fault}" for finding in findings if finding.fault]
     return {"version": 1, "fine": not faults, "faults": faults, "findings": [asdict(finding) for finding in findings]}
 
@@ -94,7 +105,7 @@ def gpu(card: str) -> Finding:
     return Finding("gpu", "none", "the processor", why)
 
 
-def integers(flags: set[str]) -> Finding:
+def int8_support(flags: set[str]) -> Finding:
     have = sorted((VNNI | AMX) & flags)
     if have:
         return Finding("int8", ", ".join(have), "integer products", "smaller and faster")
@@ -111,13 +122,16 @@ def engine() -> Finding:
 
 def native() -> Finding:
     """Whether niwaki's own kernels were built, and which of them this processor runs."""
-    from niwaki.engines.native.library import FAST, NEED, best, kernels, library
+    from niwaki.engines.native.library import FAST, REQUIREMENTS, best, kernels, library
 
     if library() is None:
-        return Finding("native", "not built", "ONNX Runtime instead", NEED)
+        return Finding("native", "not built", "ONNX Runtime instead", REQUIREMENTS)
     have = [name for name in FAST if kernels(name)]
     return Finding(
-        "native", ", ".join(have) or "none for this processor", best() or "ONNX Runtime instead", "" if best() else NEED
+        "native",
+        ", ".join(have) or "none for this processor",
+        best() or "ONNX Runtime instead",
+        "" if best() else REQUIREMENTS,
     )
 
 
@@ -144,17 +158,17 @@ def memory() -> Finding:
     free = free_memory()
     if free is None:
         return Finding("memory", "not told by the system", "as much as is needed")
-    fault = f"training needs about {LEAST_MEMORY / 1e9:g} GB; end other programs" if free < LEAST_MEMORY else ""
+    fault = f"training needs about {MIN_MEMORY / 1e9:g} GB; end other programs" if free < MIN_MEMORY else ""
     return Finding("memory", f"{free / 1e9:.1f} GB free", "as much as is needed", fault=fault)
 
 
 def disk(folder: Path) -> Finding:
     place = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
     free = shutil.disk_usage(place).free
-    fault = f"a run needs about {LEAST_DISK / 1e9:g} GB; choose another folder with --out" if free < LEAST_DISK else ""
+    fault = f"a run needs about {MIN_DISK / 1e9:g} GB; choose another folder with --out" if free < MIN_DISK else ""
     try:
         require_writable(place)
-    except Refused as error:
+    except InputError as error:
         fault = str(error)
     return Finding("disk", f"{free / 1e9:.1f} GB free", str(place), fault=fault)
 

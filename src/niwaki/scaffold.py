@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from niwaki.core.catalog import Catalog
-from niwaki.core.errors import Refused, UsageError, did_you_mean
+from niwaki.core.errors import InputError, UsageError, did_you_mean
 from niwaki.core.files import write_text
 from niwaki.core.recipes import recipe_files
 
@@ -17,7 +17,7 @@ RECIPE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
 @dataclass(frozen=True)
-class Kind:
+class PluginKind:
     """One kind of plug-in: where its files lie."""
 
     folder: str  # below the package
@@ -27,12 +27,12 @@ class Kind:
 
 
 KINDS = {
-    "method": Kind("methods", in_families=True),
-    "task": Kind("tasks"),
-    "family": Kind("models/families"),
-    "engine": Kind("engines/runtimes"),
-    "edit": Kind("models/edits"),
-    "recipe": Kind("recipes", ".toml", tests="run/recipes"),
+    "method": PluginKind("methods", in_families=True),
+    "task": PluginKind("tasks"),
+    "family": PluginKind("models/families"),
+    "engine": PluginKind("engines/runtimes"),
+    "edit": PluginKind("models/edits"),
+    "recipe": PluginKind("recipes", ".toml", tests="run/recipes"),
 }
 
 
@@ -40,7 +40,7 @@ def new(kind: str, name: str, family: str = "", into: Path | None = None) -> lis
     """Writes the plug-in and its test and gives their paths. `into` puts both into one folder of the user's own."""
     if kind not in KINDS:
         raise UsageError(f"new: '{kind}' is not a kind of plug-in{did_you_mean(kind, list(KINDS))}")
-    refuse_name(kind, name)
+    check_name(kind, name)
     folder = KINDS[kind].folder + (f"/{checked_family(kind, family)}" if KINDS[kind].in_families else "")
     if family and not KINDS[kind].in_families:
         raise UsageError(f"new: only a method has a --family; a {kind} goes into {folder}")
@@ -53,13 +53,13 @@ def new(kind: str, name: str, family: str = "", into: Path | None = None) -> lis
         plugin, test, module = into / f"{name}{KINDS[kind].suffix}", into / test_name, name
     for path in (plugin, test):
         if path.exists():
-            raise Refused(f"{path}: is there already; choose another name, or remove it first")
+            raise InputError(f"{path}: is there already; choose another name, or remove it first")
     words = {"name": name, "module": module, "cls": class_name(kind, name), "own": into is not None}
-    write_both({plugin: render(f"{kind}.j2", words), test: render(f"test_{kind}.j2", words)}, into is None)
+    write_all_or_none({plugin: render(f"{kind}.j2", words), test: render(f"test_{kind}.j2", words)}, into is None)
     return [plugin, test]
 
 
-def refuse_name(kind: str, name: str) -> None:
+def check_name(kind: str, name: str) -> None:
     """Names are file names, module names and words of a recipe: small letters, digits and _, new to their catalogue."""
     if kind == "recipe":
         known = [*recipe_files()]
@@ -69,11 +69,11 @@ def refuse_name(kind: str, name: str) -> None:
         fits = name.isascii() and name.isidentifier() and name.islower() and not name.startswith(("_", "test_"))
         rule = "small letters, digits and _, begin with a letter, and not begin with test_"
     if keyword.iskeyword(name):
-        raise Refused(f"{kind} '{name}': is a word of Python's own; choose another name")
+        raise InputError(f"{kind} '{name}': is a word of Python's own; choose another name")
     if not fits or len(name) > LONGEST:
-        raise Refused(f"{kind} '{name[:LONGEST]}': a name must be {rule}, at most {LONGEST} characters")
+        raise InputError(f"{kind} '{name[:LONGEST]}': a name must be {rule}, at most {LONGEST} characters")
     if name in known:
-        raise Refused(f"{kind} '{name}': there is one already; choose another name")
+        raise InputError(f"{kind} '{name}': there is one already; choose another name")
 
 
 def checked_family(kind: str, family: str) -> str:
@@ -83,7 +83,7 @@ def checked_family(kind: str, family: str) -> str:
     if not family:
         raise UsageError(f"new: a {kind} lies in a family; give --family ({', '.join(known)})")
     if family not in known:
-        raise Refused(
+        raise InputError(
             f"family '{family}': is not known{did_you_mean(family, known)} (a new family is a folder in {KINDS[kind].folder}/ with an empty __init__.py)"
         )
     return family
@@ -93,7 +93,7 @@ def tests_folder() -> Path:
     """The tests of the checkout that this niwaki runs from."""
     root = PACKAGE.parents[1]
     if PACKAGE.parent.name != "src" or not (root / "tests").is_dir():
-        raise Refused(f"{PACKAGE}: is not a checkout of niwaki's source; clone it, or give --into FOLDER")
+        raise InputError(f"{PACKAGE}: is not a checkout of niwaki's source; clone it, or give --into FOLDER")
     return root / "tests"
 
 
@@ -113,7 +113,7 @@ def render(template: str, words: dict[str, object]) -> str:
     return environment.get_template(template).render(words)
 
 
-def write_both(texts: dict[Path, str], as_packages: bool) -> None:
+def write_all_or_none(texts: dict[Path, str], as_packages: bool) -> None:
     """All files, or, when one cannot be written, none, and no folder that was made for them."""
     made: list[Path] = []
     try:

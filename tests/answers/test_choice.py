@@ -19,7 +19,7 @@ def test_each_ending_goes_with_its_beginning():
     )
     assert [rows.ids[row].tolist() for row in range(5)] == theirs["input_ids"]
     assert [rows.types[row].tolist() for row in range(5)] == theirs["token_type_ids"]
-    assert rows.owners.tolist() == [0, 0, 0, 1, 1]
+    assert rows.input_index.tolist() == [0, 0, 0, 1, 1]
 
 
 def test_rows_with_as_many_endings_are_trained_on_together():
@@ -47,6 +47,6 @@ def test_what_does_not_fit_is_cut_from_the_longer_side():
 def test_how_sure_by_hand():
     rows = Choice().encode(UNEVEN, INNER, 16)
     logits = np.log(np.array([[1], [3], [4], [3], [1]], dtype=np.float32))
-    np.testing.assert_allclose(Choice().sureness(logits, rows, UNEVEN, []), [0.5, 0.75], rtol=1e-6)
-    assert np.exp(Choice().rivals(logits, rows)).round().tolist() == [[1, 3, 4], [3, 1, 0]]
-    assert Choice().sureness(logits[:0], Choice().encode([], INNER, 16), [], []).tolist() == []
+    np.testing.assert_allclose(Choice().confidence(logits, rows, UNEVEN, []), [0.5, 0.75], rtol=1e-6)
+    assert np.exp(Choice().candidate_logits(logits, rows)).round().tolist() == [[1, 3, 4], [3, 1, 0]]
+    assert Choice().confidence(logits[:0], Choice().encode([], INNER, 16), [], []).tolist() == []

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 from tokenizers import Tokenizer
 
-from niwaki.answers._grammar import END, NEVER, Grammar, nearest_ends, read, to_bytes
-from niwaki.answers._search import Search, write
-from niwaki.core.errors import Refused
-from niwaki.models.tokenizer_making import make
+from niwaki.answers._beam_search import SearchSettings, beam_search
+from niwaki.answers._grammar import END, UNREACHABLE, Grammar, nearest_ends, read, to_bytes
+from niwaki.core.errors import InputError
+from niwaki.tokenization.training import make
 
 RULES = [
     [(["answer"], ["(", 1, ")", END])],
@@ -65,7 +65,17 @@ def test_by_hand():
     state = GRAMMAR.start()
     assert GRAMMAR.least(state) == 5  # answer ( all ) and the end
     assert allowed(state) == {"answer"}
-    for word, least, following in [("answer", 4, {"("}), ("(", 3, {"state", "city", "both", "all"}), ("both", 5, {"("}), ("(", 4, {"state", "city", "both", "all"}), ("all", 3, {")", ","}), (",", 4, {"state", "city", "both", "all"}), ("all", 3, {")", ","}), (")", 2, {")"}), (")", 1, {END})]:  # fmt: skip
+    for word, least, following in [
+        ("answer", 4, {"("}),
+        ("(", 3, {"state", "city", "both", "all"}),
+        ("both", 5, {"("}),
+        ("(", 4, {"state", "city", "both", "all"}),
+        ("all", 3, {")", ","}),
+        (",", 4, {"state", "city", "both", "all"}),
+        ("all", 3, {")", ","}),
+        (")", 2, {")"}),
+        (")", 1, {END}),
+    ]:
         state = GRAMMAR.after(state, VOCABULARY[word])
         assert (GRAMMAR.least(state), allowed(state)) == (least, following), word
     ended = GRAMMAR.after(state, VOCABULARY[END])
@@ -86,7 +96,19 @@ def test_room_leaves_what_can_still_end():
     assert allowed(state, 2) == {"all", "state", "city", "both"}  # too late for any: none is never the answer
 
 
-@pytest.mark.parametrize("text", ["answer ( all", "answer ( all ) )", "answer ( state )", "state ( all )", "answer ( both ( all , ) )", "", "answer ( other )", "answer ( all , all )"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "answer ( all",
+        "answer ( all ) )",
+        "answer ( state )",
+        "state ( all )",
+        "answer ( both ( all , ) )",
+        "",
+        "answer ( other )",
+        "answer ( all , all )",
+    ],
+)
 def test_what_is_not_well_formed_is_not_accepted(text):
     assert not GRAMMAR.accepts([VOCABULARY[word] for word in text.split()])
     assert GRAMMAR.accepts(
@@ -113,18 +135,18 @@ TARGET = Tokenizer.from_str(make([" ".join(WORDS)], "words", 100))
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-@pytest.mark.parametrize("longest", [6, 9, 25])
-def test_a_search_writes_well_formed_texts_only(beam, longest):
+@pytest.mark.parametrize("max_new_tokens", [6, 9, 25])
+def test_a_search_writes_well_formed_texts_only(beam, max_new_tokens):
     """Whatever the model would rather write."""
-    grammar, draw = read(to_bytes(RULES), TARGET), np.random.default_rng(longest)
+    grammar, draw = read(to_bytes(RULES), TARGET), np.random.default_rng(max_new_tokens)
     pieces = TARGET.get_vocab_size()
 
     def step(tokens, parents, texts):
         return np.log(draw.dirichlet(np.full(pieces, 0.1), tokens.shape) + 1e-12)
 
-    found = write(step, 40, Search(beam, 1.0, longest, grammar))
+    found = beam_search(step, 40, SearchSettings(beam, 1.0, max_new_tokens, grammar))
     texts = [TARGET.decode([int(one) for one in row[1:] if one >= 0]) for row in found]
-    assert all(map(well_formed, texts)) and (len(set(texts)) > 1) == (longest > 6)
+    assert all(map(well_formed, texts)) and (len(set(texts)) > 1) == (max_new_tokens > 6)
 
 
 def test_a_file_is_read_again_and_of_other_pieces_refused():
@@ -132,7 +154,7 @@ def test_a_file_is_read_again_and_of_other_pieces_refused():
     assert again.accepts(TARGET.encode("answer ( both ( all , all ) )").ids)
     other = Tokenizer.from_str(make(["answer ( state )"], "characters", 100))
     with pytest.raises(
-        Refused, match=r"model.grammar\.json: '.+' is not one token of what is written .*data.split = 'words'"
+        InputError, match=r"model.grammar\.json: '.+' is not one token of what is written .*data.split = 'words'"
     ):
         read(to_bytes(RULES), other, "model")
 
@@ -161,25 +183,33 @@ DAMAGED = {
     "text without an end": json.dumps(said(rules=[[[["all"], [")"]]]])).encode(),
     "an end for some alone": json.dumps(said(rules=[[[["all"], [END]], [["("], [")"]]]])).encode(),
     "an unknown symbol": json.dumps(said(rules=[[[["elsewhere"], [END]]]])).encode(),
-    "a doubling without end": json.dumps(said(rules=[[[["all"], [n + 1, n + 1] if n < 60 else []]] for n in range(61)])).encode(),
+    "a doubling without end": json.dumps(
+        said(rules=[[[["all"], [n + 1, n + 1] if n < 60 else []]] for n in range(61)])
+    ).encode(),
     "too many rules": json.dumps(said(rules=[[[["all"], [END]]]] * 5_000)).encode(),
     "half a file": to_bytes(RULES)[: len(to_bytes(RULES)) // 2],
     "not UTF-8": b"\xff\xfe" + to_bytes(RULES),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=list(DAMAGED))
 def test_a_damaged_file_is_refused_in_one_line(data):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(InputError) as refused:
         read(data, TARGET, "model")
     assert len(refused.value.faults) == 1 and "grammar.json: " in str(refused.value) and "\n" not in str(refused.value)
 
 
 def by_trying(rules):
     """Fewest tokens of each rule, from those that are known to those that follow from them, until nothing changes."""
-    nearest = [NEVER] * len(rules)
+    nearest = [UNREACHABLE] * len(rules)
     for _ in range(len(rules) + 1):
-        nearest = [min(min(NEVER, 1 + sum(nearest[one] if isinstance(one, int) else 1 for one in then)) for _, then in rule) for rule in rules]  # fmt: skip
+        nearest = [
+            min(
+                min(UNREACHABLE, 1 + sum(nearest[one] if isinstance(one, int) else 1 for one in then))
+                for _, then in rule
+            )
+            for rule in rules
+        ]
     return nearest
 
 
@@ -188,5 +218,7 @@ def test_how_near_the_end_is_equals_trying_all(seed):
     draw = random.Random(seed)
     count = draw.randint(1, 8)
     symbols = [*range(count), "a", "b"]
-    rules = [[(["x"], draw.choices(symbols, k=draw.randint(0, 4))) for _ in range(draw.randint(1, 3))] for _ in range(count)]  # fmt: skip
+    rules = [
+        [(["x"], draw.choices(symbols, k=draw.randint(0, 4))) for _ in range(draw.randint(1, 3))] for _ in range(count)
+    ]
     assert nearest_ends(rules) == by_trying(rules)

@@ -29,5 +29,5 @@ def test_names_and_logits_must_be_as_many():
 
 
 def test_how_sure_is_the_largest_probability():
-    np.testing.assert_allclose(Label().sureness(LOGITS, ROWS, ["a", "b"], []), [0.5, 0.75], rtol=1e-6)
-    assert Label().sureness(np.zeros((0, 3)), ROWS, [], []).tolist() == []
+    np.testing.assert_allclose(Label().confidence(LOGITS, ROWS, ["a", "b"], []), [0.5, 0.75], rtol=1e-6)
+    assert Label().confidence(np.zeros((0, 3)), ROWS, [], []).tolist() == []

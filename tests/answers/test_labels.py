@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 import tiny
 from niwaki.answers.labels import Labels, sigmoid
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import check
 
 ROWS = Labels().encode(["a", "b"], tiny.tokenizer().backend_tokenizer, 8)
@@ -34,12 +34,12 @@ def test_sigmoid_is_scipys_and_never_overflows(values):
 
 @pytest.mark.parametrize("threshold", [0, 1, -0.5, float("nan")])
 def test_a_threshold_that_is_no_probability_is_refused(threshold):
-    with pytest.raises(Refused, match="threshold"):
+    with pytest.raises(InputError, match="threshold"):
         check(Labels, {"threshold": threshold})
 
 
 def test_how_sure_is_the_least_sure_label_on_or_off():
     off = 1 / (1 + np.exp(-0.1))  # of -0.1: 0.475 that it is on
-    np.testing.assert_allclose(Labels().sureness(LOGITS, ROWS, ["a", "b"], []), [0.5, off], rtol=1e-6)
+    np.testing.assert_allclose(Labels().confidence(LOGITS, ROWS, ["a", "b"], []), [0.5, off], rtol=1e-6)
     low = [1 / (1 + np.exp(1.0)), 1 / (1 + np.exp(2.0))]  # on from 0.1: hardly more than a guess that they are
-    np.testing.assert_allclose(Labels(threshold=0.1).sureness(LOGITS, ROWS, ["a", "b"], []), low, rtol=1e-6)
+    np.testing.assert_allclose(Labels(threshold=0.1).confidence(LOGITS, ROWS, ["a", "b"], []), low, rtol=1e-6)

@@ -5,7 +5,7 @@ import pytest
 
 import tiny
 from niwaki.answers.number import Number
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import check
 
 ROWS = Number().encode(["a", "b"], tiny.tokenizer().backend_tokenizer, 8)
@@ -22,7 +22,7 @@ def test_logits_are_steps_of_the_scale_from_the_mean():
 
 @pytest.mark.parametrize("field, value", [("scale", 0), ("scale", -1), ("scale", float("inf")), ("mean", float("nan"))])
 def test_units_that_are_none_are_refused(field, value):
-    with pytest.raises(Refused, match=field):
+    with pytest.raises(InputError, match=field):
         check(Number, {field: value})
 
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import tiny
-from niwaki.answers._kind import checked
-from niwaki.answers.roles import Prediction, Roles, frame_of, stretches
-from niwaki.core.errors import Refused
+from niwaki.answers._answer_type import check_inputs
+from niwaki.answers.roles import Prediction, Roles, frame_of, labelled_spans
+from niwaki.core.errors import InputError
 
 from .tokens import noise, of_bytes, tokens_of
 
@@ -26,7 +26,7 @@ def test_the_predicate_stands_between_separators_and_has_its_own_type():
     assert marked == ["[CLS]", "the", "[SEP]", *own, "[SEP]", "film", "[SEP]"]
     assert rows.types[0].tolist() == [0, 0, *[1] * 8, 0, 0]
     assert plain == ["[CLS]", "the", *own, "film", "[SEP]"] and not rows.types[1].any()
-    assert [(first, places.tolist(), at) for first, places, at in rows.notes] == [
+    assert [(first, places.tolist(), at) for first, places, at in rows.metadata] == [
         (0, [1, 3, 10], 1),
         (0, [1, 2, 8], -1),
     ]
@@ -43,7 +43,7 @@ def test_the_other_mark_of_bytes():
 def test_a_window_holds_the_predicate_and_all_that_fits(words, at, most, bytes_too):
     tokenizer, at = of_bytes() if bytes_too else INNER, at % len(words)
     rows = Roles().encode([(words, at)], tokenizer, most)
-    ((first, places, predicate),) = rows.notes
+    ((first, places, predicate),) = rows.metadata
     assert len(rows.ids) == 1 and rows.ids.lengths[0] <= most and predicate == at
     assert first <= at < first + len(places) <= len(words)
     assert rows.types[0].sum() >= 2 and places[at - first] > 0
@@ -99,9 +99,12 @@ def test_rolesets_are_looked_up_by_word_and_number():
 
 
 def test_inputs_of_users():
-    assert checked(Roles(), ["The cat sat.", ["a", "b"], ("The cat sat.", 2), (["a", "b"], 1)]) == [
-        ["The", "cat", "sat", "."], ["a", "b"], (["The", "cat", "sat", "."], 2), (["a", "b"], 1),
-    ]  # fmt: skip
+    assert check_inputs(Roles(), ["The cat sat.", ["a", "b"], ("The cat sat.", 2), (["a", "b"], 1)]) == [
+        ["The", "cat", "sat", "."],
+        ["a", "b"],
+        (["The", "cat", "sat", "."], 2),
+        (["a", "b"], 1),
+    ]
     assert Roles().from_line("The cat sat\t2") == ("The cat sat", 2)
     assert Roles().from_line("2") == "2" and Roles().from_line("a\tb") == "a\tb"
 
@@ -109,12 +112,12 @@ def test_inputs_of_users():
 def test_a_tokenizer_that_ends_texts_with_nothing_cannot_mark():
     bare = of_bytes()
     bare.post_processor = None
-    with pytest.raises(Refused, match="which is needed to mark predicates"):
+    with pytest.raises(InputError, match="which is needed to mark predicates"):
         Roles().encode([(["a"], 0)], bare, 16)
 
 
 def test_stretches_by_hand():
-    assert stretches(["I-A", "I-A", "B-A", "O", "I-B", "B-C-A", "I-C-A", "S-01", "P"]) == [
+    assert labelled_spans(["I-A", "I-A", "B-A", "O", "I-B", "B-C-A", "I-C-A", "S-01", "P"]) == [
         ("A", 0, 2),
         ("A", 2, 3),
         ("B", 4, 5),
@@ -125,9 +128,11 @@ def test_stretches_by_hand():
 def test_a_window_reaches_as_far_to_both_sides():
     """Of nine tokens two are the text's marks, two the predicate's and one its own: two words are left on each side."""
     words = [*"abcdefghijk"]
-    ((first, places, _),) = Roles().encode([(words, 5)], INNER, 9).notes
+    ((first, places, _),) = Roles().encode([(words, 5)], INNER, 9).metadata
     assert (first, len(places)) == (3, 5)
-    ((first, places, _),) = Roles().encode([(words, 0)], INNER, 9).notes  # where one side ends, the other has the rest
+    ((first, places, _),) = (
+        Roles().encode([(words, 0)], INNER, 9).metadata
+    )  # where one side ends, the other has the rest
     assert (first, len(places)) == (0, 5)
 
 
@@ -137,10 +142,14 @@ def test_how_sure_is_the_least_sure_word_among_the_tags_that_compete():
     kind = Roles(rolesets="was be.01 be.02")
     rows = kind.encode(inputs, INNER, 32)
     logits = np.full((len(rows.ids.values), len(LABELS)), -50.0, dtype=np.float32)
-    marked = dict(zip(("the", "film", "was"), rows.notes[0][1][[0, 2, 3]].tolist(), strict=True))
-    for word, shares in {"the": {"B-ARG0": 3, "O": 1}, "film": {"I-ARG0": 4, "O": 1, "P": 9}, "was": {"S-01": 2, "S-02": 1, "S-05": 9}}.items():  # fmt: skip
+    marked = dict(zip(("the", "film", "was"), rows.metadata[0][1][[0, 2, 3]].tolist(), strict=True))
+    for word, shares in {
+        "the": {"B-ARG0": 3, "O": 1},
+        "film": {"I-ARG0": 4, "O": 1, "P": 9},
+        "was": {"S-01": 2, "S-02": 1, "S-05": 9},
+    }.items():
         for label, share in shares.items():
             logits[marked[word], LABELS.index(label)] = np.log(share)
     plain = logits[rows.ids.starts[1] :]
     plain[:, LABELS.index("O")], plain[:, LABELS.index("P")] = np.log(9), 0.0
-    np.testing.assert_allclose(kind.sureness(logits, rows, inputs, LABELS), [2 / 3, 0.9], rtol=1e-6)
+    np.testing.assert_allclose(kind.confidence(logits, rows, inputs, LABELS), [2 / 3, 0.9], rtol=1e-6)

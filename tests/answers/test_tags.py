@@ -49,12 +49,14 @@ def test_sentences_are_cut_between_words_and_no_sooner_than_needed(sentences, mo
         for words in sentences
     ]
     covered = [[] for _ in sentences]
-    for owner, (first, places) in zip(rows.owners, rows.notes, strict=True):
+    for owner, (first, places) in zip(rows.input_index, rows.metadata, strict=True):
         here = sizes[owner][first : first + len(places)]
         assert sum(here) <= most - 2 or len(here) == 1  # fits, but for a giant alone
         following = sizes[owner][first + len(places) : first + len(places) + 1]
         if sum(map(len, covered[owner])) + len(places) < len(sizes[owner]):
-            tokens = [len(INNER.encode([word], is_pretokenized=True, add_special_tokens=False)) for word in sentences[owner]]  # fmt: skip
+            tokens = [
+                len(INNER.encode([word], is_pretokenized=True, add_special_tokens=False)) for word in sentences[owner]
+            ]
             assert sum(tokens) > most - 2  # the whole would not have fitted
             assert sum(here) + sum(following) > most - 2  # nor one word more
         covered[owner].append(list(range(first, first + len(places))))
@@ -66,7 +68,7 @@ def test_words_of_several_pieces_by_hand():
     assert tokens_of(rows, INNER) == [
         ["[CLS]", "un", "##l", "##o", "##v", "##e", "##ly", "film", "##s", "end", "[SEP]"]
     ]
-    assert rows.notes[0][0] == 0 and rows.notes[0][1].tolist() == [1, 7, -1, 9]
+    assert rows.metadata[0][0] == 0 and rows.metadata[0][1].tolist() == [1, 7, -1, 9]
     logits = np.zeros((11, 3), dtype=np.float32)
     logits[[1, 7, 9], [1, 2, 1]] = np.log(2)
     logits[[2, 3, 8], 2] = 50.0  # later tokens of a word have no say
@@ -80,15 +82,18 @@ def test_words_of_several_pieces_by_hand():
 def test_a_long_sentence_by_hand():
     words = ["film"] * 7 + ["goods"] + ["plot"] * 3
     rows = Tags().encode([["end"], words], INNER, 10)  # room for 8 tokens
-    assert tokens_of(rows, INNER)[1:] == [["[CLS]", *["film"] * 7, "[SEP]"], ["[CLS]", "good", "##s", *["plot"] * 3, "[SEP]"]]  # fmt: skip
-    assert rows.owners.tolist() == [0, 1, 1] and [first for first, _ in rows.notes] == [0, 0, 7]
+    assert tokens_of(rows, INNER)[1:] == [
+        ["[CLS]", *["film"] * 7, "[SEP]"],
+        ["[CLS]", "good", "##s", *["plot"] * 3, "[SEP]"],
+    ]
+    assert rows.input_index.tolist() == [0, 1, 1] and [first for first, _ in rows.metadata] == [0, 0, 7]
 
 
 def test_a_character_may_be_several_tokens():
     words = ["日本", "語", "です", "か", "ね"]
     rows = Tags().encode([words], of_bytes(), 16)  # 7 + 4 | 7 + 4 | 4, a space before each word
-    assert [len(places) for _, places in rows.notes] == [2, 2, 1] and rows.ids.lengths.tolist() == [13, 13, 6]
-    assert all((places >= 0).all() for _, places in rows.notes)
+    assert [len(places) for _, places in rows.metadata] == [2, 2, 1] and rows.ids.lengths.tolist() == [13, 13, 6]
+    assert all((places >= 0).all() for _, places in rows.metadata)
 
 
 def test_tags_without_an_outside():
@@ -103,7 +108,7 @@ def test_sentences_keep_to_themselves():
     found = Tags().values(logits, together, sentences, list("OABC"))
     for number, words in enumerate(sentences):
         alone = Tags().encode([words], INNER, 12)
-        mine = np.flatnonzero(together.owners == number)
+        mine = np.flatnonzero(together.input_index == number)
         own = np.concatenate([logits[together.ids.starts[row] : together.ids.starts[row + 1]] for row in mine])
         assert Tags().values(own, alone, [words], list("OABC")) == [found[number]]
 
@@ -111,10 +116,10 @@ def test_sentences_keep_to_themselves():
 def test_how_sure_is_the_least_sure_word():
     sentences = [["unlovely", "films", NO_TOKEN, "end"], ["film"] * 12, [NO_TOKEN]]
     rows = Tags().encode(sentences, INNER, 12)
-    assert rows.owners.tolist() == [0, 1, 1, 2]
+    assert rows.input_index.tolist() == [0, 1, 1, 2]
     logits = np.full((len(rows.ids.values), 3), [0, 9, 0], dtype=np.float32)
     logits[[1, 7, 9]] = np.log([[1, 2, 1], [4, 2, 2], [6, 1, 1]])  # first tokens: ½, ½ and ¾
     logits[7] = np.log([1, 1, 3])
     logits[[2, 8]] = 0.0  # later tokens of a word have no say
     logits[rows.ids.starts[2] + 1] = np.log([7, 1, 2])  # of the second piece of the second sentence
-    np.testing.assert_allclose(Tags().sureness(logits, rows, sentences, []), [0.5, 0.7, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(Tags().confidence(logits, rows, sentences, []), [0.5, 0.7, 1.0], rtol=1e-6)

@@ -3,7 +3,7 @@
 import numpy as np
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from niwaki.answers._kind import Rows
+from niwaki.answers._answer_type import EncodedInputs
 
 
 def of_bytes() -> Tokenizer:
@@ -15,10 +15,10 @@ def of_bytes() -> Tokenizer:
     return made
 
 
-def noise(rows: Rows, width: int, seed: int = 0) -> np.ndarray:
+def noise(rows: EncodedInputs, width: int, seed: int = 0) -> np.ndarray:
     """Logits for every token of all sequences."""
     return np.random.default_rng(seed).normal(size=(len(rows.ids.values), width)).astype(np.float32)
 
 
-def tokens_of(rows: Rows, tokenizer: Tokenizer) -> list[list[str]]:
+def tokens_of(rows: EncodedInputs, tokenizer: Tokenizer) -> list[list[str]]:
     return [[tokenizer.id_to_token(int(number)) for number in rows.ids[row]] for row in range(len(rows.ids))]

@@ -60,8 +60,14 @@ def without_program(folder: Path) -> None:
     (folder / "served" / "native.json").unlink(missing_ok=True)
 
 
-LISTS = "".join(json.dumps({"tokens": text.split(), "ner_tags": ["X", "O", "O", "O", "O", "O", "O"], "pos_tags": ["N"] * 7}) + "\n" for text, _, _ in ROWS)  # fmt: skip
-CHOICE = "".join(json.dumps({"article": text, "question": other, "options": ["a", "b"], "answer": k % 2}) + "\n" for k, (text, other, _) in enumerate(ROWS))  # fmt: skip
+LISTS = "".join(
+    json.dumps({"tokens": text.split(), "ner_tags": ["X", "O", "O", "O", "O", "O", "O"], "pos_tags": ["N"] * 7}) + "\n"
+    for text, _, _ in ROWS
+)
+CHOICE = "".join(
+    json.dumps({"article": text, "question": other, "options": ["a", "b"], "answer": k % 2}) + "\n"
+    for k, (text, other, _) in enumerate(ROWS)
+)
 RUN = {"niwaki run": "run recipe.toml --out run", "niwaki report": "report run"}
 
 MISTAKES = {
@@ -75,19 +81,27 @@ MISTAKES = {
     "a way to sum": Mistake("ledger run --by stag"),
     "an engine": Mistake("eval run --data rows.csv --engine onx"),
     "a split": Mistake("eval run --data rows.csv --split tets"),
-    "a task to evaluate": Mistake("eval run --task imdbb", code=3),  # it gets past the name: the run's labels are others
+    "a task to evaluate": Mistake(
+        "eval run --task imdbb", code=3
+    ),  # it gets past the name: the run's labels are others
     "a target of export": Mistake("export run --to nativ --out exported"),
     "a way to tokenize": Mistake("tokenizer rows.csv --split bpee --column text --out made"),
     "a column to tokenize": Mistake("tokenizer rows.csv --column txt --out made"),
     "a command to measure": Mistake("measure", then={"niwaki measure -- python job.py": "measure -- true"}),
-    "sensitivity of nothing": Mistake("show sensitivity", then={"niwaki show sensitivity runs/mine": "show sensitivity run --data rows.csv"}),
+    "sensitivity of nothing": Mistake(
+        "show sensitivity", then={"niwaki show sensitivity runs/mine": "show sensitivity run --data rows.csv"}
+    ),
     # recipes and overrides
     "rows for a recipe": Mistake("check rows.csv --set model=model"),
-    "rows in a folder for a recipe": Mistake("check 'my rows' --set model=model", before=write("my rows/train.csv", table("text", "second", "label"))),
+    "rows in a folder for a recipe": Mistake(
+        "check 'my rows' --set model=model", before=write("my rows/train.csv", table("text", "second", "label"))
+    ),
     "a key of a recipe": Mistake("check recipe.toml", before=recipe("task =", "tasc =")),
     "a task": Mistake("check recipe.toml", before=recipe('"classification"', '"clasification"')),
     "a method": Mistake("check recipe.toml", before=recipe('"int8"', '"int9"')),
-    "a setting of a method": Mistake("check recipe.toml", before=recipe('{ use = "int8" }', '{ use = "int8", embedings = false }')),
+    "a setting of a method": Mistake(
+        "check recipe.toml", before=recipe('{ use = "int8" }', '{ use = "int8", embedings = false }')
+    ),
     "a setting of training": Mistake("check recipe.toml", before=recipe("epochs", "epoch")),
     "a setting of the data": Mistake("check recipe.toml", before=recipe("max_tokens", "max_token")),
     "a key in an override": Mistake("check recipe.toml --set seeed=1"),
@@ -97,25 +111,64 @@ MISTAKES = {
     "an overhead": Mistake("check recipe.toml --set meter.pue=awss"),
     "a price": Mistake("check recipe.toml --set meter.price=aws-m55"),
     # models
-    "a model without owner": Mistake("check recipe.toml --set model=bert-base-uncased", code=3),  # the hub is not asked here
+    "a model without owner": Mistake(
+        "check recipe.toml --set model=bert-base-uncased", code=3
+    ),  # the hub is not asked here
     "an embedded model": Mistake("check recipe.toml --set model=minilmm"),
     "a pickle": Mistake("check recipe.toml", before=as_pickle),
     "a model without a program": Mistake("predict served text --engine native", before=without_program),
     # rows
-    "two texts": Mistake("check --data pairs.csv --set model=model", before=write("pairs.csv", table("first", "other text", "label"))),
-    "two texts and one named": Mistake("check --data pairs.csv --set model=model --set data.text=first", before=write("pairs.csv", table("first", "other text", "label"))),
-    "columns called by numbers": Mistake("check --data pairs.csv --set model=model", before=write("pairs.csv", table("2019", "2020", "label"))),
-    "pairs in two languages": Mistake("check --data both.csv --set model=model", before=write("both.csv", "premise_de,hypothesis_de,premise_en,hypothesis_en,label\n" + "".join(f"{a},{b},{a} it,{b} it,{c}\n" for a, b, c in ROWS))),
-    "two labels": Mistake("check --data both.csv --set model=model", before=write("both.csv", "text,genre,topic\n" + "".join(f"{a},{c},{'xy'[k // 2 % 2]}\n" for k, (a, _, c) in enumerate(ROWS)))),
-    "two texts and two labels": Mistake("check --data both.csv --set model=model", before=write("both.csv", "review,comment,genre,topic\n" + "".join(f"{a},{b},{c},{'xy'[k // 2 % 2]}\n" for k, (a, b, c) in enumerate(ROWS)))),
+    "two texts": Mistake(
+        "check --data pairs.csv --set model=model", before=write("pairs.csv", table("first", "other text", "label"))
+    ),
+    "two texts and one named": Mistake(
+        "check --data pairs.csv --set model=model --set data.text=first",
+        before=write("pairs.csv", table("first", "other text", "label")),
+    ),
+    "columns called by numbers": Mistake(
+        "check --data pairs.csv --set model=model", before=write("pairs.csv", table("2019", "2020", "label"))
+    ),
+    "pairs in two languages": Mistake(
+        "check --data both.csv --set model=model",
+        before=write(
+            "both.csv",
+            "premise_de,hypothesis_de,premise_en,hypothesis_en,label\n"
+            + "".join(f"{a},{b},{a} it,{b} it,{c}\n" for a, b, c in ROWS),
+        ),
+    ),
+    "two labels": Mistake(
+        "check --data both.csv --set model=model",
+        before=write(
+            "both.csv",
+            "text,genre,topic\n" + "".join(f"{a},{c},{'xy'[k // 2 % 2]}\n" for k, (a, _, c) in enumerate(ROWS)),
+        ),
+    ),
+    "two texts and two labels": Mistake(
+        "check --data both.csv --set model=model",
+        before=write(
+            "both.csv",
+            "review,comment,genre,topic\n"
+            + "".join(f"{a},{b},{c},{'xy'[k // 2 % 2]}\n" for k, (a, b, c) in enumerate(ROWS)),
+        ),
+    ),
     "a column": Mistake("check recipe.toml --set data.text=txt"),
     "a column of rows of one's own": Mistake("check --data rows.csv --set model=model --set data.text=txt"),
     "two columns of tags": Mistake("check --data tags.jsonl --set model=model", before=write("tags.jsonl", LISTS)),
     "two beginnings": Mistake("check --data race.jsonl --set model=model", before=write("race.jsonl", CHOICE)),
-    "a folder of tasks": Mistake("check --data tasks --set model=model", before=lambda folder: [write(f"tasks-{name}", "")(folder) or (folder / "tasks" / name).mkdir(parents=True) for name in ("rte", "wnli")] and None, code=3),  # they are empty
+    "a folder of tasks": Mistake(
+        "check --data tasks --set model=model",
+        before=lambda folder: (
+            [
+                write(f"tasks-{name}", "")(folder) or (folder / "tasks" / name).mkdir(parents=True)
+                for name in ("rte", "wnli")
+            ]
+            and None
+        ),
+        code=3,
+    ),  # they are empty
     # runs
     "no run at all": Mistake("ledger", before=without("run"), then={"niwaki run": "list"}, code=0),
     "a run without a report": Mistake("predict run text", before=without("run/report.json"), then=RUN),
     "a run without a plan": Mistake("report run", before=without("run/plan.json"), then=RUN),
     "a plan that is none": Mistake("show run", before=write("run/plan.json", "[]"), then=RUN),
-}  # fmt: skip
+}

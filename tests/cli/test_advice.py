@@ -41,10 +41,12 @@ LISTED = {
         "{}; remove it, and `niwaki report`": "tests/core/test_run_folder.py",
         "{}: lines that {} was made from are gone": "tests/core/test_run_folder.py",
     },
-    "core/sealed.py": {"{}: has no {}, so damage": "a notice: what is suggested is tried in tests/cli/test_verbs.py"},
+    "core/model_integrity.py": {
+        "{}: has no {}, so damage": "a notice: what is suggested is tried in tests/cli/test_verbs.py"
+    },
     "data/columns.py": {"set_option(": "provoked by 'two columns of tags' and 'rows of no kind'"},
     "data/hub.py": {"{}: is not there; to read it": "the package is installed here; the extra is looked up below"},
-    "data/labelled.py": {"set_option(": "provoked by 'two labels' and 'two texts'"},
+    "data/label_columns.py": {"set_option(": "provoked by 'two labels' and 'two texts'"},
     "data/patterns.py": {"niwaki tokenizer": "says where a pattern is from, and suggests nothing"},
     "data/reviews.py": {"data '{}'": "the package is installed here; the extra is looked up below"},
     "doctor.py": {
@@ -53,7 +55,7 @@ LISTED = {
         "pip install {}=={}": "tests/test_doctor.py",
         "niwaki needs {}; pip install": "tests/test_doctor.py",
     },
-    "engines/native/files.py": {"`niwaki export {} --to native`": "tests/engines/native/test_files.py"},
+    "engines/native/program_file.py": {"`niwaki export {} --to native`": "tests/engines/native/test_program_file.py"},
     "engines/runtimes/openvino.py": {"pip install": "the extra is looked up below"},
     "meter/carbon.py": {"did_you_mean(": "provoked by 'a place'"},
     "meter/ledger.py": {"outcome '{}'": "an argument of Python calls, not of the command line"},
@@ -61,7 +63,7 @@ LISTED = {
     "meter/readers/nvml.py": {"nvidia-ml-py is not installed": "the extra is looked up below"},
     "models/sources.py": {", did you mean": "provoked by 'an embedded model'"},
     "report/facts.py": {"niwaki ": "commands of the report page, run by tests/report"},
-    "showing.py": {"{}: is not a plan": "tests/cli/test_bad_input.py"},
+    "describe.py": {"{}: is not a plan": "tests/cli/test_bad_input.py"},
     "run/overrides.py": {
         "--set {}: must be key.path=value": "says what an override must be, and suggests none",
         "--set {}: '{}' lies below a plain value": "says what an override must be, and suggests none",
@@ -72,7 +74,7 @@ LISTED = {
     },
     "run/runner.py": {"a run is one process": "needs a launcher; tests/run/test_runner.py"},
     "tasks/multi30k.py": {"did_you_mean(": "tests/tasks/test_translation.py"},
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -145,7 +147,13 @@ def literals(path: Path) -> list[str]:
     """Texts in a source file that hold advice, with {} for what is put in; calls that make advice outside of a text, by name."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    helps = {id(one.value) for node in ast.walk(tree) if isinstance(node, ast.Call) for one in node.keywords if one.arg in ("help", "description")}  # fmt: skip
+    helps = {
+        id(one.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for one in node.keywords
+        if one.arg in ("help", "description")
+    }
     inside: set[int] = set()
     found = []
     for node in ast.walk(tree):
@@ -155,7 +163,9 @@ def literals(path: Path) -> list[str]:
         if id(node) in docs | helps | inside:
             continue
         if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
-            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in getattr(node, "values", [node]))  # fmt: skip
+            text = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "{}" for part in getattr(node, "values", [node])
+            )
             if MARKS.search(text) or any(name_of(part) in ADVISERS for part in ast.walk(node)):
                 found.append(text)
         elif name_of(node) in ADVISERS:
@@ -206,10 +216,16 @@ def test_every_extra_that_is_suggested_exists():
         ("niwaki: stages.0.train.epoch: unknown key, did you mean 'epochs'?", [Advice("word", "epochs", "epoch")]),
         ("niwaki: --set stages.a.lr=1: there is no 'a', did you mean 'b'?", [Advice("word", "b", "a")]),
         ("niwaki: --set seed: must be key.path=value", []),
-        ("x: e.g. --set data.text=a, or --set data.text=a --set 'data.second=b c'", [Advice("option", "--set data.text=a"), Advice("option", "--set data.text=a --set 'data.second=b c'")]),
-        ("x: has no report.json; `niwaki run` finishes it, `niwaki report` writes it", [Advice("command", "niwaki run"), Advice("command", "niwaki report")]),
+        (
+            "x: e.g. --set data.text=a, or --set data.text=a --set 'data.second=b c'",
+            [Advice("option", "--set data.text=a"), Advice("option", "--set data.text=a --set 'data.second=b c'")],
+        ),
+        (
+            "x: has no report.json; `niwaki run` finishes it, `niwaki report` writes it",
+            [Advice("command", "niwaki run"), Advice("command", "niwaki report")],
+        ),
         ("x: is the folder of a run; its recipe is run/recipe.toml", []),
     ],
-)  # fmt: skip
+)
 def test_advice_is_read_out_of_messages(line, expected):
     assert advice_in(line) == expected

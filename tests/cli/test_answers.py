@@ -88,10 +88,17 @@ def test_predictions_that_do_not_fit(refused, rows_csv, gold, tmp_path):
 @pytest.mark.parametrize(
     ("task", "value"),
     [
-        ("regression", "dear"), ("regression", None), ("regression", "nan"), ("choice", "second"), ("choice", None),
-        ("tagging", ["O"] * 99), ("tagging", 3), ("multilabel", ["no such"]), ("multilabel", 3),
+        ("regression", "dear"),
+        ("regression", None),
+        ("regression", "nan"),
+        ("choice", "second"),
+        ("choice", None),
+        ("tagging", ["O"] * 99),
+        ("tagging", 3),
+        ("multilabel", ["no such"]),
+        ("multilabel", 3),
     ],
-)  # fmt: skip
+)
 def test_predictions_that_are_no_answers(refused, tmp_path, task, value):
     rows = made.write(task, tmp_path, count=60)
     path = write(tmp_path / "said.jsonl", [value] * 9)
@@ -121,7 +128,16 @@ GIVEN = {  # the same, as Python users give it
     "span": [("the good", "it was a very good film and a dull plot")],
     "senses": [["the", "film", "was", "very", "good", "."], ["a", "dull", "plot", ",", "a", "cold", "film"]],
 }
-SAID = {"label": "label", "labels": "labels", "number": "value", "choice": "choice", "tags": "tags", "span": "answer", "roles": "frames", "senses": "senses"}  # fmt: skip
+SAID = {
+    "label": "label",
+    "labels": "labels",
+    "number": "value",
+    "choice": "choice",
+    "tags": "tags",
+    "span": "answer",
+    "roles": "frames",
+    "senses": "senses",
+}
 
 
 @pytest.fixture(scope="module", params=LINES)

@@ -74,7 +74,7 @@ def damaged_model(bert_folder: Path, folder: Path) -> Path:
         (["ledger", "--csv", "--json"], "not both"),
         (["bench", "x", "--stream", "shrt"], "--stream shrt: is not one, did you mean 'short'?"),
         (["tokenizer"], "files"),
-        (["tokenizer", "x.txt", "--pieces", "many"], "pieces"),
+        (["tokenizer", "x.txt", "--vocabulary-size", "many"], "pieces"),
     ],
 )
 def test_usage(refused, arguments, words):
@@ -98,7 +98,7 @@ def test_usage(refused, arguments, words):
         (["predict", "nowhere", "a text"], "nowhere: is not a folder"),
         (["ledger", "nowhere"], "nowhere: is not there"),
         (["tokenizer", "nowhere.txt"], "nowhere.txt: is not there"),
-        (["tokenizer", __file__, "--pieces", "3"], "pieces: must be a whole number"),
+        (["tokenizer", __file__, "--vocabulary-size", "3"], "pieces: must be a whole number"),
         (["tokenizer", __file__, "--column", "en"], "has no column 'en'"),
         (["check", "--set", f"model={'x' * 3000}"], "File name too long"),
         (["predict", "x" * 3000, "a text"], "File name too long"),
@@ -277,7 +277,9 @@ def test_rows_that_cannot_be_used(refused, tmp_path, bert_folder, content, words
 def test_files_of_rows_that_are_not_there_or_of_another_kind(refused, tmp_path):
     assert "is not there" in refused("check", "--data", tmp_path / "none.csv")
     (tmp_path / "rows.xlsx").write_text("x")
-    assert "is a spreadsheet, which is not read; export the sheet as CSV" in refused("check", "--data", tmp_path / "rows.xlsx")  # fmt: skip
+    assert "is a spreadsheet, which is not read; export the sheet as CSV" in refused(
+        "check", "--data", tmp_path / "rows.xlsx"
+    )
     (tmp_path / "rows.doc").write_text("x")
     assert "give .csv, .tsv, .jsonl, .parquet" in refused("check", "--data", tmp_path / "rows.doc")
     (tmp_path / "folder").mkdir()
@@ -301,7 +303,9 @@ def test_a_label_that_is_not_in_the_training_rows(refused_run, write_recipe, tmp
     (rows / "train.csv").unlink()
     (rows / "test.csv").unlink()
     for part, names in (("train", ["a"]), ("test", ["a", "b"])):
-        (rows / f"{part}.jsonl").write_text("".join(f'{{"text": "film {k}", "labels": {json.dumps(names)}}}\n' for k in range(40)))  # fmt: skip
+        (rows / f"{part}.jsonl").write_text(
+            "".join(f'{{"text": "film {k}", "labels": {json.dumps(names)}}}\n' for k in range(40))
+        )
     assert "label 'b' is in the test rows" in refused_run(write_recipe(rows=rows), "--set", "task=multilabel")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from niwaki import scaffold
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 MADE = [
@@ -128,7 +128,7 @@ def test_an_existing_file_is_never_written_over(refused, tmp_path):
 
 def test_without_a_checkout_it_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr(scaffold, "PACKAGE", tmp_path / "site-packages" / "niwaki")
-    with pytest.raises(Refused, match="clone it, or give --into"):
+    with pytest.raises(InputError, match="clone it, or give --into"):
         scaffold.new("task", "x")
 
 

@@ -130,7 +130,7 @@ def test_what_is_written_stands_beside_what_was_read(niwaki, tmp_path):
     found = [json.loads(niwaki("predict", folder, "--json", *given).out)[0] for given in (words, lines)]
     assert niwaki("predict", folder, *lines, "--out", tmp_path / "out.jsonl").code == 0
     for record in (*found, json.loads((tmp_path / "out.jsonl").read_text())):
-        assert list(record) == ["text", "written", "probability"] and record["text"] == "a good film"
+        assert list(record) == ["text", "generated", "probability"] and record["text"] == "a good film"
 
 
 @pytest.fixture
@@ -174,7 +174,9 @@ def test_a_signal_ends_the_waiting_for_stdin(waiting, number):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_leaves_what_was_read_in_the_part_and_the_command_goes_on(niwaki, served, waiting, tmp_path, monkeypatch, number):  # fmt: skip
+def test_a_signal_leaves_what_was_read_in_the_part_and_the_command_goes_on(
+    niwaki, served, waiting, tmp_path, monkeypatch, number
+):
     out = tmp_path / "out.jsonl"
     child = waiting("--out", out)
     child.send_signal(number)
@@ -210,6 +212,8 @@ def test_a_slow_pattern_ends_the_program_in_one_line(served, tmp_path, pattern, 
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
     path.write_text(json.dumps({**json.loads(path.read_text()), "pre_tokenizer": split}))
     code = "from niwaki.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "predict", str(model), text], capture_output=True, text=True, timeout=60)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code, "predict", str(model), text], capture_output=True, text=True, timeout=60
+    )
     lines = [line for line in done.stderr.splitlines() if "has no MANIFEST" not in line]
     assert done.returncode == 3 and len(lines) == 1 and words in lines[0], done.stderr

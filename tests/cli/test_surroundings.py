@@ -9,7 +9,7 @@ import pytest
 
 from niwaki import api
 from niwaki.cli import _app
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 VERBS = ["bench", "cascade", "check", "eval", "export", "predict", "run", "tokenizer"]
 PROGRAM = [sys.executable, "-c", "from niwaki.cli import main; main()"]
@@ -39,13 +39,28 @@ def test_names_that_are_not_utf_8(verb, refused):
 @pytest.mark.parametrize("megabytes", [150, 250, 400])
 def test_a_small_address_space_is_told_before_a_library_breaks(verb, megabytes, tmp_path):
     limit = megabytes << 20
-    done = subprocess.run([*PROGRAM, verb, str(tmp_path)], capture_output=True, text=True, timeout=60, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))  # fmt: skip
+    done = subprocess.run(
+        [*PROGRAM, verb, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
     assert done.returncode == 3 and done.stderr.count("\n") == 1
     assert f"the limit on address space (`ulimit -v`) is {megabytes} MB of memory" in done.stderr
 
 
-@pytest.mark.parametrize("wrapped", [None, Refused("config.json: is damaged"), ImportError("Module onnx is not installed!")])  # fmt: skip
-@pytest.mark.parametrize("error", [MemoryError(), ImportError("x.so: failed to map segment from shared object"), OSError(12, "Cannot allocate memory")])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrapped", [None, InputError("config.json: is damaged"), ImportError("Module onnx is not installed!")]
+)
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        ImportError("x.so: failed to map segment from shared object"),
+        OSError(12, "Cannot allocate memory"),
+    ],
+)
 def test_little_memory_is_named_whatever_is_blamed_for_it(niwaki, tmp_path, monkeypatch, wrapped, error):
     def fail(*given, **more):
         try:

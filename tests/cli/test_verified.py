@@ -37,7 +37,11 @@ def edited_plan(run: Path) -> Path:
 
 def edited_report(run: Path) -> Path:
     deployed = json.loads((run / "report.json").read_text())["verdict"]["deploy"]
-    return edit(run / "report.json", f'"deploy": "{deployed}"', '"deploy": "teacher"' if deployed != "teacher" else '"deploy": "int8"')  # fmt: skip
+    return edit(
+        run / "report.json",
+        f'"deploy": "{deployed}"',
+        '"deploy": "teacher"' if deployed != "teacher" else '"deploy": "int8"',
+    )
 
 
 def swapped_stages(run: Path) -> Path:
@@ -66,13 +70,29 @@ def empty_manifest(run: Path) -> Path:
     return stage(run, "teacher") / "MANIFEST"
 
 
-DAMAGE = [edited_score, edited_speed, edited_plan, edited_report, swapped_stages, copied_stage, missing_manifest, empty_manifest]  # fmt: skip
+DAMAGE = [
+    edited_score,
+    edited_speed,
+    edited_plan,
+    edited_report,
+    swapped_stages,
+    copied_stage,
+    missing_manifest,
+    empty_manifest,
+]
 VERBS = ["report", "predict", "eval", "show", "bench", "export", "cascade", "show sensitivity"]
 
 
 def arguments(verb: str, run: Path, rows: Path) -> list[str]:
-    more = {"predict": ["a good film"], "eval": ["--data", str(rows)], "export": ["--to", "onnx", "--out", str(run.parent / "out")]}  # fmt: skip
-    more |= {"cascade": ["--data", str(rows), "--out", str(run.parent / "out")], "show sensitivity": ["--data", str(rows)]}  # fmt: skip
+    more = {
+        "predict": ["a good film"],
+        "eval": ["--data", str(rows)],
+        "export": ["--to", "onnx", "--out", str(run.parent / "out")],
+    }
+    more |= {
+        "cascade": ["--data", str(rows), "--out", str(run.parent / "out")],
+        "show sensitivity": ["--data", str(rows)],
+    }
     return [*verb.split(), str(run), *more.get(verb, [])]
 
 

@@ -12,13 +12,23 @@ from pyarrow import parquet
 import tiny
 
 Row = dict[str, Any]
-TASKS = ("classification", "regression", "multilabel", "tagging", "answering", "choice", "senses", "roles", "writing")
+TASKS = (
+    "classification",
+    "regression",
+    "multilabel",
+    "tagging",
+    "question_answering",
+    "choice",
+    "senses",
+    "roles",
+    "generation",
+)
 SHORT: dict[str, dict[str, Any]] = {
-    "answering": {"max_tokens": 32, "stride": 8},
+    "question_answering": {"max_tokens": 32, "stride": 8},
     "senses": {"glosses": "words", "dimensions": 6},
-    "writing": {"split": "words", "longest": 6, "beam": 2, "smoothing": 0.0},
+    "generation": {"split": "words", "max_new_tokens": 6, "beam": 2, "label_smoothing": 0.0},
 }  # settings that make long texts of rather short ones, ask for no pretrained encoder, and write little
-WRITER = {"use": "writer", "layers": 2}  # what makes of the tiny encoder a network that writes
+WRITER = {"use": "add_decoder", "layers": 2}  # what makes of the tiny encoder a network that writes
 LEMMAS = ["film", "plot"]
 WORDS = {"good": tiny.GOOD, "bad": tiny.BAD}
 
@@ -76,10 +86,13 @@ def roles(draw: random.Random, words: list[str]) -> Row:
     ]
     found = [one for one in found if one[3] <= len(words)]
     return {
-        "tokens": words, "predicates": predicates,
+        "tokens": words,
+        "predicates": predicates,
         "rolesets": [f"{words[at]}.{'01' if words[at] in tiny.GOOD else '02'}" for at in predicates],
-        "args": [{"predicate": place, "start": start, "end": end, "label": label} for place, label, start, end in found],
-    }  # fmt: skip
+        "args": [
+            {"predicate": place, "start": start, "end": end, "label": label} for place, label, start, end in found
+        ],
+    }
 
 
 def writing(draw: random.Random, words: list[str]) -> Row:
@@ -89,16 +102,23 @@ def writing(draw: random.Random, words: list[str]) -> Row:
 
 
 KINDS: dict[str, Callable[[random.Random, list[str]], Row]] = {
-    "classification": classification, "regression": regression, "multilabel": multilabel,
-    "tagging": tagging, "answering": answering, "choice": choice, "senses": senses, "roles": roles, "writing": writing,
-}  # fmt: skip
+    "classification": classification,
+    "regression": regression,
+    "multilabel": multilabel,
+    "tagging": tagging,
+    "question_answering": answering,
+    "choice": choice,
+    "senses": senses,
+    "roles": roles,
+    "generation": writing,
+}
 
 
 def rows(task: str, count: int = 90, seed: int = 0) -> list[Row]:
     draw = random.Random(f"{task}/{seed}")
     made: dict[str, Row] = {}
     while len(made) < count:
-        words = draw.choices(tiny.PLAIN, k=draw.randint(2, 34 if task == "answering" else 9))
+        words = draw.choices(tiny.PLAIN, k=draw.randint(2, 34 if task == "question_answering" else 9))
         words += draw.choices(tiny.GOOD, k=draw.randint(0, 2)) + draw.choices(tiny.BAD, k=draw.randint(0, 2))
         words += draw.choices(LEMMAS, k=2) if task == "senses" else []
         draw.shuffle(words)
@@ -120,10 +140,20 @@ def inventory(folder: Path) -> Path:
     senses = [(lemma, number) for lemma in LEMMAS for number in (1, 2)] + [("actor", 1)]
     glosses = {1: "a good and superb one", 2: "a bad one, dull and weak"}
     rows = [
-        {"sense_key": f"{lemma}%1:0{n}:00::", "lemma": lemma, "pos": "noun", "synset": f"{lemma}{n}-n", "sense_number": n, "tag_count": 3 - n}
+        {
+            "sense_key": f"{lemma}%1:0{n}:00::",
+            "lemma": lemma,
+            "pos": "noun",
+            "synset": f"{lemma}{n}-n",
+            "sense_number": n,
+            "tag_count": 3 - n,
+        }
         for lemma, n in senses
-    ]  # fmt: skip
-    synsets = [{"synset": f"{lemma}{n}-n", "lexfile": n, "lemmas": [lemma], "gloss": f"{lemma}: {glosses[n]}", "hypernyms": []} for lemma, n in senses]  # fmt: skip
+    ]
+    synsets = [
+        {"synset": f"{lemma}{n}-n", "lexfile": n, "lemmas": [lemma], "gloss": f"{lemma}: {glosses[n]}", "hypernyms": []}
+        for lemma, n in senses
+    ]
     parquet.write_table(pa.Table.from_pylist(rows), folder / "senses.parquet")
     parquet.write_table(pa.Table.from_pylist(synsets), folder / "synsets.parquet")
     return folder

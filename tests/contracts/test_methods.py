@@ -14,7 +14,7 @@ import torch
 
 import tiny
 from niwaki.core import errors
-from niwaki.core.files import fault_in, read_json
+from niwaki.core.files import fault_in_folder, read_json
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.methods import METHODS
@@ -31,13 +31,13 @@ from . import made as made_rows
 
 EXAMPLES = {
     "student": {"layers": 2, "hidden": 16},
-    "averaging": {"width": 8, "neurons": 8},
-    "bilstm": {"width": 8, "neurons": 8, "units": 8},
-    "cnn": {"width": 8, "neurons": 8, "filters": 4},
+    "averaging": {"width": 8, "ffn_size": 8},
+    "bilstm": {"width": 8, "ffn_size": 8, "units": 8},
+    "cnn": {"width": 8, "ffn_size": 8, "filters": 4},
 }  # settings that show what a method does, where its defaults do nothing
 NAMES = METHODS.names()
-MADE = [name for name in NAMES if name != "writer"]  # with it the teacher of those that follow is made
-WRITES = ("decoded", "decoder", "written")  # methods for networks that write
+MADE = [name for name in NAMES if name != "add_decoder"]  # with it the teacher of those that follow is made
+WRITES = ("decoder_kd", "decoder", "sequence_kd")  # methods for networks that write
 CUTS = ("blocks", "ffn", "heads", "joint", "l0", "layers", "student")  # methods that leave other layers than they find
 TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 
@@ -61,10 +61,10 @@ def plan_for(name: str, settings: dict, bert_folder, rows_csv):
     task, data, first = "classification", {"path": str(rows_csv)}, []
     if name in WRITES:
         rows = rows_csv.with_name("writing.jsonl")
-        task, first = "writing", [made_rows.WRITER]
+        task, first = "generation", [made_rows.WRITER]
         data = {
-            "path": str(rows if rows.exists() else made_rows.write("writing", rows.parent)),
-            **made_rows.SHORT["writing"],
+            "path": str(rows if rows.exists() else made_rows.write("generation", rows.parent)),
+            **made_rows.SHORT["generation"],
         }
     stages = [{"name": "teacher", "methods": first, "train": TRAIN}, stage]
     return make_plan(
@@ -110,8 +110,8 @@ def test_defaults_construct_and_every_setting_has_its_remark(name):
     assert method.helpers is None
     for field, about in kind(name).model_fields.items():
         assert about.description, f"{field} has no remark"
-    assert set(kind(name).saves) <= {"file", "memory", "flops", "time"}
-    with pytest.raises(errors.Refused, match="unknown key"):
+    assert set(kind(name).reduces) <= {"file", "memory", "flops", "time"}
+    with pytest.raises(errors.InputError, match="unknown key"):
         from niwaki.core.settings import check
 
         check(kind(name), {"no_such_setting": 1})
@@ -128,7 +128,7 @@ def test_the_docstring_says_idea_paper_and_cost(name):
 @pytest.mark.parametrize("name", MADE)
 def test_a_real_stage_is_made_whole(made, name):
     _, stage = made(name)
-    assert fault_in(stage) is None
+    assert fault_in_folder(stage) is None
     result = read_json(stage / "result.json")
     assert 0 <= result["score"]["low"] <= result["score"]["value"] <= result["score"]["high"] <= 1
     assert (result["training"] is None) == (not (stage / "train.jsonl").exists())
@@ -139,8 +139,8 @@ def test_a_real_stage_is_made_whole(made, name):
 def uneven_folder(tmp_path_factory):
     """As `l0` or `blocks` leave a model: no two layers have as many heads, or neurons."""
     model, folder = tiny.model("bert"), tmp_path_factory.mktemp("uneven")
-    model.operate(Heads(keep=[[2], [0, 1, 2, 3], [0, 3]]))
-    model.operate(Ffn(keep=[[0, 5, 9], list(range(64)), list(range(40))]))
+    model.apply_edit(Heads(keep=[[2], [0, 1, 2, 3], [0, 3]]))
+    model.apply_edit(Ffn(keep=[[0, 5, 9], list(range(64)), list(range(40))]))
     model.save(folder)
     return folder
 
@@ -150,12 +150,12 @@ def test_layers_may_differ(uneven_folder, home, rows_csv, name):
     """What is made answers again as it did; or it is refused before any work."""
     try:
         plan = plan_for(name, EXAMPLES.get(name, {}), uneven_folder, rows_csv)
-    except errors.Refused as error:
+    except errors.InputError as error:
         assert "layer" in str(error)
         return
     _, stage = run(plan, home)
     assert read_json(stage / "result.json")["parity"] < 0.5
-    sizes = [(layer.heads, layer.neurons) for layer in load_folder(stage / "model").anatomy.layers]
+    sizes = [(layer.heads, layer.ffn_size) for layer in load_folder(stage / "model").anatomy.layers]
     assert all(heads <= 4 and neurons <= 64 for heads, neurons in sizes)
     if name not in CUTS and sizes:
         assert sizes == [(1, 3), (4, 64), (2, 40)]
@@ -172,7 +172,7 @@ def test_the_same_seed_gives_the_same_weights_also_when_interrupted(made, tmp_pa
         asked = itertools.count()
         with pytest.raises(Interrupted):
             run(plan, tmp_path, lambda: next(asked) == 3)  # before stages and after steps
-        assert list(tmp_path.glob("stages/.work-made-*/state-*"))
+        assert list(tmp_path.glob("stages/.work-made-*/checkpoint-*"))
     _, again = run(plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv), tmp_path)
     assert again.name == stage.name
     graphs = [path.name for path in (stage / "model").glob("*.onnx")]
@@ -194,11 +194,11 @@ def test_what_is_saved_loads_to_equal_outputs_and_carries_no_helpers(made, tmp_p
 @pytest.mark.parametrize("name", MADE)
 def test_what_claims_to_be_smaller_is_smaller(made, name):
     before, after = (read_json(folder / "result.json") for folder in made(name))
-    if "file" in kind(name).saves:
+    if "file" in kind(name).reduces:
         assert after["bytes"] < before["bytes"]
     else:
         assert after["parameters"] == before["parameters"]
-    if "flops" in kind(name).saves:
+    if "flops" in kind(name).reduces:
         assert after["flops"] < before["flops"]
     else:
         assert after["flops"] >= before["flops"]  # a table made narrow is widened by a product
@@ -209,7 +209,7 @@ def test_a_method_that_needs_a_teacher_or_training_says_so_before_any_work(name)
     faults = []
     try:
         parse({"stages": [{"name": "a", "methods": [{"use": name}]}]})
-    except errors.Refused as error:
+    except errors.InputError as error:
         faults = error.faults
     assert any("needs a teacher" in fault for fault in faults) == kind(name).needs_teacher
     assert any("acts while training" in fault for fault in faults) == kind(name).needs_training

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate import quality
@@ -23,14 +23,14 @@ FAMILIES = {
     "cut": [{"use": "heads", "keep": 0.5}, {"use": "ffn", "keep": 0.5, "multiple": 8}],
     "sparse": [{"use": "magnitude", "sparsity": 0.7}],
     "int8": [{"use": "int8"}],
-    "lowbit": [{"use": "lowbit", "bits": 4, "group": 16}],
+    "rtn": [{"use": "rtn", "bits": 4, "group": 16}],
     "share": [{"use": "share"}],
     "factorize": [{"use": "svd", "keep": 0.5}],
 }
 TRAINED = {"distil"}
 LARGER = {("sparse", "factorize")}  # half of all numbers in two full factors are more than three tenths and their bits
 PAIRS = list(itertools.product(FAMILIES, FAMILIES))
-TRAINS_WEIGHTS = ("movement", "lottery", "ternary", "binary", "aware")
+TRAINS_WEIGHTS = ("movement", "lottery", "ternary", "binary", "qat")
 
 
 def stage(name: str, family: str) -> dict:
@@ -62,11 +62,11 @@ def made(tmp_path_factory, bert_folder, rows_csv):
         return {pair: run(plan_of(stages, bert_folder, rows_csv), home) for pair, stages in plans.items()}
 
 
-@pytest.mark.parametrize("packing", ["int8", "lowbit"])
+@pytest.mark.parametrize("packing", ["int8", "rtn"])
 @pytest.mark.parametrize("name", TRAINS_WEIGHTS)
 def test_training_of_packed_weights_is_refused_before_any_work(packing, name, bert_folder, rows_csv):
     after = {"name": "second", "methods": [{"use": name}], "train": TRAIN}
-    with pytest.raises(Refused, match=f"stage 'second': {name}: .*pack") as caught:
+    with pytest.raises(InputError, match=f"stage 'second': {name}: .*pack") as caught:
         plan_of([stage("first", packing), after], bert_folder, rows_csv)
     assert len(caught.value.faults) == 1
 
@@ -110,7 +110,9 @@ def reloaded(made, tmp_path_factory):
     texts = folder / "texts.txt"
     texts.write_text("\n".join(text for text, _ in tiny.sentences(8)))
     models = [str(folders[-1] / "model") for folders in made.values()]
-    done = subprocess.run([sys.executable, "-c", LOADER, str(texts), str(folder), *models], capture_output=True, text=True, timeout=600)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", LOADER, str(texts), str(folder), *models], capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return folder
 

@@ -19,8 +19,10 @@ THINGS = ["film", "plot", "actor", "scene", "story", "sound", "light", "end", "s
 def sentence(first: int, second: int) -> dict:
     """`film was plot is scene`: each of the two predicates has the things beside it, so every thing between has two roles."""
     words = [THINGS[first], "was", THINGS[second], "is", THINGS[(first + second) % 10]]
-    args = [{"predicate": place, "start": start, "end": start + 1, "label": label}
-            for place, label, start in ((0, "ARG0", 0), (0, "ARG1", 2), (1, "ARG0", 2), (1, "ARG1", 4))]  # fmt: skip
+    args = [
+        {"predicate": place, "start": start, "end": start + 1, "label": label}
+        for place, label, start in ((0, "ARG0", 0), (0, "ARG1", 2), (1, "ARG0", 2), (1, "ARG1", 4))
+    ]
     return {"tokens": words, "predicates": [1, 3], "rolesets": ["be.01", "be.02"], "args": args}
 
 

@@ -9,7 +9,7 @@ import torch
 
 import tiny
 from niwaki import api
-from niwaki.core.files import fault_in, read_json
+from niwaki.core.files import fault_in_folder, read_json
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.models.forward import forward
@@ -25,23 +25,51 @@ from . import made
 TRAIN = {"epochs": 1, "batch": 16, "lr": 2e-3, "precision": "fp32", "dropout": 0.0}
 STAGES = [
     {"name": "teacher", "train": {**TRAIN, "epochs": 8, "lr": 4e-3}},
-    {"name": "student", "teacher": "teacher", "methods": [{"use": "student", "layers": 2}, {"use": "logits"}], "train": TRAIN},
-    {"name": "follower", "start": "teacher", "teacher": "teacher", "methods": [{"use": "student", "layers": 1}, {"use": "tinybert"}], "train": TRAIN},
-    {"name": "recurrent", "start": "teacher", "teacher": "teacher", "train": TRAIN, "methods": [
-        {"use": "bilstm", "width": 16, "units": 8, "neurons": 16}, {"use": "logits"}]},
-    {"name": "pruned", "start": "student", "teacher": "teacher", "train": TRAIN, "methods": [
-        {"use": "vocabulary"}, {"use": "heads", "keep": 0.5}, {"use": "ffn", "keep": 0.5, "multiple": 8}, {"use": "logits"}]},
+    {
+        "name": "student",
+        "teacher": "teacher",
+        "methods": [{"use": "student", "layers": 2}, {"use": "logits"}],
+        "train": TRAIN,
+    },
+    {
+        "name": "follower",
+        "start": "teacher",
+        "teacher": "teacher",
+        "methods": [{"use": "student", "layers": 1}, {"use": "tinybert"}],
+        "train": TRAIN,
+    },
+    {
+        "name": "recurrent",
+        "start": "teacher",
+        "teacher": "teacher",
+        "train": TRAIN,
+        "methods": [{"use": "bilstm", "width": 16, "units": 8, "ffn_size": 16}, {"use": "logits"}],
+    },
+    {
+        "name": "pruned",
+        "start": "student",
+        "teacher": "teacher",
+        "train": TRAIN,
+        "methods": [
+            {"use": "vocabulary"},
+            {"use": "heads", "keep": 0.5},
+            {"use": "ffn", "keep": 0.5, "multiple": 8},
+            {"use": "logits"},
+        ],
+    },
     {"name": "int8", "methods": [{"use": "int8"}]},
-]  # fmt: skip
+]
 NAMES = [stage["name"] for stage in STAGES]
-WRITTEN = {
+CONDITIONAL_GENERATION = {
     "teacher": {"methods": [made.WRITER]},
-    "recurrent": {"methods": [{"use": "decoder", "count": 1}, {"use": "written"}]},
+    "recurrent": {"methods": [{"use": "decoder", "count": 1}, {"use": "sequence_kd"}]},
 }  # what is otherwise where texts are written
 
 
 def stages_for(task: str) -> list[dict]:
-    return [{**stage, **(WRITTEN.get(stage["name"], {}) if task == "writing" else {})} for stage in STAGES]
+    return [
+        {**stage, **(CONDITIONAL_GENERATION.get(stage["name"], {}) if task == "generation" else {})} for stage in STAGES
+    ]
 
 
 @pytest.fixture(scope="module", params=made.TASKS)
@@ -77,7 +105,7 @@ def _quick(monkeypatch):
 
 
 def test_every_kind_of_task_is_made():
-    kinds = {TASKS.load(name, Task).form for name in TASKS.names()}
+    kinds = {TASKS.load(name, Task).column_layout for name in TASKS.names()}
     assert kinds == set(made.TASKS)
 
 
@@ -90,7 +118,7 @@ def test_every_stage_is_whole_scored_and_equal_in_its_engine(chain):
     results = [read_json(stage_folder(plan, folder, name) / "result.json") for name in NAMES]
     rows = plan.task.splits()["test"].num_rows
     for name, result in zip(NAMES, results, strict=True):
-        assert fault_in(stage_folder(plan, folder, name)) is None
+        assert fault_in_folder(stage_folder(plan, folder, name)) is None
         assert result["engine"] == "onnx" and result["score"]["rows"] == rows > 10
         assert result["score"]["low"] <= result["score"]["value"] <= result["score"]["high"], name
         assert result["parity"] < (0.5 if name == "int8" else 1e-3)
@@ -119,16 +147,16 @@ def test_what_is_saved_loads_to_equal_outputs_and_knows_its_answers(chain, tmp_p
     assert model.labels == again.labels == plan.task.labels
     assert model.anatomy.head == plan.task.head.architecture
     kept = again.network.config.niwaki_answer
-    assert kept["kind"] == plan.task.answer and kept.keys() == plan.task.kind.to_json().keys()
+    assert kept["kind"] == plan.task.answer and kept.keys() == plan.task.answer_type.to_json().keys()
 
 
 @pytest.mark.parametrize("name", ["teacher", "int8"])
 def test_a_saved_model_and_a_file_of_what_it_says_score_alike(chain, tmp_path, name):
     plan, folder, rows = chain
     model = stage_folder(plan, folder, name) / "model"
-    overrides = [f"data.{key}={value}" for key, value in made.SHORT.get(plan.task.form, {}).items()]
+    overrides = [f"data.{key}={value}" for key, value in made.SHORT.get(plan.task.column_layout, {}).items()]
     found = api.evaluate(model, data=rows, overrides=overrides)
-    assert found["task"] == plan.task.form  # known by its columns
+    assert found["task"] == plan.task.column_layout  # known by its columns
     told = read_json(model.parent / "result.json")["score"]
     assert {key: score["value"] for key, score in found["all"].items()} == pytest.approx(
         {key: score["value"] for key, score in told["all"].items()}

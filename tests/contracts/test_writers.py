@@ -16,28 +16,38 @@ from torch.nn import functional
 
 import tiny
 from niwaki.answers.text import TARGET, Text
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.export import write_graph
 from niwaki.engines.predictor import Predictor
 from niwaki.methods import METHODS
 from niwaki.methods._method import Context, Method
+from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.forward import forward
 from niwaki.models.model import WEIGHTS
-from niwaki.models.soft import soft_cross_entropy
-from niwaki.models.tokenizer_making import make
+from niwaki.tokenization.training import make
 from writers import writer
 
 REFUSED = {
-    "writer": "writes already", "averaging": "has no decoder", "bilstm": "has no decoder", "cnn": "has no decoder",
+    "add_decoder": "writes already",
+    "averaging": "has no decoder",
+    "bilstm": "has no decoder",
+    "cnn": "has no decoder",
     "exits": "this model writes",
-}  # fmt: skip
-EXAMPLES = {"blocks": {"keep": 0.9, "batches": 1}, "gptq": {"batches": 1}, "student": {"layers": 2, "hidden": 16}, "lottery": {"rewind": "none"}, "embeddings": {"width": 6}, "ffn": {"multiple": 8}}  # fmt: skip
+}
+EXAMPLES = {
+    "blocks": {"keep": 0.9, "batches": 1},
+    "gptq": {"batches": 1},
+    "student": {"layers": 2, "hidden": 16},
+    "lottery": {"rewind": "none"},
+    "embeddings": {"width": 6},
+    "ffn": {"multiple": 8},
+}
 FAMILIES = {
     "distil": [("student", {"layers": 1}), ("logits", {})],
     "cut": [("heads", {"keep": 0.5}), ("ffn", {"keep": 0.5, "multiple": 8}), ("decoder", {})],
     "sparse": [("magnitude", {"sparsity": 0.7})],
     "int8": [("int8", {})],
-    "lowbit": [("lowbit", {"bits": 4, "group": 16})],
+    "rtn": [("rtn", {"bits": 4, "group": 16})],
     "share": [("share", {"choose": "first"})],
     "factorize": [("svd", {"keep": 0.5, "weighting": "none"}), ("embeddings", {"width": 6})],
 }
@@ -47,12 +57,12 @@ TABLES = (
     "embeddings",
     "student",
     "vocabulary",
-    "width",
-    "aware",
+    "hidden_size",
+    "qat",
     "binary",
     "gptq",
     "int8",
-    "lowbit",
+    "rtn",
     "static",
     "ternary",
 )
@@ -67,8 +77,8 @@ def kind(name):
 
 
 def fresh(of="bert", layers=3):
-    model = writer(of, layers=layers, niwaki_answer=Text(beam=2, longest=6).to_json())
-    model.beside = {TARGET: PIECES}
+    model = writer(of, layers=layers, niwaki_answer=Text(beam=2, max_new_tokens=6).to_json())
+    model.sibling_files = {TARGET: PIECES}
     return model
 
 
@@ -101,8 +111,8 @@ def done(model, methods, given, rehearsed=True):
     """What a stage does with them: rehearsed, prepared, a step of training where they act in it, finished."""
     shape = model.clone() if rehearsed else model
     for method in methods if rehearsed else ():
-        method.fits(shape, given.teacher_model, lambda stage: given.teacher_model)
-        shape = method.rehearse(shape, "prepare")
+        method.check_teacher(shape, given.teacher_model, lambda stage: given.teacher_model)
+        shape = method.dry_run(shape, "prepare")
     for method in methods:
         model = method.prepare(model, given)
     if any(method.needs_training for method in methods):
@@ -119,10 +129,10 @@ def train(model, methods, given):
     optimizer = torch.optim.SGD([*model.network.parameters(), *helpers], lr=1e-3)
     for progress in (0.5, 1.0):
         batch = batches(model)[0]
-        outputs = forward(model.anatomy, batch, frozenset().union(*(method.needs for method in methods)))
+        outputs = forward(model.anatomy, batch, frozenset().union(*(method.student_activations for method in methods)))
         total = loss(model, batch)
         for method in methods:
-            method.asks(model, given.teacher_model)
+            method.teacher_activations(model, given.teacher_model)
             total = method.loss(model, batch, outputs, total, given)
         optimizer.zero_grad()
         total.backward()
@@ -148,13 +158,13 @@ def made(tmp_path_factory):
         for name in names:
             try:
                 models[of, name] = done(fresh(of), [kind(name)(**EXAMPLES.get(name, {}))], given)
-            except Refused as error:
+            except InputError as error:
                 models[of, name] = error
     given = context("bert", 2)
     firsts = {name: done(fresh(layers=2), methods(name), given) for name in FAMILIES}
     sizes |= {("first", name): saved(model, folder / f"first {name}") for name, model in firsts.items()}
     models |= {pair: done(firsts[pair[0]].clone(), methods(pair[1]), given, rehearsed=False) for pair in PAIRS}
-    there = {names: model for names, model in models.items() if not isinstance(model, Refused)}
+    there = {names: model for names, model in models.items() if not isinstance(model, InputError)}
     sizes |= {names: saved(model, folder / " ".join(names)) for names, model in there.items()}
     inputs = tiny.batch(fresh()).inputs
     in_a_new_process(folder, [" ".join(names) for names in there], inputs)
@@ -168,16 +178,19 @@ ALONE = [(of, name) for of, names in EACH.items() for name in names]
 def test_every_method_works_on_what_writes_or_says_why_not(made, names):
     folder, models, sizes, inputs = made
     (of, name), model = names, models[names]
-    refused = {**REFUSED, **{"shared": {"vocabulary": "table that it reads with"}, ONE: {"decoder": "has no decoder"}}.get(of, {})}  # fmt: skip
+    refused = {
+        **REFUSED,
+        **{"shared": {"vocabulary": "table that it reads with"}, ONE: {"decoder": "has no decoder"}}.get(of, {}),
+    }
     if name in refused:
         assert len(model.faults) == 1 and refused[name] in model.faults[0] and model.faults[0].startswith(f"{name}: ")
         return
-    assert not isinstance(model, Refused), model
-    if "file" in kind(name).saves:
+    assert not isinstance(model, InputError), model
+    if "file" in kind(name).reduces:
         assert sizes[names] < sizes[of, ""]
     else:
         assert model.parameters() == writer(of).parameters()
-    assert (model.anatomy.tokens is model.network.decoder.pieces) == (of == "shared")  # whatever was done to it
+    assert (model.anatomy.tokens is model.network.decoder.tokens) == (of == "shared")  # whatever was done to it
     assert not any("helper" in key or "parametrizations" in key for key in model.network.state_dict())
     assert same_again(folder / " ".join(names), model, inputs)
 
@@ -200,7 +213,12 @@ for folder in map(Path, sys.argv[2:]):
 def in_a_new_process(folder: Path, names: list[str], inputs) -> None:
     np.savez(folder / "inputs.npz", **{name: value.numpy() for name, value in inputs.items()})
     folders = [str(folder / name) for name in names]
-    found = subprocess.run([sys.executable, "-c", LOADER, str(folder / "inputs.npz"), *folders], capture_output=True, text=True, timeout=600)  # fmt: skip
+    found = subprocess.run(
+        [sys.executable, "-c", LOADER, str(folder / "inputs.npz"), *folders],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert found.returncode == 0, found.stderr[-3000:]
 
 
@@ -234,12 +252,12 @@ def test_each_family_writes_in_its_engine_what_torch_writes(made, family):
     found = [Predictor(folder / " ".join(pair), engine, threads=1) for engine in ("onnx", "torch")]
     onnx, by_torch = (one.logits(one.encode(TEXTS)) for one in found)
     same = (onnx[:, 1:] == by_torch[:, 1:]).all(axis=1)  # rounded, a random network may find another text as likely
-    packed = bool({"int8", "lowbit"} & set(pair))
+    packed = bool({"int8", "rtn"} & set(pair))
     assert same.sum() >= (4 if packed else 6)
     assert np.abs(onnx[same, 0] - by_torch[same, 0]).max() < (0.2 if packed else 1e-3)
 
 
-@pytest.mark.parametrize("cut", [(), ("heads", "ffn"), ("layers", "width"), ("blocks",), ("int8",)], ids=" ".join)
+@pytest.mark.parametrize("cut", [(), ("heads", "ffn"), ("layers", "hidden_size"), ("blocks",), ("int8",)], ids=" ".join)
 def test_one_stack_writes_in_its_engine_what_torch_writes(cut, tmp_path):
     model = done(fresh(ONE), [kind(name)(**EXAMPLES.get(name, {})) for name in cut], context(ONE))
     saved(model, tmp_path / "made")

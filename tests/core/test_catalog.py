@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from niwaki.core.catalog import Catalog, first_doc_line
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 METHODS = Catalog("niwaki.methods", "method")
 
@@ -40,10 +40,10 @@ def test_a_new_file_is_there_the_moment_it_exists(tmp_path, monkeypatch):
 
 
 def test_unknown_names_are_refused_with_the_near_one():
-    with pytest.raises(Refused, match=r"method 'head' is not known, did you mean 'heads'\?"):
+    with pytest.raises(InputError, match=r"method 'head' is not known, did you mean 'heads'\?"):
         METHODS.entry("head")
     for name in ("_method", "prune/heads", "../core/files", "os", ""):
-        with pytest.raises(Refused, match="is not known"):
+        with pytest.raises(InputError, match="is not known"):
             METHODS.module(name)
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from niwaki.core.documents import digest_of, fault_in_document, read_document, write_document
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import sha256
 
 VALUE = {"score": 0.98, "rows": {2: "two", 10: "ten"}, "not": float("nan"), "text": "naïve"}
@@ -40,7 +40,7 @@ def edits():
 @pytest.mark.parametrize("edit", list(edits()))
 def test_an_edit_is_rejected(path, edit):
     path.write_text(json.dumps(edit(read_document(path))))
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         read_document(path)
     assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
 
@@ -66,5 +66,5 @@ def test_a_sibling_elsewhere_is_rejected(tmp_path):
     (tmp_path / "run").mkdir()
     content = {"a": 1, "files": {"../secret": sha256(tmp_path / "secret")}}
     (tmp_path / "run" / "a.json").write_text(json.dumps({**content, "digest": digest_of(content)}))
-    with pytest.raises(Refused, match="names the file"):
+    with pytest.raises(InputError, match="names the file"):
         read_document(tmp_path / "run" / "a.json")

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from niwaki.core import files
-from niwaki.core.errors import NiwakiError, Refused
+from niwaki.core.errors import InputError, NiwakiError
 
 
 def commit(target: Path, **content: str) -> None:
-    with files.committed(target) as folder:
+    with files.commit_folder(target) as folder:
         for name, text in content.items():
             (folder / name).write_text(text)
         (folder / "below").mkdir()
@@ -29,22 +29,24 @@ def names(folder: Path) -> list[str]:
 
 def test_a_committed_folder_is_sound_and_leaves_nothing_beside(tmp_path):
     commit(tmp_path / "a", x="1", y="")
-    assert files.fault_in(tmp_path / "a") is None
+    assert files.fault_in_folder(tmp_path / "a") is None
     assert names(tmp_path) == ["a"]
     manifest = json.loads((tmp_path / "a" / "MANIFEST").read_text())
     assert set(manifest["files"]) == {"x", "y", "below/deep.txt"}
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])  # fmt: skip
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")]
+)
 def test_an_exception_inside_leaves_the_old_one(tmp_path, error):
     commit(tmp_path / "a", x="old")
     wanted = NiwakiError if isinstance(error, OSError) else type(error)
-    with pytest.raises(wanted) as caught, files.committed(tmp_path / "a") as folder:
+    with pytest.raises(wanted) as caught, files.commit_folder(tmp_path / "a") as folder:
         (folder / "x").write_text("new")
         raise error
     if isinstance(error, OSError):
         assert "could not be saved (No space left on device); what was there before is intact" in str(caught.value)
-    assert (tmp_path / "a" / "x").read_text() == "old" and files.fault_in(tmp_path / "a") is None
+    assert (tmp_path / "a" / "x").read_text() == "old" and files.fault_in_folder(tmp_path / "a") is None
     assert names(tmp_path) == ["a"]
 
 
@@ -66,8 +68,8 @@ def test_a_disk_that_fails_at_any_flush_leaves_old_or_new(tmp_path, monkeypatch,
     else:
         failed = False
     monkeypatch.undo()
-    files.sweep(tmp_path)
-    assert names(tmp_path) == ["a"] and files.fault_in(tmp_path / "a") is None
+    files.remove_leftovers(tmp_path)
+    assert names(tmp_path) == ["a"] and files.fault_in_folder(tmp_path / "a") is None
     assert (tmp_path / "a" / "x").read_text() in (("old", "new") if failed else ("new",))
     assert failed == (next(count) > call)
 
@@ -94,12 +96,12 @@ def test_a_folder_that_cannot_be_begun_or_read_back_names_what_was_to_be_saved(t
     line = rf"^{tmp_path / 'a'}: could not be saved \({{}}\); what was there before is intact$"
     with (
         pytest.raises(NiwakiError, match=line.format("x: cannot be read")) as caught,
-        files.committed(tmp_path / "a") as folder,
+        files.commit_folder(tmp_path / "a") as folder,
     ):
-        raise Refused(f"{folder / 'x'}: cannot be read")
+        raise InputError(f"{folder / 'x'}: cannot be read")
     assert caught.value.exit_code == 1
-    with pytest.raises(Refused, match="another matter"), files.committed(tmp_path / "b"):
-        raise Refused("another matter")
+    with pytest.raises(InputError, match="another matter"), files.commit_folder(tmp_path / "b"):
+        raise InputError("another matter")
 
     def mkdir(self, *args, **kwargs):
         if ".tmp-" in self.name:
@@ -144,19 +146,22 @@ def test_every_damage_is_seen(tmp_path_factory, data):
     path.unlink() if kind == "remove" else path.write_bytes(
         content[:-1] if kind == "cut" else content + b"!" if kind == "append" else content
     )
-    assert files.fault_in(folder).startswith(str(path))
+    assert files.fault_in_folder(folder).startswith(str(path))
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", '{"files": []}', '{"files": {"x": 3}}', '{"files": {"x": {}}}', '{"files": null}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", "{}", '{"files": []}', '{"files": {"x": 3}}', '{"files": {"x": {}}}', '{"files": null}'],
+)
 def test_a_damaged_manifest_is_a_fault(tmp_path, text):
     commit(tmp_path / "a", x="1")
     (tmp_path / "a" / "MANIFEST").write_text(text)
-    assert "is damaged" in files.fault_in(tmp_path / "a")
+    assert "is damaged" in files.fault_in_folder(tmp_path / "a")
 
 
 def test_an_unfinished_folder_is_a_fault(tmp_path):
-    assert "is not a folder" in files.fault_in(tmp_path / "no")
-    assert "never finished" in files.fault_in(tmp_path)
+    assert "is not a folder" in files.fault_in_folder(tmp_path / "no")
+    assert "never finished" in files.fault_in_folder(tmp_path)
 
 
 def test_sweep_removes_halves_and_puts_back_what_was_being_replaced(tmp_path):
@@ -168,10 +173,10 @@ def test_sweep_removes_halves_and_puts_back_what_was_being_replaced(tmp_path):
     (tmp_path / ".text.tmp-12345678").write_text("half")
     (tmp_path / ".work-stage").mkdir()
     (tmp_path / "plain.tmp-1").write_text("a user's own")
-    files.sweep(tmp_path)
+    files.remove_leftovers(tmp_path)
     assert names(tmp_path) == [".work-stage", "kept", "lost", "plain.tmp-1"]
-    assert files.fault_in(tmp_path / "lost") is None
-    files.sweep(tmp_path / "nothing")
+    assert files.fault_in_folder(tmp_path / "lost") is None
+    files.remove_leftovers(tmp_path / "nothing")
 
 
 def test_write_text_replaces_in_one_step(tmp_path, monkeypatch):
@@ -250,14 +255,14 @@ def test_an_error_of_the_system_names_the_file_that_was_meant(tmp_path, monkeypa
 def test_read_json_refuses_in_one_line(tmp_path):
     for text in ("{", "\xff", "[" * 100_000):
         (tmp_path / "x").write_bytes(text.encode("latin-1"))
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(InputError) as caught:
             files.read_json(tmp_path / "x")
         assert "\n" not in str(caught.value)
 
 
 def test_require_space(tmp_path):
     files.require_space(tmp_path / "not" / "there", 1, "it")
-    with pytest.raises(Refused, match=r"stage 'x' needs about .* MB .* free some space"):
+    with pytest.raises(InputError, match=r"stage 'x' needs about .* MB .* free some space"):
         files.require_space(tmp_path / "not" / "there", 10**18, "stage 'x'")
 
 
@@ -267,7 +272,7 @@ def test_fingerprint_knows_content_not_order():
 
 
 def test_saved_files_can_be_read_by_others(tmp_path):
-    with files.committed(tmp_path / "a") as folder:
+    with files.commit_folder(tmp_path / "a") as folder:
         (folder / "x").touch(mode=0o600)
     mask = os.umask(0)
     os.umask(mask)
@@ -277,17 +282,20 @@ def test_saved_files_can_be_read_by_others(tmp_path):
 def test_require_writable(tmp_path):
     files.require_writable(tmp_path / "not" / "there")
     assert not list(tmp_path.iterdir())
-    with pytest.raises(Refused, match=r"cannot be written to \(.*\); choose another folder"):
+    with pytest.raises(InputError, match=r"cannot be written to \(.*\); choose another folder"):
         files.require_writable(Path("/proc/self/run"))
 
 
 def test_require_memory():
     files.require_memory(1, "it")
-    with pytest.raises(Refused, match=r"this run needs about .* MB of memory and .* MB are free"):
+    with pytest.raises(InputError, match=r"this run needs about .* MB of memory and .* MB are free"):
         files.require_memory(10**18, "this run")
 
 
 def test_what_came_after_a_commit_is_not_listed(tmp_path):
     commit(tmp_path / "a", x="1")
     (tmp_path / "a" / "later").write_text("2")
-    assert files.listed(tmp_path / "a") == {"x", "below/deep.txt"} and files.fault_in(tmp_path / "a") is None
+    assert (
+        files.committed_files(tmp_path / "a") == {"x", "below/deep.txt"}
+        and files.fault_in_folder(tmp_path / "a") is None
+    )

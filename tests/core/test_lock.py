@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.lock import locked
 
 HOLDER = """
@@ -25,7 +25,10 @@ def test_a_second_process_is_refused_by_the_first_ones_number_until_it_dies(tmp_
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path / "run")], stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(Refused, match=f"is in use by process {holder.pid}; wait for it"), locked(tmp_path / "run"):
+        with (
+            pytest.raises(InputError, match=f"is in use by process {holder.pid}; wait for it"),
+            locked(tmp_path / "run"),
+        ):
             pass
     finally:
         os.kill(holder.pid, signal.SIGKILL)
@@ -49,7 +52,7 @@ def test_a_number_left_behind_holds_nobody_up_whoever_has_it_now(tmp_path):
 def test_a_damaged_lock_that_is_held_is_refused_all_the_same(tmp_path, content):
     with locked(tmp_path):
         (tmp_path / ".lock").write_bytes(content)
-        with pytest.raises(Refused, match=r"is in use by process (unknown|9{20});") as caught, locked(tmp_path):
+        with pytest.raises(InputError, match=r"is in use by process (unknown|9{20});") as caught, locked(tmp_path):
             pass
         assert "\n" not in str(caught.value)
 
@@ -59,7 +62,7 @@ def test_a_disk_that_cannot_lock_is_said_not_taken_for_another_run(tmp_path, mon
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("fcntl.flock", flock)
-    with pytest.raises(Refused, match=r"cannot be locked \(No locks available\)"), locked(tmp_path):
+    with pytest.raises(InputError, match=r"cannot be locked \(No locks available\)"), locked(tmp_path):
         pass
 
 
@@ -68,7 +71,7 @@ def test_a_lock_that_is_a_link_is_rejected_and_its_target_untouched(tmp_path, li
     (tmp_path / "run").mkdir()
     (tmp_path / "precious").write_text("precious")
     link(tmp_path / "precious", tmp_path / "run" / ".lock")
-    with pytest.raises(Refused, match=r"\.lock: is not a plain file"), locked(tmp_path / "run"):
+    with pytest.raises(InputError, match=r"\.lock: is not a plain file"), locked(tmp_path / "run"):
         pass
     assert (tmp_path / "precious").read_text() == "precious"
 
@@ -76,5 +79,5 @@ def test_a_lock_that_is_a_link_is_rejected_and_its_target_untouched(tmp_path, li
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
 def test_a_lock_that_is_no_file_is_rejected(tmp_path, make):
     make(tmp_path / ".lock")
-    with pytest.raises(Refused, match=r"\.lock: is not a plain file"), locked(tmp_path):
+    with pytest.raises(InputError, match=r"\.lock: is not a plain file"), locked(tmp_path):
         pass

@@ -26,7 +26,7 @@ def test_lines_say_what_is_left(loud, capsys, monkeypatch):
 
 
 def test_quiet(capsys):
-    log.say("x")
+    log.info("x")
     with log.progress("work", 2) as update:
         update(1, "")
     assert capsys.readouterr() == ("", "")

@@ -19,7 +19,7 @@ DAMAGE = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with files.committed(tmp_path / "a") as made:
+    with files.commit_folder(tmp_path / "a") as made:
         (made / "model").mkdir()
         (made / "model" / "weights").write_bytes(b"w" * 3000)
         (made / "result.json").write_text('{"score": 0.98}')
@@ -60,7 +60,9 @@ def test_large_files_can_be_compared_by_size_alone(folder):
     assert "weights: is not what was saved" in fault_in_files(folder, hash_up_to=10)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": {}}', '{"files": {"x": 3}}', '{"files": {"x": {"bytes": 1}}}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"files": {}}', '{"files": {"x": 3}}', '{"files": {"x": {"bytes": 1}}}']
+)
 def test_an_empty_or_damaged_manifest_is_a_fault(folder, text):
     (folder / files.MANIFEST).write_text(text)
     assert fault_in_files(folder).startswith(f"{folder / files.MANIFEST}: ")

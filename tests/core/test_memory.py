@@ -3,8 +3,8 @@
 import pytest
 
 from niwaki.core import memory
-from niwaki.core.errors import Refused
-from niwaki.core.memory import free_memory, was_memory
+from niwaki.core.errors import InputError
+from niwaki.core.memory import free_memory, is_out_of_memory
 
 MEMINFO = "MemTotal: 9 kB\nMemAvailable: 4 kB\nHugePages_Total: 0\n"
 
@@ -72,19 +72,21 @@ def test_the_first_version_of_groups(proc, tmp_path):
     ],
 )
 def test_errors_that_mean_too_little_memory(error):
-    assert was_memory(error)
+    assert is_out_of_memory(error)
     try:
         try:
             raise error
         except (MemoryError, OSError, ImportError, RuntimeError):
-            raise Refused("config.json: cannot be read") from None
-    except Refused as wrapped:
-        assert was_memory(wrapped)
+            raise InputError("config.json: cannot be read") from None
+    except InputError as wrapped:
+        assert is_out_of_memory(wrapped)
 
 
 def test_other_errors_do_not(tmp_path):
     assert (
-        not was_memory(None) and not was_memory(ValueError("config")) and not was_memory(OSError(28, "No space left"))
+        not is_out_of_memory(None)
+        and not is_out_of_memory(ValueError("config"))
+        and not is_out_of_memory(OSError(28, "No space left"))
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from niwaki.core.catalog import Catalog
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.plugins import find_module, installed_plugins
 from niwaki.core.recipes import recipe_files
 
@@ -56,7 +56,7 @@ def test_a_plugin_cannot_replace_an_entry_of_niwaki(site):
 def test_a_name_in_two_packages_is_rejected_with_both(site):
     for package in ("first", "second"):
         install(site, package, f"[niwaki.methods]\nsame = {package}.same\n", {"__init__.py": "", "same.py": RAISES})
-    with pytest.raises(Refused, match=r"method 'same' is provided by several packages \(first 1.5, second 1.5\)"):
+    with pytest.raises(InputError, match=r"method 'same' is provided by several packages \(first 1.5, second 1.5\)"):
         METHODS.entry("same")
 
 
@@ -68,7 +68,7 @@ def test_a_missing_module_is_described_as_missing(site):
 def test_only_installed_names_can_be_loaded(site):
     install(site, "outside", "[niwaki.tasks]\nquiz = outside.quiz\n", {"__init__.py": "", "quiz.py": RAISES})
     for name in ("outside.quiz", "outside", "quiz", "os"):
-        with pytest.raises(Refused, match="is not known"):
+        with pytest.raises(InputError, match="is not known"):
             METHODS.module(name)
 
 

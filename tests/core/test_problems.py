@@ -2,7 +2,7 @@
 
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
 
 
@@ -10,10 +10,10 @@ def test_checks_after_a_failed_one_still_run():
     problems = Problems()
     for faults in (["a", "b"], "c", ["a"]):
         with problems.collecting():
-            raise Refused(faults)
+            raise InputError(faults)
     with problems.collecting("stage 'x': "):
-        raise Refused("d")
-    with pytest.raises(Refused) as caught:
+        raise InputError("d")
+    with pytest.raises(InputError) as caught:
         problems.raise_any()
     assert caught.value.faults == ["a", "b", "c", "stage 'x': d"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from niwaki.core import files
 from niwaki.core.documents import read_document, write_document
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.run_folder import fault_in_ledger, open_run
 
 KEYS = {"teacher": "a" * 64, "student": "b" * 64}
@@ -25,7 +25,7 @@ def run(tmp_path: Path) -> Path:
     inputs = {"speed.json": files.fingerprint(list(KEYS.values()))}
     write_document(folder / "plan.json", {"version": 1, "stages": stages, "inputs": inputs}, ["recipe.toml"])
     for stage in stages:
-        with files.committed(folder / stage["folder"]) as home:
+        with files.commit_folder(folder / stage["folder"]) as home:
             (home / "model").mkdir()
             (home / "model" / "weights").write_bytes(stage["key"].encode() * 40_000)
             files.write_json(home / "result.json", {"stage": stage["name"], "key": stage["key"], "score": 0.98})
@@ -73,14 +73,20 @@ DAMAGE = {
     "stage copied": (lambda run: copy_over(stage(run, "teacher"), stage(run, "student")), "holds another stage"),
     "MANIFEST missing": (lambda run: (stage(run, "student") / "MANIFEST").unlink(), "has no MANIFEST"),
     "MANIFEST emptied": (lambda run: (stage(run, "student") / "MANIFEST").write_text(""), "MANIFEST: cannot be read"),
-    "MANIFEST of nothing": (lambda run: (stage(run, "student") / "MANIFEST").write_text('{"files": {}}'), "MANIFEST: is damaged"),
-    "weights cut": (lambda run: (stage(run, "student") / "model" / "weights").write_bytes(b"1"), "weights: is not what"),
+    "MANIFEST of nothing": (
+        lambda run: (stage(run, "student") / "MANIFEST").write_text('{"files": {}}'),
+        "MANIFEST: is damaged",
+    ),
+    "weights cut": (
+        lambda run: (stage(run, "student") / "model" / "weights").write_bytes(b"1"),
+        "weights: is not what",
+    ),
     "file added": (lambda run: (stage(run, "student") / "train.jsonl").write_text("{}"), "train.jsonl: was added"),
     "stage missing": (lambda run: shutil.rmtree(stage(run, "student")), "is missing, and report.json was made from it"),
     "speed missing": (lambda run: (run / "speed.json").unlink(), "speed.json: is missing"),
     "ledger missing": (lambda run: (run / "ledger.jsonl").unlink(), "ledger.jsonl: lines that"),
     "ledger cut": (lambda run: (run / "ledger.jsonl").write_text('{"stage": '), "ledger.jsonl: lines that"),
-}  # fmt: skip
+}
 
 
 def test_a_sound_run_is_read(run):
@@ -95,7 +101,7 @@ def test_a_sound_run_is_read(run):
 def test_damage_to_any_part_is_named(run, name):
     damage, words = DAMAGE[name]
     damage(run)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         open_run(run)
     assert all(words in fault or "holds another" in fault for fault in caught.value.faults), caught.value.faults
     assert all("; " in fault for fault in caught.value.faults), "each names a way to fix it"
@@ -105,20 +111,20 @@ def test_a_bit_in_large_weights_is_found_where_all_is_hashed(run):
     path = stage(run, "student") / "model" / "weights"
     path.write_bytes(b"c" + path.read_bytes()[1:])
     open_run(run)  # loading the model hashes it, opening the run does not
-    with pytest.raises(Refused, match="weights: is not what was saved"):
+    with pytest.raises(InputError, match="weights: is not what was saved"):
         open_run(run, full=True)
 
 
 def test_a_sound_measurement_of_another_run_is_rejected(run):
     write_document(run / "speed.json", {"inputs": ["c" * 64], "texts": 1})
-    with pytest.raises(Refused, match=r"speed\.json: was measured on other stages or data"):
+    with pytest.raises(InputError, match=r"speed\.json: was measured on other stages or data"):
         open_run(run)
 
 
 def test_every_fault_is_named_at_once(run):
     (run / "speed.json").write_text("{}")
     (stage(run, "teacher") / "MANIFEST").unlink()
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         open_run(run)
     assert len(caught.value.faults) == 2
 
@@ -130,17 +136,17 @@ def test_an_unfinished_run_is_read_without_what_is_not_made_yet(run):
     found = open_run(run)
     assert len(found.stages) == 1 and "speed.json" not in found.measurements
     assert found.result(found.plan["stages"][1]) == {}
-    with pytest.raises(Refused, match=r"is not a finished run, it has no report\.json"):
+    with pytest.raises(InputError, match=r"is not a finished run, it has no report\.json"):
         found.current_report()
 
 
 def test_a_report_of_another_build_of_a_stage_is_stale(run):
     home = stage(run, "student")
     shutil.rmtree(home)
-    with files.committed(home) as made:
+    with files.commit_folder(home) as made:
         files.write_json(made / "result.json", {"stage": "student", "key": KEYS["student"], "score": 0.5})
     found = open_run(run)
-    with pytest.raises(Refused, match=r"report\.json: was written before the run changed \(stages\)"):
+    with pytest.raises(InputError, match=r"report\.json: was written before the run changed \(stages\)"):
         found.current_report()
     report(run)
     assert open_run(run).current_report()
@@ -150,7 +156,7 @@ def test_the_plan_of_another_run_makes_the_report_stale(run):
     plan = read_document(run / "plan.json")
     plan["stages"][1] = {"name": "other", "key": "c" * 64, "folder": "stages/other-cccccccccccc"}
     write_document(run / "plan.json", {"version": 1, "stages": plan["stages"]})
-    with pytest.raises(Refused, match=r"report\.json: was written before the run changed \(plan\)"):
+    with pytest.raises(InputError, match=r"report\.json: was written before the run changed \(plan\)"):
         open_run(run).current_report()
 
 
@@ -165,10 +171,10 @@ def test_a_ledger_may_grow_and_not_shrink(run):
 @pytest.mark.parametrize("stages", [None, [], "evil", [3], {"a": 1}])
 def test_a_plan_without_stages_is_none(run, stages):
     write_document(run / "plan.json", {"version": 1, "stages": stages})
-    with pytest.raises(Refused, match=r"plan\.json: names no stages"):
+    with pytest.raises(InputError, match=r"plan\.json: names no stages"):
         open_run(run)
 
 
 def test_a_folder_that_is_no_run(tmp_path):
-    with pytest.raises(Refused, match=r"is not a run, it has no plan\.json"):
+    with pytest.raises(InputError, match=r"is not a run, it has no plan\.json"):
         open_run(tmp_path)

@@ -3,7 +3,7 @@
 import pytest
 
 from niwaki.answers.number import Number
-from niwaki.core.errors import GateMissed, NiwakiError, Refused, UsageError, did_you_mean
+from niwaki.core.errors import GateMissed, InputError, NiwakiError, UsageError, did_you_mean
 from niwaki.core.settings import Settings, check, setting
 
 
@@ -18,7 +18,7 @@ class Outer(Settings):
 
 
 def faults(values, path=""):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         check(Outer, values, path)
     return caught.value.faults
 
@@ -27,14 +27,16 @@ def test_all_faults_at_once_with_paths_and_suggestions():
     found = faults(
         {"nmae": 1, "train": {"epoch": 2, "epochs": -1}, "many": [{}, {"epochs": "x"}, {"zzz": 1}]}, "stages.0"
     )
-    assert sorted(found) == sorted([
-        "stages.0.name: needed, but not given",
-        "stages.0.nmae: unknown key, did you mean 'name'?",
-        "stages.0.train.epoch: unknown key, did you mean 'epochs'?",
-        "stages.0.train.epochs: input should be greater than 0 (given: -1)",
-        "stages.0.many.1.epochs: input should be a valid number, unable to parse string as a number (given: 'x')",
-        "stages.0.many.2.zzz: unknown key; there is: epochs",
-    ])  # fmt: skip
+    assert sorted(found) == sorted(
+        [
+            "stages.0.name: needed, but not given",
+            "stages.0.nmae: unknown key, did you mean 'name'?",
+            "stages.0.train.epoch: unknown key, did you mean 'epochs'?",
+            "stages.0.train.epochs: input should be greater than 0 (given: -1)",
+            "stages.0.many.1.epochs: input should be a valid number, unable to parse string as a number (given: 'x')",
+            "stages.0.many.2.zzz: unknown key; there is: epochs",
+        ]
+    )
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -48,7 +50,7 @@ def test_good_values_pass_and_defaults_fill():
 
 
 def test_exit_codes():
-    assert [kind.exit_code for kind in (NiwakiError, UsageError, Refused, GateMissed)] == [1, 2, 3, 4]
+    assert [kind.exit_code for kind in (NiwakiError, UsageError, InputError, GateMissed)] == [1, 2, 3, 4]
 
 
 def test_did_you_mean():
@@ -69,7 +71,7 @@ def test_absurd_numbers_are_rejected_whatever_the_field():
         large: int = setting(1, "with a limit of its own", le=10**15)
 
     for name in ("count", "maybe", "share", "named"):
-        with pytest.raises(Refused, match=rf"{name}: numbers must be at most 1,000,000,000 \(given: 10{{12}}"):
+        with pytest.raises(InputError, match=rf"{name}: numbers must be at most 1,000,000,000 \(given: 10{{12}}"):
             check(Some, {name: 10**12})
     assert check(Some, {"large": 10**12, "named": "10" * 20}).large == 10**12
 

@@ -116,7 +116,9 @@ CLEANING_UP = """
 )
 @pytest.mark.parametrize("times", [1, 2, 5])
 def test_the_program_ends_without_a_traceback_however_often_it_is_interrupted(work, times):
-    child = subprocess.Popen([sys.executable, "-c", PROGRAM.format(work=work)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    child = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(work=work)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert child.stdout.readline() == "begun\n"
     began = time.monotonic()
     for _ in range(times):

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from niwaki.core import strict_json, strict_toml
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import write_json
 
 
 @pytest.mark.parametrize("value", [{}, [], 1, {"a": [1, 2.5, None, True, "ä\n"]}, {"a": {"a": {"a": 1}}}])
 def test_what_niwaki_writes_is_read_back(tmp_path, value):
     write_json(tmp_path / "x.json", value)
-    assert strict_json.read(tmp_path / "x.json") == value
+    assert strict_json.load(tmp_path / "x.json") == value
 
 
 @pytest.mark.parametrize(
@@ -31,30 +31,30 @@ def test_what_niwaki_writes_is_read_back(tmp_path, value):
 )
 def test_what_is_refused(tmp_path, text, words):
     (tmp_path / "x.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(Refused, match=words) as caught:
-        strict_json.read(tmp_path / "x.json")
+    with pytest.raises(InputError, match=words) as caught:
+        strict_json.load(tmp_path / "x.json")
     assert str(caught.value).startswith(str(tmp_path)) and "\n" not in str(caught.value)
 
 
 def test_constants_are_taken_where_they_are_asked_for(tmp_path):
     (tmp_path / "x.json").write_text("[NaN, Infinity]")
-    assert json.dumps(strict_json.read(tmp_path / "x.json", constants=True)) == "[NaN, Infinity]"
+    assert json.dumps(strict_json.load(tmp_path / "x.json", constants=True)) == "[NaN, Infinity]"
 
 
 def test_sizes_and_what_is_no_file(tmp_path):
     (tmp_path / "x.json").write_text("[1, 2, 3]")
-    with pytest.raises(Refused, match="larger than"):
-        strict_json.read(tmp_path / "x.json", most_bytes=8)
-    with pytest.raises(Refused, match="not a plain file"):
+    with pytest.raises(InputError, match="larger than"):
+        strict_json.load(tmp_path / "x.json", max_bytes=8)
+    with pytest.raises(InputError, match="not a plain file"):
         strict_json.read_bytes(tmp_path, 10)
-    with pytest.raises(Refused, match="cannot be read"):
-        strict_json.read(tmp_path / "none.json")
+    with pytest.raises(InputError, match="cannot be read"):
+        strict_json.load(tmp_path / "none.json")
 
 
 def test_toml(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text('a.b = 1\n"c.d.e" = "' + "." * 200 + '"  # ' + "x" * 100 + "\n[t]\nlist = [1, [2, { k = 3 }]]\n")
-    assert strict_toml.read(path) == {"a": {"b": 1}, "c.d.e": "." * 200, "t": {"list": [1, [2, {"k": 3}]]}}
+    assert strict_toml.load(path) == {"a": {"b": 1}, "c.d.e": "." * 200, "t": {"list": [1, [2, {"k": 3}]]}}
     path.write_text(" . ".join(["'a'"] * 100) + " = 1")
-    with pytest.raises(Refused, match="more than 64 parts"):
-        strict_toml.read(path)
+    with pytest.raises(InputError, match="more than 64 parts"):
+        strict_toml.load(path)

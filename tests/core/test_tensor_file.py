@@ -8,19 +8,23 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from niwaki.core.errors import Refused
-from niwaki.core.tensor_file import BYTES, header
+from niwaki.core.errors import InputError
+from niwaki.core.tensor_file import BYTES, read_header
 
 
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "x.safetensors"
-    save_file({"b": np.arange(6, dtype=np.float32).reshape(2, 3), "a": np.zeros((0, 4), np.int64), "c": np.float16([1.5])}, path, {"format": "np"})  # fmt: skip
+    save_file(
+        {"b": np.arange(6, dtype=np.float32).reshape(2, 3), "a": np.zeros((0, 4), np.int64), "c": np.float16([1.5])},
+        path,
+        {"format": "np"},
+    )
     return path
 
 
 def test_it_says_what_the_library_says(file):
-    found = header(file)
+    found = read_header(file)
     with safe_open(file, "np") as known:
         assert set(found.tensors) == set(known.keys())
         for name, tensor in found.tensors.items():
@@ -62,12 +66,12 @@ def spoil(file, change):
 )
 def test_what_is_refused(file, change, words):
     spoil(file, change)
-    with pytest.raises(Refused, match=words):
-        header(file)
+    with pytest.raises(InputError, match=words):
+        read_header(file)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x08", b"\xff" * 8, struct.pack("<Q", 100) + b"{}"])
 def test_files_that_are_none(tmp_path, data):
     (tmp_path / "x").write_bytes(data)
-    with pytest.raises(Refused, match=r"header"):
-        header(tmp_path / "x")
+    with pytest.raises(InputError, match=r"header"):
+        read_header(tmp_path / "x")

@@ -10,7 +10,15 @@ CELLS = some.one_of(some.none(), some.text(max_size=3, alphabet=" \t\n\u00a0\u30
 
 
 def test_by_hand():
-    table = pa.table({"text": ["a", "", None, " \n\t", "\u3000", " b "], "list": [["a"], [], None, [""], ["x"], ["y"]], "number": [1.0, float("nan"), None, 0.0, -1.0, 2.0], "whole": [1, None, 0, 3, 4, 5], "nothing": [None] * 6})  # fmt: skip
+    table = pa.table(
+        {
+            "text": ["a", "", None, " \n\t", "\u3000", " b "],
+            "list": [["a"], [], None, [""], ["x"], ["y"]],
+            "number": [1.0, float("nan"), None, 0.0, -1.0, 2.0],
+            "whole": [1, None, 0, 3, 4, 5],
+            "nothing": [None] * 6,
+        }
+    )
     assert empty_cells(table, table.column_names) == {"text": 4, "list": 2, "number": 2, "whole": 1, "nothing": 6}
     assert empty_cells(table.slice(0, 0), ["text"]) == {"text": 0}
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from niwaki.core.errors import Refused
-from niwaki.data.database import MOST_ROWS, Database
+from niwaki.core.errors import InputError
+from niwaki.data.database import MAX_ROWS, Database
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ HOSTILE = {
     "a null character": "SELECT 1\0",
     "half a surrogate": "SELECT '\ud800'",
     "no such table": "SELECT * FROM nowhere",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("query", HOSTILE.values(), ids=list(HOSTILE))
@@ -73,10 +73,14 @@ def test_a_query_that_takes_long_is_stopped(path):
 
 
 def test_as_many_rows_as_may_be_are_given(path):
-    assert len(Database(path).rows(f"SELECT a.name FROM city a, city b LIMIT {MOST_ROWS}")) == MOST_ROWS
+    assert len(Database(path).rows(f"SELECT a.name FROM city a, city b LIMIT {MAX_ROWS}")) == MAX_ROWS
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no database", b"SQLite format 3\0" + b"\xff" * 200], ids=["missing", "empty", "text", "damaged"])  # fmt: skip
+@pytest.mark.parametrize(
+    "content",
+    [None, b"", b"no database", b"SQLite format 3\0" + b"\xff" * 200],
+    ids=["missing", "empty", "text", "damaged"],
+)
 def test_a_file_that_is_none_is_refused(tmp_path, content):
     path = tmp_path / "x.sqlite"
     if content is not None:
@@ -85,6 +89,6 @@ def test_a_file_that_is_none_is_refused(tmp_path, content):
         with pytest.raises(ValueError, match="no such table"):
             Database(path).rows("SELECT * FROM city")
         return
-    with pytest.raises(Refused, match="cannot be read as a SQLite file"):
+    with pytest.raises(InputError, match="cannot be read as a SQLite file"):
         Database(path)
     assert path.exists() == (content is not None)

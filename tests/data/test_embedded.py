@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.data import embedded
 
 
@@ -20,9 +20,9 @@ def test_reading_runs_none_of_their_code():
 
 def test_a_changed_or_missing_file_is_refused(tmp_path):
     (tmp_path / "x").write_text("other")
-    with pytest.raises(Refused, match=r"sha256 differs.*install the package again"):
+    with pytest.raises(InputError, match=r"sha256 differs.*install the package again"):
         embedded.verify(tmp_path / "x", "0" * 64)
-    with pytest.raises(Refused, match="is missing from its package"):
+    with pytest.raises(InputError, match="is missing from its package"):
         embedded.verify(tmp_path / "y", "0" * 64)
 
 

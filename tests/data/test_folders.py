@@ -2,9 +2,9 @@
 
 import pytest
 
-from niwaki.core.errors import Refused
-from niwaki.data.files import read
-from niwaki.data.folders import parts_in
+from niwaki.core.errors import InputError
+from niwaki.data.dataset_files import read_splits
+from niwaki.data.folders import splits_in
 
 
 def fill(folder, names):
@@ -21,16 +21,35 @@ def fill(folder, names):
         ("dev.tsv train.csv test.jsonl", {"train": "train.csv", "validation": "dev.tsv", "test": "test.jsonl"}),
         ("Train.CSV val.csv.gz", {"train": "Train.CSV", "validation": "val.csv.gz"}),
         ("train.csv valid.csv notes.csv test.md", {"train": "train.csv", "validation": "valid.csv"}),
-        ("validation_mismatched.csv train.csv validation_matched.csv", {"train": "train.csv", "validation_matched": "validation_matched.csv", "validation_mismatched": "validation_mismatched.csv"}),
-        ("train.csv val.csv test_2016.csv test.csv", {"train": "train.csv", "validation": "val.csv", "test": "test.csv", "test_2016": "test_2016.csv"}),
-        ("validation.de.csv validation.en.csv", {"validation.de": "validation.de.csv", "validation.en": "validation.en.csv"}),
-        ("en-train.csv en-dev.csv de-dev.csv", {"train": "en-train.csv", "validation": "en-dev.csv", "de-dev": "de-dev.csv"}),
-        ("train-00000-of-00002.csv train-00001-of-00002.csv test-00000-of-00001.csv", {"train": "train-00000-of-00002.csv train-00001-of-00002.csv", "test": "test-00000-of-00001.csv"}),
+        (
+            "validation_mismatched.csv train.csv validation_matched.csv",
+            {
+                "train": "train.csv",
+                "validation_matched": "validation_matched.csv",
+                "validation_mismatched": "validation_mismatched.csv",
+            },
+        ),
+        (
+            "train.csv val.csv test_2016.csv test.csv",
+            {"train": "train.csv", "validation": "val.csv", "test": "test.csv", "test_2016": "test_2016.csv"},
+        ),
+        (
+            "validation.de.csv validation.en.csv",
+            {"validation.de": "validation.de.csv", "validation.en": "validation.en.csv"},
+        ),
+        (
+            "en-train.csv en-dev.csv de-dev.csv",
+            {"train": "en-train.csv", "validation": "en-dev.csv", "de-dev": "de-dev.csv"},
+        ),
+        (
+            "train-00000-of-00002.csv train-00001-of-00002.csv test-00000-of-00001.csv",
+            {"train": "train-00000-of-00002.csv train-00001-of-00002.csv", "test": "test-00000-of-00001.csv"},
+        ),
         ("data/train.csv data/test.csv", {"train": "train.csv", "test": "test.csv"}),
     ],
-)  # fmt: skip
+)
 def test_names_tell_the_parts(tmp_path, names, expected):
-    found = {part: " ".join(path.name for path in files) for part, files in parts_in(fill(tmp_path, names)).items()}
+    found = {part: " ".join(path.name for path in files) for part, files in splits_in(fill(tmp_path, names)).items()}
     assert found == expected and list(found) == list(expected)
 
 
@@ -46,12 +65,12 @@ def test_names_tell_the_parts(tmp_path, names, expected):
     ],
 )
 def test_what_is_not_clear_is_refused(tmp_path, names, message):
-    with pytest.raises(Refused) as caught:
-        parts_in(fill(tmp_path, names))
+    with pytest.raises(InputError) as caught:
+        splits_in(fill(tmp_path, names))
     assert message in str(caught.value)
 
 
 def test_shards_are_read_one_after_the_other(tmp_path):
     fill(tmp_path, "train-00001-of-00003.csv train-00000-of-00003.csv train-00002-of-00003.csv")
     expected = [f"train-0000{number}-of-00003.csv" for number in range(3)]
-    assert read(tmp_path)["train"].column("text").to_pylist() == expected
+    assert read_splits(tmp_path)["train"].column("text").to_pylist() == expected

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from niwaki.core.errors import Refused
-from niwaki.data import limits, objects
-from niwaki.data.files import read
+from niwaki.core.errors import InputError
+from niwaki.data import json_rows, limits
+from niwaki.data.dataset_files import read_splits
 from niwaki.data.limits import depth_of, keys_in
 
 
@@ -31,9 +31,9 @@ def test_rows_of_many_keys_are_read_in_pieces_to_the_same_table(tmp_path, monkey
     rows = [{"text": f"film {k}", "label": "good", f"k{k % 7}": k} for k in range(200)]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    whole = read(path)["all"]
-    monkeypatch.setattr(objects, "MOST_CELLS", 50)
-    pieces = read(path)["all"]
+    whole = read_splits(path)["all"]
+    monkeypatch.setattr(json_rows, "MAX_CELLS", 50)
+    pieces = read_splits(path)["all"]
     assert pieces.select(whole.column_names).equals(whole) or pieces.to_pylist() == whole.to_pylist()
     assert [{key: value for key, value in row.items() if value is not None} for row in pieces.to_pylist()] == rows
 
@@ -41,11 +41,11 @@ def test_rows_of_many_keys_are_read_in_pieces_to_the_same_table(tmp_path, monkey
 def test_brackets_in_texts_are_no_nesting(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps({"text": "[{" * 500, "label": '":' * 99}) + "\n")
-    assert read(path)["all"].to_pylist() == [{"text": "[{" * 500, "label": '":' * 99}]
+    assert read_splits(path)["all"].to_pylist() == [{"text": "[{" * 500, "label": '":' * 99}]
 
 
 def test_growth(tmp_path):
-    limits.refuse_growth(tmp_path, 1, limits.FLOOR_BYTES)
-    limits.refuse_growth(tmp_path, 1 << 20, 300 << 20)
-    with pytest.raises(Refused, match="unpacks to more than 300 times its size"):
-        limits.refuse_growth(tmp_path, 1 << 20, (300 << 20) + 1)
+    limits.check_growth(tmp_path, 1, limits.FLOOR_BYTES)
+    limits.check_growth(tmp_path, 1 << 20, 300 << 20)
+    with pytest.raises(InputError, match="unpacks to more than 300 times its size"):
+        limits.check_growth(tmp_path, 1 << 20, (300 << 20) + 1)

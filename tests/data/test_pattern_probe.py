@@ -14,10 +14,20 @@ O200K = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\
 @pytest.mark.parametrize(
     "pattern",
     [
-        "(a|a)*", "(a|a)*b", "(a|aa)+$", "(a+)+$", "(a*)*", "((a+)b?)*", "(?:x+x+)+y", r"(\w|\d)*!", r"(?:\p{Greek}|\p{Greek})*x",
-        r"(\x{1F600}|\x{1F600})*", r"(\u00e4|ä)*", "a*a*a*a*[bc]",
+        "(a|a)*",
+        "(a|a)*b",
+        "(a|aa)+$",
+        "(a+)+$",
+        "(a*)*",
+        "((a+)b?)*",
+        "(?:x+x+)+y",
+        r"(\w|\d)*!",
+        r"(?:\p{Greek}|\p{Greek})*x",
+        r"(\x{1F600}|\x{1F600})*",
+        r"(\u00e4|ä)*",
+        "a*a*a*a*[bc]",
     ],
-)  # fmt: skip
+)
 def test_patterns_with_many_ways_to_match_are_slow(pattern):
     began = time.process_time()
     assert slow_pattern(["a+", pattern, "b+"]) == pattern

@@ -8,9 +8,18 @@ from niwaki.data.patterns import PUBLISHED, fault_in_pattern, is_published
 @pytest.mark.parametrize(
     "pattern",
     [
-        *PUBLISHED, r"(?i:'s|'t)|[^\r\n\p{L}]?\p{L}+", r"[\[\]]+", "[]a]+", r"(?:a|b){1,3}", r"\(+", "a+?b", "a++b", "(?:a+b)+", r"\{5000}",
+        *PUBLISHED,
+        r"(?i:'s|'t)|[^\r\n\p{L}]?\p{L}+",
+        r"[\[\]]+",
+        "[]a]+",
+        r"(?:a|b){1,3}",
+        r"\(+",
+        "a+?b",
+        "a++b",
+        "(?:a+b)+",
+        r"\{5000}",
     ],
-)  # fmt: skip
+)
 def test_usual_patterns_have_no_fault(pattern):
     assert fault_in_pattern(pattern) is None
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.data import raganato
 
 XML = """<?xml version="1.0" encoding="UTF-8" ?>
@@ -29,7 +29,7 @@ def write(folder, xml=XML, keys=KEYS):
 
 
 def test_sentences_are_read_as_the_parquet_form_has_them(tmp_path):
-    first, second = raganato.read(write(tmp_path)).to_pylist()
+    first, second = raganato.read_raganato(write(tmp_path)).to_pylist()
     assert first == {
         "doc_id": "d0",
         "sent_id": "d0.s0",
@@ -46,7 +46,7 @@ def test_many_sentences_keep_their_order(tmp_path, monkeypatch):
     monkeypatch.setattr(raganato, "BLOCK", 64)  # words are cut anywhere by it
     monkeypatch.setattr(raganato, "BATCH", 3)
     many = "".join(f'<sentence id="{n}"><wf lemma="a" pos="X">w{n}</wf></sentence>' for n in range(10))
-    found = raganato.read(write(tmp_path, f"<corpus>{many}</corpus>", ""))
+    found = raganato.read_raganato(write(tmp_path, f"<corpus>{many}</corpus>", ""))
     assert found.column("tokens").to_pylist() == [[f"w{n}"] for n in range(10)]
 
 
@@ -72,8 +72,8 @@ WORD = '<wf lemma="a" pos="X">a</wf>'
     ],
 )
 def test_what_is_none_is_refused_in_a_line(tmp_path, xml, words):
-    with pytest.raises(Refused, match=words) as caught:
-        raganato.read(write(tmp_path, xml, ""))
+    with pytest.raises(InputError, match=words) as caught:
+        raganato.read_raganato(write(tmp_path, xml, ""))
     assert "made.data.xml" in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -88,12 +88,12 @@ def test_what_is_none_is_refused_in_a_line(tmp_path, xml, words):
     ],
 )
 def test_keys_that_do_not_go_with_the_sentences_are_refused(tmp_path, keys, words):
-    with pytest.raises(Refused, match=words):
-        raganato.read(write(tmp_path, keys=keys))
+    with pytest.raises(InputError, match=words):
+        raganato.read_raganato(write(tmp_path, keys=keys))
 
 
 def test_keys_that_are_no_text_are_refused(tmp_path):
     path = write(tmp_path)
     (tmp_path / "made.gold.key.txt").write_bytes(b"\xff\xfe\x00d0")
-    with pytest.raises(Refused, match=r"made.gold.key.txt: cannot be read"):
-        raganato.read(path)
+    with pytest.raises(InputError, match=r"made.gold.key.txt: cannot be read"):
+        raganato.read_raganato(path)

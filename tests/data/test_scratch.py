@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.data import scratch
-from niwaki.data.scratch import Growing, joined, pieces, room
+from niwaki.data.scratch import GrowingArray, joined, slices, zeros
 
 BLOCKS = some.lists(some.lists(some.integers(-(2**31), 2**31 - 1), max_size=9), max_size=6)
 
@@ -27,7 +27,7 @@ def folder(monkeypatch, tmp_path):
 
 
 def test_room_is_zeros_to_be_filled_in_memory_or_on_disk(folder):
-    small, large = room(10, np.int64), room(11, np.int64)
+    small, large = zeros(10, np.int64), zeros(11, np.int64)
     assert mapped(large) and not mapped(small)
     for made in (small, large):
         assert not made.any() and made.dtype == np.int64
@@ -38,7 +38,7 @@ def test_room_is_zeros_to_be_filled_in_memory_or_on_disk(folder):
 
 @given(blocks=BLOCKS, limit=some.sampled_from([0, 20, 1 << 20]))
 def test_what_is_added_comes_back_in_order(blocks, limit):
-    writer = Growing(np.int32, limit)
+    writer = GrowingArray(np.int32, limit)
     for block in blocks:
         writer.add(np.array(block, dtype=np.int64))
     made = writer.done()
@@ -55,7 +55,7 @@ def test_joined(folder):
 def test_pieces_cover_all_and_none_is_longer(monkeypatch):
     monkeypatch.setattr(scratch, "PIECE_ROWS", 4)
     for count in range(14):
-        found = [list(range(count))[piece] for piece in pieces(count)]
+        found = [list(range(count))[piece] for piece in slices(count)]
         assert [*chain(*found)] == list(range(count)) and all(1 <= len(piece) <= 4 for piece in found)
 
 
@@ -67,13 +67,13 @@ def test_a_full_disk_is_told_before_the_array_is_used(folder, monkeypatch):
 
     monkeypatch.setattr("os.posix_fallocate", full)
     with pytest.raises(OSError, match="No space left"):
-        room(11, np.int64)
+        zeros(11, np.int64)
     monkeypatch.setattr(
         "os.posix_fallocate", lambda *given: (_ for _ in ()).throw(OSError(errno.EOPNOTSUPP, "cannot say"))
     )
-    assert room(11, np.int64).sum() == 0
+    assert zeros(11, np.int64).sum() == 0
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 50}))
-    with pytest.raises(Refused, match=r"what is kept of the rows \(see TMPDIR\) needs about"):
-        room(11, np.int64)
-    with pytest.raises(Refused, match="see TMPDIR"):
-        Growing(np.int64).add(np.arange(11))
+    with pytest.raises(InputError, match=r"what is kept of the rows \(see TMPDIR\) needs about"):
+        zeros(11, np.int64)
+    with pytest.raises(InputError, match="see TMPDIR"):
+        GrowingArray(np.int64).add(np.arange(11))

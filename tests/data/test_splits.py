@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.data import spill, splits
-from niwaki.data.splits import PARTS, arrange, origins, part_codes, split_by_hash
+from niwaki.data.splits import SPLITS, make_splits, origins, split_by_hash, split_codes
 
 TEXTS = some.text(max_size=3, alphabet=some.characters(exclude_categories=["Cs"]))
 LABELS = some.one_of(some.sampled_from(["a", "b", "B", "é", "a\0"]), some.none())
@@ -57,8 +57,8 @@ def chunked(rows, cuts):
 @given(rows=ROWS, cuts=some.lists(some.integers(0, 99), max_size=3), shares=SHARES)
 def test_the_rule_is_the_one_first_written(rows, cuts, shares):
     expected = first_written(*zip(*rows, strict=True), *shares)
-    codes = part_codes(chunked(rows, cuts), "t", "l", *shares)
-    assert [PARTS[code] for code in codes] == [expected[text] for text, _ in rows]
+    codes = split_codes(chunked(rows, cuts), "t", "l", *shares)
+    assert [SPLITS[code] for code in codes] == [expected[text] for text, _ in rows]
     parts = split_by_hash(chunked(rows, cuts), "t", "l", *shares)
     for part, table in parts.items():
         assert [(row["t"], row["l"]) for row in table.to_pylist()] == [row for row in rows if expected[row[0]] == part]
@@ -68,21 +68,21 @@ def test_the_rule_is_the_one_first_written(rows, cuts, shares):
 def test_labels_that_are_numbers_are_ordered_as_text(labels, shares):
     texts = [f"t{number % 7}" for number in range(len(labels))]
     expected = first_written(texts, labels, *shares)
-    codes = part_codes(pa.table({"t": texts, "l": pa.array(labels, pa.int64())}), "t", "l", *shares)
-    assert [PARTS[code] for code in codes] == [expected[text] for text in texts]
+    codes = split_codes(pa.table({"t": texts, "l": pa.array(labels, pa.int64())}), "t", "l", *shares)
+    assert [SPLITS[code] for code in codes] == [expected[text] for text in texts]
 
 
 @given(rows=ROWS, shares=SHARES)
 def test_without_a_label_all_texts_are_one_list(rows, shares):
     expected = assign([text for text, _ in rows], [""] * len(rows), *shares)
-    codes = part_codes(chunked(rows, []), "t", "", *shares)
-    assert [PARTS[code] for code in codes] == [expected[text] for text, _ in rows]
+    codes = split_codes(chunked(rows, []), "t", "", *shares)
+    assert [SPLITS[code] for code in codes] == [expected[text] for text, _ in rows]
 
 
 @given(rows=ROWS, shuffle=some.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter_and_duplicates_stay_together(rows, shuffle):
     def part_of(some_rows, **form):
-        codes = part_codes(chunked(some_rows, []), "t", "l", 0.2, 0.2, **form)
+        codes = split_codes(chunked(some_rows, []), "t", "l", 0.2, 0.2, **form)
         pairs = {(row[0], code) for row, code in zip(some_rows, codes.tolist(), strict=True)}
         assert len(dict(pairs)) == len(pairs)  # one part for each text
         return dict(pairs)
@@ -107,8 +107,8 @@ def test_groups_fall_together_and_shares_are_of_rows():
 
 def test_lists_of_tokens_are_split_as_their_text():
     tokens = [["a", str(number % 30)] for number in range(60)]
-    listed = part_codes(pa.table({"t": tokens}), "t", "", 0.2, 0.2)
-    joined = part_codes(pa.table({"t": [" ".join(row) for row in tokens]}), "t", "", 0.2, 0.2)
+    listed = split_codes(pa.table({"t": tokens}), "t", "", 0.2, 0.2)
+    joined = split_codes(pa.table({"t": [" ".join(row) for row in tokens]}), "t", "", 0.2, 0.2)
     assert listed.tolist() == joined.tolist() and set(listed.tolist()) == {0, 1, 2}
 
 
@@ -119,18 +119,18 @@ def test_large_parts_lie_in_mapped_files(monkeypatch):
     before = pa.total_allocated_bytes()
     mapped = split_by_hash(table, "t", "l", 0.1, 0.1)
     assert pa.total_allocated_bytes() - before < 10_000
-    assert all(mapped[part].equals(held[part]) for part in PARTS)
+    assert all(mapped[part].equals(held[part]) for part in SPLITS)
 
 
 @given(rows=ROWS, shares=SHARES, at_once=some.integers(1, 9))
 def test_many_rows_are_worked_on_piece_by_piece(rows, shares, at_once):
     table = chunked(rows, [5, 17])
-    whole = part_codes(table, "t", "l", *shares), part_codes(table, "t", "l", *shares, group="l")
+    whole = split_codes(table, "t", "l", *shares), split_codes(table, "t", "l", *shares, group="l")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("niwaki.data.scratch.PIECE_ROWS", at_once)
         patch.setattr("niwaki.data.scratch.LIMIT_BYTES", 16)
         patch.setattr("niwaki.data.digests.SORTED_ROWS", at_once)
-        cut = part_codes(table, "t", "l", *shares), part_codes(table, "t", "l", *shares, group="l")
+        cut = split_codes(table, "t", "l", *shares), split_codes(table, "t", "l", *shares, group="l")
     assert [found.tolist() for found in cut] == [found.tolist() for found in whole]
 
 
@@ -139,7 +139,11 @@ def test_shares_hold_within_each_label():
     table = pa.table({"t": [text for text, _ in rows], "l": [label for _, label in rows]})
     parts = split_by_hash(table, "t", "l", validation=0.1, test=0.2)
     assert {name: part.num_rows for name, part in parts.items()} == {"train": 700, "validation": 100, "test": 200}
-    assert {name: part.column("l").to_pylist().count("rare") for name, part in parts.items()} == {"train": 70, "validation": 10, "test": 20}  # fmt: skip
+    assert {name: part.column("l").to_pylist().count("rare") for name, part in parts.items()} == {
+        "train": 70,
+        "validation": 10,
+        "test": 20,
+    }
 
 
 def test_rows_keep_their_order_and_none_is_lost():
@@ -165,11 +169,25 @@ def test_no_share_gives_no_rows():
         (["train", "test"], {"train": "train", "validation": "", "test": "test"}),
         (["train", "validation"], {"train": "train", "validation": "", "test": "validation"}),
         (["train", "validation", "test"], {"train": "train", "validation": "validation", "test": "test"}),
-        (["train", "validation_mismatched", "validation_matched"], {"train": "train", "validation": "", "test": "validation_matched", "validation_mismatched": "validation_mismatched"}),
-        (["train", "validation", "test_b", "test_a"], {"train": "train", "validation": "validation", "test": "test_a", "test_b": "test_b"}),
-        (["train", "validation", "de-dev"], {"train": "train", "validation": "", "test": "validation", "de-dev": "de-dev"}),
+        (
+            ["train", "validation_mismatched", "validation_matched"],
+            {
+                "train": "train",
+                "validation": "",
+                "test": "validation_matched",
+                "validation_mismatched": "validation_mismatched",
+            },
+        ),
+        (
+            ["train", "validation", "test_b", "test_a"],
+            {"train": "train", "validation": "validation", "test": "test_a", "test_b": "test_b"},
+        ),
+        (
+            ["train", "validation", "de-dev"],
+            {"train": "train", "validation": "", "test": "validation", "de-dev": "de-dev"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_parts_that_no_file_gives_by_the_rule(given, expected):
     assert origins(given) == expected
 
@@ -179,34 +197,36 @@ def table_of(name, rows, label="x"):
 
 
 def test_arranged_parts_hold_the_rows_that_the_rule_says():
-    made = arrange({"train": table_of("train", 100), "validation": table_of("given", 7)}, "t", "l", 0.1, 0.2)
+    made = make_splits({"train": table_of("train", 100), "validation": table_of("given", 7)}, "t", "l", 0.1, 0.2)
     assert {part: table.num_rows for part, table in made.parts.items()} == {"train": 90, "validation": 10, "test": 7}
     assert made.parts["test"].column("t")[0].as_py() == "given 0" and made.origin["test"] == "validation"
-    made = arrange({"all": table_of("all", 100)}, "t", "l", 0.1, 0.2)
+    made = make_splits({"all": table_of("all", 100)}, "t", "l", 0.1, 0.2)
     assert {part: table.num_rows for part, table in made.parts.items()} == {"train": 70, "validation": 10, "test": 20}
 
 
 @pytest.mark.parametrize("hidden", ["-1", "", None])
 def test_a_test_set_without_labels_is_left_out(hidden):
     given = {"train": table_of("train", 20), "validation": table_of("v", 5), "test": table_of("test", 5, hidden)}
-    made = arrange(given, "t", "l", 0.1, 0.2)
-    assert made.left_out == ["test"] and made.origin["test"] == "validation"
-    made = arrange(given | {"test": given["test"].select(["t"])}, "t", "l", 0.1, 0.2)
-    assert made.left_out == ["test"] and made.parts["test"].num_rows == 5
-    assert splits.labelled(pa.table({"l": [[], ["a"]]}), "l")
+    made = make_splits(given, "t", "l", 0.1, 0.2)
+    assert made.unlabelled_splits == ["test"] and made.origin["test"] == "validation"
+    made = make_splits(given | {"test": given["test"].select(["t"])}, "t", "l", 0.1, 0.2)
+    assert made.unlabelled_splits == ["test"] and made.parts["test"].num_rows == 5
+    assert splits.has_labels(pa.table({"l": [[], ["a"]]}), "l")
 
 
 def test_measures_are_not_for_stratifying():
     rows = pa.table({"t": [f"text {number}" for number in range(50)], "l": [number / 7 for number in range(50)]})
-    made = arrange({"all": rows}, "t", "l", 0.1, 0.2, stratify=False)
+    made = make_splits({"all": rows}, "t", "l", 0.1, 0.2, stratify=False)
     assert {part: table.num_rows for part, table in made.parts.items()} == {"train": 35, "validation": 5, "test": 10}
     hidden = pa.table({"t": ["a", "b"], "l": [-1.0, -1.0]})
-    assert arrange({"train": rows, "test": hidden}, "t", "l", 0.1, 0.2, stratify=False).left_out == ["test"]
+    assert make_splits({"train": rows, "test": hidden}, "t", "l", 0.1, 0.2, stratify=False).unlabelled_splits == [
+        "test"
+    ]
 
 
 def test_no_train_rows():
-    with pytest.raises(Refused, match="have no part 'train'; there is: validation"):
-        arrange({"validation": table_of("v", 5)}, "t", "l", 0.1, 0.2)
+    with pytest.raises(InputError, match="have no part 'train'; there is: validation"):
+        make_splits({"validation": table_of("v", 5)}, "t", "l", 0.1, 0.2)
 
 
 def test_many_rare_labels_still_leave_rows_for_every_part():

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from niwaki.data.time_limit import TookTooLong, within, without_panics
+from niwaki.data.time_limit import TimeLimitExceeded, run_within_limit, without_panics
 
 ABANDONED = """
 import sys
@@ -18,10 +18,10 @@ def spin():
     while True:
         pass
 def wait():
-    from niwaki.data.time_limit import TookTooLong, within
+    from niwaki.data.time_limit import TimeLimitExceeded, run_within_limit
     try:
-        within([1], lambda item: spin(), lambda item: 0.05)
-    except TookTooLong:
+        run_within_limit([1], lambda item: spin(), lambda item: 0.05)
+    except TimeLimitExceeded:
         sys.stderr.write("one line")
         return 3
 from niwaki.cli import main
@@ -37,16 +37,16 @@ def busy(seconds):
 
 
 def test_results_come_in_order_and_errors_are_raised_here():
-    assert within([3, 1, 2], lambda item: item * 2, lambda item: 1) == [6, 2, 4]
-    assert within([], busy, lambda item: 1) == []
+    assert run_within_limit([3, 1, 2], lambda item: item * 2, lambda item: 1) == [6, 2, 4]
+    assert run_within_limit([], busy, lambda item: 1) == []
     with pytest.raises(ZeroDivisionError):
-        within([1, 0], lambda item: 1 // item, lambda item: 1)
+        run_within_limit([1, 0], lambda item: 1 // item, lambda item: 1)
 
 
 def test_an_item_that_takes_too_long_is_named_and_later_ones_are_not_begun():
     done = []
-    with pytest.raises(TookTooLong) as caught:
-        within([0.0, 0.5, 0.0], lambda item: done.append(busy(item)), lambda item: 0.1)
+    with pytest.raises(TimeLimitExceeded) as caught:
+        run_within_limit([0.0, 0.5, 0.0], lambda item: done.append(busy(item)), lambda item: 0.1)
     assert caught.value.number == 1
     while any(thread.name == "niwaki-timed" for thread in threading.enumerate()):
         time.sleep(0.01)
@@ -54,15 +54,15 @@ def test_an_item_that_takes_too_long_is_named_and_later_ones_are_not_begun():
 
 
 def test_waiting_is_not_counted():
-    assert within([0.3], lambda item: time.sleep(item), lambda item: 0.1) == [None]
+    assert run_within_limit([0.3], lambda item: time.sleep(item), lambda item: 0.1) == [None]
 
 
 def test_stderr_is_held_back_and_dropped_only_where_the_work_failed(capfd):
     with without_panics():
         os.write(2, b"kept")
-    with pytest.raises(TookTooLong), without_panics():
+    with pytest.raises(TimeLimitExceeded), without_panics():
         os.write(2, b"dropped")
-        raise TookTooLong(0)
+        raise TimeLimitExceeded(0)
     os.write(2, b" after")
     assert capfd.readouterr().err == "kept after"
 

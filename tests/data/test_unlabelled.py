@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from niwaki.core.errors import Refused
-from niwaki.data.unlabelled import digest, draw, texts
+from niwaki.core.errors import InputError
+from niwaki.data.unlabelled import digest, sample_texts, texts
 
 
 def test_lines_of_plain_text_without_empty_ones_and_marks(tmp_path):
@@ -29,7 +29,7 @@ def test_a_table_gives_its_one_column_of_text_or_a_known_pair(tmp_path):
     path.write_text("premise,hypothesis,id\nit rains,it is wet,1\nit snows,,2\n")
     assert list(texts(path)) == [("it rains", "it is wet")]
     path.write_text("one,two\na,b\n")
-    with pytest.raises(Refused, match="which column holds the texts is not clear"):
+    with pytest.raises(InputError, match="which column holds the texts is not clear"):
         list(texts(path))
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps({"text": text, "title": "x"}) + "\n" for text in ("a", "b")))
@@ -39,29 +39,29 @@ def test_a_table_gives_its_one_column_of_text_or_a_known_pair(tmp_path):
 def test_what_is_drawn_follows_the_seed_and_no_text_comes_twice(tmp_path):
     path = tmp_path / "some.txt"
     path.write_text("".join(f"text {number % 50}\n" for number in range(200)))
-    first = draw(path, 20, 1)
-    assert first == draw(path, 20, 1) != draw(path, 20, 2)
+    first = sample_texts(path, 20, 1)
+    assert first == sample_texts(path, 20, 1) != sample_texts(path, 20, 2)
     assert len(set(first)) == 20
-    assert len(draw(path, 500, 0)) == 50
-    assert all(text not in draw(path, 20, 1, first.__contains__) for text in first)
-    assert len(draw(path, 40, 1, first.__contains__)) == 30
+    assert len(sample_texts(path, 500, 0)) == 50
+    assert all(text not in sample_texts(path, 20, 1, first.__contains__) for text in first)
+    assert len(sample_texts(path, 40, 1, first.__contains__)) == 30
 
 
 def test_every_text_is_as_likely(tmp_path):
     path = tmp_path / "some.txt"
     path.write_text("".join(f"{number}\n" for number in range(10)))
-    counts = Counter(text for seed in range(600) for text in draw(path, 3, seed))
+    counts = Counter(text for seed in range(600) for text in sample_texts(path, 3, seed))
     assert all(130 < counts[str(number)] < 230 for number in range(10))  # 180 each; ±50 is 4.5 standard deviations
 
 
 def test_what_cannot_be_read_is_refused(tmp_path):
     path = tmp_path / "some.txt"
     path.write_bytes(b"caf\xe9\n")
-    with pytest.raises(Refused, match="is not text in UTF-8"):
-        draw(path, 3, 0)
+    with pytest.raises(InputError, match="is not text in UTF-8"):
+        sample_texts(path, 3, 0)
     path.write_text("\n \n")
-    assert draw(path, 3, 0) == []
-    with pytest.raises(Refused, match="is not there"):
+    assert sample_texts(path, 3, 0) == []
+    with pytest.raises(InputError, match="is not there"):
         digest(tmp_path / "none.txt")
 
 
@@ -75,11 +75,11 @@ def test_the_digest_is_of_the_texts_not_of_the_place(tmp_path):
 
 
 def test_a_device_and_a_line_without_end_are_refused(tmp_path):
-    with pytest.raises(Refused, match="/dev/zero: is not a plain file"):
+    with pytest.raises(InputError, match="/dev/zero: is not a plain file"):
         digest(Path("/dev/zero"))
     path = tmp_path / "a.txt"
     path.write_text("short\n" + "x" * (9 << 20))
-    with pytest.raises(Refused, match="line 2 is longer than 8 MB"):
+    with pytest.raises(InputError, match="line 2 is longer than 8 MB"):
         list(texts(path))
 
 
@@ -94,7 +94,7 @@ def test_how_a_file_is_read_counts_for_its_digest(tmp_path):
 def test_what_holds_no_texts_is_told_what_would(tmp_path):
     (tmp_path / "README.md").write_text("text")
     for path in (tmp_path, tmp_path / "README.md"):
-        with pytest.raises(Refused, match=r"is no file of texts, and holds none; there is: \.txt"):
+        with pytest.raises(InputError, match=r"is no file of texts, and holds none; there is: \.txt"):
             list(texts(path))
 
 
@@ -103,6 +103,6 @@ def test_a_folder_of_lines_and_tables_says_which_it_means(tmp_path):
     assert [*texts(tmp_path)] == ["all rights"]
     (tmp_path / "train.csv").write_text("text\na film\n")
     with pytest.raises(
-        Refused, match=r"holds both lines of text \(LICENSE.txt\) and tables \(train.csv\); name the file"
+        InputError, match=r"holds both lines of text \(LICENSE.txt\) and tables \(train.csv\); name the file"
     ):
         [*texts(tmp_path)]

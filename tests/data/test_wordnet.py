@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.data import wordnet
 
 LICENCE = "  1 This software and database is being provided to you, the LICENSEE\n"
@@ -29,16 +29,25 @@ def dict_folder(tmp_path):
 
 
 def test_the_dict_files_are_read(dict_folder):
-    found = wordnet.read(dict_folder)
+    found = wordnet.read_wordnet(dict_folder)
     assert found.senses.to_pylist()[0] == {
-        "sense_key": "bank%1:14:00::", "lemma": "bank", "pos": "noun", "synset": "00000200-n", "sense_number": 2, "tag_count": 20,
-    }  # fmt: skip
+        "sense_key": "bank%1:14:00::",
+        "lemma": "bank",
+        "pos": "noun",
+        "synset": "00000200-n",
+        "sense_number": 2,
+        "tag_count": 20,
+    }
     assert found.senses.column("synset").to_pylist()[3] == "00000400-s"
     slope, bank, institution, tip, low = found.synsets.to_pylist()
     assert slope["lemmas"] == ["slope", "incline"] and slope["hypernyms"] == []
     assert bank == {
-        "synset": "00000100-n", "lexfile": 17, "lemmas": ["bank"], "gloss": 'sloping land; "they sat on the bank"', "hypernyms": ["00000050-n"],
-    }  # fmt: skip
+        "synset": "00000100-n",
+        "lexfile": 17,
+        "lemmas": ["bank"],
+        "gloss": 'sloping land; "they sat on the bank"',
+        "hypernyms": ["00000050-n"],
+    }
     assert len(institution["lemmas"]) == 10 and institution["hypernyms"] == ["00000050-n"]  # counted in hexadecimal
     assert institution["gloss"] == "an institution | that lends"
     assert (tip["synset"], low["lemmas"]) == ("00000300-v", ["low"])
@@ -46,12 +55,12 @@ def test_the_dict_files_are_read(dict_folder):
 
 
 def test_both_forms_say_the_same(dict_folder, tmp_path):
-    found = wordnet.read(dict_folder)
+    found = wordnet.read_wordnet(dict_folder)
     other = tmp_path / "parquet"
     other.mkdir()
     parquet.write_table(found.senses, other / "senses.parquet")
     parquet.write_table(found.synsets, other / "synsets.parquet")
-    again = wordnet.read(other)
+    again = wordnet.read_wordnet(other)
     assert again.senses.equals(found.senses) and again.synsets.equals(found.synsets) and again.exceptions == {}
 
 
@@ -83,27 +92,30 @@ def changed(table, column, value):
     ],
 )
 def test_an_inventory_that_leads_nowhere_is_refused(dict_folder, tmp_path, of, column, value, words):
-    found = wordnet.read(dict_folder)
+    found = wordnet.read_wordnet(dict_folder)
     tables = {"senses": found.senses, "synsets": found.synsets}
     tables[of] = changed(tables[of], column, value)
     for name, table in tables.items():
         parquet.write_table(table, tmp_path / f"{name}.parquet")
-    with pytest.raises(Refused, match=words):
-        wordnet.read(tmp_path)
+    with pytest.raises(InputError, match=words):
+        wordnet.read_wordnet(tmp_path)
 
 
 def test_a_folder_that_is_none(tmp_path):
-    with pytest.raises(Refused, match=r"has neither senses\.parquet"):
-        wordnet.read(tmp_path)
-    with pytest.raises(Refused, match="is no folder with an inventory"):
-        wordnet.read(tmp_path / "nowhere")
+    with pytest.raises(InputError, match=r"has neither senses\.parquet"):
+        wordnet.read_wordnet(tmp_path)
+    with pytest.raises(InputError, match="is no folder with an inventory"):
+        wordnet.read_wordnet(tmp_path / "nowhere")
     parquet.write_table(pa.table({"lemma": ["a"]}), tmp_path / "senses.parquet")
-    with pytest.raises(Refused, match="has no column 'sense_key'"):
-        wordnet.read(tmp_path)
+    with pytest.raises(InputError, match="has no column 'sense_key'"):
+        wordnet.read_wordnet(tmp_path)
 
 
-@pytest.mark.parametrize(("name", "line"), [("index.sense", "bank%1:14:00:: x 2 20\n"), ("data.noun", "00000050 17 n zz\n"), ("index.sense", "bank 1 2 3\n")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("index.sense", "bank%1:14:00:: x 2 20\n"), ("data.noun", "00000050 17 n zz\n"), ("index.sense", "bank 1 2 3\n")],
+)
 def test_a_line_that_is_none_is_named(dict_folder, name, line):
     (dict_folder / name).write_text(LICENCE + line)
-    with pytest.raises(Refused, match=f"{name}: line 2 is none of"):
-        wordnet.read(dict_folder)
+    with pytest.raises(InputError, match=f"{name}: line 2 is none of"):
+        wordnet.read_wordnet(dict_folder)

@@ -28,13 +28,28 @@ def rendered(monkeypatch):
 
 def record(variant, task, student, pairs=None, **more):
     return {
-        "variant": variant, "task": task, "seed": 0, "scores": {"teacher": 0.8, "student": student}, "intervals": {"teacher": [0.78, 0.82], "student": [student - 0.02, student + 0.02]},
-        "bytes": [800, 100], "faster": {"value": 9.0}, "steps": [2000], "pairs": pairs or {}, **more,
-    }  # fmt: skip
+        "variant": variant,
+        "task": task,
+        "seed": 0,
+        "scores": {"teacher": 0.8, "student": student},
+        "intervals": {"teacher": [0.78, 0.82], "student": [student - 0.02, student + 0.02]},
+        "bytes": [800, 100],
+        "faster": {"value": 9.0},
+        "steps": [2000],
+        "pairs": pairs or {},
+        **more,
+    }
 
 
 def pair(low, high, seeds=1):
-    return {"score": {"value": 0.7, "low": 0.68, "high": 0.72}, "seeds": seeds, "difference": (low + high) / 2, "low": low, "high": high, "shown": not low <= 0 <= high}  # fmt: skip
+    return {
+        "score": {"value": 0.7, "low": 0.68, "high": 0.72},
+        "seeds": seeds,
+        "difference": (low + high) / 2,
+        "low": low,
+        "high": high,
+        "shown": not low <= 0 <= high,
+    }
 
 
 @pytest.mark.parametrize("task", ["rotten_tomatoes", "sst2"])
@@ -45,25 +60,37 @@ def test_opponents_differ_in_the_teacher_alone(distil, kind, task):
     assert f"{kind}-labels" in distil.PRETRAINED and f"{kind}-vectors" not in distil.PRETRAINED
     alone = others[0][0]
     assert "teacher" not in alone and taught["methods"] == [*alone["methods"], {"use": "logits"}]
-    assert alone["train"] == {key: value for key, value in taught["train"].items() if key not in ("transfer", "texts")}
+    assert alone["train"] == {
+        key: value for key, value in taught["train"].items() if key not in ("unlabelled", "unlabelled_path")
+    }
     if task == "sst2":
-        assert Path(taught["train"]["texts"]).read_text(encoding="utf-8").splitlines() == ["One.", "Two lines."]
+        assert Path(taught["train"]["unlabelled_path"]).read_text(encoding="utf-8").splitlines() == [
+            "One.",
+            "Two lines.",
+        ]
 
 
 def test_every_size_of_the_transfer_set_trains_and_validates_as_often(distil):
     for size in distil.SIZES:
         train = distil.VARIANTS[f"transfer-{size}"]("rotten_tomatoes")[0]["train"]
         steps = round(train["epochs"] * math.ceil((ROTTEN_TOMATOES_ROWS + size) / 32))
-        assert train["transfer"] == size and abs(steps - distil.SIZE_STEPS) <= 10
+        assert train["unlabelled"] == size and abs(steps - distil.SIZE_STEPS) <= 10
         assert 16 <= train["epochs"] * train["validations"] <= 23
 
 
 def test_every_job_has_its_variant_and_none_is_listed_twice(distil):
     jobs = distil.everything()
     assert len(set(jobs)) == len(jobs) and {job[0] for job in jobs} <= set(distil.VARIANTS)
-    for job in [("bilstm", "rotten_tomatoes", 2), ("averaging", "sst2", 0), ("mpnet4", "mrpc", 0), ("transfer-5000", "rotten_tomatoes", 0)]:  # fmt: skip
+    for job in [
+        ("bilstm", "rotten_tomatoes", 2),
+        ("averaging", "sst2", 0),
+        ("mpnet4", "mrpc", 0),
+        ("transfer-5000", "rotten_tomatoes", 0),
+    ]:
         assert job in jobs
-    assert not {job[0] for job in jobs} & {name for names in distil.OPPONENTS.values() for name in names if name not in ("transfer-0", "half")}  # fmt: skip
+    assert not {job[0] for job in jobs} & {
+        name for names in distil.OPPONENTS.values() for name in names if name not in ("transfer-0", "half")
+    }
 
 
 def test_a_margin_counts_where_its_interval_lies_above_nothing(rendered):
@@ -78,7 +105,10 @@ def test_a_margin_counts_where_its_interval_lies_above_nothing(rendered):
 
 
 def test_the_difference_shown_is_the_one_over_most_seeds(rendered):
-    few, many = ({"averaging-labels": pair(low, 0.05, seeds), "averaging-vectors": pair(low, 0.05, seeds)} for low, seeds in ((-0.01, 1), (0.03, 2)))  # fmt: skip
+    few, many = (
+        {"averaging-labels": pair(low, 0.05, seeds), "averaging-vectors": pair(low, 0.05, seeds)}
+        for low, seeds in ((-0.01, 1), (0.03, 2))
+    )
     rows = [record("averaging", "sst2", 0.75, few), {**record("averaging", "sst2", 0.77, many), "seed": 1}]
     assert "| averaging, SST-2 | 2 | 80.0 ± 0.0 |" in rendered(rows)
     assert "| 76.0 (74.0 to 78.0) | +4.0 (+3.0 to +5.0) |" in rendered(rows)
@@ -89,7 +119,9 @@ def test_a_part_stands_beside_what_it_is_worth(rendered):
     """Over the most seeds that can be paired, and how many those are where they are not all."""
     whole = record("half", "mrpc", 0.78, encoder=[2, 1], flops=[2, 1])
     rows = [record("half-no-hidden", "mrpc", 0.76, {"half": pair(-0.04, -0.01)})]
-    assert "| without the hidden-state loss | not measured |  | 76.0 (1) | -2.5 (-4.0 to -1.0) |" in rendered([whole, *rows])  # fmt: skip
+    assert "| without the hidden-state loss | not measured |  | 76.0 (1) | -2.5 (-4.0 to -1.0) |" in rendered(
+        [whole, *rows]
+    )
     rows += [{**record("half-no-hidden", "mrpc", 0.78, {"half": pair(-0.03, 0.01, 2)}), "seed": 1}]
     rows += [{**record("half-no-hidden", "mrpc", 0.80), "seed": 2}]
     assert "| 78.0 ± 2.0 (3) | -1.0 (-3.0 to +1.0): no difference shown (2 of the seeds) |" in rendered([whole, *rows])

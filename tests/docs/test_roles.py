@@ -32,8 +32,13 @@ def frame(predicate, *arguments):
 def test_a_sentence_alone_by_hand(benchmark):
     """Gold: word 1 has two arguments, word 3 one. Said: one of word 1's, another of word 2, which is no predicate; word 3 is not
     found. One of two said, one of three true."""
-    rows = pa.table({"tokens": [["a", "b", "c", "d"]] * 3, "predicate": [-1, 1, 3], "tags": [
-        ["O", "P", "O", "P"], ["B-ARG0", "S-01", "B-ARG1", "O"], ["O", "O", "B-ARG1", "S-01"]]})  # fmt: skip
+    rows = pa.table(
+        {
+            "tokens": [["a", "b", "c", "d"]] * 3,
+            "predicate": [-1, 1, 3],
+            "tags": [["O", "P", "O", "P"], ["B-ARG0", "S-01", "B-ARG1", "O"], ["O", "O", "B-ARG1", "S-01"]],
+        }
+    )
     task = SimpleNamespace(splits=lambda: {"test": rows}, gold=lambda table: table.column("tags").to_pylist())
     answers = [SimpleNamespace(frames=[frame(1, ("ARG0", 0, 1)), frame(2, ("ARG1", 3, 4))])]
     predictor = SimpleNamespace(predict=lambda inputs: answers if inputs == [["a", "b", "c", "d"]] else [])
@@ -42,12 +47,23 @@ def test_a_sentence_alone_by_hand(benchmark):
 
 
 def record(name, value):
-    every = {key: {"value": value, "low": value - 0.01, "high": value + 0.01} for key in ("f1_roles", "precision", "recall", "f1_predicates", "accuracy_senses")}  # fmt: skip
+    every = {
+        key: {"value": value, "low": value - 0.01, "high": value + 0.01}
+        for key in ("f1_roles", "precision", "recall", "f1_predicates", "accuracy_senses")
+    }
     heads = {"en_ewt": {"rows": 9, "f1_roles": 0.8, "f1_predicates": 0.9, "accuracy_senses": 0.9}}
     return {
-        "name": name, "rows": {"train": 53024}, "bytes": 90_000_000, "score": {**every["f1_roles"], "all": every}, "sentences": {"f1": 0.7}, "heads": heads,
-        "parts": {"rows": 5, "tokens": 1.0, "network": 8.0, "tags": 1.0}, "first_spent": {"cpu_seconds": 1200.0}, "spent": [], "train": {"epochs": 1.5},
-    }  # fmt: skip
+        "name": name,
+        "rows": {"train": 53024},
+        "bytes": 90_000_000,
+        "score": {**every["f1_roles"], "all": every},
+        "sentences": {"f1": 0.7},
+        "heads": heads,
+        "parts": {"rows": 5, "tokens": 1.0, "network": 8.0, "tags": 1.0},
+        "first_spent": {"cpu_seconds": 1200.0},
+        "spent": [],
+        "train": {"epochs": 1.5},
+    }
 
 
 def test_the_section_says_what_was_met_and_what_was_not(rendered):

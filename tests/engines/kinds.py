@@ -7,15 +7,15 @@ import numpy as np
 import pyarrow as pa
 
 import tiny
-from niwaki.answers._senses import Knowledge, Vectors
-from niwaki.answers._senses import labels as sense_labels
+from niwaki.answers._sense_inventory import SenseInventory, Vectors
+from niwaki.answers._sense_inventory import labels as sense_labels
 from niwaki.answers.senses import Sentence, Target
 from niwaki.answers.text import TARGET, Text
 from niwaki.data.wordnet import SENSES as SCHEMA
 from niwaki.engines.export import write_graph
 from niwaki.models.model import Model
-from niwaki.models.skeleton import WRITTEN
-from niwaki.models.tokenizer_making import make
+from niwaki.models.skeleton import CONDITIONAL_GENERATION
+from niwaki.tokenization.training import make
 
 ROWS = [text for text, _ in tiny.sentences(24, seed=3)]
 SENSES = {"film": 2, "story": 3, "end": 1}
@@ -38,7 +38,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[str], str]] = {  # settings, labels,
         ["O", "P", "B-A0", "I-A0", "S-01", "S-02"],
         "TokenClassification",
     ),
-    "span": ({"stride": 8, "longest": 6}, ["start", "end"], "QuestionAnswering"),
+    "span": ({"stride": 8, "max_answer_tokens": 6}, ["start", "end"], "QuestionAnswering"),
     "senses": ({}, sense_labels(6), "TokenClassification"),
 }
 INPUTS: dict[str, list[Any]] = {
@@ -55,19 +55,26 @@ INPUTS: dict[str, list[Any]] = {
 }
 
 
-def knowledge() -> Knowledge:
+def sense_inventory() -> SenseInventory:
     """Three lemmas of two or three senses, whose glosses have random vectors."""
     senses = [(lemma, n) for lemma, count in SENSES.items() for n in range(1, count + 1)]
     rows = [
-        {"sense_key": f"{lemma}%1:0{n}:00::", "lemma": lemma, "pos": "noun", "synset": f"{lemma}{n}-n", "sense_number": n, "tag_count": n}
+        {
+            "sense_key": f"{lemma}%1:0{n}:00::",
+            "lemma": lemma,
+            "pos": "noun",
+            "synset": f"{lemma}{n}-n",
+            "sense_number": n,
+            "tag_count": n,
+        }
         for lemma, n in senses
-    ]  # fmt: skip
+    ]
     synsets = [
         {"synset": row["synset"], "lexfile": number, "gloss": f"a {row['lemma']}"} for number, row in enumerate(rows)
     ]
     vectors = np.random.default_rng(0).normal(size=(len(rows), 6)).astype(np.float32)
     packed = Vectors.packed(vectors, np.arange(len(rows)), len(rows))
-    return Knowledge(
+    return SenseInventory(
         pa.Table.from_pylist(rows, SCHEMA), pa.Table.from_pylist(synsets), {("ends", "noun"): "end"}, packed
     )
 
@@ -78,16 +85,16 @@ def model_of(kind: str, family: str = "bert", seed: int = 5, **more: Any) -> Mod
     settings, labels, head = KINDS[kind]
     model = tiny.model(family, layers=2, labels=labels, head=head, seed=seed)
     model.network.config.niwaki_answer = {"kind": kind, **settings, **more}
-    model.beside = knowledge().to_files() if kind == "senses" else {}
+    model.sibling_files = sense_inventory().to_files() if kind == "senses" else {}
     return model
 
 
 def writing(family: str, seed: int) -> Model:
     """A writer whose pieces are its own: words with a letter of the family's."""
     words = " ".join(f"{family[0]}{number}" for number in range(tiny.WRITES))
-    said = Text(beam=2, longest=6).to_json()
-    model = tiny.model(family, layers=1, head=WRITTEN, labels=["text"], seed=seed, niwaki_answer=said)
-    model.beside = {TARGET: make([words], "words", tiny.WRITES).encode()}
+    said = Text(beam=2, max_new_tokens=6).to_json()
+    model = tiny.model(family, layers=1, head=CONDITIONAL_GENERATION, labels=["text"], seed=seed, niwaki_answer=said)
+    model.sibling_files = {TARGET: make([words], "words", tiny.WRITES).encode()}
     return model
 
 

@@ -10,15 +10,15 @@ import torch
 import tiny
 from niwaki.answers import ANSWERS
 from niwaki.answers.senses import Senses, Sentence, Target
-from niwaki.core.errors import Refused, UsageError
-from niwaki.core.files import committed
-from niwaki.engines.native.files import write_program
+from niwaki.core.errors import InputError, UsageError
+from niwaki.core.files import commit_folder
 from niwaki.engines.native.library import best
+from niwaki.engines.native.program_file import write_program
 from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.model import load_folder
 
-from .kinds import INPUTS, KINDS, LONG, ROWS, SENSES, knowledge, model_of, saved
+from .kinds import INPUTS, KINDS, LONG, ROWS, SENSES, model_of, saved, sense_inventory
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -34,7 +34,7 @@ def asked(request, tmp_path_factory):
 
 
 def test_every_kind_is_tested():
-    """Here; what is written, in tests/run/test_writing.py."""
+    """Here; what is written, in tests/run/test_generation.py."""
     assert set(KINDS) == set(INPUTS) == set(ANSWERS.names()) - {"text"}
 
 
@@ -89,7 +89,10 @@ def roles(model, given):
     if not isinstance(given, tuple):
         return tags(model, given, slice(0, 2))
     words, at = given
-    before, own, after = (model.tokenizer(some, is_split_into_words=True, add_special_tokens=False) for some in (words[:at], [words[at]], words[at + 1 :]))  # fmt: skip
+    before, own, after = (
+        model.tokenizer(some, is_split_into_words=True, add_special_tokens=False)
+        for some in (words[:at], [words[at]], words[at + 1 :])
+    )
     parts = [["[CLS]"], before.tokens(), ["[SEP]"], own.tokens(), ["[SEP]"], after.tokens(), ["[SEP]"]]
     types = [kind for kind, part in zip([0, 0, 1, 1, 1, 0, 0], parts, strict=True) for _ in part]
     ids = model.tokenizer.convert_tokens_to_ids([token for part in parts for token in part])
@@ -97,14 +100,21 @@ def roles(model, given):
         model.network(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([types])).logits[0].double().detach()
     )
     starts = np.cumsum([0, *map(len, parts)])
-    places = [starts[place] + encoding.word_ids().index(word) for place, encoding in ((1, before), (3, own), (5, after))
-              for word in range(max([-1, *encoding.word_ids()]) + 1)]  # fmt: skip
+    places = [
+        starts[place] + encoding.word_ids().index(word)
+        for place, encoding in ((1, before), (3, own), (5, after))
+        for word in range(max([-1, *encoding.word_ids()]) + 1)
+    ]
     senses = {"film": ["S-01"]}.get(words[at], ["S-01", "S-02"])
     allowed = [senses if word == at else ["O", "B-A0", "I-A0"] for word in range(len(words))]
     paths = {"": (0.0, [])}  # by the last tag, the best way to it
     for place, some in zip(places, allowed, strict=True):
-        ways = [(score + float(logits[place, model.labels.index(tag)]), [*path, tag]) for last, (score, path) in paths.items()
-                for tag in some if tag != "I-A0" or last in ("B-A0", "I-A0")]  # fmt: skip
+        ways = [
+            (score + float(logits[place, model.labels.index(tag)]), [*path, tag])
+            for last, (score, path) in paths.items()
+            for tag in some
+            if tag != "I-A0" or last in ("B-A0", "I-A0")
+        ]
         paths = {tag: max((way for way in ways if way[1][-1] == tag), default=(-np.inf, [])) for tag in some}
     return max(paths.values())[1]
 
@@ -113,8 +123,14 @@ def span(model, given):
     """Every stretch of at most 6 tokens in every window, one after the other."""
     question, text = given
     found, outs = by_transformers(
-        model, question, text, truncation="only_second", stride=8, return_overflowing_tokens=True, return_offsets_mapping=True
-    )  # fmt: skip
+        model,
+        question,
+        text,
+        truncation="only_second",
+        stride=8,
+        return_overflowing_tokens=True,
+        return_offsets_mapping=True,
+    )
     best = (-np.inf, "")
     for window, out in enumerate(outs):
         places = [place for place, part in enumerate(found.sequence_ids(window)) if part == 1]
@@ -128,7 +144,7 @@ def span(model, given):
 
 def senses(model, given):
     """The vectors written out, of which a sense's is 6 numbers of its gloss, a 1 among 45 files, and 3 of how common it is."""
-    known = knowledge()
+    known = sense_inventory()
     found, (out,) = by_transformers(model, given.words, is_split_into_words=True)
     said = []
     for target in given.targets:
@@ -151,8 +167,15 @@ def senses(model, given):
 
 
 BY_HAND = {
-    "label": label, "labels": labels, "number": number, "choice": choice, "tags": tags, "span": span, "senses": senses, "roles": roles,
-}  # fmt: skip
+    "label": label,
+    "labels": labels,
+    "number": number,
+    "choice": choice,
+    "tags": tags,
+    "span": span,
+    "senses": senses,
+    "roles": roles,
+}
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
@@ -264,7 +287,7 @@ def test_a_long_text_is_read_in_windows_and_a_long_sentence_in_pieces(tmp_path):
 def test_no_answer_by_the_threshold(tmp_path):
     """Whether an answer is given turns where the threshold passes what none leads by."""
     given = [("was it good", ROWS[0])]
-    folder = saved(model_of("span", may_be_none=True, threshold=1e6), tmp_path)
+    folder = saved(model_of("span", allow_no_answer=True, threshold=1e6), tmp_path)
     (answer,) = Predictor(folder).predict(given)
     assert answer.answer
     for threshold, wanted in ((-answer.margin + 1e-3, answer.answer), (-answer.margin - 1e-3, "")):
@@ -323,7 +346,7 @@ def test_what_is_no_input_is_refused_in_a_line(asked):
             predictors["onnx"].predict([good, given])
         assert type(given).__name__ in str(caught.value) and "\n" not in str(caught.value)
     for given in EMPTY[kind]:
-        with pytest.raises(Refused, match=r"^texts\.1: is empty") as caught:
+        with pytest.raises(InputError, match=r"^texts\.1: is empty") as caught:
             predictors["onnx"].predict([good, given])
         assert "\n" not in str(caught.value)
 
@@ -347,7 +370,7 @@ def test_a_config_of_transformers_own_is_understood(tmp_path, of, problem, wante
     model = model_of(of)
     model.network.config.niwaki_answer, model.network.config.problem_type = None, problem
     predictor = Predictor(saved(model, tmp_path), "torch")
-    assert type(predictor.kind).__module__.rpartition(".")[2] == wanted
+    assert type(predictor.answer_type).__module__.rpartition(".")[2] == wanted
     assert len(predictor.predict(INPUTS[of][:3])) == 3
     if wanted == "number":  # logits are the numbers, as transformers reads them
         assert predictor.values(ROWS[:1]) == pytest.approx(of_text(model, ROWS[0]).tolist(), abs=1e-5)
@@ -367,7 +390,7 @@ def test_a_config_of_transformers_own_is_understood(tmp_path, of, problem, wante
 def test_a_kind_that_is_none_is_refused_in_a_line(tmp_path, said, words):
     model = tiny.model("bert", layers=1)
     model.network.config.niwaki_answer = said
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         Predictor(saved(model, tmp_path))
     assert words in str(caught.value) and "\n" not in str(caught.value)
 
@@ -395,23 +418,23 @@ def test_what_lies_beside_a_network_goes_where_it_goes(tmp_path):
     for name in Senses.files:
         assert (first / name).read_bytes() == (copied / name).read_bytes()
     student = load_folder(first).clone()
-    assert student.beside == load_folder(first).beside != {}
+    assert student.sibling_files == load_folder(first).sibling_files != {}
 
 
 @pytest.mark.parametrize("name", Senses.files)
 def test_a_file_beside_a_network_that_is_gone_or_changed_is_named(tmp_path, name):
-    with committed(tmp_path / "stage") as folder:
+    with commit_folder(tmp_path / "stage") as folder:
         saved(model_of("senses"), folder / "model")
     home = tmp_path / "stage" / "model"
     content = (home / name).read_bytes()
     (home / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     for load in (Predictor, load_folder):
-        with pytest.raises(Refused, match=rf"{name}: is not what was saved"):
+        with pytest.raises(InputError, match=rf"{name}: is not what was saved"):
             load(home)
     (tmp_path / "stage" / "MANIFEST").unlink()
     (home / name).unlink()
     for load in (Predictor, load_folder):
-        with pytest.raises(Refused, match=rf"{name}: is missing"):
+        with pytest.raises(InputError, match=rf"{name}: is missing"):
             load(home)
 
 
@@ -422,7 +445,7 @@ def flat(values):
 def test_senses_in_8_bits_in_the_native_engine(tmp_path):
     model = model_of("senses")
     before = Predictor(saved(model, tmp_path / "floats"), "torch")
-    model.operate(Int8())
+    model.apply_edit(Int8())
     folder = tiny.deployed(model, tmp_path / "int8")
     engines = {engine: Predictor(folder, engine) for engine in ("native", "onnx", "torch")}
     rows = engines["torch"].encode(INPUTS["senses"])

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import tiny
-from engines.kinds import INPUTS, ROWS, knowledge, model_of, saved
+from engines.kinds import INPUTS, ROWS, model_of, saved, sense_inventory
 from niwaki import api
 from niwaki.answers import ANSWERS
-from niwaki.answers._kind import Kind
-from niwaki.answers._senses import Knowledge
-from niwaki.core.errors import Refused
-from niwaki.core.files import committed, write_json
-from niwaki.engines.cascade import CASCADE, Cascade, is_cascade, refuse_unlike
+from niwaki.answers._answer_type import AnswerType
+from niwaki.answers._sense_inventory import SenseInventory
+from niwaki.core.errors import InputError
+from niwaki.core.files import commit_folder, write_json
+from niwaki.engines.cascade import CASCADE, Cascade, check_compatible, is_cascade
 from niwaki.engines.predictor import Predictor
 
 TEXTS = [text for text, _ in tiny.sentences(60, seed=8)]
@@ -34,7 +34,7 @@ def plan(thresholds=THRESHOLDS, **changes):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cascade") / "made"
-    with committed(folder) as inner:
+    with commit_folder(folder) as inner:
         for number, family in enumerate(("averaging", "cnn", "bert")):
             saved(tiny.model(family, seed=number, layers=1), inner / f"model-{number}")
         write_json(inner / CASCADE, plan())
@@ -68,7 +68,7 @@ def test_the_first_that_is_sure_answers(made):
     cascade = Cascade(made)
     wanted, by = by_hand(made)
     assert min(by.count(number) for number in range(3)) >= 5  # all three are needed
-    answers, numbers = cascade.settled(TEXTS, cascade.encode(TEXTS))
+    answers, numbers = cascade.predict_with_steps(TEXTS, cascade.encode(TEXTS))
     assert numbers.tolist() == by and answers == cascade.predict(TEXTS)
     assert (
         [answer.label for answer in answers] == cascade.values(TEXTS) == [tiny.LABELS[row.argmax()] for row in wanted]
@@ -81,7 +81,7 @@ def test_it_is_loaded_and_asked_like_one_model(made):
     assert isinstance(loaded, Cascade) and isinstance(loaded, Predictor) and is_cascade(made)
     assert loaded.labels == tiny.LABELS and loaded.engine == "onnx onnx onnx" and "models=3" in repr(loaded)
     assert loaded.predict([]) == [] and len(loaded.predict("a film")) == len(loaded.predict(("a film", "the end"))) == 1
-    with pytest.raises(Refused, match=r"texts\.1: is empty"):
+    with pytest.raises(InputError, match=r"texts\.1: is empty"):
         loaded.predict(["a film", " "])
 
 
@@ -90,7 +90,7 @@ def test_thresholds_at_the_ends(made, tmp_path):
     for threshold, number in ((0.0, 0), (1.0, 2)):
         write_json(folder / CASCADE, plan((threshold, threshold)))
         cascade = Cascade(folder)
-        assert set(cascade.settled(TEXTS, cascade.encode(TEXTS))[1]) == {number}
+        assert set(cascade.predict_with_steps(TEXTS, cascade.encode(TEXTS))[1]) == {number}
 
 
 def test_later_models_see_only_what_moves_on(made, monkeypatch):
@@ -127,11 +127,25 @@ def test_a_plan_that_is_none(made, tmp_path, change, line):
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("folder", ".."), ("folder", "."), ("folder", ""), ("folder", "/etc"), ("folder", "../made/model-0"), ("folder", "model-0/../../x"),
-        ("folder", "gone"), ("folder", "a" * 300), ("folder", "a\x00b"), ("folder", 7), ("threshold", -0.1), ("threshold", 1.5),
-        ("threshold", None), ("temperature", 0), ("temperature", -1), ("temperature", 1e300), ("temperature", "hot"),
+        ("folder", ".."),
+        ("folder", "."),
+        ("folder", ""),
+        ("folder", "/etc"),
+        ("folder", "../made/model-0"),
+        ("folder", "model-0/../../x"),
+        ("folder", "gone"),
+        ("folder", "a" * 300),
+        ("folder", "a\x00b"),
+        ("folder", 7),
+        ("threshold", -0.1),
+        ("threshold", 1.5),
+        ("threshold", None),
+        ("temperature", 0),
+        ("temperature", -1),
+        ("temperature", 1e300),
+        ("temperature", "hot"),
     ],
-)  # fmt: skip
+)
 def test_a_step_that_leads_out_or_is_no_number(made, tmp_path, key, value):
     folder = copied(made, tmp_path)
     said = plan()
@@ -195,7 +209,7 @@ def test_models_that_do_not_go_together(made, tmp_path):
     saved(model_of("tags"), folder / "model-1")
     refused(folder, "answers with tags,")
     refused(folder, "all must answer alike")
-    refuse_unlike([("a", Predictor(made / "model-0")), ("b", Predictor(made / "model-2"))])
+    check_compatible([("a", Predictor(made / "model-0")), ("b", Predictor(made / "model-2"))])
 
 
 # ── every kind of answer ────────────────────────────────────────────────────────────────────────────────────────────
@@ -221,14 +235,14 @@ def with_threshold(folder, threshold):
     return Cascade(folder)
 
 
-def how_sure(model, inputs):
+def confidence_of(model, inputs):
     rows = model.encode(inputs)
-    return model.kind.sureness(model.logits(rows), rows, inputs, model.labels)
+    return model.answer_type.confidence(model.logits(rows), rows, inputs, model.labels)
 
 
-def halfway(sureness):
+def halfway(confidence):
     """In the widest gap of the middle, so that neither model answers all and no rounding decides."""
-    found = np.sort(sureness)
+    found = np.sort(confidence)
     inner = np.arange(len(found) // 4, 3 * len(found) // 4)
     place = inner[np.diff(found)[inner].argmax()]
     return float(found[place : place + 2].mean())
@@ -237,12 +251,12 @@ def halfway(sureness):
 def test_each_input_is_answered_by_the_first_that_is_sure_in_order(two):
     kind, folder, (first, last) = two
     inputs = ASKED[kind]
-    sureness = how_sure(first, inputs)
-    assert ((sureness > 0) & (sureness <= 1)).all() and len(sureness) == len(inputs)
-    threshold = halfway(sureness)
-    by = np.where(sureness >= threshold, 0, 1)
+    confidence = confidence_of(first, inputs)
+    assert ((confidence > 0) & (confidence <= 1)).all() and len(confidence) == len(inputs)
+    threshold = halfway(confidence)
+    by = np.where(confidence >= threshold, 0, 1)
     cascade = with_threshold(folder, threshold)
-    values, numbers = cascade.settled(inputs, cascade.encode(inputs), bare=True)
+    values, numbers = cascade.predict_with_steps(inputs, cascade.encode(inputs), bare=True)
     assert numbers.tolist() == by.tolist() and set(by) == {0, 1}
     each = [model.values(inputs) for model in (first, last)]
     assert values == cascade.values(inputs) == [each[number][place] for place, number in enumerate(by)]
@@ -252,8 +266,8 @@ def test_each_input_is_answered_by_the_first_that_is_sure_in_order(two):
 def test_answers_with_all_there_is_to_know_are_those_of_the_model_that_was_sure(two):
     kind, folder, models = two
     inputs = [given for given in ASKED[kind] if kind != "roles" or isinstance(given, tuple)]
-    threshold = halfway(how_sure(models[0], inputs))
-    by = np.where(how_sure(models[0], inputs) >= threshold, 0, 1)
+    threshold = halfway(confidence_of(models[0], inputs))
+    by = np.where(confidence_of(models[0], inputs) >= threshold, 0, 1)
     each = [model.predict(inputs) for model in models]
     wanted = [str(each[number][place]) for place, number in enumerate(by)]
     assert [str(one) for one in with_threshold(folder, threshold).predict(inputs)] == wanted
@@ -264,7 +278,7 @@ def test_the_ends_of_the_threshold(two):
     kind, folder, models = two
     inputs = ASKED[kind]
     assert with_threshold(folder, 0.0).values(inputs) == models[0].values(inputs)
-    certain = how_sure(models[0], inputs) >= 1
+    certain = confidence_of(models[0], inputs) >= 1
     assert kind == "senses" or not certain.any()
     wanted = [models[0 if sure else 1].values([given])[0] for given, sure in zip(inputs, certain, strict=True)]
     assert with_threshold(folder, 1.0).values(inputs) == wanted
@@ -275,12 +289,12 @@ def test_a_second_pass_goes_through_the_cascade_too(tmp_path):
     for number, family in enumerate(("bert", "roberta")):
         saved(model_of("roles", family, seed=number), tmp_path / f"model-{number}")
     plain = [words for words in INPUTS["roles"] if not isinstance(words, tuple)]
-    cascade = with_threshold(tmp_path, halfway(how_sure(Predictor(tmp_path / "model-0"), plain)))
+    cascade = with_threshold(tmp_path, halfway(confidence_of(Predictor(tmp_path / "model-0"), plain)))
     whole = cascade.predict(plain)
     found = [(one.words, frame["predicate"]) for one in whole for frame in one.frames]
     alone = cascade.predict(found)
     assert [f["roleset"] for one in whole for f in one.frames] == [one.frames[0]["roleset"] for one in alone]
-    numbers = cascade.settled(found, cascade.encode(found))[1]
+    numbers = cascade.predict_with_steps(found, cascade.encode(found))[1]
     assert set(numbers) == {0, 1} and len(found) > 20
     each = [model.predict(found) for model in cascade.models]
     assert [str(one) for one in alone] == [str(each[number][place]) for place, number in enumerate(numbers)]
@@ -291,7 +305,7 @@ def test_a_number_says_nothing_of_how_sure_it_is(tmp_path):
         saved(model_of("number", seed=number), tmp_path / f"model-{number}")
     write_json(tmp_path / CASCADE, {"version": 1, "steps": [{"folder": "model-0"}, {"folder": "model-1"}]})
     refused(tmp_path, "answers with a number, which says nothing of how sure the model is")
-    assert {name for name in ANSWERS.names() if not ANSWERS.load(name, Kind).doubts()} == {"number"}
+    assert {name for name in ANSWERS.names() if not ANSWERS.load(name, AnswerType).has_confidence()} == {"number"}
 
 
 def test_what_is_no_choice_of_one_has_no_temperature(two):
@@ -320,15 +334,15 @@ def test_of_several_sequences_none_can_leave_alone(tmp_path):
 def test_other_senses(tmp_path):
     saved(model_of("senses"), tmp_path / "model-0")
     other = model_of("senses", seed=1)
-    fewer = knowledge()
-    fewer = Knowledge(fewer.senses.slice(1), fewer.synsets, fewer.forms, fewer.vectors)
-    other.beside = fewer.to_files()
+    fewer = sense_inventory()
+    fewer = SenseInventory(fewer.senses.slice(1), fewer.synsets, fewer.forms, fewer.vectors)
+    other.sibling_files = fewer.to_files()
     saved(other, tmp_path / "model-1")
     write_json(tmp_path / CASCADE, {"version": 1, "steps": [{"folder": "model-0"}, {"folder": "model-1"}]})
     refused(tmp_path, "has another inventory")
 
 
 def refused(folder, line):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         api.load(folder)
     assert line in str(caught.value) and "\n" not in str(caught.value)

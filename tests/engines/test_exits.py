@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 import tiny
-from niwaki.core.errors import Refused
-from niwaki.core.files import committed, write_json
+from niwaki.core.errors import InputError
+from niwaki.core.files import commit_folder, write_json
 from niwaki.engines.cascade import CASCADE, Cascade, engines_of
-from niwaki.engines.exits import stretches
+from niwaki.engines.exits import layer_ranges
 from niwaki.engines.native import library as c
-from niwaki.engines.native.files import write_program
 from niwaki.engines.native.network import Network
+from niwaki.engines.native.program_file import write_program
 from niwaki.engines.native.translate import translate
 from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
-from niwaki.models.ties import distinct
+from niwaki.models.ties import unique_tensors
 
 EXITS = [1, 3]
 ENGINES = ("onnx", "native", "torch")
@@ -28,16 +28,16 @@ TEXTS = [*(text for text, _ in tiny.sentences(40, seed=4)), " ".join(text for te
 def with_exits(family: str, whole: bool):
     model = tiny.model(family, layers=4, seed=3)
     if whole:
-        model.operate(Int8())
+        model.apply_edit(Int8())
     model.network.config.niwaki_exits = EXITS
     return model
 
 
 def cut(family: str, whole: bool, keep: int):
     model = tiny.model(family, layers=4, seed=3)
-    model.operate(Layers(keep=keep))
+    model.apply_edit(Layers(keep=keep))
     if whole:
-        model.operate(Int8())
+        model.apply_edit(Int8())
     return model
 
 
@@ -72,7 +72,7 @@ def test_an_exit_answers_as_the_model_cut_off_there(folders, engine, family, who
     model = Predictor(folder, engine, threads=2)
     rows = model.encode(TEXTS)
     for number, other in enumerate(cuts):
-        found, taken = model.exited(rows, at(number) if number < 2 else never)
+        found, taken = model.logits_with_exits(rows, at(number) if number < 2 else never)
         wanted = Predictor(other, engine, threads=2)
         assert set(taken) == {number}
         near = {"native": 0.0, "onnx": 0.1 if whole else 1e-5, "torch": 1e-5}[engine]  # ONNX Runtime rounds by batch
@@ -86,7 +86,9 @@ def test_texts_leave_one_by_one(folders, engine):
     rows = model.encode(TEXTS)
     alone = [Predictor(other, engine).logits(rows) for other in cuts]
     gaps = [np.sort(np.abs(one[:, 0] - one[:, 1]))[20:22].mean() for one in alone]  # between two texts, not at one
-    found, taken = model.exited(rows, lambda number, logits: np.abs(logits[:, 0] - logits[:, 1]) > gaps[number])
+    found, taken = model.logits_with_exits(
+        rows, lambda number, logits: np.abs(logits[:, 0] - logits[:, 1]) > gaps[number]
+    )
     first = np.abs(alone[0][:, 0] - alone[0][:, 1]) > gaps[0]
     second = np.abs(alone[1][:, 0] - alone[1][:, 1]) > gaps[1]
     by = np.where(first, 0, np.where(second, 1, 2))
@@ -101,7 +103,7 @@ def test_stretches_are_the_whole_to_the_bit(kernels, whole):
     if c.kernels(kernels) is None:
         pytest.skip(f"this processor does not run {kernels}")
     model = with_exits("mpnet", whole)
-    tensors = {name: value.numpy() for name, value in distinct(model.network).items()}
+    tensors = {name: value.numpy() for name, value in unique_tensors(model.network).items()}
     network = Network(translate(model.network, model.anatomy), tensors, "here", kernels)
     network.products = 1 << 40  # so that threads take part though there is little work
     lengths = np.array([30, 1, 17, 33, 5])
@@ -110,8 +112,8 @@ def test_stretches_are_the_whole_to_the_bit(kernels, whole):
     wanted: list[np.ndarray] = []
     for threads in (1, 2, 3, *[5] * 20):  # threads that do not wait for each other show it now and then
         start, found = ids, []
-        for first, last in stretches(EXITS, 4):
-            logits, start = network.stretch(start, types, lengths, first, last, threads)
+        for first, last in layer_ranges(EXITS, 4):
+            logits, start = network.run_layers(start, types, lengths, first, last, threads)
             found.append(logits)
         wanted = wanted or [*found[:-1], network(ids, types, lengths)]
         for one, other in zip(found, wanted, strict=True):
@@ -121,39 +123,39 @@ def test_stretches_are_the_whole_to_the_bit(kernels, whole):
 
 def test_rows_and_depths_that_lead_outside_are_refused():
     model = with_exits("bert", False)
-    tensors = {name: value.numpy() for name, value in distinct(model.network).items()}
+    tensors = {name: value.numpy() for name, value in unique_tensors(model.network).items()}
     network = Network(translate(model.network, model.anatomy), tensors, "here", "plain")
     ids, lengths = np.array([5, 6, 7]), np.array([2, 1])
     for first, last in ((-1, 2), (2, 2), (0, 5), (4, 4), (3, 1)):
-        with pytest.raises(Refused, match="4 layers"):
-            network.stretch(ids, np.zeros(3), lengths, first, last)
+        with pytest.raises(InputError, match="4 layers"):
+            network.run_layers(ids, np.zeros(3), lengths, first, last)
     with pytest.raises(ValueError, match="rows must be 32 wide"):
-        network.stretch(np.zeros((3, 16)), np.zeros(3), lengths, 1, 2)
+        network.run_layers(np.zeros((3, 16)), np.zeros(3), lengths, 1, 2)
     with pytest.raises(ValueError, match="sum to"):
-        network.stretch(np.zeros((4, 32)), np.zeros(4), lengths, 1, 2)
+        network.run_layers(np.zeros((4, 32)), np.zeros(4), lengths, 1, 2)
 
 
 def test_a_cascade_of_exits_takes_an_engine_that_can_be_left(folders, tmp_path):
     folder, _ = folders("bert", False)
-    with committed(tmp_path / "made") as made:
+    with commit_folder(tmp_path / "made") as made:
         shutil.copytree(folder, made / "model-0")
         steps = [{"folder": "model-0", "layers": layers, "threshold": 0.9 if layers else 0.0} for layers in (*EXITS, 0)]
         write_json(made / CASCADE, {"version": 1, "steps": steps})
     assert Cascade(tmp_path / "made").engine == "onnx" and Cascade(tmp_path / "made", "auto").engine == "native"
     assert engines_of(tmp_path / "made") == ["onnx", "native", "torch"]  # what `niwaki bench` races
-    with pytest.raises(Refused, match="'openvino' cannot do"):
+    with pytest.raises(InputError, match="'openvino' cannot do"):
         Cascade(tmp_path / "made", "openvino")
     wrong = [{**steps[0], "layers": 2}, steps[2]]
     for said in (wrong, steps[:2], [steps[2], *steps[:2]]):
         (tmp_path / "made" / "MANIFEST").unlink(missing_ok=True)
         write_json(tmp_path / "made" / CASCADE, {"version": 1, "steps": said})
-        with pytest.raises(Refused, match="make the cascade anew"):
+        with pytest.raises(InputError, match="make the cascade anew"):
             Cascade(tmp_path / "made")
 
 
 def test_nothing_is_answered_to_nothing(folders):
     model = Predictor(folders("bert", False)[0], "native")
-    found, taken = model.exited(model.encode([]), never)
+    found, taken = model.logits_with_exits(model.encode([]), never)
     assert found.shape == (0, 2) and taken.shape == (0,)
 
 
@@ -161,8 +163,8 @@ def test_a_graph_that_is_missing_is_named(folders, tmp_path):
     folder = tiny.deployed(with_exits("bert", False), tmp_path / "model")
     (folder / "exit-1.onnx").unlink()
     model = Predictor(folder, "onnx")
-    with pytest.raises(Refused, match=r"exit-1\.onnx"):
-        model.exited(model.encode(TEXTS[:2]), never)
+    with pytest.raises(InputError, match=r"exit-1\.onnx"):
+        model.logits_with_exits(model.encode(TEXTS[:2]), never)
 
 
 @pytest.mark.parametrize("said", [[3, 1], [0], [1, 1], "2", [1.5], list(range(1, 17))], ids=str)
@@ -170,7 +172,7 @@ def test_exits_that_no_model_has_are_refused(tmp_path, said):
     folder = tiny.deployed(with_exits("bert", False), tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "niwaki_exits": said}))
-    with pytest.raises(Refused, match="niwaki_exits"):
+    with pytest.raises(InputError, match="niwaki_exits"):
         Predictor(folder)
 
 
@@ -182,5 +184,5 @@ def test_exits_beyond_the_layers_are_refused(tmp_path):
     write_program(model, folder)  # which is tied to the config
     for engine in ("native", "torch"):
         model = Predictor(folder, engine)
-        with pytest.raises(Refused, match="4 layers"):
-            model.exited(model.encode(TEXTS[:2]), never)
+        with pytest.raises(InputError, match="4 layers"):
+            model.logits_with_exits(model.encode(TEXTS[:2]), never)

@@ -11,42 +11,46 @@ import torch
 
 import tiny
 from niwaki.answers.label import Label
-from niwaki.core.errors import Refused
-from niwaki.core.tensor_file import header
+from niwaki.core.errors import InputError
+from niwaki.core.tensor_file import read_header
 from niwaki.engines.export import GRAPH, write_graph
-from niwaki.engines.native.files import PROGRAM
 from niwaki.engines.native.library import best
+from niwaki.engines.native.program_file import PROGRAM
 from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.edits.width import Width
 from niwaki.models.model import Model
 from niwaki.models.skeleton import HEADS
-from niwaki.models.tokens import trimmed, used_pieces
+from niwaki.tokenization.trimming import trimmed, used_tokens
 
 TEXTS = [text for text, _ in tiny.sentences(40, seed=5)]
 PAIRS = list(zip(TEXTS[:20], TEXTS[20:], strict=True))
 SHAPES = ("whole", "cut", "int8")
-WHOLE, *PER_TOKEN = HEADS
-CASES = [(family, shape, WHOLE) for family in tiny.FAMILIES for shape in SHAPES]
+SEQUENCE_CLASSIFICATION, *PER_TOKEN = HEADS
+CASES = [(family, shape, SEQUENCE_CLASSIFICATION) for family in tiny.FAMILIES for shape in SHAPES]
 CASES += [(family, shape, head) for family in tiny.FAMILIES for shape in ("cut", "int8") for head in PER_TOKEN]
-CASES += [("averaging", shape, WHOLE) for shape in SHAPES]
+CASES += [("averaging", shape, SEQUENCE_CLASSIFICATION) for shape in SHAPES]
 CASES += [(family, shape, head) for family in ("bilstm", "cnn") for shape in ("cut", "int8") for head in HEADS]
 
 
-def cut(family: str, shape: str, head: str = WHOLE) -> Model:
+def cut(family: str, shape: str, head: str = SEQUENCE_CLASSIFICATION) -> Model:
     model, draw = tiny.model(family, head=head), random.Random(family)
     if shape != "whole" and model.anatomy.layers:
-        model.operate(Heads(keep=[sorted(draw.sample(range(4), 1 + number)) for number in range(len(model.anatomy.layers))]))  # fmt: skip
-        model.operate(Width(keep=sorted(draw.sample(range(32), 28))))
+        model.apply_edit(
+            Heads(keep=[sorted(draw.sample(range(4), 1 + number)) for number in range(len(model.anatomy.layers))])
+        )
+        model.apply_edit(HiddenSize(keep=sorted(draw.sample(range(32), 28))))
     if shape != "whole":
-        blocks = [block.neurons for block in model.anatomy.blocks]
-        model.operate(Ffn(keep=[sorted(draw.sample(range(size), size * 5 // 8 + number)) for number, size in enumerate(blocks)]))  # fmt: skip
+        blocks = [block.ffn_size for block in model.anatomy.blocks]
+        model.apply_edit(
+            Ffn(keep=[sorted(draw.sample(range(size), size * 5 // 8 + number)) for number, size in enumerate(blocks)])
+        )
     if shape == "int8":
-        model.operate(Int8())
+        model.apply_edit(Int8())
     return model
 
 
@@ -90,8 +94,8 @@ EDITS = {
     "layers": Layers(keep=[0, 2]),
     "heads": Heads(keep=[[0, 3], [1], [0, 1, 2]]),
     "ffn": Ffn(keep=[8, 63, 1]),
-    "width": Width(keep=list(range(3, 30))),
-    "vocabulary": Vocabulary(keep=used_pieces(tiny.tokenizer().backend_tokenizer, TEXTS, 1)),
+    "width": HiddenSize(keep=list(range(3, 30))),
+    "vocabulary": Vocabulary(keep=used_tokens(tiny.tokenizer().backend_tokenizer, TEXTS, 1)),
     "int8": Int8(),
 }
 
@@ -102,7 +106,7 @@ def test_every_edit_under_every_head_is_exported(tmp_path, head, name):
     model = tiny.model("bert", head=head)
     if name == "vocabulary":
         model.tokenizer = trimmed(model.tokenizer, EDITS[name].keep)
-    model.operate(EDITS[name])
+    model.apply_edit(EDITS[name])
     predictors = predictors_of(model, tmp_path)
     for engine in predictors:
         assert_equal(logits(predictors[engine], PAIRS), logits(predictors["torch"], PAIRS), name)
@@ -113,10 +117,12 @@ def test_the_weights_lie_in_the_safetensors_file_only(exported):
     assert (folder / GRAPH).stat().st_size < 80_000  # nodes only, whatever the weights
     graph = onnx.load(str(folder / GRAPH), load_external_data=False).graph
     outside = [entry for entry in graph.initializer if entry.data_location == 1]
-    start, tensors = header(folder / "model.safetensors")
+    start, tensors = read_header(folder / "model.safetensors")
     pointed = {next(int(pair.value) for pair in entry.external_data if pair.key == "offset") for entry in outside}
-    big = {start + entry.first for name, entry in tensors.items() if "pooler" not in name and len(entry.shape) > 1}  # fmt: skip
-    assert all(pair.value == "model.safetensors" for entry in outside for pair in entry.external_data if pair.key == "location")  # fmt: skip
+    big = {start + entry.first for name, entry in tensors.items() if "pooler" not in name and len(entry.shape) > 1}
+    assert all(
+        pair.value == "model.safetensors" for entry in outside for pair in entry.external_data if pair.key == "location"
+    )
     assert len(big - pointed) <= 1  # token types of a family that does not use them
     inside = sum(len(entry.raw_data) for entry in graph.initializer if entry.data_location != 1)
     assert inside < 5000
@@ -141,7 +147,7 @@ def by_text(predictor: Predictor, texts: list[str]) -> list[np.ndarray]:
     """Logits of each text: one row, or one for each token."""
     rows = Label().encode(texts, predictor.tokenizer, 60)
     found = predictor.logits(rows)
-    return np.split(found, rows.ids.starts[1:-1] if predictor.kind.per_token else range(1, len(texts)))
+    return np.split(found, rows.ids.starts[1:-1] if predictor.answer_type.per_token else range(1, len(texts)))
 
 
 def test_the_graph_takes_any_batch_and_length(exported):
@@ -175,6 +181,6 @@ def test_a_damaged_graph_is_refused(tmp_path):
     model.save(tmp_path)
     write_graph(model, tmp_path)
     (tmp_path / GRAPH).write_bytes((tmp_path / GRAPH).read_bytes()[:500])
-    with pytest.raises(Refused, match=r"model\.onnx: cannot be read, it is damaged") as caught:
+    with pytest.raises(InputError, match=r"model\.onnx: cannot be read, it is damaged") as caught:
         Predictor(tmp_path)
     assert "\n" not in str(caught.value)

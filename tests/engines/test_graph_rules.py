@@ -9,7 +9,7 @@ from onnx import helper
 
 import tiny
 from engines.kinds import saved
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.predictor import Predictor
 
 
@@ -62,7 +62,17 @@ def _behind(graph, node):
     graph.output[0].ClearField("type")
 
 
-CHANGES = [without_outputs, without_nodes, an_input_for_an_output, one_input_more, all_in_one_number, twice_the_labels, twice_the_texts, whole_numbers, one_dimension_more]  # fmt: skip
+CHANGES = [
+    without_outputs,
+    without_nodes,
+    an_input_for_an_output,
+    one_input_more,
+    all_in_one_number,
+    twice_the_labels,
+    twice_the_texts,
+    whole_numbers,
+    one_dimension_more,
+]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -72,5 +82,5 @@ def test_a_graph_that_gives_no_logits_is_rejected(sound, tmp_path, change, count
     model = onnx.load(folder / "model.onnx", load_external_data=False)
     change(model.graph)
     (folder / "model.onnx").write_bytes(model.SerializeToString())
-    with pytest.raises(Refused):
+    with pytest.raises(InputError):
         Predictor(folder, "onnx").predict(["a good film"] * count)

@@ -8,17 +8,17 @@ import time
 
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines import partial_folder
-from niwaki.engines.partial import writing
-from niwaki.engines.partial_folder import ANSWERS, STATE, folders_of, opened, taken
+from niwaki.engines.partial_folder import ANSWERS, STATE, folders_of, locked_folder, open_folder
+from niwaki.engines.partial_output import open_output
 
 MADE_BY = {"model": "a"}
 PRECIOUS = b"precious"
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from niwaki.engines.partial import writing
+from niwaki.engines.partial_output import writing
 with writing(Path(sys.argv[1]), {"model": "a"}) as part:
     part.add(b"1\\n", 1, 0, "hash")
     part.keep()
@@ -48,7 +48,7 @@ def left(out):
 
 
 def finished(out):
-    with writing(out, MADE_BY) as part:
+    with open_output(out, MADE_BY) as part:
         before = part.state.inputs
         part.add(b"2\n", 1, 0, "more")
         part.finish()
@@ -85,9 +85,9 @@ def test_a_link_to_a_folder_is_not_resumed_from(out, left, tmp_path):
 def test_answers_that_are_a_link_are_not_opened(out, left, precious, link):
     (left / ANSWERS).unlink()
     link(precious, left / ANSWERS)
-    with pytest.raises(Refused, match=r"link|plain file"), writing(out, MADE_BY):
+    with pytest.raises(InputError, match=r"link|plain file"), open_output(out, MADE_BY):
         pass
-    with pytest.raises(Refused, match=r"link|plain file"), writing(out, MADE_BY, force=True):
+    with pytest.raises(InputError, match=r"link|plain file"), open_output(out, MADE_BY, force=True):
         pass
     assert precious.read_bytes() == PRECIOUS
 
@@ -95,7 +95,7 @@ def test_answers_that_are_a_link_are_not_opened(out, left, precious, link):
 def test_a_state_that_is_a_link_is_replaced_and_not_followed(out, left, precious):
     (left / STATE).unlink()
     (left / STATE).symlink_to(precious)
-    with pytest.raises(Refused, match=r"link|plain file"), writing(out, MADE_BY):
+    with pytest.raises(InputError, match=r"link|plain file"), open_output(out, MADE_BY):
         pass
     assert precious.read_bytes() == PRECIOUS
 
@@ -103,13 +103,13 @@ def test_a_state_that_is_a_link_is_replaced_and_not_followed(out, left, precious
 def test_a_folder_of_another_user_is_passed_over(out, left, monkeypatch):
     monkeypatch.setattr(partial_folder.os, "geteuid", lambda: left.stat().st_uid + 1)
     assert not folders_of(out)
-    with pytest.raises(PermissionError), opened(left):
+    with pytest.raises(PermissionError), open_folder(left):
         pass
 
 
 def test_an_output_of_a_longer_name_is_not_mixed_up(out):
     longer = out.with_name("out.jsonl.partial-x")
-    with writing(longer, MADE_BY) as part:
+    with open_output(longer, MADE_BY) as part:
         part.add(b"1\n", 1, 0, "hash")
     assert folders_of(longer) and not folders_of(out)
 
@@ -121,7 +121,7 @@ def test_leftovers_that_cannot_be_resumed_are_removed(out, left):
     empty.mkdir()
     young.mkdir()
     os.utime(empty, (time.time() - 3600,) * 2)
-    with pytest.raises(Refused, match="is there already"), writing(out, MADE_BY):
+    with pytest.raises(InputError, match="is there already"), open_output(out, MADE_BY):
         pass
     assert sorted(out.parent.iterdir()) == sorted([young, out])
 
@@ -135,10 +135,10 @@ def test_of_several_folders_the_newest_is_resumed(out, left):
 
 
 def test_two_that_begin_in_the_same_moment_do_not_both_write(out, monkeypatch):
-    with taken(out):
+    with locked_folder(out):
         seen = iter([[], [], folders_of(out) * 2])
         monkeypatch.setattr(partial_folder, "folders_of", lambda out: next(seen))
-        with pytest.raises(Refused, match="is being written by another process"), taken(out):
+        with pytest.raises(InputError, match="is being written by another process"), locked_folder(out):
             pass
         monkeypatch.undo()
         assert len(folders_of(out)) == 1
@@ -146,6 +146,6 @@ def test_two_that_begin_in_the_same_moment_do_not_both_write(out, monkeypatch):
 
 def test_a_link_in_the_place_of_the_output_is_not_replaced(out, tmp_path):
     out.symlink_to(tmp_path / "nothing")
-    with pytest.raises(Refused, match="is there already"), writing(out, MADE_BY):
+    with pytest.raises(InputError, match="is there already"), open_output(out, MADE_BY):
         pass
     assert out.is_symlink()

@@ -11,8 +11,8 @@ import torch
 
 import tiny
 from engines.kinds import model_of, saved
-from niwaki.answers._kind import softmax
-from niwaki.core.errors import Refused, UsageError
+from niwaki.answers._answer_type import softmax
+from niwaki.core.errors import InputError, UsageError
 from niwaki.engines import RUNTIMES
 from niwaki.engines.export import write_graph
 from niwaki.engines.predictor import NotFinite, Predictor
@@ -55,9 +55,9 @@ def test_one_text_a_pair_and_none(folder):
 @pytest.mark.parametrize(
     "texts, kind, message",
     [
-        (["a", ""], Refused, "texts.1: is empty"),
-        ([" \n"], Refused, "texts.0: is empty"),
-        ([("a", " ")], Refused, "texts.0: is empty"),
+        (["a", ""], InputError, "texts.1: is empty"),
+        ([" \n"], InputError, "texts.0: is empty"),
+        ([("a", " ")], InputError, "texts.0: is empty"),
         (["a", 3], UsageError, "texts.1: must be a string, or a tuple of two (given: int)"),
         ([["a", "b", "c"]], UsageError, "given: list"),
         ([("a", "b", "c")], UsageError, "texts.0"),
@@ -92,7 +92,7 @@ def test_room_for_marks_alone_is_refused(folder, tmp_path, tokens):
     config = json.loads((folder / "config.json").read_text())
     (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "niwaki_max_tokens": tokens}))
     with pytest.raises(
-        Refused, match=rf"config\.json: texts are cut after {tokens} tokens, and the marks of a pair are 3"
+        InputError, match=rf"config\.json: texts are cut after {tokens} tokens, and the marks of a pair are 3"
     ):
         Predictor(tmp_path / "model")
 
@@ -115,9 +115,9 @@ def test_a_deployment_needs_neither_torch_nor_transformers(folder):
 
 def test_engines_that_cannot_serve_say_why(folder, bert_folder):
     assert Predictor(bert_folder).engine == "torch"  # no graph there
-    with pytest.raises(Refused, match=r"has no model\.onnx"):
+    with pytest.raises(InputError, match=r"has no model\.onnx"):
         Predictor(bert_folder, "onnx")
-    with pytest.raises(Refused, match="engine 'onyx' is not known, did you mean 'onnx'"):
+    with pytest.raises(InputError, match="engine 'onyx' is not known, did you mean 'onnx'"):
         Predictor(folder, "onyx")
     assert set(RUNTIMES.names()) >= {"onnx", "torch"}
 
@@ -144,7 +144,7 @@ def damaged(folder, tmp_path, name, text):
     ],
 )
 def test_a_damaged_folder_is_refused_in_a_line(folder, tmp_path, name, text, message):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         Predictor(damaged(folder, tmp_path, name, text))
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
@@ -181,13 +181,13 @@ def test_a_model_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
     folder = tiny.deployed(model, tmp_path)
     if fault := RUNTIMES.load(engine, Runtime).fault(folder):
         pytest.skip(fault)
-    with pytest.raises(Refused, match=rf"^{folder}\b.*not finite") as caught:
+    with pytest.raises(InputError, match=rf"^{folder}\b.*not finite") as caught:
         Predictor(folder, engine).predict("the film")
     assert "\n" not in str(caught.value)
     if engine == "onnx":
         predictor = Predictor(folder, engine)
         with pytest.raises(NotFinite):
-            predictor.exited(predictor.encode(["the film"]), lambda number, some: np.full(len(some), False))
+            predictor.logits_with_exits(predictor.encode(["the film"]), lambda number, some: np.full(len(some), False))
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
@@ -212,7 +212,7 @@ def test_a_text_without_tokens_is_refused_by_its_number(tmp_path, engine):
     predictor = Predictor(folder, engine, threads=1)
     assert len(predictor.predict(["a film", "the end"])) == 2
     for texts, number in ((["\x00"], 0), (["a film", "\u200b", "\x00"], 1)):
-        with pytest.raises(Refused, match=rf"^texts\.{number}: the tokenizer makes no tokens of it; leave it out"):
+        with pytest.raises(InputError, match=rf"^texts\.{number}: the tokenizer makes no tokens of it; leave it out"):
             predictor.predict(texts)
 
 
@@ -227,7 +227,9 @@ def test_token_types_beyond_the_models_are_refused(tmp_path, family, engine):
     if family == "roberta":  # which reads none
         assert len(predictor.predict(pair)) == 1
         return
-    with pytest.raises(Refused, match=r"tokenizer\.json: gives token type 1, and the model knows 1; give single texts"):
+    with pytest.raises(
+        InputError, match=r"tokenizer\.json: gives token type 1, and the model knows 1; give single texts"
+    ):
         predictor.predict(pair)
 
 
@@ -269,7 +271,14 @@ def test_a_strangers_question_answerer_needs_no_names(tmp_path):
     from transformers import AutoModelForQuestionAnswering, BertConfig
 
     tokenizer = tiny.tokenizer()
-    config = BertConfig(vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32, max_position_embeddings=64)  # fmt: skip
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+    )
     AutoModelForQuestionAnswering.from_config(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     assert "id2label" not in json.loads((tmp_path / "config.json").read_text())

@@ -9,7 +9,7 @@ import pytest
 
 import tiny
 from engines.kinds import saved
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines import stream
 from niwaki.engines.partial_folder import ANSWERS, STATE, folders_of
 from niwaki.engines.predictor import Predictor
@@ -18,17 +18,18 @@ from niwaki.engines.stream import predict_file
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from niwaki.engines import partial, stream
+from niwaki.engines import stream
+from niwaki.engines import partial_output
 from niwaki.engines.predictor import Predictor
 folder, source, out, batch, kill_at = sys.argv[1:]
-stream.BATCH, partial.SAVE_SECONDS = int(batch), 0
-add = partial.Part.add
+stream.BATCH, partial_output.SAVE_SECONDS = int(batch), 0
+add = partial_output.Part.add
 def killed(self, lines, inputs, *more):
     if self.state.inputs == int(kill_at):
         self._file.write(lines[: len(lines) // 2])  # torn
         os.kill(os.getpid(), signal.SIGKILL)
     add(self, lines, inputs, *more)
-partial.Part.add = killed
+partial_output.Part.add = killed
 stream.predict_file(Predictor(Path(folder), threads=1), Path(source), Path(out), skip_bad=True)
 """
 
@@ -62,7 +63,12 @@ def test_order_answers_and_bad_lines(folder, source, tmp_path, small):
             assert row["line"] == number + 1 and row["error"] and "label" not in row
             continue
         (answer,) = Predictor(folder, threads=1).predict([text])
-        assert row == {**({"text": text} if number % 3 else {"id": number}), "label": answer.label, "probability": pytest.approx(answer.probability, abs=1e-6), "probabilities": pytest.approx(answer.probabilities, abs=1e-6)}  # fmt: skip
+        assert row == {
+            **({"text": text} if number % 3 else {"id": number}),
+            "label": answer.label,
+            "probability": pytest.approx(answer.probability, abs=1e-6),
+            "probabilities": pytest.approx(answer.probabilities, abs=1e-6),
+        }
         if number == 20:
             break
     assert found[70]["id"] == 70
@@ -85,7 +91,7 @@ def test_killed_within_a_write_it_goes_on_to_the_same_file(folder, source, tmp_p
 
 def test_a_stop_is_saved(folder, source, tmp_path, small, monkeypatch):
     out = tmp_path / "out.jsonl"
-    add = stream.Part.add
+    add = stream.PartialOutput.add
 
     def stopped(self, *given):
         add(self, *given)
@@ -93,7 +99,7 @@ def test_a_stop_is_saved(folder, source, tmp_path, small, monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(stream.Part, "add", stopped)
+        patch.setattr(stream.PartialOutput, "add", stopped)
         with pytest.raises(KeyboardInterrupt):
             predict_file(Predictor(folder), source, out, skip_bad=True)
     assert predict_file(Predictor(folder), source, out, skip_bad=True)["before"] == 48
@@ -101,12 +107,12 @@ def test_a_stop_is_saved(folder, source, tmp_path, small, monkeypatch):
 
 def test_a_bad_line_stops_it_and_mended_it_goes_on(folder, source, tmp_path, small):
     out = tmp_path / "out.jsonl"
-    with pytest.raises(Refused, match=r"in\.jsonl: line 8 is not JSON .*--skip-bad"):
+    with pytest.raises(InputError, match=r"in\.jsonl: line 8 is not JSON .*--skip-bad"):
         predict_file(Predictor(folder), source, out)
     lines = source.read_text().splitlines()
     lines[7] = json.dumps({"text": "a good film"})
     source.write_text("\n".join(lines) + "\n")
-    with pytest.raises(Refused, match="line 71 is empty"):
+    with pytest.raises(InputError, match="line 71 is empty"):
         predict_file(Predictor(folder), source, out)
     assert (folders_of(out)[0] / ANSWERS).read_bytes().count(b"\n") == 64  # whole batches before the bad line
     lines[70] = json.dumps({"text": "a dull film"})
@@ -117,16 +123,16 @@ def test_a_bad_line_stops_it_and_mended_it_goes_on(folder, source, tmp_path, sma
 
 def test_another_input_or_model_or_engine_is_refused(folder, source, tmp_path, small):
     out = tmp_path / "out.jsonl"
-    with pytest.raises(Refused, match="line 8"):
+    with pytest.raises(InputError, match="line 8"):
         stream.BATCH = 4  # put back by `small`
         predict_file(Predictor(folder), source, out)
-    with pytest.raises(Refused, match="begun with another engine"):
+    with pytest.raises(InputError, match="begun with another engine"):
         predict_file(Predictor(folder, "torch"), source, out, skip_bad=True)
     other = saved(tiny.model("averaging", seed=3), tmp_path / "other")
-    with pytest.raises(Refused, match="begun with another model"):
+    with pytest.raises(InputError, match="begun with another model"):
         predict_file(Predictor(other), source, out, skip_bad=True)
     source.write_text(source.read_text().replace("text", "sentence"))
-    with pytest.raises(Refused, match="is not what the first 4 lines in"):
+    with pytest.raises(InputError, match="is not what the first 4 lines in"):
         predict_file(Predictor(folder), source, out, skip_bad=True)
     assert predict_file(Predictor(folder), source, out, skip_bad=True, force=True)["before"] == 0
 
@@ -134,15 +140,17 @@ def test_another_input_or_model_or_engine_is_refused(folder, source, tmp_path, s
 def test_a_batch_ends_at_many_bytes_too(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(stream, "BATCH_BYTES", 1000)
     (tmp_path / "in.txt").write_text("a film was good\n" * 500)
-    lines = stream.Lines(tmp_path / "in.txt")
+    lines = stream.InputLines(tmp_path / "in.txt")
     predictor = Predictor(folder)
-    sizes = [len(batch.rows) for batch in stream.batches(predictor, lines, stream.rows(lines, predictor.kind), False)]
+    sizes = [
+        len(batch.rows) for batch in stream.batches(predictor, lines, stream.rows(lines, predictor.answer_type), False)
+    ]
     assert sum(sizes) == 500 and set(sizes[:-1]) == {63}
 
 
 def test_nothing_to_answer(folder, tmp_path):
     (tmp_path / "in.txt").write_text("")
-    with pytest.raises(Refused, match="has no inputs"):
+    with pytest.raises(InputError, match="has no inputs"):
         predict_file(Predictor(folder), tmp_path / "in.txt", tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
 
@@ -170,7 +178,9 @@ def test_a_text_without_tokens_is_a_bad_line(tmp_path):
     source, out = tmp_path / "in.txt", tmp_path / "out.jsonl"
     source.write_text("a film\n\u200b\nthe end\n\x01\n")
     predictor = Predictor(folder, "onnx", threads=1)
-    with pytest.raises(Refused, match=r"in\.txt: line 2 holds a text of which the tokenizer makes no tokens; mend it"):
+    with pytest.raises(
+        InputError, match=r"in\.txt: line 2 holds a text of which the tokenizer makes no tokens; mend it"
+    ):
         predict_file(predictor, source, out)
     assert predict_file(predictor, source, out, skip_bad=True, force=True)["bad"] == 2
     found = [json.loads(line) for line in out.read_text().splitlines()]

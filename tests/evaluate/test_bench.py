@@ -4,7 +4,7 @@ import pytest
 
 import tiny
 from niwaki import api
-from niwaki.core.errors import Refused, UsageError
+from niwaki.core.errors import InputError, UsageError
 from niwaki.core.files import write_json
 from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
@@ -64,7 +64,7 @@ def test_a_cascade_is_timed_beside_models_by_its_name(folder, cascade):
 
 
 def test_every_model_of_a_cascade_reads_what_the_stream_gives(cascade):
-    opened = bench.opened(cascade, "onnx", 1, 12)
+    opened = bench.open_predictor(cascade, "onnx", 1, 12)
     assert [model.max_tokens for model in opened.models] == [12, 12]
     rows = opened.encode(bench.texts_of("128", 3))
     assert set(rows.ids.lengths.tolist()) == {12}
@@ -83,7 +83,7 @@ def test_models_of_the_same_name_are_timed_under_the_names_they_were_given_by(fo
 def test_streams_beyond_the_positions_are_refused_or_left_out_before_the_first_race(tmp_path, family, longest):
     """RoBERTa counts from behind its padding mark, which is 1."""
     folder = tiny.deployed(tiny.model(family, max_position_embeddings=130), tmp_path / "mine")
-    with pytest.raises(Refused, match=f"--stream 384: .*mine reads no more than {longest} tokens"):
+    with pytest.raises(InputError, match=f"--stream 384: .*mine reads no more than {longest} tokens"):
         api.bench([folder], engines=["torch"], streams=["short", "384"])
     assert list(api.bench([folder], engines=["onnx"], threads=1)["streams"]) == ["mixed", "short", "128"]
 
@@ -91,9 +91,9 @@ def test_streams_beyond_the_positions_are_refused_or_left_out_before_the_first_r
 def test_what_cannot_be_timed_is_refused(folder, tmp_path):
     with pytest.raises(UsageError, match="--stream 127"):
         api.bench([folder], streams=["127"])
-    with pytest.raises(Refused, match="is not a folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         api.bench([tmp_path / "nothing"])
     model = tiny.model("bert", head="TokenClassification")
     model.save(folder)
-    with pytest.raises(Refused, match="bench runs models that read a text"):
+    with pytest.raises(InputError, match="bench runs models that read a text"):
         api.bench([folder], engines=["torch"], streams=["short"])

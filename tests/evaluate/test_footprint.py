@@ -23,7 +23,7 @@ def by_hand(tokens: int, layers: int = 3, width: int = 32, ffn: int = 64, heads_
 def test_flops_by_hand():
     model = tiny.model("bert")
     assert flops(model, 11) == by_hand(11)
-    model.operate(Heads(keep=[2, 2, 2]))
+    model.apply_edit(Heads(keep=[2, 2, 2]))
     assert flops(model, 11) == by_hand(11, heads_width=16)
 
 
@@ -46,7 +46,7 @@ def test_flops_of_networks_without_attention_by_hand(packed):
     for family, by_hand in wanted.items():
         model = tiny.model(family, layers=1)
         if packed:
-            model.operate(Int8())
+            model.apply_edit(Int8())
         assert flops(model, tokens) == by_hand, family
 
 
@@ -54,7 +54,7 @@ def test_packing_makes_the_file_smaller_and_not_the_products(tmp_path):
     found = []
     for number, model in enumerate((tiny.model("bert"), tiny.model("bert"))):
         if number:
-            model.operate(Int8())
+            model.apply_edit(Int8())
         (tmp_path / str(number)).mkdir()
         model.save(tmp_path / str(number))
         found.append(footprint(model, tmp_path / str(number), 9))

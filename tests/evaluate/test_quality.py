@@ -41,9 +41,9 @@ def test_the_interval_contains_the_value(rows):
 
 
 def test_accuracy_by_hand_and_its_interval():
-    outcomes = drawn(400, 0.8)
-    found = quality(TASK, outcomes)
-    value = (outcomes[:, 0] == outcomes[:, 1]).mean()
+    example_stats = drawn(400, 0.8)
+    found = quality(TASK, example_stats)
+    value = (example_stats[:, 0] == example_stats[:, 1]).mean()
     assert found["metric"] == "accuracy" and found["value"] == found["all"]["accuracy"]["value"] == pytest.approx(value)
     assert found["rows"] == 400
     half = 1.96 * np.sqrt(value * (1 - value) / 400)  # the normal approximation
@@ -52,26 +52,30 @@ def test_accuracy_by_hand_and_its_interval():
 
 
 def test_the_same_seed_draws_the_same_rows():
-    outcomes = drawn(60, 0.7)
-    assert quality(TASK, outcomes, seed=3) == quality(TASK, outcomes, seed=3)
-    assert quality(TASK, outcomes, seed=3) != quality(TASK, outcomes, seed=4)
+    example_stats = drawn(60, 0.7)
+    assert quality(TASK, example_stats, seed=3) == quality(TASK, example_stats, seed=3)
+    assert quality(TASK, example_stats, seed=3) != quality(TASK, example_stats, seed=4)
 
 
-def by_scipy(outcomes: tuple[np.ndarray, ...], statistic) -> tuple[float, float]:
+def by_scipy(example_stats: tuple[np.ndarray, ...], statistic) -> tuple[float, float]:
     """Percentiles of rows drawn with replacement, the same rows from all that is given."""
-    places = np.arange(len(outcomes[0]))
+    places = np.arange(len(example_stats[0]))
     found = stats.bootstrap(
-        (places,), lambda rows: statistic(*(one[rows] for one in outcomes)), n_resamples=1000, method="percentile",
-        vectorized=False, random_state=np.random.default_rng(0),
-    )  # fmt: skip
+        (places,),
+        lambda rows: statistic(*(one[rows] for one in example_stats)),
+        n_resamples=1000,
+        method="percentile",
+        vectorized=False,
+        random_state=np.random.default_rng(0),
+    )
     return found.confidence_interval.low, found.confidence_interval.high
 
 
 def test_intervals_are_those_of_scipys_bootstrap():
-    outcomes = drawn(250, 0.7, labels=3)
-    found = quality(TASK, outcomes)
+    example_stats = drawn(250, 0.7, labels=3)
+    found = quality(TASK, example_stats)
     for name, score in found["all"].items():
-        low, high = by_scipy((outcomes,), lambda rows, name=name: TASK.scores(rows)[name])
+        low, high = by_scipy((example_stats,), lambda rows, name=name: TASK.scores(rows)[name])
         assert score["low"] == pytest.approx(low, abs=0.012) and score["high"] == pytest.approx(high, abs=0.012)
     draw = np.random.default_rng(2)
     numbers = draw.normal(size=(150, 2)) @ [[1, 0.8], [0, 0.6]]
@@ -81,8 +85,8 @@ def test_intervals_are_those_of_scipys_bootstrap():
     assert quality(task, numbers)["high"] == pytest.approx(high, abs=0.03)
 
 
-def accuracy(outcomes: np.ndarray) -> float:
-    return float((outcomes[:, 0] == outcomes[:, 1]).mean())
+def accuracy(example_stats: np.ndarray) -> float:
+    return float((example_stats[:, 0] == example_stats[:, 1]).mean())
 
 
 def alike(rows: int, a: float, b: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -5,8 +5,8 @@ import torch
 
 import tiny
 from niwaki import api
-from niwaki.core.errors import Refused
-from niwaki.evaluate.sensitivity import half_of_it, quarter_rank, sensitivity
+from niwaki.core.errors import InputError
+from niwaki.evaluate.sensitivity import half_sparse, quarter_rank, sensitivity
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 
@@ -24,7 +24,7 @@ def cuts_of(model, batches):
 def test_every_cut_is_what_the_loss_says_with_it_made_by_hand_and_nothing_stays_changed():
     model = tiny.model("bert")
     batches = [tiny.batch(model), tiny.batch(model, seed=1)]
-    layer, width = model.anatomy.layers[1], model.anatomy.layers[1].head_width
+    layer, width = model.anatomy.layers[1], model.anatomy.layers[1].head_size
     layer.part("out").weight[:, 2 * width : 3 * width] = 0  # nobody listens to head 2 of layer 1
     before = {name: value.clone() for name, value in model.network.state_dict().items()}
     found, cuts = cuts_of(model, batches)
@@ -34,7 +34,7 @@ def test_every_cut_is_what_the_loss_says_with_it_made_by_hand_and_nothing_stays_
     assert cuts["layer 1 head 2", "without it"] == pytest.approx(0, abs=1e-7)
     assert cuts["layer 1 head 1", "without it"] != 0
     small = model.clone()
-    small.operate(Layers(keep=[0, 2]))
+    small.apply_edit(Layers(keep=[0, 2]))
     assert cuts["layer 1", "without it"] == pytest.approx(
         sum(float(loss(small, batch)) for batch in batches) / 2 - whole
     )
@@ -50,18 +50,18 @@ def test_every_cut_is_what_the_loss_says_with_it_made_by_hand_and_nothing_stays_
 
 def test_cuts_of_a_matrix_by_hand():
     weight = torch.diag(torch.tensor([8.0, 4.0, 2.0, 1.0]))
-    assert half_of_it(torch.tensor([[1.0, -2.0], [3.0, -4.0]])).tolist() == [[0, 0], [3, -4]]
+    assert half_sparse(torch.tensor([[1.0, -2.0], [3.0, -4.0]])).tolist() == [[0, 0], [3, -4]]
     torch.testing.assert_close(quarter_rank(weight), torch.diag(torch.tensor([8.0, 0, 0, 0])))
 
 
 @pytest.mark.parametrize("family", ["albert", "averaging", "bilstm"])
 def test_shared_layers_packed_matrices_and_networks_without_layers(family):
     model = tiny.model(family)
-    model.operate(Int8())
+    model.apply_edit(Int8())
     _, cuts = cuts_of(model, [tiny.batch(model)])
     assert cuts and all(how != "without it" or "head" in what for what, how in cuts)
 
 
 def test_a_model_of_another_task_is_refused_in_a_line(bert_folder):
-    with pytest.raises(Refused, match="its labels are"):
+    with pytest.raises(InputError, match="its labels are"):
         api.sensitivity(bert_folder, task="rotten_tomatoes", rows=4)

@@ -64,7 +64,10 @@ def test_the_ratio_holds_on_a_loaded_machine_as_often_as_it_says(raced, nature):
     for seed in range(TRIALS):
         result, _ = raced(Machine(seed, **nature), singles=1)
         found = {name: told["ratio"] for name, told in result["contenders"].items()}
-        held += found["middle"]["low"] <= 2 <= found["middle"]["high"] and found["fast"]["low"] <= 6 <= found["fast"]["high"]  # fmt: skip
+        held += (
+            found["middle"]["low"] <= 2 <= found["middle"]["high"]
+            and found["fast"]["low"] <= 6 <= found["fast"]["high"]
+        )
     assert held >= TRIALS * (2 * LEVEL - 1 - 0.04)  # of two intervals both; 0.02 is one standard deviation
 
 
@@ -78,10 +81,12 @@ def test_the_order_is_the_meters_turned_round_once(raced):
 def test_the_ratio_of_energies_is_of_paired_rounds():
     """A lap of 30 J beside each of 10 J, whatever both grow to."""
     grown = [1.0, 2.0, 1.0, 4.0, 1.0, 1.0]
-    before, after = (speed.Laps(readings=[Reading(1.0, 1.0, joules * one) for one in grown]) for joules in (30.0, 10.0))
+    before, after = (
+        speed.Timings(readings=[Reading(1.0, 1.0, joules * one) for one in grown]) for joules in (30.0, 10.0)
+    )
     found = speed.energy_ratio(before, after)
     assert found["value"] == pytest.approx(3) and found["low"] <= 3 <= found["high"] < 3.1
-    unknown = speed.Laps(readings=[*after.readings[1:], Reading(1.0, 1.0)])
+    unknown = speed.Timings(readings=[*after.readings[1:], Reading(1.0, 1.0)])
     assert speed.energy_ratio(before, unknown) is None
 
 

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from niwaki.answers._kind import softmax
-from niwaki.evaluate.thresholds import answered_by, candidates, choose, temperature
+from niwaki.answers._answer_type import softmax
+from niwaki.evaluate.thresholds import answered_by, candidates, choose_threshold, fit_temperature
 from niwaki.tasks._metrics import accuracy
 
 
 class Made:
     metric = "accuracy"
 
-    def scores(self, outcomes):
-        return {"accuracy": accuracy(*outcomes.T)}
+    def scores(self, example_stats):
+        return {"accuracy": accuracy(*example_stats.T)}
 
 
 def drawn(generator, rows, skills=(1.5, 3.0)):
@@ -32,7 +32,7 @@ def sure(logits):
     return [softmax(one).max(axis=1) for one in logits]
 
 
-def outcomes(logits, gold):
+def example_stats(logits, gold):
     return [np.stack([one.argmax(axis=1), gold], axis=1) for one in logits]
 
 
@@ -41,27 +41,27 @@ def test_a_temperature_is_found_again(true):
     generator = np.random.default_rng(1)
     honest = generator.normal(size=(20_000, 3)) * 2
     gold = (softmax(honest).cumsum(axis=1) < generator.random(20_000)[:, None]).sum(axis=1)
-    assert temperature(honest * true, gold) == pytest.approx(true, rel=0.05)
+    assert fit_temperature(honest * true, gold) == pytest.approx(true, rel=0.05)
 
 
 def test_labels_that_the_model_does_not_know_play_no_part():
     logits = np.random.default_rng(0).normal(size=(500, 2))
     gold = np.random.default_rng(1).integers(0, 2, 500)
     more = np.concatenate([logits, logits[:9]])
-    assert temperature(more, np.concatenate([gold, np.full(9, 2)])) == temperature(logits, gold)
+    assert fit_temperature(more, np.concatenate([gold, np.full(9, 2)])) == fit_temperature(logits, gold)
 
 
 def test_answered_by():
-    sureness = np.array([[0.9, 0.5, 0.7], [0.1, 0.8, 0.6]])
-    assert answered_by(sureness, 0.8).tolist() == [0, 1, 2]
-    assert answered_by(sureness, 0.6).tolist() == [0, 1, 0]
-    assert answered_by(sureness, 1.1).tolist() == [2, 2, 2]
+    confidence = np.array([[0.9, 0.5, 0.7], [0.1, 0.8, 0.6]])
+    assert answered_by(confidence, 0.8).tolist() == [0, 1, 2]
+    assert answered_by(confidence, 0.6).tolist() == [0, 1, 0]
+    assert answered_by(confidence, 1.1).tolist() == [2, 2, 2]
 
 
 def test_candidates_go_down_and_let_more_and_more_stop():
-    sureness = np.random.default_rng(2).random((2, 1000))
-    found = candidates(sureness)
-    stopping = [(answered_by(sureness, threshold) < 2).sum() for threshold in found]
+    confidence = np.random.default_rng(2).random((2, 1000))
+    found = candidates(confidence)
+    stopping = [(answered_by(confidence, threshold) < 2).sum() for threshold in found]
     assert (np.diff(found) < 0).all() and (np.diff(stopping) > 0).all()
     assert stopping[0] <= 10 and stopping[-1] == 1000 and max(np.diff(stopping)) <= 10
 
@@ -74,12 +74,12 @@ def test_choose_stops_at_the_first_step_that_is_not_shown(monkeypatch):
         seen.append(other)
         return len(seen) != 7
 
-    monkeypatch.setattr("niwaki.evaluate.thresholds.is_kept", tested)
-    chosen = choose(Made(), sure(logits), outcomes(logits, gold), 0.9, 0.95)
-    assert len(seen) == 7 and (chosen.outcomes == seen[5]).all()
+    monkeypatch.setattr("niwaki.evaluate.thresholds.is_score_kept", tested)
+    chosen = choose_threshold(Made(), sure(logits), example_stats(logits, gold), 0.9, 0.95)
+    assert len(seen) == 7 and (chosen.example_stats == seen[5]).all()
     assert chosen.threshold == candidates(np.stack(sure(logits)[:1]))[5]
-    monkeypatch.setattr("niwaki.evaluate.thresholds.is_kept", lambda *_: False)
-    assert choose(Made(), sure(logits), outcomes(logits, gold), 0.9, 0.95) is None
+    monkeypatch.setattr("niwaki.evaluate.thresholds.is_score_kept", lambda *_: False)
+    assert choose_threshold(Made(), sure(logits), example_stats(logits, gold), 0.9, 0.95) is None
 
 
 def test_the_share_is_kept_as_often_as_claimed():
@@ -88,12 +88,12 @@ def test_the_share_is_kept_as_often_as_claimed():
     for seed in range(60):
         generator = np.random.default_rng(seed)
         gold, logits = drawn(generator, 300)
-        heat = [temperature(one, gold) for one in logits]
+        heat = [fit_temperature(one, gold) for one in logits]
         logits = [one / t for one, t in zip(logits, heat, strict=True)]
-        chosen = choose(Made(), sure(logits), outcomes(logits, gold), keep, level)
+        chosen = choose_threshold(Made(), sure(logits), example_stats(logits, gold), keep, level)
         gold, logits = drawn(generator, 40_000)
         by = answered_by(np.stack(sure([logits[0] / heat[0]])), chosen.threshold if chosen else 2.0)
-        every = np.stack(outcomes(logits, gold))
+        every = np.stack(example_stats(logits, gold))
         failures += accuracy(*every[by, np.arange(40_000)].T) < keep * accuracy(*every[-1].T)
         early.append((by == 0).mean())
     assert failures <= 10 and np.mean(early) > 0.5

@@ -22,7 +22,13 @@ def _bytes(sound, folder, spoil):
 
 
 def a_page_of_blanks(sound, folder):
-    return _with(sound, folder, pa.table({"text": [" " * 100_000_000], "label": ["good"]}), compression="zstd", use_dictionary=False)  # fmt: skip
+    return _with(
+        sound,
+        folder,
+        pa.table({"text": [" " * 100_000_000], "label": ["good"]}),
+        compression="zstd",
+        use_dictionary=False,
+    )
 
 
 def one_megabyte_twenty_thousand_times(sound, folder):

@@ -20,8 +20,8 @@ def _spoilt(sound: Sound, folder: Path, spoil: Any, length: int | None = None) -
     path = model / "model.safetensors"
     table, body = _parts(path)
     first = min((name for name in table if name != "__metadata__"), key=lambda name: table[name]["data_offsets"])
-    header, body = spoil(table, first, body)
-    text = (header if isinstance(header, str) else json.dumps(header)).encode()
+    read_header, body = spoil(table, first, body)
+    text = (read_header if isinstance(read_header, str) else json.dumps(read_header)).encode()
     path.write_bytes(struct.pack("<Q", len(text) if length is None else length) + text + body)
     return ["predict", str(model), TEXT]
 

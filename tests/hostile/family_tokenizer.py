@@ -18,7 +18,11 @@ def _with_model(sound, folder, **values):
 
 
 def a_pattern_that_never_ends(sound, folder):
-    return _with(sound, folder, pre_tokenizer={"type": "Split", "pattern": {"Regex": "(\\w+)+$"}, "behavior": "Isolated", "invert": False})  # fmt: skip
+    return _with(
+        sound,
+        folder,
+        pre_tokenizer={"type": "Split", "pattern": {"Regex": "(\\w+)+$"}, "behavior": "Isolated", "invert": False},
+    )
 
 
 def replacements_that_fill_the_memory(sound, folder):
@@ -27,7 +31,14 @@ def replacements_that_fill_the_memory(sound, folder):
 
 
 def padding_to_a_billion(sound, folder):
-    pad = {"strategy": {"Fixed": 10**9}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}  # fmt: skip
+    pad = {
+        "strategy": {"Fixed": 10**9},
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": 0,
+        "pad_type_id": 0,
+        "pad_token": "[PAD]",
+    }
     return _with(sound, folder, padding=pad)
 
 

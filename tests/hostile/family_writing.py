@@ -64,7 +64,18 @@ def a_number_of_four_hundred_digits(sound, folder):
 def pieces_split_by_a_pattern_that_never_ends(sound, folder):
     model, command = _spoilt(sound, folder)
     said = json.loads((model / "target.json").read_text())
-    write(model / "target.json", {**said, "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(\\w+)+$"}, "behavior": "Isolated", "invert": False}})  # fmt: skip
+    write(
+        model / "target.json",
+        {
+            **said,
+            "pre_tokenizer": {
+                "type": "Split",
+                "pattern": {"Regex": "(\\w+)+$"},
+                "behavior": "Isolated",
+                "invert": False,
+            },
+        },
+    )
     return command
 
 

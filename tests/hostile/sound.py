@@ -85,8 +85,8 @@ def make_sound(folder: Path) -> Sound:
     stock.save(model)
     write_graph(stock, model)
     cut = tiny.model("bert")
-    cut.operate(Heads(keep=[[0, 2], [1], [3]]))
-    cut.operate(Int8())
+    cut.apply_edit(Heads(keep=[[0, 2], [1], [3]]))
+    cut.apply_edit(Int8())
     cut.save(edited)
     deployed_writer(folder / "writer")
     rows = tiny.write_csv(folder / "rows.csv")
@@ -102,10 +102,10 @@ def deployed_writer(folder: Path) -> None:
     from niwaki.answers._grammar import END, to_bytes
     from niwaki.answers.text import GRAMMAR, TARGET, Text
     from niwaki.engines.export import write_graph
-    from niwaki.models.tokenizer_making import make
+    from niwaki.tokenization.training import make
 
     model = writers.writer(niwaki_answer=Text(longest=6, grammar=True).to_json())
-    model.beside = {
+    model.sibling_files = {
         TARGET: make([" ".join(f"w{number}" for number in range(tiny.WRITES))], "words", tiny.WRITES).encode(),
         GRAMMAR: to_bytes([[(["w0"], [1])], [(["w1"], [1]), ([END], [])]]),
     }

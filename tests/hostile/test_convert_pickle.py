@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from niwaki.convert_pickle import FLAG, _deny, convert, main
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 
 def test_weights_are_converted(tmp_path, capsys):
@@ -45,7 +45,7 @@ def test_what_is_no_weights_is_refused_and_runs_nothing(tmp_path, make):
         source.write_bytes(b"\x80\x04junk")
     else:
         torch.save({"epoch": 3}, source)
-    with pytest.raises(Refused, match="was not converted") as caught:
+    with pytest.raises(InputError, match="was not converted") as caught:
         convert(source, tmp_path / "y.safetensors")
     assert "\n" not in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.bin"]
@@ -54,9 +54,9 @@ def test_what_is_no_weights_is_refused_and_runs_nothing(tmp_path, make):
 def test_a_file_that_is_there_is_not_written_over(tmp_path):
     torch.save({"a": torch.ones(1)}, tmp_path / "x.bin")
     (tmp_path / "y").write_text("mine")
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(InputError, match="is there already"):
         convert(tmp_path / "x.bin", tmp_path / "y")
-    with pytest.raises(Refused, match="is not there"):
+    with pytest.raises(InputError, match="is not there"):
         convert(tmp_path / "none", tmp_path / "z")
 
 
@@ -70,10 +70,19 @@ def test_a_link_with_the_name_of_a_temporary_file_is_not_followed(tmp_path):
 
 
 TRIES = [
-    "socket.create_connection(('127.0.0.1', 9))", "os.system('true')", "subprocess.run(['true'])", "open(place, 'w')", "open(place, 'a')",
-    "os.open(place, os.O_RDWR)", "os.remove(place)", "os.rename(place, place + '2')", "pathlib.Path(place).unlink()", "os.symlink('/', place + '3')",
-    "os.kill(os.getppid(), 0)", "shutil.rmtree(place)",
-]  # fmt: skip
+    "socket.create_connection(('127.0.0.1', 9))",
+    "os.system('true')",
+    "subprocess.run(['true'])",
+    "open(place, 'w')",
+    "open(place, 'a')",
+    "os.open(place, os.O_RDWR)",
+    "os.remove(place)",
+    "os.rename(place, place + '2')",
+    "pathlib.Path(place).unlink()",
+    "os.symlink('/', place + '3')",
+    "os.kill(os.getppid(), 0)",
+    "shutil.rmtree(place)",
+]
 
 
 def test_the_child_reaches_nobody_and_writes_nothing(tmp_path):

@@ -1,7 +1,7 @@
 """Every hostile file is refused through the command line: exit code 3, one line, at once, in little memory, and without
 a file, a process or a socket being made. And what is sound is not refused.
 
-In this process, with Python's own audit of what is opened; `benchmarks/hostile.py` does the same with a process for each
+In this process, with Python's own audit of what is opened; `benchmarks/untrusted_files.py` does the same with a process for each
 case, under strace.
 """
 
@@ -24,12 +24,25 @@ from niwaki.engines.predictor import Predictor
 from niwaki.models.model import load_folder
 
 CASES = cases()
-MOST_CPU_SECONDS, MOST_BYTES = (
+MOST_CPU_SECONDS, MAX_BYTES = (
     2.0,
     300 << 20,
-)  # asked is 1 s, which benchmarks/hostile.py holds; beside busy neighbours a second of work takes longer
+)  # asked is 1 s, which benchmarks/untrusted_files.py holds; beside busy neighbours a second of work takes longer
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-MADE = ("os.mkdir", "os.rename", "os.link", "os.symlink", "os.fork", "os.exec", "os.posix_spawn", "os.system", "subprocess.", "socket.", "tempfile.", "shutil.")  # fmt: skip
+MADE = (
+    "os.mkdir",
+    "os.rename",
+    "os.link",
+    "os.symlink",
+    "os.fork",
+    "os.exec",
+    "os.posix_spawn",
+    "os.system",
+    "subprocess.",
+    "socket.",
+    "tempfile.",
+    "shutil.",
+)
 made: list[str] | None = None  # what was made since watching began
 
 
@@ -47,7 +60,14 @@ sys.addaudithook(_watch)
 def sound(tmp_path_factory):
     """All that a case begins with; each verb was used once, so that imports are not counted."""
     found = make_sound(tmp_path_factory.mktemp("sound"))
-    for arguments in (["predict", found.model, TEXT], ["predict", found.edited, TEXT, "--engine", "torch"], ["predict", found.writer, TEXT], ["report", found.run], ["check", found.recipe], ["check", found.recipe, "--data", found.rows]):  # fmt: skip
+    for arguments in (
+        ["predict", found.model, TEXT],
+        ["predict", found.edited, TEXT, "--engine", "torch"],
+        ["predict", found.writer, TEXT],
+        ["report", found.run],
+        ["check", found.recipe],
+        ["check", found.recipe, "--data", found.rows],
+    ):
         assert run([str(argument) for argument in arguments]) == 0, arguments
     return found
 
@@ -77,7 +97,7 @@ def test_it_is_refused(case, sound, tmp_path, capfd):
     assert (code, out, len(lines)) == (3, "", 1), (code, out, err)
     assert lines[0].startswith("niwaki: ") and len(lines[0]) < 1600 and lines[0].isprintable(), lines
     assert "fault of niwaki's own" not in err and "PRIVATE KEY" not in err
-    assert seconds < MOST_CPU_SECONDS and grown < MOST_BYTES, (seconds, grown)
+    assert seconds < MOST_CPU_SECONDS and grown < MAX_BYTES, (seconds, grown)
     assert found == [] and sorted(tmp_path.rglob("*")) == before
 
 
@@ -122,18 +142,41 @@ def test_what_the_hubs_configs_carry_along_is_no_reason_to_refuse(sound, tmp_pat
     model = sound.copy("model", tmp_path)
     config = json.loads((model / "config.json").read_text())
     notes = {
-        "_name_or_path": "../runs/old", "_num_labels": 2, "directionality": "bidi", "gradient_checkpointing": False,
-        "finetuning_task": "sst-2", "output_past": True, "pooler_fc_size": 768, "pooler_type": "first_token_transform",
-        "pruned_heads": {}, "torch_dtype": "float32", "layer_norm_type": "layer_norm", "attn_implementation": "sdpa",
-        "task_specific_params": {"a": {"b": 1}}, "model_max_length": 512,
-    }  # fmt: skip
+        "_name_or_path": "../runs/old",
+        "_num_labels": 2,
+        "directionality": "bidi",
+        "gradient_checkpointing": False,
+        "finetuning_task": "sst-2",
+        "output_past": True,
+        "pooler_fc_size": 768,
+        "pooler_type": "first_token_transform",
+        "pruned_heads": {},
+        "torch_dtype": "float32",
+        "layer_norm_type": "layer_norm",
+        "attn_implementation": "sdpa",
+        "task_specific_params": {"a": {"b": 1}},
+        "model_max_length": 512,
+    }
     (model / "config.json").write_text(json.dumps({**config, **notes}))
     said = json.loads((model / "tokenizer_config.json").read_text())
     more = {
-        "special_tokens_map_file": "/cache/special_tokens_map.json", "name_or_path": "/data/base", "never_split": None,
-        "model_max_length": 1000000000000000019884624838656, "clean_up_tokenization_spaces": True, "sp_model_kwargs": {},
-        "added_tokens_decoder": {"0": {"content": "[PAD]", "lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}},
-    }  # fmt: skip
+        "special_tokens_map_file": "/cache/special_tokens_map.json",
+        "name_or_path": "/data/base",
+        "never_split": None,
+        "model_max_length": 1000000000000000019884624838656,
+        "clean_up_tokenization_spaces": True,
+        "sp_model_kwargs": {},
+        "added_tokens_decoder": {
+            "0": {
+                "content": "[PAD]",
+                "lstrip": False,
+                "normalized": False,
+                "rstrip": False,
+                "single_word": False,
+                "special": True,
+            }
+        },
+    }
     (model / "tokenizer_config.json").write_text(json.dumps({**said, **more}))
     (model / "special_tokens_map.json").write_text(json.dumps({"cls_token": {"content": "[CLS]", "lstrip": False}}))
     assert Predictor(model).predict([TEXT]) and load_folder(model).tokenizer.cls_token == "[CLS]"

@@ -10,11 +10,37 @@ import pytest
 import niwaki
 
 SOURCE = Path(niwaki.__file__).parent
-RANKS = [("core",), ("data", "meter"), ("report",), ("answers",), ("models",), ("tasks", "objectives", "methods"), ("train", "engines"), ("evaluate",), ("run", "search"), ("api", "listing", "showing"), ("cli", "serve")]  # fmt: skip
+RANKS = [
+    ("core",),
+    ("data", "meter"),
+    ("report",),
+    ("tokenization",),
+    ("answers",),
+    ("models",),
+    ("tasks", "objectives", "methods"),
+    ("train", "engines"),
+    ("evaluate",),
+    ("run", "search"),
+    ("api", "listing", "describe"),
+    ("cli", "serve"),
+]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 ALLOWED_IN_REPORT = {"core", "meter", "report"}
-TOGETHER = {"api", "listing", "showing"}  # single modules of one level, not packages beside each other
-HEAVY = {"torch", "transformers", "numpy", "pyarrow", "sklearn", "scipy", "onnxruntime", "onnx", "accelerate", "tokenizers", "safetensors", "pandas"}  # fmt: skip
+TOGETHER = {"api", "listing", "describe"}  # single modules of one level, not packages beside each other
+HEAVY = {
+    "torch",
+    "transformers",
+    "numpy",
+    "pyarrow",
+    "sklearn",
+    "scipy",
+    "onnxruntime",
+    "onnx",
+    "accelerate",
+    "tokenizers",
+    "safetensors",
+    "pandas",
+}
 
 
 def part_of(path: Path) -> str:

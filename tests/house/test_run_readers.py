@@ -19,14 +19,14 @@ OF_A_RUN = {
 }
 NAMED = {"PLAN", "REPORT", "RESULT", "MEASUREMENTS"}  # the same names as constants
 ALLOWED = {
-    "core/sealed.py": "defines the names, and compares a stage with its folder's name",
+    "core/model_integrity.py": "defines the names, and compares a stage with its folder's name",
     "core/run_folder.py": "the entry point",
     "run/runner.py": "writes the run, and makes again what is damaged",
-    "run/comparing.py": "part of the runner; reads a document with its digest",
+    "run/comparisons.py": "part of the runner; reads a document with its digest",
     "run/stage.py": "writes result.json",
     "run/result.py": "names report.json in a message",
-    "showing.py": "names plan.json in a message",
-    "report/folder.py": "takes verified content and names the files in messages",
+    "describe.py": "names plan.json in a message",
+    "report/run_files.py": "takes verified content and names the files in messages",
     "report/__init__.py": "writes report.json",
 }
 
@@ -35,7 +35,13 @@ def names_run_files(tree: ast.AST) -> set[str]:
     constants = {
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    imported = [alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and (node.module or "") in ("niwaki.core.sealed", "niwaki.core.run_folder") for alias in node.names]  # fmt: skip
+    imported = [
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "") in ("niwaki.core.model_integrity", "niwaki.core.run_folder")
+        for alias in node.names
+    ]
     return {name for name in constants if name.strip("/") in OF_A_RUN} | (NAMED & set(imported))
 
 
@@ -48,5 +54,5 @@ def test_only_the_entry_point_opens_files_of_a_run(path):
 
 def test_the_rule_itself_can_fail():
     assert names_run_files(ast.parse('read_json(folder / "speed.json")')) == {"speed.json"}
-    assert names_run_files(ast.parse("from niwaki.core.sealed import PLAN")) == {"PLAN"}
+    assert names_run_files(ast.parse("from niwaki.core.model_integrity import PLAN")) == {"PLAN"}
     assert not names_run_files(ast.parse('"""Writes report.json and plan.json."""'))

@@ -16,10 +16,26 @@ FILES = sorted(SOURCE.rglob("*.py"))
 MOST_LINES, MOST_FUNCTION_LINES = 350, 60
 FORBIDDEN_MODULES = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml"}
 FORBIDDEN_CALLS = {
-    "torch.load", "yaml.load", "eval", "exec", "compile", "__import__", "builtins.eval", "builtins.exec",
-    "builtins.compile", "importlib.import_module", "runpy.run_path", "runpy.run_module", "os.system", "os.popen", "os.execv",
-    "os.spawnv", "subprocess.getoutput", "subprocess.getstatusoutput", "print",
-}  # fmt: skip
+    "torch.load",
+    "yaml.load",
+    "eval",
+    "exec",
+    "compile",
+    "__import__",
+    "builtins.eval",
+    "builtins.exec",
+    "builtins.compile",
+    "importlib.import_module",
+    "runpy.run_path",
+    "runpy.run_module",
+    "os.system",
+    "os.popen",
+    "os.execv",
+    "os.spawnv",
+    "subprocess.getoutput",
+    "subprocess.getstatusoutput",
+    "print",
+}
 ARRAYS = {"np.load", "numpy.load"}  # read pickles unless told not to
 FORBIDDEN_METHODS = {"extractall", "extract"}
 AUDITED = {
@@ -52,7 +68,9 @@ def dangers(tree: ast.AST, allowed: Collection[str] = ()) -> list[str]:
                 found.append(f"{name} that may read a pickle in line {node.lineno}")
             for keyword in node.keywords:
                 value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
-                if (keyword.arg == "trust_remote_code" and value is not False) or (keyword.arg == "shell" and value is not False):  # fmt: skip
+                if (keyword.arg == "trust_remote_code" and value is not False) or (
+                    keyword.arg == "shell" and value is not False
+                ):
                     found.append(f"{keyword.arg} in line {node.lineno}")
     return found
 
@@ -86,9 +104,33 @@ def test_a_source_file_keeps_the_rules(path):
 
 @pytest.mark.parametrize(
     "code",
-    ["import pickle", "from pickle import loads", "torch.load(x)", "eval(x)", "exec(x)", "yaml.load(x)", "f.extractall()", "print(1)", "np.load(x)", "np.load(x, allow_pickle=y)", "numpy.load(x, allow_pickle=True)", "a(trust_remote_code=True)", "a(trust_remote_code=x)", "run(x, shell=True)",
-     "from torch import load as l\nl(x)", "import torch as t\nt.load(x)", "run = eval\nrun(x)", "os.system(x)", "from os import popen\npopen(x)", "import joblib", "tar.extract(x)", "import importlib\nimportlib.import_module(x).y", "builtins.exec(x)", "run(x, **{}, shell=y)"],
-)  # fmt: skip
+    [
+        "import pickle",
+        "from pickle import loads",
+        "torch.load(x)",
+        "eval(x)",
+        "exec(x)",
+        "yaml.load(x)",
+        "f.extractall()",
+        "print(1)",
+        "np.load(x)",
+        "np.load(x, allow_pickle=y)",
+        "numpy.load(x, allow_pickle=True)",
+        "a(trust_remote_code=True)",
+        "a(trust_remote_code=x)",
+        "run(x, shell=True)",
+        "from torch import load as l\nl(x)",
+        "import torch as t\nt.load(x)",
+        "run = eval\nrun(x)",
+        "os.system(x)",
+        "from os import popen\npopen(x)",
+        "import joblib",
+        "tar.extract(x)",
+        "import importlib\nimportlib.import_module(x).y",
+        "builtins.exec(x)",
+        "run(x, **{}, shell=y)",
+    ],
+)
 def test_the_rule_itself_can_fail(code):
     assert dangers(ast.parse(code))
 
@@ -118,14 +160,20 @@ def test_no_tracked_file_names_a_machine():
     for path in tracked():
         if path.suffix in (".png", ".parquet", ".onnx", ".safetensors", ".ico"):
             continue
-        found = [hit for hit in machine.findall(path.read_text(encoding="utf-8", errors="replace")) if hit.strip(slash) not in allowed]  # fmt: skip
+        found = [
+            hit
+            for hit in machine.findall(path.read_text(encoding="utf-8", errors="replace"))
+            if hit.strip(slash) not in allowed
+        ]
         assert not found, f"{path.relative_to(ROOT)}: {found[:3]}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_texts_are_tokenized_under_the_time_limit_only(path):
-    if path.relative_to(SOURCE).as_posix() in ("data/tokenizing.py", "data/pattern_probe.py"):
+    if path.relative_to(SOURCE).as_posix() in ("tokenization/tokenizing.py", "data/pattern_probe.py"):
         return
     calls = [node.func for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
     direct = [call.lineno for call in calls if isinstance(call, ast.Attribute) and call.attr.startswith("encode_batch")]
-    assert not direct, f"lines {direct}: call niwaki.data.tokenizing.encode_batch, which limits the time of a text"
+    assert not direct, (
+        f"lines {direct}: call niwaki.tokenization.tokenizing.encode_batch, which limits the time of a text"
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import niwaki.meter.tables
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.meter.carbon import embodied, grid, pue_of, world
 from niwaki.meter.money import Price, assumed_range, price
 from niwaki.meter.tables import rows
@@ -37,13 +37,13 @@ def test_grams_by_hand() -> None:
     ],
 )
 def test_wrong_places_are_refused(place: str | float, words: str) -> None:
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(InputError, match=words):
         grid(place)
 
 
 @pytest.mark.parametrize("pue", [0.9, "azur", -1])
 def test_wrong_pue_is_refused(pue: str | float) -> None:
-    with pytest.raises(Refused, match="pue"):
+    with pytest.raises(InputError, match="pue"):
         pue_of(pue)
 
 
@@ -52,9 +52,9 @@ def test_prices() -> None:
     assert price(0.1).usd(seconds=1800, vcpus=2) == pytest.approx(0.1)
     assert Price(0.05, usd_per_gpu_hour=2.0, gpus=4).usd(seconds=3600, vcpus=8) == pytest.approx(8.4)
     assert assumed_range() == (0.0408, 0.0504)
-    with pytest.raises(Refused, match="did you mean 'aws-m7i'"):
+    with pytest.raises(InputError, match="did you mean 'aws-m7i'"):
         price("aws-m7j")
-    with pytest.raises(Refused, match="not a price"):
+    with pytest.raises(InputError, match="not a price"):
         price(-1)
 
 
@@ -74,5 +74,5 @@ def test_embodied_is_apart_and_labelled() -> None:
     year = 365 * 24 * 3600
     found = embodied(seconds=year, machine_kg=1000, lifetime_years=4, share=0.5)
     assert found["embodied_grams"] == pytest.approx(125_000) and found["label"] == "assumed"
-    with pytest.raises(Refused):
+    with pytest.raises(InputError):
         embodied(1, 1000, 0)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from niwaki.core.errors import Refused, UsageError
+from niwaki.core.errors import InputError, UsageError
 from niwaki.meter import Reading
 from niwaki.meter.command import measure
-from niwaki.meter.emissions import COLUMNS, beside, write_emissions
+from niwaki.meter.emissions import COLUMNS, compare_with_codecarbon, write_emissions
 from niwaki.meter.machine import machine, processor
 
 from .work import BURN, PYTHON
@@ -58,11 +58,11 @@ def test_emissions_csv_has_codecarbons_columns_and_units(tmp_path: Path) -> None
 def test_a_reading_beside_codecarbons(tmp_path: Path) -> None:
     path = tmp_path / "emissions.csv"
     path.write_text("timestamp,energy_consumed\n1,0.5\n2,0.000002\n")
-    found = beside(Reading(1.0, 1.0, 2.4), path)
+    found = compare_with_codecarbon(Reading(1.0, 1.0, 2.4), path)
     assert found["codecarbon_joules"] == pytest.approx(7.2) and found["codecarbon_per_niwaki"] == pytest.approx(3)
     path.write_text("nothing\n")
-    with pytest.raises(Refused, match="not a CodeCarbon"):
-        beside(Reading(1.0, 1.0, 2.4), path)
+    with pytest.raises(InputError, match="not a CodeCarbon"):
+        compare_with_codecarbon(Reading(1.0, 1.0, 2.4), path)
 
 
 def test_the_machine_is_described() -> None:

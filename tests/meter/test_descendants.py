@@ -29,7 +29,7 @@ def look_until_kept() -> descendants.Tree:
     for _ in range(1000):
         counters.cpu_seconds()
         tree, number = descendants._tree, descendants._last_number()
-        if tree is not None and number is not None and tree.holds(os.getpid(), number, time.perf_counter()):
+        if tree is not None and number is not None and tree.is_current(os.getpid(), number, time.perf_counter()):
             return tree
         time.sleep(0.005)
     raise AssertionError("no list was kept in 5 s")
@@ -58,12 +58,12 @@ def test_a_kept_list_says_what_a_new_one_says() -> None:
 
 
 def test_a_list_is_kept_only_when_the_last_number_has_settled_and_for_a_second() -> None:
-    tree = descendants.Tree(1, 7, settled=0.02, listed_at=100.0, members=())
-    assert tree.holds(1, 7, 100.5)
-    assert not tree.holds(2, 7, 100.5)  # another process: after fork()
-    assert not tree.holds(1, 8, 100.5)  # something was started
-    assert not tree.holds(1, 7, 101.5)  # numbers may have come round
-    assert not descendants.Tree(1, 7, 0.001, 100.0, ()).holds(1, 7, 100.5)  # one may have been on its way
+    tree = descendants.Tree(1, 7, stable_seconds=0.02, listed_at=100.0, members=())
+    assert tree.is_current(1, 7, 100.5)
+    assert not tree.is_current(2, 7, 100.5)  # another process: after fork()
+    assert not tree.is_current(1, 8, 100.5)  # something was started
+    assert not tree.is_current(1, 7, 101.5)  # numbers may have come round
+    assert not descendants.Tree(1, 7, 0.001, 100.0, ()).is_current(1, 7, 100.5)  # one may have been on its way
 
 
 def test_a_child_started_after_the_listing_is_seen_at_once() -> None:

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from niwaki.meter.label import THRESHOLDS
+from niwaki.meter.energy_label import THRESHOLDS
 from niwaki.meter.reader import all_readers
 from niwaki.meter.reading import significant
 from niwaki.meter.tables import rows

@@ -26,9 +26,18 @@ from .simulated import Machine
 from .work import busy_neighbour
 
 SPENT = Reading(
-    200.0, 100.0, 228.0, 76.0, 684.0, 154.0, "estimated", "vcpu", 1.0, 1.0,
+    200.0,
+    100.0,
+    228.0,
+    76.0,
+    684.0,
+    154.0,
+    "estimated",
+    "vcpu",
+    1.0,
+    1.0,
     {"grid": {"place": "FRA", "grams_per_kwh": 56.0, "pue": 1.2}, "price": {"usd_per_vcpu_hour": 0.05}},
-)  # fmt: skip
+)
 
 
 def noisy(level: float, count: int, seed: int, spread: float = 0.1) -> list[float]:

@@ -10,7 +10,7 @@ from niwaki.meter import meter
 from niwaki.meter.reader import Usage, choose
 from niwaki.meter.readers.rapl import Rapl, find_domains
 from niwaki.meter.readers.vcpu import VCpu
-from niwaki.meter.window import Sources
+from niwaki.meter.window import ReaderSet
 
 from .work import burn
 
@@ -208,7 +208,7 @@ def test_on_a_shared_machine_the_figure_is_apportioned(tree: Tree) -> None:
 
 def test_a_window_on_a_live_tree_is_measured_and_one_too_short_is_estimated(tree: Tree) -> None:
     tree.add("intel-rapl:0", "package-0", 50)
-    readers = Sources([tree.reader(), VCpu()])
+    readers = ReaderSet([tree.reader(), VCpu()])
     with meter(readers=readers) as m:
         burn(0.05)
         tree.move("intel-rapl:0", 4)

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from niwaki.core.catalog import Catalog
-from niwaki.core.errors import Refused, UsageError
+from niwaki.core.errors import InputError, UsageError
 from niwaki.meter import meter
+from niwaki.meter.apportion import shares
 from niwaki.meter.reader import Reader, Usage, all_readers, choose
 from niwaki.meter.readers.flops import energy_of, reading_of
 from niwaki.meter.readers.nvml import Nvml
 from niwaki.meter.readers.vcpu import VCpu, watts_of, watts_per_vcpu
 from niwaki.meter.readers.wall import Wall
 from niwaki.meter.tables import rows
-from niwaki.meter.whole import shares
-from niwaki.meter.window import Sources
+from niwaki.meter.window import ReaderSet
 
 from .work import burn
 
@@ -104,7 +104,7 @@ def test_an_energy_file_is_preferred_and_apportioned(tmp_path: Path, monkeypatch
     file.write_text("100")
     monkeypatch.setenv("NIWAKI_ENERGY_FILE", str(file))
     monkeypatch.setenv("NIWAKI_ENERGY_ERROR", "0.02")
-    with meter(readers=Sources()) as m:
+    with meter(readers=ReaderSet()) as m:
         burn(0.05)
         file.write_text("103")
     assert m.reading.source == "energy file plug_j" and m.reading.detail["machine_joules"] == pytest.approx(3)
@@ -124,7 +124,7 @@ def test_an_energy_file_asked_for_that_cannot_be_read_is_refused(tmp_path: Path,
     file = tmp_path / "plug_j"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(Refused, match=r"plug_j.*mend or unset"):
+    with pytest.raises(InputError, match=r"plug_j.*mend or unset"):
         Wall(file).fault()
 
 
@@ -173,7 +173,7 @@ def with_cards(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_gpu_is_measured_and_added_to_the_processor(with_cards: Any) -> None:
-    with meter(readers=Sources([with_cards(Card(100.0), Card(50.0)), VCpu()])) as m:
+    with meter(readers=ReaderSet([with_cards(Card(100.0), Card(50.0)), VCpu()])) as m:
         burn(0.02)
     own = 0.02 * watts_per_vcpu()["max"]
     assert m.reading.joules == pytest.approx(100 * 0.05 + 50 * 0.05 + own, rel=0.05)

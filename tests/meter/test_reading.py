@@ -26,7 +26,7 @@ def test_an_unknown_part_makes_the_sum_unknown() -> None:
 
 
 def test_nothing_is_neutral_and_sum_works() -> None:
-    assert Reading.nothing() + ESTIMATE == ESTIMATE == ESTIMATE + Reading.nothing()
+    assert Reading.zero() + ESTIMATE == ESTIMATE == ESTIMATE + Reading.zero()
     assert sum([ESTIMATE, ESTIMATE, ESTIMATE]).joules == pytest.approx(3 * 2.2831)
     with pytest.raises(TypeError):
         ESTIMATE + 1

@@ -12,11 +12,11 @@ import time
 import pytest
 
 import niwaki.meter
-from niwaki.core.errors import Refused, UsageError
+from niwaki.core.errors import InputError, UsageError
 from niwaki.meter import Reading, meter
 from niwaki.meter.reader import Energy, Reader
 from niwaki.meter.readers.vcpu import VCpu, watts_per_vcpu
-from niwaki.meter.window import Sources
+from niwaki.meter.window import ReaderSet
 
 from .work import BURN, PYTHON, burn, child, waiting_child
 
@@ -254,7 +254,7 @@ def test_with_a_place_and_a_price_both_are_worked_out() -> None:
 
 
 def test_a_wrong_place_is_refused_before_the_work() -> None:
-    with pytest.raises(Refused, match="did you mean 'France'"):
+    with pytest.raises(InputError, match="did you mean 'France'"):
         meter(place="Frnce")
 
 
@@ -307,14 +307,14 @@ class Leaving(Reader):
 
 
 def test_a_counter_that_goes_away_does_not_end_the_work() -> None:
-    with meter(readers=Sources([Leaving(), VCpu()])) as m:
+    with meter(readers=ReaderSet([Leaving(), VCpu()])) as m:
         burn(0.02)
     assert m.reading.tier == "estimated" and m.reading.detail["distrusted"] == ["leaving"]
     assert m.reading.joules == pytest.approx(0.02 * watts_per_vcpu()["max"], rel=0.1)
 
 
 def test_no_source_at_all_is_unknown_and_not_zero() -> None:
-    with meter(readers=Sources([]), place="FRA") as m:
+    with meter(readers=ReaderSet([]), place="FRA") as m:
         burn(0.01)
     reading = m.reading
     assert (reading.tier, reading.joules, reading.joules_low, reading.co2e_grams) == ("unknown", None, None, None)
@@ -323,7 +323,7 @@ def test_no_source_at_all_is_unknown_and_not_zero() -> None:
 
 def test_a_gpu_that_nobody_reads_is_said_to_be_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("niwaki.meter.account.GPU_FILE", __file__)  # as if this machine had one
-    with meter(readers=Sources([VCpu()])) as m:
+    with meter(readers=ReaderSet([VCpu()])) as m:
         burn(0.01)
     assert m.reading.detail["not_counted"] == ["gpu"] and "not counted: gpu" in str(m.reading)
 

@@ -8,23 +8,23 @@ import torch
 import teaching
 import tiny
 import writers
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.methods._method import Context
 from niwaki.methods.distill._layers import layer_map, masked_mse
+from niwaki.methods.distill.attention_relations import AttentionRelations, divergence
 from niwaki.methods.distill.cosine import Cosine
-from niwaki.methods.distill.decoded import Decoded
+from niwaki.methods.distill.decoder_kd import DecoderKd
 from niwaki.methods.distill.logits import Logits
-from niwaki.methods.distill.patient import Patient
-from niwaki.methods.distill.relations import Relations, divergence
-from niwaki.methods.distill.student import Student, fresh, missed_most, spread
+from niwaki.methods.distill.pkd import Pkd
+from niwaki.methods.distill.student import Student, evenly_spaced, fresh, greedy_by_loss
 from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.methods.prune.magnitude import Magnitude
+from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.encoder import DECODER_HIDDEN
 from niwaki.models.forward import Batch, Outputs, forward
-from niwaki.models.soft import soft_cross_entropy
-from niwaki.train.loop import ripe_of
+from niwaki.train.loop import min_progress_of
 
 
 def soft(student, teacher, batch, temperature):
@@ -40,7 +40,9 @@ def test_logits_mixes_by_weight():
     assert loss.item() == pytest.approx(0.25 * 4 * kl + 0.75 * 8)
 
 
-@pytest.mark.parametrize("method", [Logits(temperature=3.0, weight=1.0), TinyBert(embedding=0, hidden=0, attention=0, temperature=3.0)])  # fmt: skip
+@pytest.mark.parametrize(
+    "method", [Logits(temperature=3.0, weight=1.0), TinyBert(embedding=0, hidden=0, attention=0, temperature=3.0)]
+)
 def test_how_logits_are_compared_is_asked_of_the_task(method):
     """Student's, teacher's, the batch and the temperature, in this order."""
     batch = Batch({"attention_mask": torch.ones(1, 1)}, torch.tensor([0]), torch.tensor([0]))
@@ -65,11 +67,11 @@ def test_layer_map_by_hand():
 
 
 def test_spread_by_hand():
-    assert spread(6, 3) == [1, 3, 5] and spread(12, 4) == [2, 5, 8, 11]
-    assert spread(5, 5) == [0, 1, 2, 3, 4] and spread(7, 1) == [6]
+    assert evenly_spaced(6, 3) == [1, 3, 5] and evenly_spaced(12, 4) == [2, 5, 8, 11]
+    assert evenly_spaced(5, 5) == [0, 1, 2, 3, 4] and evenly_spaced(7, 1) == [6]
     for depth in range(1, 13):
         for count in range(1, depth + 1):
-            kept = spread(depth, count)
+            kept = evenly_spaced(depth, count)
             assert len(set(kept)) == count and kept[-1] == depth - 1 and min(kept) >= 0
 
 
@@ -97,7 +99,9 @@ def test_tinybert_total_by_hand():
     student = outputs(1.0, 2.0, 3.0)
     total = TinyBert(truth=0.5).loss(None, batch, student, torch.tensor(6.0), context)
     assert total.item() == pytest.approx(1 + 4 + 9 + 0 + 3)
-    weighted = TinyBert(embedding=0, hidden=2, attention=0, prediction=3).loss(None, batch, student, torch.tensor(6.0), context)  # fmt: skip
+    weighted = TinyBert(embedding=0, hidden=2, attention=0, prediction=3).loss(
+        None, batch, student, torch.tensor(6.0), context
+    )
     assert weighted.item() == pytest.approx(8)
 
 
@@ -117,8 +121,12 @@ def test_decoded_total_by_hand():
     context = Context(0, lambda given: states(50.0, 60.0, 3.0, 70.0, 7.0), writer(4), None, None, None, None)
     batch = Batch({"attention_mask": torch.ones(1, 3)}, torch.tensor([[4, -100]]), torch.tensor([0]))
     student = states(40.0, 1.0, 2.0)
-    assert Decoded(weight=0.5).loss(writer(2), batch, student, torch.tensor(10.0), context).item() == pytest.approx(10 + 0.5 * (4 + 25) / 2)  # fmt: skip
-    assert Decoded(mapping="top").loss(writer(2), batch, student, torch.tensor(0.0), context).item() == pytest.approx((69**2 + 25) / 2)  # fmt: skip
+    assert DecoderKd(weight=0.5).loss(writer(2), batch, student, torch.tensor(10.0), context).item() == pytest.approx(
+        10 + 0.5 * (4 + 25) / 2
+    )
+    assert DecoderKd(mapping="top").loss(writer(2), batch, student, torch.tensor(0.0), context).item() == pytest.approx(
+        (69**2 + 25) / 2
+    )
 
 
 @torch.no_grad()
@@ -132,12 +140,12 @@ def test_what_a_decoder_makes_layer_by_layer_ends_in_its_logits():
 
 
 def test_decoded_refuses_what_cannot_be_compared():
-    with pytest.raises(Refused, match="decoded: the student has no decoder; take 'tinybert'"):
-        Decoded().prepare(tiny.model(), context_with(writer(2)))
-    with pytest.raises(Refused, match="decoded: the teacher has no decoder"):
-        Decoded().prepare(writer(2), context_with(tiny.model()))
-    with pytest.raises(Refused, match="decoder has 3 layers, more than the teacher's 2"):
-        Decoded().prepare(writer(3), context_with(writer(2)))
+    with pytest.raises(InputError, match="decoder_kd: the student has no decoder; take 'tinybert'"):
+        DecoderKd().prepare(tiny.model(), context_with(writer(2)))
+    with pytest.raises(InputError, match="decoder_kd: the teacher has no decoder"):
+        DecoderKd().prepare(writer(2), context_with(tiny.model()))
+    with pytest.raises(InputError, match="decoder has 3 layers, more than the teacher's 2"):
+        DecoderKd().prepare(writer(3), context_with(writer(2)))
 
 
 def context_with(teacher):
@@ -145,9 +153,9 @@ def context_with(teacher):
 
 
 def test_tinybert_refuses_what_cannot_be_compared():
-    with pytest.raises(Refused, match="more than the teacher's 2; make it shallower"):
+    with pytest.raises(InputError, match="more than the teacher's 2; make it shallower"):
         TinyBert().prepare(tiny.model(layers=3), context_with(tiny.model(layers=2)))
-    with pytest.raises(Refused, match="set attention = 0"):
+    with pytest.raises(InputError, match="set attention = 0"):
         TinyBert().prepare(tiny.model(heads=2), context_with(tiny.model(heads=4)))
     TinyBert(attention=0).prepare(tiny.model(heads=2), context_with(tiny.model(heads=4)))
 
@@ -166,12 +174,20 @@ def test_tinybert_makes_a_projection_only_where_widths_differ():
 def calibrated(model):
     """A context that calibrates on one batch."""
     loss = torch.nn.functional.cross_entropy
-    return Context(3, None, None, lambda model, count: [tiny.batch(model)], lambda model, batch: loss(model.network(**batch.inputs).logits, batch.targets), None, None)  # fmt: skip
+    return Context(
+        3,
+        None,
+        None,
+        lambda model, count: [tiny.batch(model)],
+        lambda model, batch: loss(model.network(**batch.inputs).logits, batch.targets),
+        None,
+        None,
+    )
 
 
 def shape_of(model):
     layer = model.anatomy.layers[0]
-    return len(model.anatomy.order), model.anatomy.width, layer.heads, layer.neurons
+    return len(model.anatomy.order), model.anatomy.hidden_size, layer.heads, layer.ffn_size
 
 
 @pytest.mark.parametrize("start", ["slice", "fresh"])
@@ -192,38 +208,48 @@ def test_a_student_keeps_what_is_not_asked_for():
 
 
 def test_a_student_that_does_not_fit_is_refused_with_all_faults():
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         Student(layers=9, hidden=64, heads=9).prepare(tiny.model("bert"), calibrated(None))
     assert len(caught.value.faults) >= 3 and "more than the start model's 3" in caught.value.faults[0]
-    with pytest.raises(Refused, match="hidden 30 is not a multiple of heads 4"):
+    with pytest.raises(InputError, match="hidden 30 is not a multiple of heads 4"):
         Student(hidden=30, heads=4, start="fresh").prepare(tiny.model("bert"), calibrated(None))
 
 
 def uneven(*heads, neurons=None):
     """A model whose layers have so many heads, and neurons."""
     model = tiny.model("bert", layers=len(heads))
-    model.operate(Heads(keep=[list(range(count)) for count in heads]))
+    model.apply_edit(Heads(keep=[list(range(count)) for count in heads]))
     if neurons:
-        model.operate(Ffn(keep=[list(range(count)) for count in neurons]))
+        model.apply_edit(Ffn(keep=[list(range(count)) for count in neurons]))
     return model
 
 
 def sizes_of(model):
-    return [(layer.heads, layer.neurons) for layer in model.anatomy.layers]
+    return [(layer.heads, layer.ffn_size) for layer in model.anatomy.layers]
 
 
 def test_a_student_of_layers_that_differ_keeps_each_as_it_is():
     student = Student(layers=2).prepare(uneven(1, 4, 2, neurons=[3, 64, 40]), calibrated(None))
     assert sizes_of(student) == [(1, 3), (2, 40)]  # the first and the last
-    assert sizes_of(Student(heads=2, ffn=50).prepare(uneven(1, 4, neurons=[3, 64]), calibrated(None))) == [(1, 3), (2, 50)]  # fmt: skip
+    assert sizes_of(Student(heads=2, ffn=50).prepare(uneven(1, 4, neurons=[3, 64]), calibrated(None))) == [
+        (1, 3),
+        (2, 50),
+    ]
     assert sizes_of(Student(hidden=16).prepare(uneven(2, 4, neurons=[10, 64]), calibrated(None))) == [(1, 5), (2, 32)]
-    assert sizes_of(Student(layers=1, start="fresh").prepare(uneven(1, 4, neurons=[3, 64]), calibrated(None))) == [(4, 64)]  # fmt: skip
+    assert sizes_of(Student(layers=1, start="fresh").prepare(uneven(1, 4, neurons=[3, 64]), calibrated(None))) == [
+        (4, 64)
+    ]
 
 
-@pytest.mark.parametrize("method", [Student(layers=2), Student(layers=1, heads=3, ffn=40), Student(layers=2, hidden=16)])  # fmt: skip
+@pytest.mark.parametrize(
+    "method", [Student(layers=2), Student(layers=1, heads=3, ffn=40), Student(layers=2, hidden=16)]
+)
 def test_a_student_is_rehearsed_in_the_shape_it_gets(method):
-    made, rehearsed = method.prepare(uneven(1, 3, 4, 2), calibrated(None)), method.rehearse(uneven(1, 3, 4, 2), "prepare")  # fmt: skip
-    assert sizes_of(rehearsed) == sizes_of(made) and rehearsed.anatomy.width == made.anatomy.width
+    made, rehearsed = (
+        method.prepare(uneven(1, 3, 4, 2), calibrated(None)),
+        method.dry_run(uneven(1, 3, 4, 2), "prepare"),
+    )
+    assert sizes_of(rehearsed) == sizes_of(made) and rehearsed.anatomy.hidden_size == made.anatomy.hidden_size
 
 
 def test_a_fresh_student_has_no_exits():
@@ -234,22 +260,22 @@ def test_a_fresh_student_has_no_exits():
 
 def test_heads_are_compared_layer_by_layer():
     """Layers of one head would else be spread over several in silence."""
-    TinyBert().fits(uneven(4, 2), uneven(1, 4, 3, 2))  # followed are the second and the last
-    TinyBert(mapping="top").fits(uneven(3, 2), uneven(1, 4, 3, 2))
+    TinyBert().check_teacher(uneven(4, 2), uneven(1, 4, 3, 2))  # followed are the second and the last
+    TinyBert(mapping="top").check_teacher(uneven(3, 2), uneven(1, 4, 3, 2))
     for student, teacher, mapping in [
         (uneven(4, 1, 4), uneven(1, 4, 4), "uniform"),
         (uneven(2, 4, 4), uneven(4, 2, 4), "uniform"),
         (uneven(4, 2), uneven(1, 4, 3, 2), "top"),
         (uneven(2, 2), uneven(2, 2, 1), "learned"),
     ]:
-        with pytest.raises(Refused, match=r"layer . of the student has . heads, and layer . of the teacher"):
-            TinyBert(mapping=mapping).fits(student, teacher)
-        TinyBert(mapping=mapping, attention=0).fits(student, teacher)
+        with pytest.raises(InputError, match=r"layer . of the student has . heads, and layer . of the teacher"):
+            TinyBert(mapping=mapping).check_teacher(student, teacher)
+        TinyBert(mapping=mapping, attention=0).check_teacher(student, teacher)
 
 
 def test_relations_need_a_teacher_with_layers():
-    with pytest.raises(Refused, match="relations"):
-        Relations().fits(tiny.model("bert"), tiny.model("bilstm"))
+    with pytest.raises(InputError, match="attention_relations"):
+        AttentionRelations().check_teacher(tiny.model("bert"), tiny.model("bilstm"))
 
 
 def test_fresh_follows_the_seed():
@@ -276,11 +302,17 @@ def test_cosine_by_hand():
     own = Outputs(none, (torch.zeros(1, 2, 2), torch.tensor([[[1.0, 0.0], [1.0, 0.0]]])))
     theirs = Outputs(none, {1: torch.tensor([[[5.0, 0.0], [0.0, 2.0]]])})
     method = Cosine(weight=3.0)
-    assert method.loss(None, two_tokens(), own, torch.tensor(2.0), teaching_with(theirs, 1)).item() == pytest.approx(2 + 3 * 0.5)  # fmt: skip
-    assert method.loss(None, two_tokens((1, 0)), own, torch.tensor(2.0), teaching_with(theirs, 1)).item() == pytest.approx(2)  # fmt: skip
+    assert method.loss(None, two_tokens(), own, torch.tensor(2.0), teaching_with(theirs, 1)).item() == pytest.approx(
+        2 + 3 * 0.5
+    )
+    assert method.loss(
+        None, two_tokens((1, 0)), own, torch.tensor(2.0), teaching_with(theirs, 1)
+    ).item() == pytest.approx(2)
     own = Outputs(none, (none, torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])))
     theirs = Outputs(none, {1: torch.tensor([[[4.0, 3.0], [9.0, 9.0]]])})
-    assert Cosine().loss(None, two_tokens((1, 0)), own, torch.tensor(0.0), teaching_with(theirs, 1)).item() == pytest.approx(1 / 25)  # fmt: skip
+    assert Cosine().loss(
+        None, two_tokens((1, 0)), own, torch.tensor(0.0), teaching_with(theirs, 1)
+    ).item() == pytest.approx(1 / 25)
 
 
 def test_patient_by_hand():
@@ -289,12 +321,15 @@ def test_patient_by_hand():
     inner, last = torch.tensor([[[3.0, 4.0], [8.0, 1.0]]]), torch.tensor([[[99.0, 1.0], [1.0, 99.0]]])
     own = Outputs(none, (none, inner, last))
     theirs = Outputs(none, {2: torch.tensor([[[0.0, 7.0], [1.0, 1.0]]])})
-    loss = Patient(weight=10.0).loss(None, two_tokens(), own, torch.tensor(1.0), teaching_with(theirs, 4))
+    loss = Pkd(weight=10.0).loss(None, two_tokens(), own, torch.tensor(1.0), teaching_with(theirs, 4))
     assert loss.item() == pytest.approx(1 + 10 * 0.4)
-    assert Patient().asks(tiny.model(layers=2), tiny.model(layers=4)) == {"hidden.2"}
-    assert Patient(mapping="last").asks(tiny.model(layers=3), tiny.model(layers=6)) == {"hidden.4", "hidden.5"}
-    with pytest.raises(Refused, match="the student has one"):
-        Patient().prepare(tiny.model(layers=1), context_with(tiny.model(layers=4)))
+    assert Pkd().teacher_activations(tiny.model(layers=2), tiny.model(layers=4)) == {"hidden.2"}
+    assert Pkd(mapping="last").teacher_activations(tiny.model(layers=3), tiny.model(layers=6)) == {
+        "hidden.4",
+        "hidden.5",
+    }
+    with pytest.raises(InputError, match="the student has one"):
+        Pkd().prepare(tiny.model(layers=1), context_with(tiny.model(layers=4)))
 
 
 def test_relations_by_hand():
@@ -315,7 +350,7 @@ def test_relations_by_hand():
     theirs = {what: {5: torch.zeros(1, 2, 4)} for what in states}
     none = torch.zeros(1, 2)
     context = Context(0, lambda given: Outputs(none, **theirs), teaching.layers(6), None, None, soft, None)
-    method = Relations(weight=2.0, truth=0.5, heads=1)
+    method = AttentionRelations(weight=2.0, truth=0.5, heads=1)
     total = method.loss(None, two_tokens(), Outputs(none, **states), torch.tensor(4.0), context)
     assert total.item() == pytest.approx(2 + 2 * 3 * expected)
 
@@ -329,13 +364,21 @@ def test_relations_scale_by_the_root_of_the_width_of_a_head():
 
 
 def test_relations_take_any_width_and_head_count_that_the_parts_divide():
-    Relations().prepare(tiny.model(width=16, heads=2), context_with(tiny.model(width=32, heads=4)))
-    assert Relations().asks(tiny.model(), tiny.model(layers=3)) == {"queries.2", "keys.2", "values.2"}
-    assert Relations(layer=2).asks(tiny.model(), tiny.model(layers=3)) == {"queries.1", "keys.1", "values.1"}
-    with pytest.raises(Refused, match="5 heads do not divide the 16 numbers of the student's"):
-        Relations(heads=5).prepare(tiny.model(width=16, heads=2), context_with(tiny.model()))
-    with pytest.raises(Refused, match="layer 9 is more than the teacher's 3"):
-        Relations(layer=9).prepare(tiny.model(), context_with(tiny.model()))
+    AttentionRelations().prepare(tiny.model(width=16, heads=2), context_with(tiny.model(width=32, heads=4)))
+    assert AttentionRelations().teacher_activations(tiny.model(), tiny.model(layers=3)) == {
+        "queries.2",
+        "keys.2",
+        "values.2",
+    }
+    assert AttentionRelations(layer=2).teacher_activations(tiny.model(), tiny.model(layers=3)) == {
+        "queries.1",
+        "keys.1",
+        "values.1",
+    }
+    with pytest.raises(InputError, match="5 heads do not divide the 16 numbers of the student's"):
+        AttentionRelations(heads=5).prepare(tiny.model(width=16, heads=2), context_with(tiny.model()))
+    with pytest.raises(InputError, match="layer 9 is more than the teacher's 3"):
+        AttentionRelations(layer=9).prepare(tiny.model(), context_with(tiny.model()))
 
 
 def test_a_learned_mapping_by_hand():
@@ -353,36 +396,56 @@ def test_a_learned_mapping_by_hand():
     assert total.item() == pytest.approx(6.25)
     total.backward()
     assert mix.logits.grad.abs().sum() > 0
-    assert TinyBert(mapping="learned").asks(tiny.model(layers=1), tiny.model(layers=2)) == {
-        "hidden.0", "hidden.1", "hidden.2", "scores.0", "scores.1",
-    }  # fmt: skip
+    assert TinyBert(mapping="learned").teacher_activations(tiny.model(layers=1), tiny.model(layers=2)) == {
+        "hidden.0",
+        "hidden.1",
+        "hidden.2",
+        "scores.0",
+        "scores.1",
+    }
 
 
 def test_only_what_a_weight_asks_for_is_asked_for():
     small, whole = tiny.model(layers=1), tiny.model(layers=3)
-    assert TinyBert(attention=0).asks(small, whole) == {"hidden.0", "hidden.3"}
-    assert TinyBert(embedding=0, hidden=0).asks(small, whole) == {"scores.2"}
-    assert TinyBert(embedding=0, hidden=0, attention=0).asks(small, whole) == set()
+    assert TinyBert(attention=0).teacher_activations(small, whole) == {"hidden.0", "hidden.3"}
+    assert TinyBert(embedding=0, hidden=0).teacher_activations(small, whole) == {"scores.2"}
+    assert TinyBert(embedding=0, hidden=0, attention=0).teacher_activations(small, whole) == set()
 
 
 @pytest.mark.parametrize(
-    ("methods", "ripe"),
+    ("methods", "min_progress"),
     [
-        ([], 0), ([TinyBert()], 0), ([TinyBert(prediction=0)], 1), ([TinyBert(prediction=0, truth=1)], 0), ([Relations(truth=0)], 1), ([Relations()], 0),
-        ([TinyBert(prediction=0), Relations()], 1), ([TinyBert(prediction=0), Logits()], 0), ([Relations(truth=0), Logits()], 0),
-        ([Logits(), TinyBert(prediction=0)], 1), ([TinyBert(prediction=0), Logits(weight=0)], 1), ([Logits(), Magnitude(end=0.5)], 0.5),
+        ([], 0),
+        ([TinyBert()], 0),
+        ([TinyBert(prediction=0)], 1),
+        ([TinyBert(prediction=0, truth=1)], 0),
+        ([AttentionRelations(truth=0)], 1),
+        ([AttentionRelations()], 0),
+        ([TinyBert(prediction=0), AttentionRelations()], 1),
+        ([TinyBert(prediction=0), Logits()], 0),
+        ([AttentionRelations(truth=0), Logits()], 0),
+        ([Logits(), TinyBert(prediction=0)], 1),
+        ([TinyBert(prediction=0), Logits(weight=0)], 1),
+        ([Logits(), Magnitude(end=0.5)], 0.5),
     ],
-)  # fmt: skip
-def test_scores_count_where_answers_are_trained(methods, ripe):
-    assert ripe_of(methods) == ripe
+)
+def test_scores_count_where_answers_are_trained(methods, min_progress):
+    assert min_progress_of(methods) == min_progress
 
 
 @pytest.mark.parametrize(
-    ("methods", "ripe"),
-    [([Relations()], 1), ([Cosine()], 1), ([Patient()], 1), ([TinyBert(prediction=0, truth=1)], 1), ([Relations(), Logits()], 0), ([TinyBert()], 0)],
-)  # fmt: skip
-def test_without_labels_only_a_teacher_trains_answers(methods, ripe):
-    assert ripe_of(methods, labelled=False) == ripe
+    ("methods", "min_progress"),
+    [
+        ([AttentionRelations()], 1),
+        ([Cosine()], 1),
+        ([Pkd()], 1),
+        ([TinyBert(prediction=0, truth=1)], 1),
+        ([AttentionRelations(), Logits()], 0),
+        ([TinyBert()], 0),
+    ],
+)
+def test_without_labels_only_a_teacher_trains_answers(methods, min_progress):
+    assert min_progress_of(methods, labelled=False) == min_progress
 
 
 def test_the_layers_that_are_missed_most_are_kept_by_hand():
@@ -392,9 +455,9 @@ def test_the_layers_that_are_missed_most_are_kept_by_hand():
         worth = {0: 5.0, 2: 1.0, 4: 3.0}
         return -sum(worth.get(number, 0.0) for number in keep) - (4.0 if {1, 3} & set(keep) else 0.0)
 
-    assert missed_most(5, 4, loss) == [0, 1, 2, 4]
-    assert missed_most(5, 3, loss) == [0, 1, 4]
-    assert missed_most(5, 1, loss) == [0]
+    assert greedy_by_loss(5, 4, loss) == [0, 1, 2, 4]
+    assert greedy_by_loss(5, 3, loss) == [0, 1, 4]
+    assert greedy_by_loss(5, 1, loss) == [0]
 
 
 def test_layers_are_chosen_by_what_the_loss_misses():
@@ -417,12 +480,15 @@ def test_layers_are_chosen_by_what_the_loss_misses():
     wanted = [layer.part("query").weight.clone() for layer in (second, third)]
     context = Context(3, None, None, lambda model, count: [batch], far, None, None)
     student = Student(layers=2, choose="importance", ffn=64).prepare(model, context)
-    assert all(torch.equal(layer.part("query").weight, weight) for layer, weight in zip(student.anatomy.layers, wanted, strict=True))  # fmt: skip
+    assert all(
+        torch.equal(layer.part("query").weight, weight)
+        for layer, weight in zip(student.anatomy.layers, wanted, strict=True)
+    )
     assert tiny.logits(student, batch) == pytest.approx(whole, abs=1e-5)
-    assert spread(3, 2) == [0, 2]
+    assert evenly_spaced(3, 2) == [0, 2]
 
 
 @pytest.mark.parametrize("family", tiny.READERS)
 def test_a_student_is_not_cut_out_of_a_network_without_layers(family):
-    with pytest.raises(Refused, match="has no attention layers; leave 'student' out"):
+    with pytest.raises(InputError, match="has no attention layers; leave 'student' out"):
         Student(layers=1).prepare(tiny.model(family), calibrated(None))

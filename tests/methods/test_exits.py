@@ -5,15 +5,15 @@ import torch
 
 import tiny
 from niwaki import api
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.predictor import Predictor
 from niwaki.meter.ledger import Ledger
 from niwaki.methods._method import Context
 from niwaki.methods.distill.exits import Exits
 from niwaki.models.edits.layers import Layers
 from niwaki.models.encoder import HIDDEN
+from niwaki.models.export_modules import LayerRangeModule
 from niwaki.models.forward import Batch, Outputs, forward
-from niwaki.models.lean import Stretch
 from niwaki.models.model import load_folder
 from niwaki.run import cascade as making
 from niwaki.run.plan import make_plan
@@ -42,7 +42,7 @@ def test_the_loss_by_hand(taught):
     outputs = forward(model.anatomy, batch, frozenset({HIDDEN}))
     found = method.loss(model, batch, outputs, torch.tensor(8.0), context)
     ids, mask = batch.inputs["input_ids"], batch.mask
-    at_exits = [Stretch(model.network, model.anatomy, 0, depth, begins=True)(ids, mask)[0] for depth in (1, 3)]
+    at_exits = [LayerRangeModule(model.network, model.anatomy, 0, depth, begins=True)(ids, mask)[0] for depth in (1, 3)]
     followed = teacher if taught else outputs.logits
     wanted = 8.0 + 0.5 * sum(2.0 * (logits - followed).square().sum() for logits in at_exits) / 2
     assert found.item() == pytest.approx(wanted.item(), rel=1e-4)
@@ -65,31 +65,31 @@ def test_without_a_teacher_the_end_is_not_pulled_to_the_exits():
 @pytest.mark.parametrize(("depth", "after"), [(2, [1]), (3, [1, 2]), (6, [2, 4]), (12, [4, 8])])
 def test_thirds_are_taken_where_nothing_is_said(depth, after):
     model = tiny.model("bert", layers=depth)
-    Exits().rehearse(model, "prepare")
+    Exits().dry_run(model, "prepare")
     assert model.network.config.niwaki_exits == after
 
 
 @pytest.mark.parametrize("after", [[0], [3], [2, 1], [1, 1], [-1, 2]], ids=str)
 def test_layers_that_are_not_there_are_refused(after):
-    with pytest.raises(Refused, match="rising numbers from 1 to 2"):
-        Exits(after=after).rehearse(tiny.model("bert", layers=3), "prepare")
+    with pytest.raises(InputError, match="rising numbers from 1 to 2"):
+        Exits(after=after).dry_run(tiny.model("bert", layers=3), "prepare")
 
 
 def test_models_that_cannot_be_left_early_are_refused():
-    with pytest.raises(Refused, match="one layer"):
-        Exits().rehearse(tiny.model("bert", layers=1), "prepare")
-    with pytest.raises(Refused, match="for every token"):
-        Exits().rehearse(tiny.model("bert", head="TokenClassification"), "prepare")
-    with pytest.raises(Refused, match="no attention layers"):
-        Exits().rehearse(tiny.model("averaging"), "prepare")
+    with pytest.raises(InputError, match="one layer"):
+        Exits().dry_run(tiny.model("bert", layers=1), "prepare")
+    with pytest.raises(InputError, match="for every token"):
+        Exits().dry_run(tiny.model("bert", head="TokenClassification"), "prepare")
+    with pytest.raises(InputError, match="no attention layers"):
+        Exits().dry_run(tiny.model("averaging"), "prepare")
 
 
 def test_layers_taken_out_take_the_exits_with_them(tmp_path):
     model = tiny.model("bert", layers=4)
-    Exits().rehearse(model, "prepare")
+    Exits().dry_run(model, "prepare")
     tiny.deployed(model, tmp_path / "before")
     assert load_folder(tmp_path / "before").network.config.niwaki_exits == [1, 3]
-    model.operate(Layers(keep=[0, 2, 3]))
+    model.apply_edit(Layers(keep=[0, 2, 3]))
     tiny.deployed(model, tmp_path / "after")
     assert load_folder(tmp_path / "after").network.config.niwaki_exits is None
     assert not list((tmp_path / "after").glob("exit-*"))
@@ -105,7 +105,10 @@ def test_a_trained_network_is_left_early(bert_folder, tmp_path, monkeypatch, qui
         {"name": "left", "start": "", "methods": [{"use": "exits", "after": [1]}], "train": train},
     ]
     data = {"path": str(rows), "validation": 0.4, "test": 0.2}
-    plan = make_plan(parse({"model": str(bert_folder), "task": "classification", "data": data, "quantize": [], "stages": stages}), "exits")  # fmt: skip
+    plan = make_plan(
+        parse({"model": str(bert_folder), "task": "classification", "data": data, "quantize": [], "stages": stages}),
+        "exits",
+    )
     folder = tmp_path / "run"
     (folder / "stages").mkdir(parents=True)
     for stage in plan.stages:
@@ -115,12 +118,18 @@ def test_a_trained_network_is_left_early(bert_folder, tmp_path, monkeypatch, qui
 
     def score(model, layers):
         network = load_folder(model)
-        network.operate(Layers(keep=layers))
-        found = Predictor(tiny.deployed(network, tmp_path / f"{model.parent.name}-{layers}")).values(plan.task.inputs(table))  # fmt: skip
+        network.apply_edit(Layers(keep=layers))
+        found = Predictor(tiny.deployed(network, tmp_path / f"{model.parent.name}-{layers}")).values(
+            plan.task.inputs(table)
+        )
         return sum(a == b for a, b in zip(found, table.column("label").to_pylist(), strict=True)) / table.num_rows
 
     assert score(left, 1) > max(0.9, score(plain, 1) + 0.2)
-    told = api.cascade([left], data=rows, overrides=["data.validation=0.4", "data.test=0.2"], keep=0.9, out=tmp_path / "made")  # fmt: skip
+    told = api.cascade(
+        [left], data=rows, overrides=["data.validation=0.4", "data.test=0.2"], keep=0.9, out=tmp_path / "made"
+    )
     assert [entry["layers"] for entry in told["models"]] == [1, 0] and told["models"][0]["answers"] > 0.5
     assert [path.name for path in (tmp_path / "made").iterdir() if path.is_dir()] == ["model-0"]
-    assert api.evaluate(tmp_path / "made", data=rows, overrides=["data.validation=0.4", "data.test=0.2"])["value"] == pytest.approx(told["test"]["score"])  # fmt: skip
+    assert api.evaluate(tmp_path / "made", data=rows, overrides=["data.validation=0.4", "data.test=0.2"])[
+        "value"
+    ] == pytest.approx(told["test"]["score"])

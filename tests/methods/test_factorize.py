@@ -4,28 +4,33 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.methods._method import Context
-from niwaki.methods.factorize._seen import covariances, fisher_rows, slopes
+from niwaki.methods.factorize._calibration import covariances, fisher_rows, output_gradients
 from niwaki.methods.factorize.embeddings import Embeddings, narrowed, occurrences
 from niwaki.methods.factorize.kronecker import Kronecker
 from niwaki.methods.factorize.svd import Svd, balanced, decomposed, even_rank, ranks
 from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.share import Share
-from niwaki.models.forms.factored import Factored as Form
-from niwaki.models.forms.factored import FactoredTable
-from niwaki.models.forms.int8 import Int8Linear
-from niwaki.models.forms.kronecker import Kronecker as Sum
 from niwaki.models.forward import Batch
-from niwaki.models.places import plain
+from niwaki.models.module_paths import to_dense
+from niwaki.models.packed.factored import Factored as PackedWeight
+from niwaki.models.packed.factored import FactoredTable
+from niwaki.models.packed.int8 import Int8Linear
+from niwaki.models.packed.kronecker import Kronecker as Sum
 
 LOSS = torch.nn.functional.cross_entropy
 TEXTS = [text for text, _ in tiny.sentences(8)]
 CONTEXT = Context(
-    0, None, None, lambda model, count: [tiny.batch(model, seed=seed) for seed in range(min(count, 2))],
-    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets), None, lambda: TEXTS,
-)  # fmt: skip
+    0,
+    None,
+    None,
+    lambda model, count: [tiny.batch(model, seed=seed) for seed in range(min(count, 2))],
+    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets),
+    None,
+    lambda: TEXTS,
+)
 DIAGONAL = torch.tensor([[3.0, 0.0], [0.0, 2.0]], dtype=torch.double)
 
 
@@ -84,7 +89,7 @@ def test_even_and_rounded_ranks_by_hand():
 
 
 def test_a_budget_that_is_less_than_rank_one_is_refused():
-    with pytest.raises(Refused, match=r"svd: keep 0.1 is less than rank 1 in every matrix takes, which is 0.333"):
+    with pytest.raises(InputError, match=r"svd: keep 0.1 is less than rank 1 in every matrix takes, which is 0.333"):
         ranks(SHAPES, ENERGIES, 0.1, multiple=1, even=False)
 
 
@@ -122,8 +127,8 @@ def test_slopes_are_the_squares_of_gradients_by_outputs():
     inputs = {name: value[:1, :1] for name, value in tiny.batch(model).inputs.items()}
     batch = Batch(inputs, tiny.batch(model).targets[:1], torch.zeros(1))
     (gradient,) = torch.autograd.grad(CONTEXT.loss(model, batch), [model.network.get_submodule(path).bias])
-    torch.testing.assert_close(slopes(model, [path], [batch], CONTEXT)[path].float(), gradient.square())
-    twice = slopes(model, [path], [batch, batch], CONTEXT)[path]
+    torch.testing.assert_close(output_gradients(model, [path], [batch], CONTEXT)[path].float(), gradient.square())
+    twice = output_gradients(model, [path], [batch, batch], CONTEXT)[path]
     torch.testing.assert_close(twice.float(), 2 * gradient.square())
 
 
@@ -131,7 +136,10 @@ def test_slopes_are_the_squares_of_gradients_by_outputs():
 @pytest.mark.parametrize("weighting", ["both", "activations", "fisher", "none"])
 def test_the_budget_is_kept(family, weighting):
     model = tiny.model(family)
-    numbers = lambda: sum(plain(model.network.get_submodule(path)).weight.numel() for path in model.anatomy.matrices())  # noqa: E731
+
+    def numbers() -> int:
+        return sum(to_dense(model.network.get_submodule(path)).weight.numel() for path in model.anatomy.matrices())
+
     before = numbers()
     model = Svd(keep=0.6, weighting=weighting).prepare(model, CONTEXT)
     assert 0.5 * before < numbers() <= 0.6 * before
@@ -163,34 +171,34 @@ def test_on_average_outputs_are_nearer_with_activations_than_without():
 @pytest.mark.parametrize("weighting", ["both", "fisher"])
 def test_shared_and_packed_matrices(weighting):
     model = tiny.model("bert", layers=4)
-    model.operate(Share(of=[0, 0, 2, 2]))
-    model.operate(Int8())
+    model.apply_edit(Share(of=[0, 0, 2, 2]))
+    model.apply_edit(Int8())
     model = Svd(keep=0.5, weighting=weighting).prepare(model, CONTEXT)
     one, two, three, _ = (layer.part("ffn_in") for layer in model.anatomy.layers)
-    assert one is two and isinstance(three, Form) and isinstance(three.first, Int8Linear)
+    assert one is two and isinstance(three, PackedWeight) and isinstance(three.first, Int8Linear)
 
 
 @pytest.mark.parametrize("family", ["averaging", "bilstm", "cnn"])
 def test_networks_without_attention(family):
     model = tiny.model(family)
     size = model.parameters()
-    model = Svd(keep=0.5).rehearse(model.clone(), "prepare") and Svd(keep=0.5).prepare(model, CONTEXT)
+    model = Svd(keep=0.5).dry_run(model.clone(), "prepare") and Svd(keep=0.5).prepare(model, CONTEXT)
     assert model.parameters() < size
 
 
 def test_what_saves_nothing_is_refused_before_any_work():
     model = tiny.model("bert", width=4, heads=1, ffn=4)
-    with pytest.raises(Refused, match=r"svd: keep 0.9 is less than rank 4 in every matrix takes, which is 1"):
-        Svd(keep=0.9, multiple=4).rehearse(model, "prepare")
-    with pytest.raises(Refused, match=r"svd: keep 0.01 is less than rank 1"):
+    with pytest.raises(InputError, match=r"svd: keep 0.9 is less than rank 4 in every matrix takes, which is 1"):
+        Svd(keep=0.9, multiple=4).dry_run(model, "prepare")
+    with pytest.raises(InputError, match=r"svd: keep 0.01 is less than rank 1"):
         Svd(keep=0.01).prepare(tiny.model("bert"), CONTEXT)
-    with pytest.raises(Refused, match=r"svd: keep 0.01 is less than rank 1"):
-        Svd(keep=0.01).rehearse(tiny.model("bert"), "prepare")
+    with pytest.raises(InputError, match=r"svd: keep 0.01 is less than rank 1"):
+        Svd(keep=0.01).dry_run(tiny.model("bert"), "prepare")
 
 
 def test_factored_again():
     model = tiny.model("bert")
-    model.operate(Factored(ranks=[20] * 18))
+    model.apply_edit(Factored(ranks=[20] * 18))
     model = Svd(keep=0.3).prepare(model, CONTEXT)
     assert all(model.network.get_submodule(path).rank < 20 for path in model.anatomy.whole_matrices())
 
@@ -208,10 +216,10 @@ def test_kronecker_keeps_its_share_of_every_matrix(family):
 
 
 def test_kronecker_that_is_none_is_refused_before_any_work():
-    with pytest.raises(Refused, match=r"kronecker: no matrix has factors that take 0.001 of its numbers"):
-        Kronecker(keep=0.001).rehearse(tiny.model("bert"), "prepare")
-    with pytest.raises(Refused, match="raise keep or flops"):
-        Kronecker(flops=0.01).rehearse(tiny.model("bert"), "prepare")
+    with pytest.raises(InputError, match=r"kronecker: no matrix has factors that take 0.001 of its numbers"):
+        Kronecker(keep=0.001).dry_run(tiny.model("bert"), "prepare")
+    with pytest.raises(InputError, match="raise keep or flops"):
+        Kronecker(flops=0.01).dry_run(tiny.model("bert"), "prepare")
 
 
 def test_kronecker_of_a_sum_of_products_loses_nothing():
@@ -223,7 +231,11 @@ def test_kronecker_of_a_sum_of_products_loses_nothing():
             weight.copy_(torch.kron(torch.randn(8, inputs // 8), torch.randn(out // 8, 8)) / 8)
     before = tiny.logits(model, tiny.batch(model))
     model = Kronecker(keep=0.25, flops=1.5).prepare(model, CONTEXT)
-    assert {(module.second.out_features, module.first.in_features) for module in model.network.modules() if isinstance(module, Sum)} == {(8, 8)}  # fmt: skip
+    assert {
+        (module.second.out_features, module.first.in_features)
+        for module in model.network.modules()
+        if isinstance(module, Sum)
+    } == {(8, 8)}
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before, atol=1e-4, rtol=0)
 
 
@@ -267,9 +279,11 @@ def test_a_narrow_table_keeps_the_pieces_of_its_texts_best(family):
 
 def test_a_table_that_gets_no_smaller_is_refused_before_any_work():
     for width in (31, 32, 400):
-        with pytest.raises(Refused, match=f"embeddings: a table of 105 rows and 32 columns is no smaller with {width}"):
-            Embeddings(width=width).rehearse(tiny.model("bert"), "prepare")
+        with pytest.raises(
+            InputError, match=f"embeddings: a table of 105 rows and 32 columns is no smaller with {width}"
+        ):
+            Embeddings(width=width).dry_run(tiny.model("bert"), "prepare")
     model = Embeddings(width=8).prepare(tiny.model("bert"), CONTEXT)
-    with pytest.raises(Refused, match="105 rows and 8 columns is no smaller with 8"):
-        Embeddings(width=8).rehearse(model, "prepare")
+    with pytest.raises(InputError, match="105 rows and 8 columns is no smaller with 8"):
+        Embeddings(width=8).dry_run(model, "prepare")
     assert Embeddings(width=4).prepare(model, CONTEXT).anatomy.tokens.table.embedding_dim == 4

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.methods._method import Context
@@ -18,10 +18,10 @@ from niwaki.methods.prune._gates import (
     Gate,
     Gates,
     Lagrangian,
-    drawn,
+    deterministic_gates,
     expected,
     open_probability,
-    settled,
+    sample_gates,
 )
 from niwaki.methods.prune.joint import Joint
 from niwaki.methods.prune.l0 import L0
@@ -61,18 +61,18 @@ def test_the_probability_and_the_draw_by_hand():
         [1 / (1 + 11 ** (-2 / 3)), 1 / (1 + math.exp(-2) * 11 ** (-2 / 3))]
     )
     half = torch.full((3,), 0.5)  # no noise: the sigmoid of alpha / β, from -0.1 to 1.1
-    assert drawn(torch.tensor([0.0, 9.0, -9.0]), half).tolist() == pytest.approx([0.5, 1, 0])
+    assert sample_gates(torch.tensor([0.0, 9.0, -9.0]), half).tolist() == pytest.approx([0.5, 1, 0])
     luck = torch.rand(200_000, generator=torch.Generator().manual_seed(0)).clamp(1e-6, 1 - 1e-6)
     for value in (-2.0, 0.0, 1.0):  # the formula against draws
-        share = (drawn(torch.tensor(value), luck) > 0).float().mean()
+        share = (sample_gates(torch.tensor(value), luck) > 0).float().mean()
         assert float(share) == pytest.approx(float(open_probability(torch.tensor(value))), abs=0.005)
 
 
 def test_settled_gates_by_hand():
     alpha = torch.tensor([-6.0, 3.0, -6.0, 0.0])  # open with 0.01, 0.99, 0.01 and 0.83: two of them
-    assert settled(alpha, open_probability(alpha)).tolist() == pytest.approx([0, 1, 0, 0.5])
+    assert deterministic_gates(alpha, open_probability(alpha)).tolist() == pytest.approx([0, 1, 0, 0.5])
     closed = torch.tensor([-9.0, -8.0])
-    assert settled(closed, open_probability(closed)).tolist() == [0, 0]
+    assert deterministic_gates(closed, open_probability(closed)).tolist() == [0, 0]
 
 
 def test_a_whole_that_is_half_open_has_half_of_its_units():
@@ -115,7 +115,7 @@ def test_what_stays_is_counted_as_it_is_cut():
     share = float(gates.share().detach())
     gates.cut(model)
     assert [layer.heads for layer in model.anatomy.layers] == [3, 2, 1]
-    assert [layer.neurons for layer in model.anatomy.layers] == [63, 62, 61]
+    assert [layer.ffn_size for layer in model.anatomy.layers] == [63, 62, 61]
     assert numbers(model) / whole == pytest.approx(share, abs=1e-6)
 
 
@@ -133,7 +133,7 @@ def test_what_is_cut_gives_what_the_gates_showed(family, kind, tmp_path):
     assert float(before.detach()) > 0.9
     assert not any(isinstance(module, Gate) for module in model.network.modules())
     assert not any("parametrizations" in name or "alpha" in name for name in model.network.state_dict())
-    assert all(0 < block.neurons < 64 for block in model.anatomy.blocks)
+    assert all(0 < block.ffn_size < 64 for block in model.anatomy.blocks)
     found = tiny.logits(model, batch)
     torch.testing.assert_close(found, wanted, atol=2e-5, rtol=0)
     model.save(tmp_path)
@@ -142,7 +142,7 @@ def test_what_is_cut_gives_what_the_gates_showed(family, kind, tmp_path):
 
 def test_ranks_have_gates_too_and_all_can_go_together():
     model = tiny.model("bert")
-    model.operate(Factored(ranks=[8, 8, 8, 8, 16, 16] * 3))
+    model.apply_edit(Factored(ranks=[8, 8, 8, 8, 16, 16] * 3))
     method = L0(over=["heads", "ffn", "ranks"], target=0.3)
     model = method.prepare(model, CONTEXT)
     set_gates(model)
@@ -151,12 +151,12 @@ def test_ranks_have_gates_too_and_all_can_go_together():
     model = method.finish(model)
     torch.testing.assert_close(tiny.logits(model, batch), wanted, atol=2e-5, rtol=0)
     assert all(module.rank < 16 for module in factored(model.network, model.anatomy).values())
-    assert all(layer.neurons < 64 for layer in model.anatomy.layers)
+    assert all(layer.ffn_size < 64 for layer in model.anatomy.layers)
 
 
 def test_layers_that_share_their_matrices_share_their_gates():
     model = tiny.model("bert")
-    model.operate(Share(of=[0, 0, 2]))
+    model.apply_edit(Share(of=[0, 0, 2]))
     method = L0()
     model = method.prepare(model, CONTEXT)
     assert len({id(gate) for gate in method._gates.heads}) == 2
@@ -175,12 +175,12 @@ def test_a_block_that_closes_is_taken_out():
         method._gates.heads[2].whole.fill_(-1.0)
     wanted = tiny.logits(model, tiny.batch(model))
     model = method.finish(model)
-    assert [layer.neurons for layer in model.anatomy.layers] == [62, 1, 62]  # 98 of 100 are expected to be open
+    assert [layer.ffn_size for layer in model.anatomy.layers] == [62, 1, 62]  # 98 of 100 are expected to be open
     assert gone(model.anatomy.layers, "ffn") == [1] and gone(model.anatomy.layers, "attention") == [2]
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), wanted, atol=2e-5, rtol=0)
     again = L0(target=0.8)
-    model = again.finish(again.prepare(again.rehearse(model, "prepare"), CONTEXT))
-    assert gone(model.anatomy.layers, "ffn") == [1] and model.anatomy.layers[0].neurons < 63
+    model = again.finish(again.prepare(again.dry_run(model, "prepare"), CONTEXT))
+    assert gone(model.anatomy.layers, "ffn") == [1] and model.anatomy.layers[0].ffn_size < 63
 
 
 @pytest.mark.parametrize("family", ["bert", "albert"])
@@ -209,7 +209,7 @@ def test_other_methods_of_the_stage_may_finish_before_or_after(other, last):
         method.after_step(model, 0.01)
     for method in methods:
         model = method.finish(model)
-    assert all(layer.neurons < 64 for layer in model.anatomy.layers)
+    assert all(layer.ffn_size < 64 for layer in model.anatomy.layers)
     found = tiny.logits(model, tiny.batch(model))
     if isinstance(other, Nm) and last:  # which looks for its neighbours anew in what is cut
         return
@@ -229,9 +229,9 @@ def test_other_methods_of_the_stage_may_finish_before_or_after(other, last):
 def test_what_cannot_be_is_refused_before_any_work(method, edits, family, words):
     model = tiny.model(family, ffn=128)
     for edit in edits:
-        model.operate(edit)
-    with pytest.raises(Refused, match=words):
-        method.rehearse(model, "prepare")
+        model.apply_edit(edit)
+    with pytest.raises(InputError, match=words):
+        method.dry_run(model, "prepare")
     assert not any(isinstance(module, Gate) for module in model.network.modules())
 
 
@@ -244,12 +244,20 @@ def test_the_budget_falls_in_a_line():
 
 
 @pytest.mark.parametrize(("use", "taught"), [("l0", False), ("joint", False), ("l0", True)])
-def test_the_budget_is_met_by_training_and_a_kill_changes_nothing(use, taught, tmp_path, monkeypatch, quick_disk, bert_folder, rows_csv):  # fmt: skip
+def test_the_budget_is_met_by_training_and_a_kill_changes_nothing(
+    use, taught, tmp_path, monkeypatch, quick_disk, bert_folder, rows_csv
+):
     """Also where a teacher's answers take the place of the labels."""
     monkeypatch.setattr(quality, "RESAMPLES", 10)
-    methods = [{"use": use, "target": 0.5, "speed": 1000.0, "pressure": 4000.0}, *([{"use": "logits", "weight": 1.0}] if taught else [])]  # fmt: skip
+    methods = [
+        {"use": use, "target": 0.5, "speed": 1000.0, "pressure": 4000.0},
+        *([{"use": "logits", "weight": 1.0}] if taught else []),
+    ]
     train = {"epochs": 8, "lr": 2e-3, "batch": 32, "precision": "fp32"}
-    stages = [{"name": "teacher"}, {"name": "made", "methods": methods, "train": train, **({"teacher": "teacher"} if taught else {})}]  # fmt: skip
+    stages = [
+        {"name": "teacher"},
+        {"name": "made", "methods": methods, "train": train, **({"teacher": "teacher"} if taught else {})},
+    ]
     recipe = {
         "model": str(bert_folder),
         "task": "classification",

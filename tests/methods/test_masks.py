@@ -6,25 +6,25 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.methods._method import Context
-from niwaki.methods.prune._masks import Mask, cubic, due, largest, matrices, opened
-from niwaki.methods.prune.lottery import Lottery, drawn
+from niwaki.methods.prune._masks import Mask, cubic_sparsity, keep_largest, matrices, opened, updates_due
+from niwaki.methods.prune.lottery import Lottery, random_mask
 from niwaki.methods.prune.magnitude import Magnitude
 from niwaki.methods.prune.movement import Movement, Scored
 from niwaki.methods.prune.nm import Nm, largest_of
-from niwaki.models.edits.digits import Digits
 from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.share import Share
 from niwaki.models.edits.sparse import Sparse
-from niwaki.models.forms.sparse import Sparse as Store
-from niwaki.models.lenses import lenses, put, unseen
 from niwaki.models.model import load_folder
-from niwaki.models.places import plain
+from niwaki.models.module_paths import to_dense
+from niwaki.models.packed.sparse import Sparse as Store
+from niwaki.models.parametrizations import add_parametrization, find_parametrizations, original_weight
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage
@@ -36,7 +36,7 @@ A, B = torch.tensor([[5.0, -1.0], [2.0, 0.5]]), torch.tensor([[4.0, 3.0]])
 
 
 def weights(model) -> list[torch.Tensor]:
-    return [plain(module).weight.detach() for module in matrices(model, "test").values()]
+    return [to_dense(module).weight.detach() for module in matrices(model, "test").values()]
 
 
 def sparsity(model) -> float:
@@ -46,7 +46,13 @@ def sparsity(model) -> float:
 
 def of_all_forms(family: str = "bert") -> dict:
     """The same model as it may come: plain, sparse, of integers, of digits, factored, shared."""
-    edits = {"plain": [], "sparse": [Sparse()], "int8": [Int8()], "digits": [Digits(base=16)], "shared": [Share(of=[0, 0, 2])]}  # fmt: skip
+    edits = {
+        "plain": [],
+        "sparse": [Sparse()],
+        "int8": [Int8()],
+        "digits": [LowBit(base=16)],
+        "shared": [Share(of=[0, 0, 2])],
+    }
     edits["factored"] = [Factored(ranks=[8] * 18)]
     found = {}
     for name, some in edits.items():
@@ -54,23 +60,29 @@ def of_all_forms(family: str = "bert") -> dict:
         with torch.no_grad():
             found[name].anatomy.layers[2].part("ffn_in").weight.mul_(2)
         for edit in some:
-            found[name].operate(edit)
+            found[name].apply_edit(edit)
     return found
 
 
 def test_the_schedule_by_hand():
-    assert cubic(0.1, 0.2, 0.6, 0.8) == 0
-    assert cubic(0.4, 0.2, 0.6, 0.8) == pytest.approx(0.7)  # half of the way: 0.8 × (1 - 1/8)
-    assert cubic(0.6, 0.2, 0.6, 0.8) == cubic(1.0, 0.2, 0.6, 0.8) == 0.8
-    assert [due(progress) for progress in (0.0, 0.031, 0.0313, 0.5, 1.0)] == [0, 0, 1, 16, 32]
+    assert cubic_sparsity(0.1, 0.2, 0.6, 0.8) == 0
+    assert cubic_sparsity(0.4, 0.2, 0.6, 0.8) == pytest.approx(0.7)  # half of the way: 0.8 × (1 - 1/8)
+    assert cubic_sparsity(0.6, 0.2, 0.6, 0.8) == cubic_sparsity(1.0, 0.2, 0.6, 0.8) == 0.8
+    assert [updates_due(progress) for progress in (0.0, 0.031, 0.0313, 0.5, 1.0)] == [0, 0, 1, 16, 32]
 
 
 def test_the_largest_by_hand():
     both = [A.abs(), B.abs()]
-    assert [kept.tolist() for kept in largest(both, 0.5, "global")] == [[[True, False], [False, False]], [[True, True]]]
-    assert [kept.tolist() for kept in largest(both, 0.5, "layer")] == [[[True, False], [True, False]], [[True, False]]]
-    assert largest([torch.ones(5)], 0.4, "global")[0].tolist() == [True, True, True, False, False]
-    assert largest([A], 0.01, "layer")[0].all()
+    assert [kept.tolist() for kept in keep_largest(both, 0.5, "global")] == [
+        [[True, False], [False, False]],
+        [[True, True]],
+    ]
+    assert [kept.tolist() for kept in keep_largest(both, 0.5, "layer")] == [
+        [[True, False], [True, False]],
+        [[True, False]],
+    ]
+    assert keep_largest([torch.ones(5)], 0.4, "global")[0].tolist() == [True, True, True, False, False]
+    assert keep_largest([A], 0.01, "layer")[0].all()
 
 
 def test_n_of_m_by_hand():
@@ -113,7 +125,7 @@ def test_a_weight_comes_back_when_others_shrink():
     model = tiny.model("bert", layers=1)
     method = Magnitude(sparsity=0.5, scope="layer", begin=0.0, end=0.5)
     model = method.prepare(model, CONTEXT)
-    _, module, lens = next(lenses(model.network, model.anatomy.matrices(), Mask))
+    _, module, lens = next(find_parametrizations(model.network, model.anatomy.matrices(), Mask))
     method.after_step(model, 0.25)
     gone = ~lens.kept
     assert gone.float().mean() == pytest.approx(0.5 * 7 / 8, abs=0.001) and (module.weight[gone] == 0).all()
@@ -123,14 +135,14 @@ def test_a_weight_comes_back_when_others_shrink():
     assert torch.equal(lens.kept, ~gone)
     method.after_step(model, 0.5)
     assert lens.kept[gone].all() and (module.weight[gone] != 0).all()
-    assert method.ripe == 0.5
+    assert method.min_progress == 0.5
 
 
 @pytest.mark.parametrize("settings", [{"begin": 0.7, "end": 0.7}, {"sparsity": 1.0}, {"scope": "row"}])
 def test_settings_that_cannot_be_are_refused(settings):
-    with pytest.raises(Refused, match=r"begin must be less than end|sparsity|scope"):
+    with pytest.raises(InputError, match=r"begin must be less than end|sparsity|scope"):
         parse({"stages": [{"name": "a", "methods": [{"use": "magnitude", **settings}]}]})
-    with pytest.raises(Refused, match="n must be less than m, which is 4"):
+    with pytest.raises(InputError, match="n must be less than m, which is 4"):
         parse({"stages": [{"name": "a", "methods": [{"use": "nm", "n": 4}]}]})
 
 
@@ -164,7 +176,7 @@ def scored() -> tuple[torch.nn.Linear, Scored]:
     with torch.no_grad():
         module.weight.copy_(A)
     lens = Scored(module.weight, 100.0, 0.0)
-    put(module, lens)
+    add_parametrization(module, lens)
     return module, lens
 
 
@@ -181,7 +193,7 @@ def test_scores_by_hand():
     lens.cut.fill_(-1.5)  # scores are 1, -1, 3, -2
     assert module.weight.tolist() == [[5, -1], [2, 0]]
     module(torch.tensor([[1.0, 10.0]])).sum().backward()
-    assert unseen(module).grad.tolist() == [[1, 10], [1, 0]]
+    assert original_weight(module).grad.tolist() == [[1, 10], [1, 0]]
     assert lens.scores.grad.tolist() == [[5, -10], [2, 5]]  # slope of the product × weight, also of what is gone
     lens.scores.grad = None
     lens.values().sum().backward()
@@ -203,13 +215,13 @@ def test_the_best_scores_are_kept(scope, cuts):
 def test_the_penalty_by_hand():
     """Scores of 0 are 0.5 of 1, where the slope is a quarter; it is spread over all of them."""
     model = tiny.model("bert", layers=1)
-    method = Movement(how="soft", penalty=8.0, prior=0.0)
+    method = Movement(how="soft", penalty_weight=8.0, prior=0.0)
     model = method.prepare(model, CONTEXT)
-    price = method.price(model)
-    price.backward()
-    found = list(lenses(model.network, model.anatomy.matrices(), Scored))
+    penalty = method.penalty(model)
+    penalty.backward()
+    found = list(find_parametrizations(model.network, model.anatomy.matrices(), Scored))
     numbers = sum(lens.scores.numel() for _, _, lens in found)
-    assert float(price.detach()) == pytest.approx(4.0)
+    assert float(penalty.detach()) == pytest.approx(4.0)
     assert float(found[0][2].scores.grad[0, 0]) == pytest.approx(8 * 0.25 / numbers)
 
 
@@ -217,16 +229,18 @@ def test_the_penalty_by_hand():
 @pytest.mark.parametrize("form", ["int8", "digits"])
 def test_what_training_cannot_move_is_refused_before_any_work(method, form):
     words = f"{type(method).__name__.lower()}: the weights are packed, training cannot move them; prune before packing"
-    with pytest.raises(Refused, match=words):
-        method.rehearse(of_all_forms()[form], "prepare")
+    with pytest.raises(InputError, match=words):
+        method.dry_run(of_all_forms()[form], "prepare")
 
 
 def test_a_draw_by_chance_takes_as_many_of_the_places():
     places = torch.rand(20, 30, generator=torch.Generator().manual_seed(0)) < 0.6
-    found = drawn(places, 150, seed=1)
+    found = random_mask(places, 150, seed=1)
     assert found.sum() == 150 and (found <= places).all()
-    assert torch.equal(found, drawn(places, 150, seed=1)) and not torch.equal(found, drawn(places, 150, seed=2))
-    assert drawn(places, 600, seed=1).sum() == places.sum()
+    assert torch.equal(found, random_mask(places, 150, seed=1)) and not torch.equal(
+        found, random_mask(places, 150, seed=2)
+    )
+    assert random_mask(places, 600, seed=1).sum() == places.sum()
 
 
 @pytest.mark.parametrize("random", [False, True])
@@ -237,7 +251,7 @@ def test_a_ticket_is_the_largest_of_the_trained_with_the_weights_of_before(rando
     method = Lottery(sparsity=0.75, rewind="early", random=random)
     assert method.stages == ("early",) and Lottery(rewind="none").stages == ()
     ticket = method.finish(method.prepare(trained, context))
-    wanted = largest(sizes, 0.75, "global")
+    wanted = keep_largest(sizes, 0.75, "global")
     found = weights(ticket)
     assert [int((weight != 0).sum()) for weight in found] == [int(mask.sum()) for mask in wanted]
     assert all(torch.equal(weight == 0, ~mask) for weight, mask in zip(found, wanted, strict=True)) != random
@@ -258,10 +272,10 @@ def test_a_second_round_stays_within_the_first():
 
 def test_weights_of_another_shape_are_not_set_back():
     other = tiny.model("bert")
-    other.operate(Heads(keep=[[0, 1]] * 3))
+    other.apply_edit(Heads(keep=[[0, 1]] * 3))
     context = Context(0, None, None, None, None, None, None, lambda stage: other)
     with pytest.raises(
-        Refused, match=r"lottery: the weights of stage 'early' do not fit \('.*query.weight' is of another shape\)"
+        InputError, match=r"lottery: the weights of stage 'early' do not fit \('.*query.weight' is of another shape\)"
     ):
         Lottery(rewind="early").prepare(tiny.model("bert"), context)
 
@@ -284,7 +298,18 @@ def stages(monkeypatch, quick_disk, bert_folder, rows_csv):
 
     def make(folder, *stages: dict, stop=lambda: False):
         (folder / "stages").mkdir(parents=True, exist_ok=True)
-        plan = make_plan(parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "quantize": [], "stages": [*stages]}), "masks")  # fmt: skip
+        plan = make_plan(
+            parse(
+                {
+                    "model": str(bert_folder),
+                    "task": "classification",
+                    "data": {"path": str(rows_csv)},
+                    "quantize": [],
+                    "stages": [*stages],
+                }
+            ),
+            "masks",
+        )
         for stage in plan.stages:
             run_stage(plan, stage, folder, Ledger(folder / "ledger.jsonl"), stop)
         return [folder / stage.folder / "model" for stage in plan.stages]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.methods._method import Context
 from niwaki.methods.adapt.freeze import Freeze
 from niwaki.methods.distill._network import count_texts
@@ -16,7 +16,11 @@ from niwaki.methods.prune.heads import Heads
 from niwaki.models.skeleton import HEADS
 from niwaki.models.vectors import vectors_for
 
-STUDENTS = [Averaging(width=8, neurons=16, layers=2), BiLstm(width=8, neurons=16, units=4), Cnn(width=8, neurons=16, filters=4)]  # fmt: skip
+STUDENTS = [
+    Averaging(width=8, neurons=16, layers=2),
+    BiLstm(width=8, neurons=16, units=4),
+    Cnn(width=8, neurons=16, filters=4),
+]
 TEXTS = [text for text, _ in tiny.sentences(30)]
 
 
@@ -24,7 +28,9 @@ def context(teacher=None, seed=0, pairs=False):
     def loss(model, batch):
         return torch.nn.functional.cross_entropy(model.network(**batch.inputs).logits, batch.targets)
 
-    return Context(seed, None, teacher, lambda model, count: [tiny.batch(model, pairs=pairs)] * count, loss, None, lambda: TEXTS)  # fmt: skip
+    return Context(
+        seed, None, teacher, lambda model, count: [tiny.batch(model, pairs=pairs)] * count, loss, None, lambda: TEXTS
+    )
 
 
 @pytest.mark.parametrize("family", ["bert", "mpnet", "distilbert", "cnn"])
@@ -93,14 +99,16 @@ def test_heads_per_token_are_those_of_the_start_model_and_refused_by_a_mean(head
     for method in STUDENTS[1:]:
         assert method.prepare(start, context()).anatomy.head == head
     if head != "SequenceClassification":
-        with pytest.raises(Refused, match="averaging: answers for whole texts, and this task asks for each token; use"):
+        with pytest.raises(
+            InputError, match="averaging: answers for whole texts, and this task asks for each token; use"
+        ):
             STUDENTS[0].prepare(start, context())
 
 
 def test_a_tokenizer_without_a_separator_is_refused():
     start = tiny.model("bert")
     start.tokenizer.sep_token = None
-    with pytest.raises(Refused, match="bilstm: the tokenizer has no separator"):
+    with pytest.raises(InputError, match="bilstm: the tokenizer has no separator"):
         BiLstm().prepare(start, context())
 
 
@@ -113,15 +121,15 @@ def test_pairs_are_counted_by_their_separator():
 @pytest.mark.parametrize("method", STUDENTS, ids=lambda method: type(method).__name__)
 def test_what_is_done_to_such_students_and_what_is_refused(method):
     student = method.prepare(tiny.model("bert"), context())
-    with pytest.raises(Refused, match=r"heads: .* has no attention layers; leave 'heads' out"):
+    with pytest.raises(InputError, match=r"heads: .* has no attention layers; leave 'heads' out"):
         Heads().prepare(student, context())
-    with pytest.raises(Refused, match="freeze: layers is 1 and the model has 0"):
+    with pytest.raises(InputError, match="freeze: layers is 1 and the model has 0"):
         Freeze(layers=1).prepare(student, context())
     Freeze().prepare(student, context())
     assert not student.anatomy.tokens.weight.requires_grad and student.network.classifier.weight.requires_grad
-    blocks = [block.neurons for block in student.anatomy.blocks]
+    blocks = [block.ffn_size for block in student.anatomy.blocks]
     Ffn(keep=0.5, multiple=1, batches=1).prepare(student, context())
-    assert [block.neurons for block in student.anatomy.blocks] == [size // 2 for size in blocks]
+    assert [block.ffn_size for block in student.anatomy.blocks] == [size // 2 for size in blocks]
 
 
 @pytest.mark.parametrize("settings", [{"widths": []}, {"widths": [0]}, {"widths": [101]}, {"filters": 0}, {"width": 0}])

@@ -4,21 +4,26 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.methods._method import Context
 from niwaki.methods.adapt.freeze import Freeze
 from niwaki.methods.prune.ffn import Ffn, width
 from niwaki.methods.prune.heads import Heads
 from niwaki.methods.prune.vocabulary import Vocabulary
 from niwaki.methods.quantize.int8 import Int8
-from niwaki.models.forms.int8 import Int8Embedding, Int8Linear
+from niwaki.models.packed.int8 import Int8Embedding, Int8Linear
 
 TEXTS = [text for text, _ in tiny.sentences(8)]
 LOSS = torch.nn.functional.cross_entropy
 CONTEXT = Context(
-    0, None, None, lambda model, count: [tiny.batch(model)] * min(count, 2),
-    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets), None, lambda: TEXTS,
-)  # fmt: skip
+    0,
+    None,
+    None,
+    lambda model, count: [tiny.batch(model)] * min(count, 2),
+    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets),
+    None,
+    lambda: TEXTS,
+)
 
 
 def test_width_by_hand():
@@ -51,7 +56,7 @@ def test_neurons_that_are_not_listened_to_go_first():
             layer.part("ffn_out").weight[:, 1::2] = 0
     before = tiny.logits(model, tiny.batch(model))
     model = Ffn(keep=0.5, multiple=1).prepare(model, CONTEXT)
-    assert [layer.neurons for layer in model.anatomy.layers] == [32, 32, 32]
+    assert [layer.ffn_size for layer in model.anatomy.layers] == [32, 32, 32]
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before, atol=1e-5, rtol=0)
 
 
@@ -78,5 +83,5 @@ def test_freeze_and_thaw():
     assert frozen and all(".embeddings." in name or ".layer.0." in name or ".layer.1." in name for name in frozen)
     assert any(".layer.1.output" in name for name in frozen)
     assert all(parameter.requires_grad for parameter in Freeze().finish(model).network.parameters())
-    with pytest.raises(Refused, match="layers is 4 and the model has 3"):
+    with pytest.raises(InputError, match="layers is 4 and the model has 3"):
         Freeze(layers=4).prepare(tiny.model("bert"), CONTEXT)

@@ -8,34 +8,39 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.methods._method import Context
 from niwaki.methods.factorize.kronecker import Kronecker
-from niwaki.methods.quantize._rounding import rounded, shown, trainable
-from niwaki.methods.quantize.aware import Aware, Eight, Following
-from niwaki.methods.quantize.binary import Binary, Two
-from niwaki.methods.quantize.gptq import Gptq, compensated, in_proportion, in_turn, input_powers
+from niwaki.methods.quantize._rounding import parametrized_input, rounded, trainable
+from niwaki.methods.quantize.binary import Binary, BinaryRounding
+from niwaki.methods.quantize.gptq import Gptq, calibration_order, compensated, in_proportion, input_powers
 from niwaki.methods.quantize.int8 import Int8 as Int8Method
-from niwaki.methods.quantize.lowbit import LowBit
+from niwaki.methods.quantize.qat import Int8Rounding, Qat, TrackedRounding
+from niwaki.methods.quantize.rtn import Rtn
 from niwaki.methods.quantize.static import Static, covering, widest
 from niwaki.methods.quantize.ternary import Ternary, three
 from niwaki.models.edits.int8 import Int8 as Int8Edit
 from niwaki.models.edits.share import Share
-from niwaki.models.forms.digits import Digits, best_scale, kept
-from niwaki.models.forms.int8 import Int8Embedding, Int8Linear, packed_form, quantize_rows
-from niwaki.models.forms.rounding import in_eight_bits
-from niwaki.models.forms.static import StaticInt8Linear
-from niwaki.models.forms.store import StoredLinear, StoredTable
 from niwaki.models.forward import Batch
-from niwaki.models.lenses import put, unseen
 from niwaki.models.model import load_folder
-from niwaki.models.places import exchange
+from niwaki.models.module_paths import replace_modules
+from niwaki.models.packed.int8 import Int8Embedding, Int8Linear, pack_int8, quantize_rows
+from niwaki.models.packed.low_bit import LowBit, best_scale, kept
+from niwaki.models.packed.rounding import in_eight_bits
+from niwaki.models.packed.static import StaticInt8Linear
+from niwaki.models.packed.store import StoredLinear, StoredTable
+from niwaki.models.parametrizations import add_parametrization, original_weight
 
 LOSS = torch.nn.functional.cross_entropy
 CONTEXT = Context(
-    0, None, None, lambda model, count: [tiny.batch(model, seed=number) for number in range(min(count, 3))],
-    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets), None, list,
-)  # fmt: skip
+    0,
+    None,
+    None,
+    lambda model, count: [tiny.batch(model, seed=number) for number in range(min(count, 3))],
+    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets),
+    None,
+    list,
+)
 
 
 def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -51,7 +56,7 @@ def test_rounded_by_hand():
 @pytest.mark.parametrize("bits, levels", [(4, 16), (3, 7), (2, 4)])
 @pytest.mark.parametrize("embeddings", [True, False])
 def test_lowbit_packs_what_it_says(bits, levels, embeddings):
-    model = LowBit(bits=bits, group=16, embeddings=embeddings).finish(tiny.model("electra"))
+    model = Rtn(bits=bits, group=16, embeddings=embeddings).finish(tiny.model("electra"))
     for path in model.anatomy.matrices():
         store = model.network.get_submodule(path).store
         assert (store.base, store.group) == (levels, 16)
@@ -82,7 +87,7 @@ def test_compensated_equals_the_surgeon(base, group):
     weight, powers = drawn(3, 12), x.T @ x
     found, scales = compensated(weight, powers, base, group, 0.01)
     torch.testing.assert_close(found, surgeon(weight, powers, base, group, 0.01), atol=1e-5, rtol=1e-5)
-    assert torch.equal(Digits.of(found, base, group, scales)(), found)  # what is packed is what was found
+    assert torch.equal(LowBit.of(found, base, group, scales)(), found)  # what is packed is what was found
 
 
 def test_compensated_by_hand():
@@ -93,7 +98,10 @@ def test_compensated_by_hand():
     step = float(scales)  # the best of one for 0.3 and 1.0: they become 0 and 1
     assert step == 1.0 and found.tolist() == [[0.0, 1.0]]  # 1.0 + 0.3 is nearest to 1
     found, _ = compensated(torch.tensor([[0.45, 1.0, 1.1]]), torch.ones(3, 3), 7, 0, 1e-6)
-    assert abs(float(found.sum()) - 2.55) < abs(float(Digits.of(torch.tensor([[0.45, 1.0, 1.1]]), 7)().sum()) - 2.55) + 1e-6  # fmt: skip
+    assert (
+        abs(float(found.sum()) - 2.55)
+        < abs(float(LowBit.of(torch.tensor([[0.45, 1.0, 1.1]]), 7)().sum()) - 2.55) + 1e-6
+    )
 
 
 @pytest.mark.parametrize("base, better", [(16, 0.5), (7, 0.5), (4, 0.6)])
@@ -101,7 +109,7 @@ def test_compensated_outputs_are_nearer_than_those_of_the_nearest_levels(base, b
     x = drawn(400, 16, seed=1) @ drawn(16, 64, seed=2) + 0.5 * drawn(400, 64, seed=3)  # inputs that go together
     weight = drawn(32, 64)
     found, _ = compensated(weight, x.T @ x, base, 16, 0.01)
-    nearest = Digits.of(weight, base, 16)()
+    nearest = LowBit.of(weight, base, 16)()
     assert (x @ (found - weight).T).norm() < better * (x @ (nearest - weight).T).norm()
 
 
@@ -111,12 +119,15 @@ def test_a_giant_token_does_not_ruin_the_others():
     weight[:, 5] = 12.0
     x[:, 5] = 0.0
     x[::20, 5] = 50.0
-    others, nearest = x[x[:, 5] == 0], Digits.of(weight, 4, 64)()
+    others, nearest = x[x[:, 5] == 0], LowBit.of(weight, 4, 64)()
     even = in_proportion(x, weight)
     torch.testing.assert_close((even @ weight.T).norm(dim=1), torch.ones(400))
 
     def error(powers):
-        return float((others @ (compensated(weight, powers, 4, 64, 0.1)[0] - weight).T).norm() / (others @ (nearest - weight).T).norm())  # fmt: skip
+        return float(
+            (others @ (compensated(weight, powers, 4, 64, 0.1)[0] - weight).T).norm()
+            / (others @ (nearest - weight).T).norm()
+        )
 
     assert error(even.T @ even) < 1
     assert error(x.T @ x) > 1.5
@@ -124,9 +135,9 @@ def test_a_giant_token_does_not_ruin_the_others():
 
 def test_matrices_in_turn_and_the_sums_of_what_they_read():
     model = tiny.model("bert")
-    model.operate(Share(of=[0, 1, 1]))
+    model.apply_edit(Share(of=[0, 1, 1]))
     batch = tiny.batch(model)
-    turns = in_turn(model, batch)
+    turns = calibration_order(model, batch)
     assert [len(paths) for paths, _ in turns] == [3, 1, 1, 1] * 2  # query, key and value read the same
     assert [calls for _, calls in turns] == [3, 1, 1, 1, 6, 2, 2, 2]  # the second layer's are read twice
     paths, calls = turns[0]
@@ -145,17 +156,20 @@ def test_matrices_in_turn_and_the_sums_of_what_they_read():
 def test_gptq_packs_every_matrix_and_answers_nearer_than_lowbit(family):
     whole = tiny.model(family)
     batches = CONTEXT.calibration(whole, 3)
-    packed = [Gptq(bits=3, group=16).prepare(whole.clone(), CONTEXT), LowBit(bits=3, group=16).finish(whole.clone())]
+    packed = [Gptq(bits=3, group=16).prepare(whole.clone(), CONTEXT), Rtn(bits=3, group=16).finish(whole.clone())]
     for path in whole.anatomy.matrices():
         if family != "bilstm" or not path.startswith("body"):
             assert isinstance(packed[0].network.get_submodule(path), StoredLinear)
-    errors = [sum(float((tiny.logits(model, one) - tiny.logits(whole, one)).square().sum()) for one in batches) for model in packed]  # fmt: skip
+    errors = [
+        sum(float((tiny.logits(model, one) - tiny.logits(whole, one)).square().sum()) for one in batches)
+        for model in packed
+    ]
     assert errors[0] < errors[1]
 
 
 def test_gptq_rounds_what_was_packed_before():
     model = tiny.model("bert")
-    model.operate(Int8Edit())
+    model.apply_edit(Int8Edit())
     assert Gptq(bits=2).prepare(model, CONTEXT).anatomy.layers[0].part("query").store.base == 4
 
 
@@ -169,7 +183,7 @@ def test_three_values_by_hand():
 
 def test_two_values_by_hand():
     weight = torch.tensor([[1.0, -3.0, 0.5, 5.0]], requires_grad=True)
-    lens = Two(weight, 2, 3)
+    lens = BinaryRounding(weight, 2, 3)
     assert lens.scale(weight.detach()).tolist() == [[3.0, 10.0]]  # twice 4.5 / 3, twice 5
     seen = lens(weight)
     assert seen.tolist() == [[1.5, -1.5, 1.5, 5.0]]
@@ -180,15 +194,15 @@ def test_two_values_by_hand():
 TRAINED = {
     "ternary": (Ternary, 3),
     "binary": (Binary, 2),
-    "aware 4": (partial(Aware, bits=4, activations=False), 16),
-    "aware 2": (partial(Aware, bits=2, activations=False), 4),
+    "aware 4": (partial(Qat, bits=4, activations=False), 16),
+    "aware 2": (partial(Qat, bits=2, activations=False), 4),
 }
 
 
 def with_rest_packed(model):
     """What is not trained through a rounding, small tables and the head's inner matrices, gets its 8 bits when the stage ends."""
     model = model.clone()
-    exchange(model.network, model.anatomy.beside(), packed_form)
+    replace_modules(model.network, model.anatomy.small_weights(), pack_int8)
     return model
 
 
@@ -211,7 +225,11 @@ def test_what_is_packed_is_what_was_trained(family, name, group):
         module = model.network.get_submodule(path)
         assert torch.equal(module.store(), weight) and module.store.base == base
         assert len(weight[0].unique()) <= base * module.store.groups
-    close = torch.testing.assert_close if family == "bilstm" else lambda one, two, **_: torch.equal(one, two) or pytest.fail()  # fmt: skip
+    close = (
+        torch.testing.assert_close
+        if family == "bilstm"
+        else lambda one, two, **_: torch.equal(one, two) or pytest.fail()
+    )
     close(tiny.logits(model, batch), before, atol=0.05, rtol=0)
 
 
@@ -220,7 +238,7 @@ def test_training_through_the_rounding_lowers_the_loss_and_moves_what_is_behind(
     model = TRAINED[name][0]().prepare(tiny.model("bert"), CONTEXT)
     batch = tiny.batch(model)
     module = model.anatomy.layers[0].part("ffn_in")
-    seen, behind = module.weight.detach().clone(), unseen(module).detach().clone()
+    seen, behind = module.weight.detach().clone(), original_weight(module).detach().clone()
     optimizer = torch.optim.Adam(model.network.parameters(), lr=0.003)
     losses = []
     for _ in range(12):
@@ -230,15 +248,18 @@ def test_training_through_the_rounding_lowers_the_loss_and_moves_what_is_behind(
         optimizer.zero_grad()
         losses.append(float(loss.detach()))
     assert losses[-1] < 0.7 * losses[0]
-    assert not torch.equal(unseen(module), behind) and not torch.equal(module.weight, seen)
+    assert not torch.equal(original_weight(module), behind) and not torch.equal(module.weight, seen)
 
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_packed_weights_cannot_be_trained(name):
     model = tiny.model("bert")
-    model.operate(Int8Edit())
-    with pytest.raises(Refused, match=f"{name.split()[0]}: 'bert.encoder.layer.0.attention.self.query' is packed already, training cannot move it; start from"):  # fmt: skip
-        TRAINED[name][0]().rehearse(model, "prepare")
+    model.apply_edit(Int8Edit())
+    with pytest.raises(
+        InputError,
+        match=f"{name.split()[0]}: 'bert.encoder.layer.0.attention.self.query' is packed already, training cannot move it; start from",
+    ):
+        TRAINED[name][0]().dry_run(model, "prepare")
 
 
 def test_a_scale_is_that_of_what_lenses_before_let_through():
@@ -247,16 +268,16 @@ def test_a_scale_is_that_of_what_lenses_before_let_through():
             return weight * torch.tensor([1.0, 0.0])
 
     linear = torch.nn.Linear(2, 1)
-    put(linear, Half())
-    lens = Two(linear.weight, 2, 0)
-    put(linear, lens)
-    torch.testing.assert_close(shown(linear, lens), unseen(linear) * torch.tensor([1.0, 0.0]))
+    add_parametrization(linear, Half())
+    lens = BinaryRounding(linear.weight, 2, 0)
+    add_parametrization(linear, lens)
+    torch.testing.assert_close(parametrized_input(linear, lens), original_weight(linear) * torch.tensor([1.0, 0.0]))
 
 
 @pytest.mark.parametrize("activations", [True, False])
 @pytest.mark.parametrize("family", ["bert", "albert", "cnn"])
 def test_eight_bits_are_packed_as_they_were_trained(family, activations):
-    method = Aware(activations=activations)
+    method = Qat(activations=activations)
     model = method.prepare(tiny.model(family), CONTEXT)
     batch = tiny.batch(model)
     CONTEXT.loss(model, batch).backward()
@@ -266,7 +287,7 @@ def test_eight_bits_are_packed_as_they_were_trained(family, activations):
     model = method.finish(model)
     for path, weight in seen.items():
         module = model.network.get_submodule(path)
-        assert isinstance(module, Int8Linear | Int8Embedding) and torch.equal(module.plain().weight, weight)
+        assert isinstance(module, Int8Linear | Int8Embedding) and torch.equal(module.to_dense().weight, weight)
     assert not any(module._forward_pre_hooks for module in model.network.modules())
     moved = float((tiny.logits(model, batch) - before).abs().max())
     assert moved > 1e-3 if activations else moved < 1e-4  # torch itself does not round activations
@@ -274,7 +295,7 @@ def test_eight_bits_are_packed_as_they_were_trained(family, activations):
 
 def test_eight_bits_by_hand():
     weight = torch.tensor([[1.27, -0.644, 0.004]], requires_grad=True)
-    seen = Eight(weight)(weight)
+    seen = Int8Rounding(weight)(weight)
     torch.testing.assert_close(seen, torch.tensor([[1.27, -0.64, 0.0]]))
     seen.sum().backward()
     assert weight.grad.tolist() == [[1.0, 1.0, 1.0]]
@@ -283,14 +304,16 @@ def test_eight_bits_by_hand():
 def test_scales_follow_the_weights():
     """Weights that grow by a tenth take their scale along, to what a search finds for them."""
     weight = drawn(4, 64)
-    lens = Following(weight, 7, 16)
-    assert torch.equal(lens.step, kept(Digits.of(weight, 7, 16).scale.float()))
+    lens = TrackedRounding(weight, 7, 16)
+    assert torch.equal(lens.step, kept(LowBit.of(weight, 7, 16).scale.float()))
     for _ in range(10):
         weight = 1.01 * weight
         lens.follow(weight)
-    again = Following(weight, 7, 16)
+    again = TrackedRounding(weight, 7, 16)
     assert (lens(weight) - weight).norm() < 1.02 * (again(weight) - weight).norm()
-    assert (rounded(weight, Following(drawn(4, 64), 7, 16).step, 7, 16) - weight).norm() > 1.02 * (again(weight) - weight).norm()  # fmt: skip
+    assert (rounded(weight, TrackedRounding(drawn(4, 64), 7, 16).step, 7, 16) - weight).norm() > 1.02 * (
+        again(weight) - weight
+    ).norm()
 
 
 def test_activations_are_rounded_as_the_engine_does(tmp_path):
@@ -320,7 +343,12 @@ def test_static_measures_what_each_matrix_reads():
     model = tiny.model("bert")
     batches = CONTEXT.calibration(model, 3)
     with torch.no_grad():
-        hidden = torch.cat([model.anatomy.embed(one.inputs["input_ids"], one.inputs["token_type_ids"])[one.mask.bool()] for one in batches])  # fmt: skip
+        hidden = torch.cat(
+            [
+                model.anatomy.embed(one.inputs["input_ids"], one.inputs["token_type_ids"])[one.mask.bool()]
+                for one in batches
+            ]
+        )
     query = Static(batches=3).prepare(model, CONTEXT).anatomy.layers[0].part("query")
     assert isinstance(query, StaticInt8Linear) and isinstance(model.anatomy.tokens, Int8Embedding)
     step = float(hidden.max() - hidden.min()) / 255
@@ -342,10 +370,10 @@ def test_static_answers_nearly_as_before_and_whatever_lies_beside(family):
 
 def test_a_packed_model_can_get_ranges():
     model = tiny.model("bert")
-    model.operate(Int8Edit())
+    model.apply_edit(Int8Edit())
     codes = model.anatomy.layers[0].part("query").weight.clone()
     query = Static().prepare(model, CONTEXT).anatomy.layers[0].part("query")
-    assert torch.equal(query.weight, codes) and torch.equal(quantize_rows(query.plain().weight)[0].T, codes)
+    assert torch.equal(query.weight, codes) and torch.equal(quantize_rows(query.to_dense().weight)[0].T, codes)
 
 
 @pytest.mark.parametrize("family", ["bert", "electra", "mpnet", "albert", "distilbert", "roberta"])
@@ -353,7 +381,7 @@ def test_small_tables_and_the_inner_matrix_of_the_head_get_eight_bits(family, tm
     model = tiny.model(family)
     batch, before = tiny.batch(model), tiny.logits(model, tiny.batch(model))
     model = Int8Method().finish(model)
-    packed = [type(model.network.get_submodule(path)) for path in model.anatomy.beside()]
+    packed = [type(model.network.get_submodule(path)) for path in model.anatomy.small_weights()]
     assert packed and set(packed) <= {Int8Linear, Int8Embedding}
     model.save(tmp_path)
     after = tiny.logits(model, batch)

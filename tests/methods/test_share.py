@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.methods._method import Context
 from niwaki.methods.share.share import Share, average, groups_of
 from niwaki.models.edits.ffn import Ffn
@@ -13,9 +13,14 @@ from niwaki.models.edits.share import Share as ShareEdit
 
 LOSS = torch.nn.functional.cross_entropy
 CONTEXT = Context(
-    0, None, None, lambda model, count: [tiny.batch(model, seed=seed) for seed in range(min(count, 2))],
-    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets), None, list,
-)  # fmt: skip
+    0,
+    None,
+    None,
+    lambda model, count: [tiny.batch(model, seed=seed) for seed in range(min(count, 2))],
+    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets),
+    None,
+    list,
+)
 
 
 def test_groups_by_hand():
@@ -35,7 +40,7 @@ def test_a_mean_by_hand():
 
 def loss_of(model, of, what="all"):
     tried = model.clone()
-    tried.operate(ShareEdit(of=of, what=what))
+    tried.apply_edit(ShareEdit(of=of, what=what))
     with torch.no_grad():
         return sum(float(CONTEXT.loss(tried, batch)) for batch in CONTEXT.calibration(tried, 2))
 
@@ -50,7 +55,9 @@ def test_the_best_of_each_group_is_taken(seed):
 
 
 def test_not_always_the_first_is_the_best():
-    found = {Share(groups=1).prepare(tiny.model("bert", seed=seed), CONTEXT).blueprint.edits[0].of[0] for seed in range(4)}  # fmt: skip
+    found = {
+        Share(groups=1).prepare(tiny.model("bert", seed=seed), CONTEXT).blueprint.edits[0].of[0] for seed in range(4)
+    }
     assert len(found) > 1
 
 
@@ -85,17 +92,19 @@ def test_layers_that_are_equal_lose_nothing(family):
 
 
 def test_what_cannot_be_shared_is_refused_before_any_work():
-    with pytest.raises(Refused, match="share: this model shares its layers already; leave 'share' out"):
-        Share().rehearse(tiny.model("albert"), "prepare")
-    with pytest.raises(Refused, match="share: 3 groups of 3 layers share nothing"):
-        Share(groups=3).rehearse(tiny.model("bert"), "prepare")
-    with pytest.raises(Refused, match="share: a model of family 'cnn' has no attention layers"):
-        Share().rehearse(tiny.model("cnn"), "prepare")
+    with pytest.raises(InputError, match="share: this model shares its layers already; leave 'share' out"):
+        Share().dry_run(tiny.model("albert"), "prepare")
+    with pytest.raises(InputError, match="share: 3 groups of 3 layers share nothing"):
+        Share(groups=3).dry_run(tiny.model("bert"), "prepare")
+    with pytest.raises(InputError, match="share: a model of family 'cnn' has no attention layers"):
+        Share().dry_run(tiny.model("cnn"), "prepare")
     packed, uneven = tiny.model("bert"), tiny.model("bert")
-    packed.operate(Int8())
-    with pytest.raises(Refused, match="share: packed or factored matrices have no mean; choose = 'best' or 'first'"):
-        Share(choose="mean").rehearse(packed, "prepare")
-    assert Share(choose="best").prepare(packed, CONTEXT).anatomy.layers[0].part("out") is packed.anatomy.layers[1].part("out")  # fmt: skip
-    uneven.operate(Ffn(keep=[5, 6, 7]))
-    with pytest.raises(Refused, match="differ in shape"):
-        Share().rehearse(uneven, "prepare")
+    packed.apply_edit(Int8())
+    with pytest.raises(InputError, match="share: packed or factored matrices have no mean; choose = 'best' or 'first'"):
+        Share(choose="mean").dry_run(packed, "prepare")
+    assert Share(choose="best").prepare(packed, CONTEXT).anatomy.layers[0].part("out") is packed.anatomy.layers[1].part(
+        "out"
+    )
+    uneven.apply_edit(Ffn(keep=[5, 6, 7]))
+    with pytest.raises(InputError, match="differ in shape"):
+        Share().dry_run(uneven, "prepare")

@@ -3,7 +3,7 @@
 import pytest
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.config_rules import checked, readable_tokens
 from niwaki.models.model import config_of
 
@@ -63,13 +63,13 @@ def test_what_is_unknown_is_left_out():
     ],
 )
 def test_what_is_refused(key, value):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         checked({"model_type": "bert", key: value}, "config.json")
     assert key in str(caught.value) and len(str(caught.value)) < 250
 
 
 def test_groups_times_layers():
-    with pytest.raises(Refused, match="200 layers"):
+    with pytest.raises(InputError, match="200 layers"):
         checked({"num_hidden_groups": 100, "inner_group_num": 100}, "x")
     for key in ("num_hidden_groups", "inner_group_num"):  # found by fuzzing: null times a number
         assert checked({key: None}, "x") == {key: None}
@@ -77,7 +77,7 @@ def test_groups_times_layers():
 
 def test_no_text_is_longer_than_there_are_positions():
     assert checked({"niwaki_max_tokens": 40, "max_position_embeddings": 40}, "x")
-    with pytest.raises(Refused, match="niwaki_max_tokens is 41, and the model has positions for 40"):
+    with pytest.raises(InputError, match="niwaki_max_tokens is 41, and the model has positions for 40"):
         checked({"niwaki_max_tokens": 41, "max_position_embeddings": 40}, "x")
 
 

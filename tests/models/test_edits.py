@@ -11,19 +11,19 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.edit import EDITS
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.edits.width import Width
+from niwaki.models.export_modules import ForwardModule
 from niwaki.models.forward import Batch, forward
-from niwaki.models.lean import Lean
 from niwaki.models.model import Model, load_folder
-from niwaki.models.skeleton import HEADS, WRITTEN, build
-from niwaki.models.tokens import trimmed, used_pieces
+from niwaki.models.skeleton import CONDITIONAL_GENERATION, HEADS, build
+from niwaki.tokenization.trimming import trimmed, used_tokens
 from writers import step_by_step
 
 from .uncut import expected
@@ -37,14 +37,18 @@ CHAINS = {
     "all": ("vocabulary", "layers", "heads", "ffn", "width", "ffn", "int8"),
     "packed first": ("int8", "heads", "ffn", "width", "vocabulary", "layers"),
 }
-WHOLE, *PER_TOKEN = (
+SEQUENCE_CLASSIFICATION, *PER_TOKEN = (
     HEADS  # the head for whole texts gets every chain; those per token every edit, and every family the long ones
 )
-CASES = [(family, chain, WHOLE) for family in tiny.FAMILIES for chain in CHAINS]
+CASES = [(family, chain, SEQUENCE_CLASSIFICATION) for family in tiny.FAMILIES for chain in CHAINS]
 CASES += [("bert", name, head) for head in PER_TOKEN for name in NAMES]
 CASES += [(family, chain, head) for head in PER_TOKEN for family in tiny.FAMILIES for chain in ("student", "all")]
-CASES += [("bert", chain, WRITTEN) for chain in CHAINS]
-CASES += [(family, chain, WRITTEN) for family in ("albert", "mpnet") for chain in ("student", "all", "packed first")]
+CASES += [("bert", chain, CONDITIONAL_GENERATION) for chain in CHAINS]
+CASES += [
+    (family, chain, CONDITIONAL_GENERATION)
+    for family in ("albert", "mpnet")
+    for chain in ("student", "all", "packed first")
+]
 
 
 def draw_edit(name: str, model: Model, draw: random.Random):
@@ -61,16 +65,16 @@ def draw_edit(name: str, model: Model, draw: random.Random):
     if name == "heads_half":
         return Heads(keep=[some(layer.heads, layer.heads // 2) for layer in anatomy.attentions])
     if name == "ffn":
-        return Ffn(keep=[some(block.neurons) for block in anatomy.blocks])
+        return Ffn(keep=[some(block.ffn_size) for block in anatomy.blocks])
     if name == "ffn_even":
-        return Ffn(keep=[some(block.neurons, block.neurons // 2) for block in anatomy.blocks])
+        return Ffn(keep=[some(block.ffn_size, block.ffn_size // 2) for block in anatomy.blocks])
     if name == "width":
-        return Width(keep=some(anatomy.width, anatomy.width - 5))
+        return HiddenSize(keep=some(anatomy.hidden_size, anatomy.hidden_size - 5))
     if name == "width_half":
-        return Width(keep=some(anatomy.width, anatomy.width // 2))
+        return HiddenSize(keep=some(anatomy.hidden_size, anatomy.hidden_size // 2))
     if name == "vocabulary":
         texts = [text for text, _ in tiny.sentences(6)]
-        return Vocabulary(keep=used_pieces(model.tokenizer.backend_tokenizer, texts, 1))
+        return Vocabulary(keep=used_tokens(model.tokenizer.backend_tokenizer, texts, 1))
     return Int8()
 
 
@@ -92,7 +96,7 @@ class Cut:
             wanted = expected(self.model, edit, tiny.batch(self.model, pairs=True))
             if name == "vocabulary":
                 self.model.tokenizer = trimmed(self.model.tokenizer, edit.keep)
-            self.model.operate(edit)
+            self.model.apply_edit(edit)
             self.differences.append(float((self.logits() - wanted).abs().max()))
         self.batch = tiny.batch(self.model, pairs=True)
 
@@ -119,10 +123,12 @@ def test_a_cut_model_gives_what_the_uncut_one_gives_with_the_rest_switched_off(c
 @torch.no_grad()
 def test_lean_equals_the_cut_model(cuts, case):
     model, batch = cuts[case].model, cuts[case].batch
-    if model.anatomy.writes:
+    if model.anatomy.is_seq2seq:
         torch.testing.assert_close(step_by_step(model, batch), logits(model, batch).log_softmax(-1), atol=2e-5, rtol=0)
         return
-    lean = Lean(model.network, model.anatomy)(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
+    lean = ForwardModule(model.network, model.anatomy)(
+        batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids")
+    )
     torch.testing.assert_close(tiny.real(lean, batch), tiny.real(logits(model, batch), batch), atol=2e-5, rtol=0)
 
 
@@ -176,9 +182,21 @@ def test_saved_and_loaded_in_a_new_process_it_gives_the_same(cuts, reloaded, cas
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
 def test_the_folder_holds_safetensors_and_json_only(reloaded, case):
-    files = {path.name for path in (reloaded / " ".join(case)).iterdir()} - {"inputs.npz", "again.npy", "stock.npy", "again.json"}  # fmt: skip
+    files = {path.name for path in (reloaded / " ".join(case)).iterdir()} - {
+        "inputs.npz",
+        "again.npy",
+        "stock.npy",
+        "again.json",
+    }
     assert {"model.safetensors", "config.json", "tokenizer.json"} <= files
-    assert files <= {"model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json", "blueprint.json", "special_tokens_map.json"}  # fmt: skip
+    assert files <= {
+        "model.safetensors",
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "blueprint.json",
+        "special_tokens_map.json",
+    }
     for name in files - {"model.safetensors"}:
         json.loads((reloaded / " ".join(case) / name).read_text())
 
@@ -196,7 +214,7 @@ def test_what_a_stock_skeleton_holds_loads_with_plain_transformers(cuts, reloade
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_which_chains_stay_stock(cuts, family):
-    stock = {chain for chain in CHAINS if not cuts[family, chain, WHOLE].model.blueprint.edits}
+    stock = {chain for chain in CHAINS if not cuts[family, chain, SEQUENCE_CLASSIFICATION].model.blueprint.edits}
     assert {"layers", "vocabulary"} <= stock
     assert not stock & {"heads", "int8", "all", "packed first", "uneven"}
     assert ("ffn" in stock) == (family == "albert")  # one layer is never uneven
@@ -206,21 +224,21 @@ def test_which_chains_stay_stock(cuts, family):
 
 def test_a_width_that_heads_do_not_divide_keeps_its_blueprint():
     model = tiny.model("bert")
-    model.operate(Width(keep=list(range(30))))
+    model.apply_edit(HiddenSize(keep=list(range(30))))
     assert [edit.label() for edit in model.blueprint.edits] == ["width"]
 
 
 def test_parameters_that_were_frozen_stay_frozen():
     model = tiny.model("bert")
     model.anatomy.trunk.embeddings.requires_grad_(False)
-    model.operate(Width(keep=list(range(16))))
+    model.apply_edit(HiddenSize(keep=list(range(16))))
     assert not any(parameter.requires_grad for parameter in model.anatomy.trunk.embeddings.parameters())
     assert all(parameter.requires_grad for parameter in model.anatomy.layers[0].module.parameters())
 
 
 def test_gradients_flow_through_a_packed_model_to_what_is_left():
     model = tiny.model("bert")
-    model.operate(Int8())
+    model.apply_edit(Int8())
     batch = tiny.batch(model)
     model.network(**batch.inputs).logits.sum().backward()
     assert model.network.classifier.weight.grad.abs().sum() > 0
@@ -237,15 +255,15 @@ def test_gradients_flow_through_a_packed_model_to_what_is_left():
         (Ffn(keep=[10**15, 1, 1]), "ffn of layer 0: must be different numbers below 64"),
         (Layers(keep=[3]), "layers: must be different numbers below 3"),
         (Layers(keep=0), "layers: at least one"),
-        (Width(keep=[-1]), "width: must be different numbers below 32"),
+        (HiddenSize(keep=[-1]), "hidden_size: must be different numbers below 32"),
         (Vocabulary(keep=10**9), "vocabulary: must be different numbers below"),
     ],
 )
 def test_an_edit_that_does_not_fit_is_refused_and_changes_nothing(edit, message):
     model = tiny.model("bert")
     before = tiny.logits(model, tiny.batch(model))
-    with pytest.raises(Refused, match=message) as caught:
-        model.operate(edit)
+    with pytest.raises(InputError, match=message) as caught:
+        model.apply_edit(edit)
     assert len(str(caught.value)) < 200
     assert model.blueprint.edits == []
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before)
@@ -254,8 +272,8 @@ def test_an_edit_that_does_not_fit_is_refused_and_changes_nothing(edit, message)
 def test_a_padding_mark_that_positions_are_counted_from_must_keep_its_place():
     model = tiny.model("roberta")
     keep = [number for number in range(len(model.tokenizer)) if number != 0]  # so the padding mark, 1, becomes 0
-    with pytest.raises(Refused, match="padding mark"):
-        model.operate(Vocabulary(keep=keep))
+    with pytest.raises(InputError, match="padding mark"):
+        model.apply_edit(Vocabulary(keep=keep))
 
 
 def test_a_padding_mark_that_moves_is_renumbered_elsewhere():
@@ -265,7 +283,7 @@ def test_a_padding_mark_that_moves_is_renumbered_elsewhere():
     wanted = tiny.logits(model, batch)
     new = torch.full((len(model.tokenizer),), -1)
     new[keep] = torch.arange(len(keep))
-    model.operate(Vocabulary(keep=keep))
+    model.apply_edit(Vocabulary(keep=keep))
     assert model.network.config.pad_token_id == 1
     ids = new[batch.inputs["input_ids"]]
     rows = (ids >= 0).all(dim=1)
@@ -280,7 +298,7 @@ def test_the_order_in_which_heads_are_named_means_nothing(family, tmp_path):
     model = tiny.model(family)
     batch = tiny.batch(model)
     before = tiny.logits(model, batch)
-    model.operate(Heads(keep=[[3, 1, 0, 2]] * 3))
+    model.apply_edit(Heads(keep=[[3, 1, 0, 2]] * 3))
     model.save(tmp_path)
     for found in (model, load_folder(tmp_path)):
         torch.testing.assert_close(tiny.logits(found, batch), before, atol=1e-6, rtol=0)
@@ -290,16 +308,16 @@ def test_the_order_in_which_heads_are_named_means_nothing(family, tmp_path):
 def test_layers_may_be_put_in_another_order_and_it_is_kept(tmp_path):
     model = tiny.model("bert")
     batch = tiny.batch(model)
-    model.operate(Ffn(keep=[[1, 2], [3], [4, 5, 6]]))
-    model.operate(Layers(keep=[2, 0]))
-    assert [layer.neurons for layer in model.anatomy.layers] == [3, 2]
+    model.apply_edit(Ffn(keep=[[1, 2], [3], [4, 5, 6]]))
+    model.apply_edit(Layers(keep=[2, 0]))
+    assert [layer.ffn_size for layer in model.anatomy.layers] == [3, 2]
     model.save(tmp_path)
     assert torch.equal(tiny.logits(load_folder(tmp_path), batch), tiny.logits(model, batch))
 
 
 def test_shared_layers_of_several_kinds_are_not_cut_in_depth():
-    values = {**tiny.config("albert", 4, 32, 4, 64, tiny.LABELS, WHOLE), "num_hidden_groups": 2}
+    values = {**tiny.config("albert", 4, 32, 4, 64, tiny.LABELS, SEQUENCE_CLASSIFICATION), "num_hidden_groups": 2}
     model = Model(build(values), tiny.tokenizer())
     assert model.anatomy.order == [0, 0, 1, 1]
-    with pytest.raises(Refused, match="runs several layers several times"):
-        model.operate(Layers(keep=2))
+    with pytest.raises(InputError, match="runs several layers several times"):
+        model.apply_edit(Layers(keep=2))

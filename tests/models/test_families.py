@@ -9,9 +9,9 @@ import torch
 import tiny
 from niwaki.models.anatomy import FAMILIES, anatomy_of
 from niwaki.models.encoder import HIDDEN, SCORES
+from niwaki.models.export_modules import ForwardModule
 from niwaki.models.forward import forward
 from niwaki.models.layer import PARTS
-from niwaki.models.lean import Lean
 from niwaki.models.skeleton import HEADS
 
 
@@ -41,7 +41,7 @@ def by_transformers(model, batch):
 def test_lean_equals_transformers(model, pairs):
     batch = tiny.batch(model, pairs=pairs)
     types = batch.inputs.get("token_type_ids")
-    lean = Lean(model.network, model.anatomy)(batch.inputs["input_ids"], batch.mask, types)
+    lean = ForwardModule(model.network, model.anatomy)(batch.inputs["input_ids"], batch.mask, types)
     wanted = by_transformers(model, batch)
     assert wanted.shape == ((6, *batch.mask.shape[1:], 2) if model.anatomy.per_token else (6, 2))
     torch.testing.assert_close(lean, wanted, atol=1e-5, rtol=0)
@@ -60,9 +60,9 @@ def test_what_training_sees_is_what_transformers_gives(model):
 @torch.no_grad()
 def test_token_types_are_read_where_the_family_has_them(model):
     batch = tiny.batch(model, pairs=True)
-    assert ("token_type_ids" in batch.inputs) == model.anatomy.uses_types
-    if model.anatomy.uses_types:
-        lean = Lean(model.network, model.anatomy)
+    assert ("token_type_ids" in batch.inputs) == model.anatomy.uses_token_types
+    if model.anatomy.uses_token_types:
+        lean = ForwardModule(model.network, model.anatomy)
         ids, types = batch.inputs["input_ids"], batch.inputs["token_type_ids"]
         assert types.max() == 1
         assert not torch.allclose(lean(ids, batch.mask, types), lean(ids, batch.mask, torch.zeros_like(types)))
@@ -95,11 +95,11 @@ def test_only_named_activations_are_recorded(model):
 
 def test_anatomy_agrees_with_the_config(model):
     anatomy, config = model.anatomy, model.network.config
-    assert anatomy.width == getattr(config, anatomy.width_key) == 32
+    assert anatomy.hidden_size == getattr(config, anatomy.hidden_size_key) == 32
     assert len(anatomy.order) == getattr(config, anatomy.depth_key) == 3
     assert {layer.heads for layer in anatomy.layers} == {getattr(config, anatomy.heads_key)} == {4}
-    assert {layer.neurons for layer in anatomy.layers} == {getattr(config, anatomy.neurons_key)} == {64}
-    assert {layer.head_width for layer in anatomy.layers} == {8}
+    assert {layer.ffn_size for layer in anatomy.layers} == {getattr(config, anatomy.ffn_size_key)} == {64}
+    assert {layer.head_size for layer in anatomy.layers} == {8}
     assert anatomy.tokens.num_embeddings == config.vocab_size == len(model.tokenizer)
     assert all(0 <= number < len(anatomy.layers) for number in anatomy.order)
 
@@ -114,7 +114,10 @@ def test_anatomy_finds_every_matrix_once(model):
     assert set(found) | head == named and not set(found) & head
     tables = {name for name, module in model.network.named_modules() if isinstance(module, torch.nn.Embedding)}
     assert set(anatomy.tables()) <= tables
-    assert tables - set(anatomy.tables()) <= {"mpnet.encoder.relative_attention_bias", "roberta.embeddings.token_type_embeddings"}  # fmt: skip
+    assert tables - set(anatomy.tables()) <= {
+        "mpnet.encoder.relative_attention_bias",
+        "roberta.embeddings.token_type_embeddings",
+    }
     for layer in anatomy.layers:
         assert all(isinstance(layer.part(part), torch.nn.Module) for part in PARTS)
 
@@ -131,7 +134,7 @@ def test_max_tokens_is_what_the_positions_allow(model):
 def test_an_unknown_family_is_refused_with_those_there_are():
     from types import SimpleNamespace
 
-    from niwaki.core.errors import Refused
+    from niwaki.core.errors import InputError
 
-    with pytest.raises(Refused, match="'gpt9' has no anatomy; there is: albert, averaging, bart, bert"):
+    with pytest.raises(InputError, match="'gpt9' has no anatomy; there is: albert, averaging, bart, bert"):
         anatomy_of(SimpleNamespace(config=SimpleNamespace(model_type="gpt9")))

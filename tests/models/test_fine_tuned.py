@@ -60,6 +60,6 @@ def test_an_edited_model_counts(tmp_path):
     from niwaki.models.edits.int8 import Int8
 
     model = tiny.model()
-    model.operate(Int8())
+    model.apply_edit(Int8())
     model.save(tmp_path)
     assert "blueprint.json" in fine_tuned(tmp_path)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.hub_owners import OWNERS, with_owner
 from niwaki.models.sources import locate
 
@@ -20,7 +20,7 @@ from niwaki.models.sources import locate
     ],
 )
 def test_the_full_id_is_suggested(name, meant):
-    with pytest.raises(Refused, match=f"did you mean '{meant}'"):
+    with pytest.raises(InputError, match=f"did you mean '{meant}'"):
         locate(name)
 
 

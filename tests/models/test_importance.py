@@ -58,7 +58,9 @@ def test_batches_add_up_and_the_model_is_left_as_it_was():
     torch.testing.assert_close(two.heads[0], 2 * one.heads[0])
     assert model.network.training
     assert not model.network.classifier.weight.requires_grad
-    assert all(p.requires_grad and p.grad is None for n, p in model.network.named_parameters() if n != "classifier.weight")  # fmt: skip
+    assert all(
+        p.requires_grad and p.grad is None for n, p in model.network.named_parameters() if n != "classifier.weight"
+    )
     assert all(torch.equal(before[name], value) for name, value in model.network.state_dict().items())
     assert not any(layer.part("out")._forward_pre_hooks for layer in model.anatomy.layers)
 

@@ -11,9 +11,9 @@ from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.encoder import HIDDEN, SCORES, STATES
+from niwaki.models.export_modules import ForwardModule
 from niwaki.models.forward import Batch, forward
 from niwaki.models.layout import Packed, Padded
-from niwaki.models.lean import Lean
 from niwaki.models.skeleton import HEADS
 
 NOTHING = torch.zeros(0)
@@ -27,7 +27,7 @@ def random_batch(model, lengths, seed=0) -> Batch:
     ids = torch.randint(5, vocabulary, mask.shape, generator=generator)
     ids = torch.where(mask.bool(), ids, torch.tensor(model.network.config.pad_token_id))
     inputs = {"input_ids": ids, "attention_mask": mask}
-    if model.anatomy.uses_types:
+    if model.anatomy.uses_token_types:
         inputs["token_type_ids"] = (torch.arange(longest)[None] * 2 > torch.tensor(lengths)[:, None]).long() * mask
     return Batch(inputs, NOTHING, NOTHING)
 
@@ -96,13 +96,13 @@ def test_recorded_activations_equal_those_of_the_padded_pass(family):
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
 def test_cut_heads_removed_blocks_and_packed_weights(family):
     model = tiny.model(family)
-    model.operate(Heads(keep=[[1, 3], [0, 1, 2], [0]]))
-    model.operate(Blocks(attention=[1], ffn=[0, 2]))
-    model.operate(Int8())
+    model.apply_edit(Heads(keep=[[1, 3], [0, 1, 2], [0]]))
+    model.apply_edit(Blocks(attention=[1], ffn=[0, 2]))
+    model.apply_edit(Int8())
     batch = random_batch(model, [3, 30, 11, 1])
     with torch.no_grad():
         found = forward(model.anatomy, batch).logits
-        lean = Lean(model.network.eval(), model.anatomy)
+        lean = ForwardModule(model.network.eval(), model.anatomy)
         wanted = lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
     torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
 

@@ -8,15 +8,15 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import read_json, write_json
 from niwaki.models import sources
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.vocabulary import Vocabulary
+from niwaki.models.export_modules import ForwardModule
 from niwaki.models.forward import forward
 from niwaki.models.head import Head
-from niwaki.models.lean import Lean
 from niwaki.models.model import load_folder
 from niwaki.models.skeleton import HEADS
 
@@ -31,14 +31,14 @@ def folder(bert_folder, tmp_path):
 def edited(tmp_path):
     """A model with a blueprint, to damage."""
     model = tiny.model("bert")
-    model.operate(Heads(keep=[[0, 2], [1], [3]]))
+    model.apply_edit(Heads(keep=[[0, 2], [1], [3]]))
     (tmp_path / "edited").mkdir()
     model.save(tmp_path / "edited")
     return tmp_path / "edited"
 
 
 def refused(folder, *words, head=None):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         load_folder(folder, head)
     text = str(caught.value)
     assert "\n" not in text and len(text) < 600
@@ -178,12 +178,22 @@ def test_a_missing_head_is_made_only_when_it_is_asked_for(folder):
         ({"base": []}, ["must hold"]),
         ({"base": {}}, ["model_type None"]),
         ({"base": {"model_type": "bert", "auto_map": {"x": "y"}}}, ["auto_map"]),
-        ({"base": {"model_type": "bert", "architectures": ["BertForSequenceClassification"], "hidden_size": 9_000_000, "num_attention_heads": 1}}, [""]),
+        (
+            {
+                "base": {
+                    "model_type": "bert",
+                    "architectures": ["BertForSequenceClassification"],
+                    "hidden_size": 9_000_000,
+                    "num_attention_heads": 1,
+                }
+            },
+            [""],
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_blueprint_that_is_wrong(edited, values, words):
     change(edited / "blueprint.json", **values)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         load_folder(edited)
     for word in words:
         assert word in str(caught.value)
@@ -195,7 +205,7 @@ def test_more_than_ten_labels_keep_their_order(tmp_path):
     for number, edit in enumerate((None, Heads(keep=[1, 2, 3]))):
         model = tiny.model("bert", labels=names)
         if edit:
-            model.operate(edit)
+            model.apply_edit(edit)
         (tmp_path / str(number)).mkdir()
         model.save(tmp_path / str(number))
         again = load_folder(tmp_path / str(number))
@@ -229,8 +239,8 @@ def test_an_edited_model_takes_new_names_but_not_more_labels(edited):
 
 def test_what_config_says_beside_the_shape_survives(tmp_path):
     model = tiny.model("bert")
-    model.operate(Heads(keep=[1, 2, 3]))
-    model.operate(Vocabulary(keep=[5, *range(5), *range(6, 70)]))
+    model.apply_edit(Heads(keep=[1, 2, 3]))
+    model.apply_edit(Vocabulary(keep=[5, *range(5), *range(6, 70)]))
     model.network.config.niwaki_max_tokens = 17
     model.save(tmp_path)
     again = load_folder(tmp_path).network.config
@@ -281,7 +291,7 @@ def test_labels_and_how_logits_are_read_survive(bert_folder, tmp_path, architect
     names = ["start", "end"] if architecture == "QuestionAnswering" else [f"label {number}" for number in range(11)]
     model = load_folder(bert_folder, Head(names, architecture, {"kind": "number"}, "regression"))
     for edit in edits:
-        model.operate(edit)
+        model.apply_edit(edit)
     answer = {"kind": "number", "mean": -2.5, "scale": 1e-3}  # settled after the edits, as a threshold is
     model.network.config.niwaki_answer = answer
     for name in ("one", "two"):  # saved, loaded, and so once more
@@ -296,7 +306,12 @@ def test_labels_and_how_logits_are_read_survive(bert_folder, tmp_path, architect
 
 
 def test_an_edited_model_keeps_the_head_it_has(edited):
-    refused(edited, "keeps its head", "for SequenceClassification, not TokenClassification", head=Head(tiny.LABELS, "TokenClassification"))  # fmt: skip
+    refused(
+        edited,
+        "keeps its head",
+        "for SequenceClassification, not TokenClassification",
+        head=Head(tiny.LABELS, "TokenClassification"),
+    )
     refused(edited, "keeps its head", "not QuestionAnswering", head=Head(["start", "end"], "QuestionAnswering"))
     taken = load_folder(edited, Head(["no", "yes"], answer={"kind": "label"}, problem="single_label_classification"))
     assert taken.labels == ["no", "yes"] and taken.network.config.niwaki_answer == {"kind": "label"}
@@ -312,7 +327,7 @@ def test_saving_again_gives_the_same_bytes_and_names_no_folder(folder, edited, t
         (tmp_path / str(number)).mkdir()
         model = load_folder(path)
         if number == 0:
-            model.operate(Heads(keep=[1, 1, 1]))
+            model.apply_edit(Heads(keep=[1, 1, 1]))
         model.save(tmp_path / str(number))
         for name in [path.name for path in edited.iterdir()]:
             again = (tmp_path / str(number) / name).read_bytes()
@@ -328,7 +343,7 @@ def test_parameters_counts_what_is_stored(folder):
 def test_a_clone_is_independent():
     model = tiny.model("bert")
     other = model.clone()
-    other.operate(Heads(keep=[1, 1, 1]))
+    other.apply_edit(Heads(keep=[1, 1, 1]))
     with torch.no_grad():
         other.network.classifier.bias += 1
     assert model.anatomy.layers[0].heads == 4 and model.blueprint.edits == []
@@ -338,9 +353,9 @@ def test_a_clone_is_independent():
 def test_sources(folder, monkeypatch):
     assert sources.locate(str(folder)) == folder
     for name in ("no-such", "./no/such", "/no/such", "a/b/c"):
-        with pytest.raises(Refused, match="is neither an embedded model"):
+        with pytest.raises(InputError, match="is neither an embedded model"):
             sources.locate(name)
-    with pytest.raises(Refused, match=r"could not be fetched.*give a folder instead"):
+    with pytest.raises(InputError, match=r"could not be fetched.*give a folder instead"):
         sources.locate("nobody/nothing")
 
 
@@ -353,9 +368,9 @@ def test_the_embedded_model_is_checked_and_found():
 def test_the_embedded_model_loads_with_a_new_head_and_runs_lean():
     torch.manual_seed(0)
     model = sources.load("minilm", Head(["negative", "positive"]))
-    assert (model.labels, len(model.anatomy.layers), model.anatomy.width) == (["negative", "positive"], 6, 384)
+    assert (model.labels, len(model.anatomy.layers), model.anatomy.hidden_size) == (["negative", "positive"], 6, 384)
     inputs = model.tokenizer(["a film to see twice", "no"], padding=True, return_tensors="pt")
-    lean = Lean(model.network, model.anatomy)
+    lean = ForwardModule(model.network, model.anatomy)
     found = lean(inputs["input_ids"], inputs["attention_mask"], inputs["token_type_ids"])
     torch.testing.assert_close(found, model.network(**inputs).logits, atol=1e-4, rtol=0)
 
@@ -392,21 +407,29 @@ def test_numbers_of_a_head_that_was_trained_elsewhere_are_what_it_says(tmp_path)
     """A stock one has no units in its config. A head that has to be made up has no numbers to keep."""
     model = tiny.model(labels=["value"])
     model.save(tmp_path)
-    batch, units = tiny.batch(model), {"kind": "number", "mean": 500.0, "scale": 20.0}
-    again = load_folder(tmp_path, Head(["value"], answer=units))
+    batch, decoder_layers = tiny.batch(model), {"kind": "number", "mean": 500.0, "scale": 20.0}
+    again = load_folder(tmp_path, Head(["value"], answer=decoder_layers))
     torch.testing.assert_close(500 + 20 * tiny.logits(again, batch), tiny.logits(model, batch), rtol=0, atol=1e-3)
     tiny.model(labels=["a", "b", "c"]).save(tmp_path)
-    assert load_folder(tmp_path, Head(["value"], answer=units)).network.classifier.bias.abs().max() < 1
+    assert load_folder(tmp_path, Head(["value"], answer=decoder_layers)).network.classifier.bias.abs().max() < 1
 
 
 @pytest.mark.parametrize("edited", [False, True])
 def test_numbers_in_other_units_stay_the_same_numbers(tmp_path, edited):
     """A model that was trained on other rows keeps what it has learnt, whatever mean and scale the new rows have."""
-    model = tiny.model(labels=["value"], niwaki_answer={"kind": "number", "mean": 10.0, "scale": 2.0}, problem_type="regression")  # fmt: skip
+    model = tiny.model(
+        labels=["value"], niwaki_answer={"kind": "number", "mean": 10.0, "scale": 2.0}, problem_type="regression"
+    )
     if edited:
-        model.operate(Ffn(keep=[8, 8, 8]))
+        model.apply_edit(Ffn(keep=[8, 8, 8]))
     model.save(tmp_path)
     same, new = ({"kind": "number", "mean": mean, "scale": scale} for mean, scale in ((10.0, 2.0), (4.0, 5.0)))
-    before, kept, other = (tiny.logits(one, tiny.batch(one)) for one in (model, *(load_folder(tmp_path, Head(["value"], answer=answer, problem="regression")) for answer in (same, new))))  # fmt: skip
+    before, kept, other = (
+        tiny.logits(one, tiny.batch(one))
+        for one in (
+            model,
+            *(load_folder(tmp_path, Head(["value"], answer=answer, problem="regression")) for answer in (same, new)),
+        )
+    )
     assert torch.equal(before, kept)
     torch.testing.assert_close(5.0 * other + 4.0, 2.0 * before + 10.0)

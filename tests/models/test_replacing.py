@@ -24,7 +24,11 @@ def test_a_copy_keeps_all_but_the_words_that_are_replaced():
 def test_copies_follow_seed_and_row_and_keep_capitals():
     candidates = lambda text: [["one", "two", "three"] for _ in replacing.WORD.findall(text)]  # noqa: E731
     first = list(copies(["Alpha beta gamma"] * 2, 3, candidates, 0))
-    assert first == list(copies(["Alpha beta gamma"] * 2, 3, candidates, 0)) != list(copies(["Alpha beta gamma"] * 2, 3, candidates, 1))  # fmt: skip
+    assert (
+        first
+        == list(copies(["Alpha beta gamma"] * 2, 3, candidates, 0))
+        != list(copies(["Alpha beta gamma"] * 2, 3, candidates, 1))
+    )
     assert first[:3] != first[3:] and len(first) == 6
     assert all(text[0].isupper() for text in first)
 
@@ -102,7 +106,21 @@ def sentencepiece():
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    pieces = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "▁the", "▁film", "▁sound", "▁warm", "able", "ing", "▁", *"abcdefghijklmnopqrstuvwxyz"]  # fmt: skip
+    pieces = [
+        "<pad>",
+        "<unk>",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        "▁the",
+        "▁film",
+        "▁sound",
+        "▁warm",
+        "able",
+        "ing",
+        "▁",
+        *"abcdefghijklmnopqrstuvwxyz",
+    ]
     inner = Tokenizer(models.Unigram([(piece, -1.0 - (len(piece) == 1) * 9) for piece in pieces], unk_id=1))
     inner.normalizer, inner.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Metaspace()
     inner.decoder = decoders.Metaspace()

@@ -9,7 +9,7 @@ import transformers
 
 import stock
 from niwaki.answers.text import TARGET, Text
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.export import write_graph
 from niwaki.engines.graph_rules import DECODER, ENCODER
 from niwaki.engines.predictor import Predictor
@@ -18,19 +18,19 @@ from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.decoder import Decoder
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.narrow import Narrow
 from niwaki.models.edits.share import Share
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.edits.width import Width
 from niwaki.models.encoder import DECODER_HIDDEN, HIDDEN, SCORES
 from niwaki.models.forward import Batch, forward
+from niwaki.models.generation import written
 from niwaki.models.head import Head
 from niwaki.models.model import load_folder
-from niwaki.models.pieces import own_pieces
-from niwaki.models.skeleton import WRITTEN
-from niwaki.models.writing import written
+from niwaki.models.skeleton import CONDITIONAL_GENERATION
+from niwaki.models.target_tokenizer import load_target_tokenizer
 
 TEXTS = ["one two three four five", "two", "five four one", "three three three three one two four"]
 EDITS = {
@@ -38,10 +38,10 @@ EDITS = {
     "ffn": Ffn(keep=[[3, 5, 40], [1, 2, 47, 20], [0, 39], [7], [1, 2, 3, 4]]),
     "layers": Layers(keep=[1]),
     "decoder": Decoder(keep=[2, 0]),
-    "width": Width(keep=[1, 2, 5, 8, 9, 13, 17, 20, 21, 30]),
+    "width": HiddenSize(keep=[1, 2, 5, 8, 9, 13, 17, 20, 21, 30]),
     "blocks": Blocks(attention=[0, 2, 5], ffn=[1, 2]),
     "share": Share(of=[0, 0, 2, 3, 2]),
-    "int8": Int8(beside=True),
+    "int8": Int8(small_weights=True),
     "narrow": Narrow(width=6),
 }
 
@@ -62,8 +62,8 @@ def model(folder):
 
 
 def as_a_task_loads(folder):
-    pieces = own_pieces(folder)
-    head = Head(["text"], WRITTEN, Text(**pieces.marks).to_json(), files=lambda: {TARGET: pieces.target})
+    pieces = load_target_tokenizer(folder)
+    head = Head(["text"], CONDITIONAL_GENERATION, Text(**pieces.marks).to_json(), files=lambda: {TARGET: pieces.target})
     return load_folder(folder, head)
 
 
@@ -75,9 +75,9 @@ def given(model):
 def inputs(model, tokens=21):
     """Texts with padding, and more written tokens than a relative bias has rows for."""
     encoded = [model.tokenizer.backend_tokenizer.encode(text).ids for text in TEXTS]
-    longest, config = max(map(len, encoded)), model.network.config
-    ids = torch.tensor([one + [config.pad_token_id] * (longest - len(one)) for one in encoded])
-    mask = torch.tensor([[1] * len(one) + [0] * (longest - len(one)) for one in encoded])
+    max_new_tokens, config = max(map(len, encoded)), model.network.config
+    ids = torch.tensor([one + [config.pad_token_id] * (max_new_tokens - len(one)) for one in encoded])
+    mask = torch.tensor([[1] * len(one) + [0] * (max_new_tokens - len(one)) for one in encoded])
     before = torch.randint(3, 12, (len(TEXTS), tokens), generator=torch.Generator().manual_seed(1))
     before[:, 0] = config.decoder_start_token_id
     return {"input_ids": ids, "attention_mask": mask, "decoder_input_ids": before}
@@ -96,10 +96,10 @@ def by_transformers(network, given):
 def step_by_step(model, given):
     """As it is written when deployed: a token at a time, with kept keys and values."""
     anatomy, mask, before = model.anatomy, given["attention_mask"], given["decoder_input_ids"]
-    memory = anatomy.remember(given["input_ids"], mask, None)
-    past, found = anatomy.nothing_written(len(mask), memory[0][0]), []
+    memory = anatomy.encode(given["input_ids"], mask, None)
+    past, found = anatomy.empty_past(len(mask), memory[0][0]), []
     for place in range(before.shape[1]):
-        scores, past = anatomy.step(before[:, place : place + 1], torch.tensor(place), mask, memory, past)
+        scores, past = anatomy.decode_step(before[:, place : place + 1], torch.tensor(place), mask, memory, past)
         found.append(scores)
     return torch.cat(found, dim=1)
 
@@ -111,7 +111,15 @@ def test_steps_with_kept_keys_and_values_equal_transformers(family, model, given
     assert wanted.std() > 0.2  # random weights that say something
 
 
-@pytest.mark.parametrize("family, changes", [("bart", {"scale_embedding": True}), ("marian", {"scale_embedding": False}), ("bart", {"decoder_attention_heads": 2, "decoder_layers": 1}), ("t5", {"d_kv": 8, "num_decoder_layers": 1})])  # fmt: skip
+@pytest.mark.parametrize(
+    "family, changes",
+    [
+        ("bart", {"scale_embedding": True}),
+        ("marian", {"scale_embedding": False}),
+        ("bart", {"decoder_attention_heads": 2, "decoder_layers": 1}),
+        ("t5", {"d_kv": 8, "num_decoder_layers": 1}),
+    ],
+)
 def test_other_shapes_too(family, changes, tmp_path):
     model = load_folder(stock.folder(family, tmp_path, **changes))
     given = inputs(model)
@@ -135,7 +143,7 @@ def test_recorded_scores_and_hidden_states_are_the_encoders(model, given):
         masked = scores + (0 if bias is None else bias) - 1e9 * (1 - batch.mask[:, None, None, :].float())
         rows = batch.mask.bool()[:, None].expand(-1, attention.shape[1], -1)  # what padding attends to means nothing
         same(masked.softmax(-1)[rows], attention[rows])
-    assert len(found.decoder_hidden) == 1 + len(model.anatomy.units) and {
+    assert len(found.decoder_hidden) == 1 + len(model.anatomy.decoder_layers) and {
         one.shape[:2] for one in found.decoder_hidden
     } == {given["decoder_input_ids"].shape}
 
@@ -162,7 +170,7 @@ def test_it_is_given_back_to_transformers(family, model, given, tmp_path):
 @pytest.mark.parametrize("name", EDITS)
 def test_a_cut_network_trains_as_it_is_deployed_and_is_loaded_again(model, given, name, tmp_path):
     cut = model.clone()
-    cut.operate(EDITS[name].model_copy(deep=True))
+    cut.apply_edit(EDITS[name].model_copy(deep=True))
     assert bool(cut.blueprint.edits) != (name in ("layers", "decoder"))  # how many, a config of transformers tells
     trained, deployed = by_transformers(cut.network, given), step_by_step(cut, given)
     same(deployed, trained)
@@ -178,21 +186,21 @@ def test_cut_heads_and_neurons_are_those_that_say_nothing(model, given):
     """What goes is switched off in the whole network instead: there its outputs are multiplied by 0."""
     whole, cut = copy.deepcopy(model), model.clone()
     for layer, keep in zip(whole.anatomy.attentions, EDITS["heads"].keep, strict=True):
-        width = layer.head_width
+        width = layer.head_size
         out = layer.linear("out").weight
         gone = [head * width + k for head in range(layer.heads) if head not in keep for k in range(width)]
         out[:, gone] = 0
     for block, keep in zip(whole.anatomy.blocks, EDITS["ffn"].keep, strict=True):
-        block.reader.weight[:, [number for number in range(block.neurons) if number not in keep]] = 0
-    cut.operate(EDITS["heads"].model_copy(deep=True))
-    cut.operate(EDITS["ffn"].model_copy(deep=True))
+        block.reader.weight[:, [number for number in range(block.ffn_size) if number not in keep]] = 0
+    cut.apply_edit(EDITS["heads"].model_copy(deep=True))
+    cut.apply_edit(EDITS["ffn"].model_copy(deep=True))
     same(by_transformers(cut.network, given), by_transformers(whole.network, given))
 
 
 def test_a_shape_that_a_config_tells_is_stock_again(family, model, given, tmp_path):
     """All blocks cut alike: plain transformers loads the smaller network."""
     cut = model.clone()
-    cut.operate(Ffn(keep=[8] * 5))
+    cut.apply_edit(Ffn(keep=[8] * 5))
     assert not cut.blueprint.edits
     cut.save(tmp_path)
     again = getattr(transformers, stock.CLASSES[family]).from_pretrained(tmp_path)
@@ -206,14 +214,14 @@ def test_embeddings_are_all_that_lies_before_the_first_layer(model, given):
     for module in anatomy.embeddings:
         module.requires_grad_(False)
     assert not anatomy.embed(given["input_ids"], None).requires_grad
-    assert not anatomy.embed_written(given["decoder_input_ids"], 0).requires_grad
+    assert not anatomy.embed_target(given["decoder_input_ids"], 0).requires_grad
     network(**given).logits.sum().backward()
     assert all(layer.linear("query").weight.grad is not None for layer in anatomy.attentions)
 
 
 def test_int8_packs_one_table_for_all_that_use_it(model):
     cut = model.clone()
-    cut.operate(Int8(beside=True))
+    cut.apply_edit(Int8(small_weights=True))
     state = cut.network.state_dict()
     large = [name for name, value in state.items() if value.ndim > 1 and value.dtype == torch.float32]
     assert all("relative" in name or name == "final_logits_bias" for name in large)
@@ -221,8 +229,8 @@ def test_int8_packs_one_table_for_all_that_use_it(model):
 
 
 def test_pieces_are_kept(model):
-    with pytest.raises(Refused, match="a model that writes the pieces it reads keeps them all"):
-        model.clone().operate(Vocabulary(keep=10))
+    with pytest.raises(InputError, match="a model that writes the pieces it reads keeps them all"):
+        model.clone().apply_edit(Vocabulary(keep=10))
 
 
 def deployed(model, folder: Path, **how) -> Path:
@@ -238,8 +246,8 @@ def deployed(model, folder: Path, **how) -> Path:
 def test_onnx_writes_what_torch_writes(model, edits, tmp_path):
     cut = model.clone()
     for name in edits:
-        cut.operate(EDITS[name].model_copy(deep=True))
-    path = deployed(cut, tmp_path, beam=3, longest=17)
+        cut.apply_edit(EDITS[name].model_copy(deep=True))
+    path = deployed(cut, tmp_path, beam=3, max_new_tokens=17)
     assert (path / ENCODER).is_file() and (path / DECODER).is_file()
     one, other = Predictor(path, "onnx"), Predictor(path, "torch")
     assert one.engine == "onnx"
@@ -255,22 +263,32 @@ def test_onnx_writes_what_torch_writes(model, edits, tmp_path):
 def test_what_is_written_is_what_transformers_generates(family, model, folder, beam):
     """With beams, by transformers' default rule of stopping (`early_stopping=False`). It keeps no keys and values there: for a T5 whose
     decoder is deeper than its encoder it makes too few places for them."""
-    marks = own_pieces(folder).marks
+    marks = load_target_tokenizer(folder).marks
     for seed in range(3):
         network = stock.network(family, seed=seed, noise=0.4)
         mine = copy.deepcopy(model)
         mine.network.load_state_dict({name: network.state_dict()[name] for name in mine.network.state_dict()})
         given = inputs(mine, tokens=1)
         ids, mask = given["input_ids"], given["attention_mask"]
-        how = Text(beam=beam, longest=9, **marks).search
+        how = Text(beam=beam, max_new_tokens=9, **marks).search
         found = written(mine.anatomy, ids, mask, None, how)[:, 1:].astype(int)
         said = transformers.GenerationConfig(
-            num_beams=beam, do_sample=False, early_stopping=False, length_penalty=1.0, max_new_tokens=9, use_cache=False, suppress_tokens=marks["never"],
-            pad_token_id=network.config.pad_token_id, eos_token_id=marks["end"], decoder_start_token_id=marks["start"],
-        )  # fmt: skip
+            num_beams=beam,
+            do_sample=False,
+            early_stopping=False,
+            length_penalty=1.0,
+            max_new_tokens=9,
+            use_cache=False,
+            suppress_tokens=marks["suppress_tokens"],
+            pad_token_id=network.config.pad_token_id,
+            eos_token_id=marks["end"],
+            decoder_start_token_id=marks["start"],
+        )
         with torch.no_grad():
             wanted = network.generate(input_ids=ids, attention_mask=mask, generation_config=said)[:, 1:]
-        assert [upto(row, marks["end"]) for row in found.tolist()] == [upto(row, marks["end"]) for row in wanted.tolist()]  # fmt: skip
+        assert [upto(row, marks["end"]) for row in found.tolist()] == [
+            upto(row, marks["end"]) for row in wanted.tolist()
+        ]
 
 
 def upto(row: list[int], end: int) -> list[int]:

@@ -6,8 +6,8 @@ from torch import nn
 
 import tiny
 from niwaki.models.edits.share import Share
-from niwaki.models.ties import distinct, first_names, spelled_out
-from niwaki.train.state import Position, States
+from niwaki.models.ties import first_names, unique_tensors, with_tied_names
+from niwaki.train.checkpoints import Checkpoints, TrainerState
 
 
 def pair() -> nn.ModuleDict:
@@ -17,30 +17,34 @@ def pair() -> nn.ModuleDict:
 
 def test_names_by_hand():
     assert first_names(pair()) == {
-        "a.weight": "a.weight", "a.bias": "a.bias", "b.weight": "a.weight", "b.bias": "a.bias",
-        "c.weight": "c.weight", "c.bias": "c.bias",
-    }  # fmt: skip
-    assert list(distinct(pair())) == ["a.weight", "a.bias", "c.weight", "c.bias"]
+        "a.weight": "a.weight",
+        "a.bias": "a.bias",
+        "b.weight": "a.weight",
+        "b.bias": "a.bias",
+        "c.weight": "c.weight",
+        "c.bias": "c.bias",
+    }
+    assert list(unique_tensors(pair())) == ["a.weight", "a.bias", "c.weight", "c.bias"]
 
 
 def test_a_buffer_that_is_shared_counts_once():
     module = nn.ModuleDict({"a": nn.BatchNorm1d(2)})
     module["b"] = module["a"]
-    assert set(distinct(module)) == {f"a.{name}" for name in module["a"].state_dict()}
+    assert set(unique_tensors(module)) == {f"a.{name}" for name in module["a"].state_dict()}
 
 
 def test_tensors_that_are_equal_but_not_one_are_kept_twice():
     module = pair()
     module["c"].load_state_dict(module["a"].state_dict())
-    assert "c.weight" in distinct(module)
+    assert "c.weight" in unique_tensors(module)
 
 
 def test_spelled_out_gives_every_name_and_leaves_what_it_does_not_know():
     module = pair()
     state = {"a.weight": torch.ones(3, 2), "strange": torch.zeros(1)}
-    found = spelled_out(module, state)
+    found = with_tied_names(module, state)
     assert found["b.weight"] is found["a.weight"] and "strange" in found and "c.weight" not in found
-    module.load_state_dict(spelled_out(module, distinct(module)), strict=True)
+    module.load_state_dict(with_tied_names(module, unique_tensors(module)), strict=True)
 
 
 def train(model, optimizer, steps):
@@ -52,7 +56,7 @@ def train(model, optimizer, steps):
 
 def begun():
     model = tiny.model("bert")
-    model.operate(Share(of=[0, 0, 2]))
+    model.apply_edit(Share(of=[0, 0, 2]))
     modules = nn.ModuleDict({"network": model.network, "helpers": nn.ModuleDict()})
     return model, modules, torch.optim.AdamW(modules.parameters(), lr=1e-3)
 
@@ -63,11 +67,11 @@ def test_the_training_state_of_a_network_that_shares_resumes_to_the_bit(tmp_path
     model, modules, optimizer = begun()
     train(model, optimizer, 2)
     best = {name: value.clone() for name, value in model.network.state_dict().items()}
-    States(tmp_path).save(Position(step=2), modules, optimizer, best)
-    weights = load_file(tmp_path / "state-00000002" / "weights.safetensors")
+    Checkpoints(tmp_path).save(TrainerState(step=2), modules, optimizer, best)
+    weights = load_file(tmp_path / "checkpoint-00000002" / "weights.safetensors")
     assert not any(".layer.1.attention.self.query" in name for name in weights)
     other, modules, optimizer = begun()
-    position, kept = States(tmp_path).load(modules, optimizer)
+    position, kept = Checkpoints(tmp_path).load(modules, optimizer)
     assert position.step == 2
     train(other, optimizer, 2)
     assert torch.equal(tiny.logits(other, tiny.batch(other)), tiny.logits(whole, tiny.batch(whole)))

@@ -8,13 +8,13 @@ import tiny
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, forward
-from niwaki.models.tokens import trimmed
-from niwaki.models.vectors import bare, evened, pieces_for, read_vectors, reduced, table_vectors, vectors_for
+from niwaki.models.vectors import bare, evened, read_vectors, reduced, source_token_ids, table_vectors, vectors_for
+from niwaki.tokenization.trimming import trimmed
 
 
 def test_the_same_tokenizer_is_known_piece_by_piece():
     model = tiny.model("bert")
-    assert pieces_for(model.tokenizer, model) == [[number] for number in range(len(model.tokenizer))]
+    assert source_token_ids(model.tokenizer, model) == [[number] for number in range(len(model.tokenizer))]
 
 
 def test_a_piece_that_the_source_does_not_know_is_split_as_it_would_split_it():
@@ -23,7 +23,7 @@ def test_a_piece_that_the_source_does_not_know_is_split_as_it_would_split_it():
     source = tiny.model("bert")
     lost = whole.convert_tokens_to_ids("lovely")
     source.tokenizer = trimmed(whole, [number for number in range(len(whole)) if number != lost])
-    rows = pieces_for(whole, source)
+    rows = source_token_ids(whole, source)
     assert source.tokenizer.convert_ids_to_tokens(rows[lost]) == ["l", "##o", "##v", "##e", "##ly"]
     assert len(rows) == len(whole) and all(len(row) == 1 for number, row in enumerate(rows) if number != lost)
     assert (bare("##ing"), bare("\u0120the"), bare("\u2581the"), bare("a")) == ("ing", "the", "the", "a")
@@ -82,6 +82,6 @@ def test_evened_by_hand():
 def test_a_packed_source_gives_nearly_the_same(how):
     model = tiny.model("bert")
     whole = table_vectors(model, [[9]]) if how == "table" else read_vectors(model, [[9]])
-    model.operate(Int8())
+    model.apply_edit(Int8())
     packed = table_vectors(model, [[9]]) if how == "table" else read_vectors(model, [[9]])
     torch.testing.assert_close(packed, whole, atol=0.1, rtol=0)

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models import weights
 from niwaki.models.edits.heads import Heads
 from niwaki.models.model import WEIGHTS, load_folder
@@ -22,7 +22,7 @@ MATRIX = "encoder.layer.1.output.dense.weight"
 def folder(request, tmp_path) -> Path:
     model = tiny.model("bert")
     if request.param == "edited":
-        model.operate(Heads(keep=[[0], [1], [0]]))
+        model.apply_edit(Heads(keep=[[0], [1], [0]]))
     model.save(tmp_path)
     return tmp_path
 
@@ -51,11 +51,11 @@ def test_sound_weights_pass_without_being_loaded(folder, monkeypatch):
 @pytest.mark.parametrize("edit", EDITS)
 def test_broken_weights_are_rejected(folder, edit):
     change(folder, EDITS[edit])
-    with pytest.raises(Refused, match=r"model\.safetensors: ") as caught:
+    with pytest.raises(InputError, match=r"model\.safetensors: ") as caught:
         check_weights(folder)
     assert len(caught.value.faults) == 1
     if edit not in ("NaN", "infinite"):
-        with pytest.raises(Refused):
+        with pytest.raises(InputError):
             load_folder(folder)
 
 
@@ -63,7 +63,7 @@ def test_broken_weights_are_rejected(folder, edit):
 def test_a_file_that_is_cut_short_is_rejected(folder, keep):
     content = (folder / WEIGHTS).read_bytes()
     (folder / WEIGHTS).write_bytes(content[:keep])
-    with pytest.raises(Refused, match=r"model\.safetensors: cannot be read"):
+    with pytest.raises(InputError, match=r"model\.safetensors: cannot be read"):
         check_weights(folder)
 
 
@@ -75,7 +75,7 @@ def test_weights_of_another_config_are_rejected(folder):
         config = json.loads((made / name).read_text())
         config.get("base", config)[key] = value
         (made / name).write_text(json.dumps(config))
-        with pytest.raises(Refused):
+        with pytest.raises(InputError):
             check_weights(made)
 
 

@@ -7,13 +7,13 @@ from torch import Tensor, nn
 
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.edits.width import Width
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
-from niwaki.models.places import once_each
+from niwaki.models.module_paths import unique_modules
 
 
 @torch.no_grad()
@@ -29,13 +29,13 @@ def expected(model: Model, edit: object, batch: Batch) -> Tensor:
 
 def without_heads(whole: Model, edit: Heads) -> None:
     for layer, keep in zip(whole.anatomy.attentions, edit.keep, strict=True):
-        columns = [head * layer.head_width + k for head in keep for k in range(layer.head_width)]
+        columns = [head * layer.head_size + k for head in keep for k in range(layer.head_size)]
         layer.part("out").register_forward_pre_hook(only(columns, layer.linear("out").in_features))
 
 
 def without_neurons(whole: Model, edit: Ffn) -> None:
     for block, keep in zip(whole.anatomy.blocks, edit.keep, strict=True):
-        block.reader.register_forward_pre_hook(only(keep, block.neurons))
+        block.reader.register_forward_pre_hook(only(keep, block.ffn_size))
 
 
 def without_layers(whole: Model, edit: Layers) -> None:
@@ -46,13 +46,13 @@ def without_layers(whole: Model, edit: Layers) -> None:
     assert edit.keep == sorted(edit.keep)
 
 
-def without_columns(whole: Model, edit: Width) -> None:
+def without_columns(whole: Model, edit: HiddenSize) -> None:
     """A norm over some columns sees only those; what is in the others never reaches a product."""
     anatomy, network = whole.anatomy, whole.network
     projected = anatomy.projection and anatomy.projection in dict(anatomy.trunk.named_modules())
     if projected:
         anatomy.trunk.get_submodule(anatomy.projection).register_forward_hook(
-            lambda module, args, output: output * mask(edit.keep, anatomy.width)
+            lambda module, args, output: output * mask(edit.keep, anatomy.hidden_size)
         )
     for path in anatomy.embedding_norms():
         if not (projected and path.startswith(anatomy.body)):
@@ -62,7 +62,7 @@ def without_columns(whole: Model, edit: Width) -> None:
             if part.endswith("norm"):
                 layer.replace(part, NormOfSome(layer.part(part), edit.keep))
     if anatomy.head_final:
-        network.get_submodule(anatomy.head_final).register_forward_pre_hook(only(edit.keep, anatomy.width))
+        network.get_submodule(anatomy.head_final).register_forward_pre_hook(only(edit.keep, anatomy.hidden_size))
 
 
 class NormOfSome(nn.Module):
@@ -79,7 +79,7 @@ class NormOfSome(nn.Module):
 
 def rounded(whole: Model, edit: Int8) -> None:
     paths = [*whole.anatomy.matrices(), *(whole.anatomy.token_tables() if edit.embeddings else [])]
-    for module in once_each(whole.network, paths).values():
+    for module in unique_modules(whole.network, paths).values():
         weight = module.weight
         step = weight.abs().max(dim=1, keepdim=True).values / 127
         weight.copy_(torch.round(weight / step) * step)
@@ -99,7 +99,7 @@ SWITCH_OFF = {
     Heads: without_heads,
     Ffn: without_neurons,
     Layers: without_layers,
-    Width: without_columns,
+    HiddenSize: without_columns,
     Int8: rounded,
     Vocabulary: lambda whole, edit: None,
 }

@@ -43,7 +43,11 @@ class Watch:
         self.phase, self.saving, self.left = ("starting" if self.fresh else "recovery"), False, aim.count
 
     def place(self, path: str) -> str:
-        inside = self.phase not in ("starting", "recovery") and any(mark in path for mark in ("/.state-", "stages/.", "/cache/", "/.teachers/")) and (".tmp-" in path or ".old-" in path)  # fmt: skip
+        inside = (
+            self.phase not in ("starting", "recovery")
+            and any(mark in path for mark in ("/.checkpoint-", "stages/.", "/cache/", "/.teachers/"))
+            and (".tmp-" in path or ".old-" in path)
+        )
         return "save" if self.saving or inside else self.phase
 
     def note(self, place: str) -> None:
@@ -97,13 +101,13 @@ def _opened(handle: int) -> str:
 def _child(arguments: list[str], log: str, run: str, aim: Aim, shared: str) -> None:
     from niwaki.run import runner
     from niwaki.run.stage import StageMaker
+    from niwaki.train.checkpoints import Checkpoints
     from niwaki.train.loop import _Fit
-    from niwaki.train.state import States
 
     with open(shared, "r+b") as file:  # noqa: PTH123 - before the watch begins
         watch = Watch(Path(run), aim, mmap.mmap(file.fileno(), 1))
     _Fit._step = watch.during("", "training", _Fit._step)  # the first step done, this start has recovered
-    States.save = watch.while_saving(States.save)
+    Checkpoints.save = watch.while_saving(Checkpoints.save)
     StageMaker._save = watch.during("training", "border", StageMaker._save)
     StageMaker._start = watch.during("", watch.phase, StageMaker._start)
     begun, start = [], StageMaker._start
@@ -169,7 +173,10 @@ def kill_often(recipe: Path, run: Path, log: Path, aims: Iterator[Aim]) -> Kille
 
 def stages_kept(run: Path, before: dict[str, tuple[int, int]], killed: Killed) -> dict[str, tuple[int, int]]:
     """Stage → the file of its weights; one that is gone or another than before was made twice."""
-    now = {path.parts[-3]: (path.stat().st_ino, path.stat().st_mtime_ns) for path in run.glob("stages/[!.]*/model/model.safetensors")}  # fmt: skip
+    now = {
+        path.parts[-3]: (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in run.glob("stages/[!.]*/model/model.safetensors")
+    }
     killed.repeated += sum(now.get(stage) != file for stage, file in before.items())
     return now
 

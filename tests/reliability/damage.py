@@ -12,16 +12,16 @@ from torch import nn
 
 import tiny
 from niwaki.core import files, log
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
 from niwaki.core.run_folder import fault_in_measurement, fault_in_stage
 from niwaki.engines.predictor import Predictor
 from niwaki.meter.ledger import Ledger
 from niwaki.run.runner import uncounted
-from niwaki.train.kept import fault_in_block
+from niwaki.train.checkpoints import Checkpoints, TrainerState
 from niwaki.train.loop import make_optimizer
 from niwaki.train.settings import TrainSettings
-from niwaki.train.state import Position, States
+from niwaki.train.teacher_cache import fault_in_block
 from reliability.same import MADE_OF_SPEED
 
 KINDS = ("flip", "cut", "missing", "swapped")
@@ -99,8 +99,10 @@ def _stage(folder: Path, key: str) -> Verdict:
     fault = fault_in_stage(folder, key)
     if fault is not None:
         return Verdict(named=fault)
-    there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name not in MADE_OF_SPEED}  # fmt: skip
-    return Verdict(harmless=there | {"result.json"} == files.listed(folder))
+    there = {
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name not in MADE_OF_SPEED
+    }
+    return Verdict(harmless=there | {"result.json"} == files.committed_files(folder))
 
 
 def served_subjects(run: Path) -> list[Subject]:
@@ -120,7 +122,7 @@ def _served(folder: Path) -> Look:
     def look() -> Verdict:
         try:
             return Verdict(harmless=answers() == whole)
-        except Refused as error:
+        except InputError as error:
             return Verdict(named=str(error))
 
     return look
@@ -128,7 +130,11 @@ def _served(folder: Path) -> Look:
 
 def cache_subject(run: Path) -> Subject:
     folder = next(path for place in (run / "cache", run.parent / ".teachers") for path in place.glob("*/[!.]*"))
-    return Subject("cache", sorted(folder.iterdir()), lambda: Verdict(named=fault) if (fault := fault_in_block(folder)) else Verdict(harmless=True))  # fmt: skip
+    return Subject(
+        "cache",
+        sorted(folder.iterdir()),
+        lambda: Verdict(named=fault) if (fault := fault_in_block(folder)) else Verdict(harmless=True),
+    )
 
 
 def measurement_subject(run: Path) -> Subject:
@@ -163,7 +169,11 @@ def ledger_subject(run: Path) -> Subject:
         wrong = [id for id, line in now.items() if line["outcome"] != "killed" and line != charges.get(id)]
         if wrong:
             return Verdict()
-        return Verdict(named=told[0]) if told else Verdict(harmless=now.keys() == charges.keys() or len(now) >= len(charges))  # fmt: skip
+        return (
+            Verdict(named=told[0])
+            if told
+            else Verdict(harmless=now.keys() == charges.keys() or len(now) >= len(charges))
+        )
 
     return Subject(
         "ledger", [run / "ledger.jsonl"], look, (next(run.glob("stages/[!.]*/train.jsonl")), run / "plan.json")
@@ -187,7 +197,7 @@ class TwoStates:
     def __init__(self, folder: Path) -> None:
         self.work, self.keep = folder / ".work-teacher-0", folder / "kept"
         self.modules, self.optimizer = self._fresh()
-        states = States(self.work)
+        states = Checkpoints(self.work)
         self.saved = {}
         for step in (1, 2):
             for parameter in self.modules.parameters():
@@ -195,7 +205,7 @@ class TwoStates:
             self.optimizer.step()
             best = {name: value.clone() for name, value in self.modules["network"].state_dict().items()}
             states.save(
-                Position(step=step, best_score=0.5, history=[{"step": step}]), self.modules, self.optimizer, best
+                TrainerState(step=step, best_score=0.5, history=[{"step": step}]), self.modules, self.optimizer, best
             )
             self.saved[step] = {name: value.clone() for name, value in self.modules.state_dict().items()}
         self.begin = {name: value.clone() for name, value in self._fresh()[0].state_dict().items()}
@@ -211,17 +221,17 @@ class TwoStates:
         return Subject("state", [path for path in sorted(self.work.rglob("*")) if path.is_file()], self.look)
 
     def look(self) -> Verdict:
-        from niwaki.train import state
+        from niwaki.train import checkpoints
 
         said: list[str] = []
-        real, state.say = state.say, said.append
+        real, checkpoints.say = checkpoints.say, said.append
         with torch.no_grad():
             for name, value in self.modules.state_dict().items():
                 value.copy_(self.begin[name])
         try:
-            position, _ = States(self.work).load(self.modules, self.optimizer)
+            position, _ = Checkpoints(self.work).load(self.modules, self.optimizer)
         finally:
-            state.say = real
+            checkpoints.say = real
             shutil.rmtree(self.work)
             shutil.copytree(self.keep, self.work)
         wanted = self.saved.get(position.step, self.begin)

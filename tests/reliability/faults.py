@@ -14,11 +14,25 @@ from pathlib import Path
 
 from reliability.saves import Save
 
-CALLS = ("openat", "write", "writev", "pwrite64", "ftruncate", "fsync", "rename", "mkdir", "chmod", "fchmod", "unlinkat", "unlink", "rmdir")  # fmt: skip
+CALLS = (
+    "openat",
+    "write",
+    "writev",
+    "pwrite64",
+    "ftruncate",
+    "fsync",
+    "rename",
+    "mkdir",
+    "chmod",
+    "fchmod",
+    "unlinkat",
+    "unlink",
+    "rmdir",
+)
 ERRORS = ("ENOSPC", "EIO", "EACCES")
 SAVED, FAILED, BROKEN = 0, 1, 2
 LINES = {  # what a user reads
-    "training state": r"/(?:work: |state-\d+: could not be saved \(.*\); what was there before is intact$)",
+    "training state": r"/(?:work: |checkpoint-\d+: could not be saved \(.*\); what was there before is intact$)",
     "stage": r"/teacher-0: could not be saved \(.*\); what was there before is intact$",
     "measurement or report": r"/report.json: ",
     "ledger": r"/ledger.jsonl: ",
@@ -38,7 +52,10 @@ def calls_of(save: Callable[[], None], folder: Path) -> dict[str, list[int]]:
     assert code == SAVED
     lines = [line for line in (folder / "strace").read_text().splitlines() if "strace" not in line]
     made = {call: [line for line in lines if line.startswith(f"{call}(")] for call in CALLS}
-    return {call: [number for number, line in enumerate(found, start=1) if str(folder) in line] for call, found in made.items()}  # fmt: skip
+    return {
+        call: [number for number, line in enumerate(found, start=1) if str(folder) in line]
+        for call, found in made.items()
+    }
 
 
 def injected(save: Callable[[], None], error: str, call: str, number: int, folder: Path) -> tuple[int, str]:

@@ -21,7 +21,9 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def train(folder: Path, kind: str, kill: tuple[int, int] = (-1, 0), stop: tuple[int, int] = (-1, 0), world: int = 2) -> list[int]:  # fmt: skip
+def train(
+    folder: Path, kind: str, kill: tuple[int, int] = (-1, 0), stop: tuple[int, int] = (-1, 0), world: int = 2
+) -> list[int]:
     """Exit codes. `kill` and `stop` are (rank, step): the process that is killed, or that Ctrl-C reaches, and when."""
     port = free_port()
     processes = []
@@ -39,13 +41,19 @@ def train(folder: Path, kind: str, kill: tuple[int, int] = (-1, 0), stop: tuple[
     return [process.exitcode for process in processes]
 
 
-def _child(rank: int, world: int, port: int, folder: str, kind: str, kill: tuple[int, int], stop: tuple[int, int]) -> None:  # fmt: skip
+def _child(
+    rank: int, world: int, port: int, folder: str, kind: str, kill: tuple[int, int], stop: tuple[int, int]
+) -> None:
     if world > 1:
-        os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))  # fmt: skip
+        os.environ.update(
+            RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)
+        )
     written: list[str] = []
 
     def watch(event: str, args: tuple[Any, ...]) -> None:
-        changes = event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir") or (event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR))  # fmt: skip
+        changes = event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir") or (
+            event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR)
+        )
         if changes and folder in str(args[0]):
             written.append(f"{event} {args[0]}")
 
@@ -79,7 +87,12 @@ def main(rank: int, folder: Path, kind: str, kill: tuple[int, int], stop: tuple[
     digest = hashlib.sha256()
     for value in job.model.network.state_dict().values():
         digest.update(value.numpy().tobytes())
-    helpers = [value.numpy().tobytes() for method in job.methods if method.helpers for value in method.helpers.state_dict().values()]  # fmt: skip
+    helpers = [
+        value.numpy().tobytes()
+        for method in job.methods
+        if method.helpers
+        for value in method.helpers.state_dict().values()
+    ]
     digest.update(b"".join(helpers))
     folder.with_name(f"{folder.name}-{rank}.txt").write_text("\n".join([digest.hexdigest(), *written]))
 
@@ -91,23 +104,25 @@ def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
     from niwaki.methods._method import Context
     from niwaki.methods.distill.logits import Logits
     from niwaki.methods.distill.tinybert import TinyBert
-    from niwaki.models.edits.width import Width
+    from niwaki.models.edits.hidden_size import HiddenSize
     from niwaki.tasks.classification import Classification
-    from niwaki.train.feed import Feed, encode_for
+    from niwaki.train.collator import Collator, encode_split
     from niwaki.train.loop import Job
     from niwaki.train.settings import TrainSettings
 
     cpu = torch.device("cpu")
     task = Classification(path=str(folder.parent / "rows.csv"), validation=0.2, test=0.2)
     model, whole = tiny.model("bert", layers=2, seed=1), tiny.model("bert", layers=4, seed=2)
-    model.operate(Width(keep=16))
+    model.apply_edit(HiddenSize(keep=16))
     methods = [TinyBert()] if kind == "layers" else [Logits()]
     early = Context(0, None, whole, None, None, task.soft_loss, None)
     for method in methods:
         model = method.prepare(model, early)
-    asked = frozenset().union(*(method.asks(model, whole) for method in methods))
-    answering = teaching.teacher(whole, Feed(encode_for(whole, task, "train"), whole, cpu), asked, folder / "kept")
+    asked = frozenset().union(*(method.teacher_activations(model, whole) for method in methods))
+    answering = teaching.teacher(
+        whole, Collator(encode_split(whole, task, "train"), whole, cpu), asked, folder / "kept"
+    )
     context = Context(0, answering, whole, None, None, task.soft_loss, None)
-    train, validation = (Feed(encode_for(model, task, part), model, cpu) for part in ("train", "validation"))
+    train, validation = (Collator(encode_split(model, task, part), model, cpu) for part in ("train", "validation"))
     settings = TrainSettings(epochs=6, batch=8, lr=1e-3, dropout=0.2, save_seconds=0.001)
     return Job("pair", model, methods, context, task, train, validation, settings, "fp32", 7, folder, should_stop)

@@ -14,9 +14,9 @@ from pyarrow import parquet
 READ = """
 import sys
 from niwaki.core.errors import Refused
-from niwaki.data.files import read
+from niwaki.data.dataset_files import read_splits
 try:
-    read(sys.argv[1], sys.argv[2:] or None)
+    read_splits(sys.argv[1], sys.argv[2:] or None)
 except Refused as error:
     sys.stderr.write(f"{error}\\n")
     sys.exit(3)

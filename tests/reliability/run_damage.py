@@ -16,9 +16,9 @@ from pathlib import Path
 
 from niwaki import api
 from niwaki.cli._app import run as command_line
-from niwaki.core import log, sealed
-from niwaki.core.errors import Refused
-from niwaki.core.files import MANIFEST, committed, write_json
+from niwaki.core import log, model_integrity
+from niwaki.core.errors import InputError
+from niwaki.core.files import MANIFEST, commit_folder, write_json
 from niwaki.run.export import export
 
 DERIVED = ("report.html", "report.md", "README.md", "energy-label.svg", ".lock")  # written for people, never read
@@ -190,12 +190,37 @@ def swap(one: Path, two: Path) -> None:
         source.rename(target)
 
 
-ANYWHERE: list[Damage] = [flipped, truncated, zeroed, emptied, file_missing, file_added, manifest_missing, manifest_emptied, manifest_shortened, edited_config]  # fmt: skip
+ANYWHERE: list[Damage] = [
+    flipped,
+    truncated,
+    zeroed,
+    emptied,
+    file_missing,
+    file_added,
+    manifest_missing,
+    manifest_emptied,
+    manifest_shortened,
+    edited_config,
+]
 OF_RUN: list[Damage] = [
-    edited_score, edited_number, edited_recommendation, edited_plan_folder, swapped_stages, copied_stage, copied_model, swapped_weights,
-    copied_document, stage_missing, ledger_line_removed,
-]  # fmt: skip
-KINDS: dict[str, list[Damage]] = {"run": [*OF_RUN, *ANYWHERE], "export": ANYWHERE, "copied stage": ANYWHERE, "cascade": ANYWHERE}  # fmt: skip
+    edited_score,
+    edited_number,
+    edited_recommendation,
+    edited_plan_folder,
+    swapped_stages,
+    copied_stage,
+    copied_model,
+    swapped_weights,
+    copied_document,
+    stage_missing,
+    ledger_line_removed,
+]
+KINDS: dict[str, list[Damage]] = {
+    "run": [*OF_RUN, *ANYWHERE],
+    "export": ANYWHERE,
+    "copied stage": ANYWHERE,
+    "cascade": ANYWHERE,
+}
 Answers = dict[str, tuple[int, str, str]]  # verb → exit code, stdout, stderr
 
 
@@ -225,7 +250,7 @@ def _loaded(where: str) -> int:
     """`niwaki.load` in Python; an error is told as the command line tells it."""
     try:
         sys.stdout.write(repr([answer.record() for answer in api.load(where, "onnx").predict(TEXTS)]))
-    except Refused as error:
+    except InputError as error:
         sys.stderr.writelines(f"niwaki: {fault}\n" for fault in error.faults)
         return 3
     return 0
@@ -233,7 +258,7 @@ def _loaded(where: str) -> int:
 
 def listened(call: Callable[[], int]) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    sealed._warned.clear()
+    model_integrity._warned.clear()
     log.quiet(False)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = call()
@@ -245,17 +270,21 @@ def subjects(run: Path, rows: Path, place: Path) -> list[Subject]:
     """A run, and three kinds of model folders outside of it that have a MANIFEST."""
     export(stages(run)[0] / "model", "onnx", place / "export", "", None, 0.005)
     shutil.copytree(stages(run)[0], place / "copied")
-    with committed(place / "cascade") as folder:
+    with commit_folder(place / "cascade") as folder:
         for number, stage in enumerate(stages(run)[:2]):
             shutil.copytree(stage / "model", folder / f"model-{number}", ignore=shutil.ignore_patterns(*DERIVED))
         write_json(folder / "cascade.json", {"steps": [{"folder": "model-0", "threshold": 0.9}, {"folder": "model-1"}]})
     return [
-        Subject("run", run, rows), Subject("export", place / "export", rows),
-        Subject("copied stage", place / "copied", rows, "model"), Subject("cascade", place / "cascade", rows),
-    ]  # fmt: skip
+        Subject("run", run, rows),
+        Subject("export", place / "export", rows),
+        Subject("copied stage", place / "copied", rows, "model"),
+        Subject("cascade", place / "cascade", rows),
+    ]
 
 
-def corrupted(subject: Subject, damage: Damage, draw: random.Random, before: Answers, place: Path) -> tuple[str, list[str]]:  # fmt: skip
+def corrupted(
+    subject: Subject, damage: Damage, draw: random.Random, before: Answers, place: Path
+) -> tuple[str, list[str]]:
     """What comes of one corruption of a copy: "named", "harmless" or "silent", and what was not as it should be."""
     copy = Subject(
         subject.kind, shutil.copytree(subject.folder, place / subject.folder.name), subject.rows, subject.model

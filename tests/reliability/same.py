@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.files import fault_in, read_json, read_lines, sha256
+from niwaki.core.files import fault_in_folder, read_json, read_lines, sha256
 from niwaki.meter.ledger import Ledger
 from niwaki.report.card import CARD, LABEL
 
@@ -15,7 +15,7 @@ MADE_OF_SPEED = (CARD, LABEL, "MANIFEST", "result.json")
 def differences(run: Path, undisturbed: Path) -> list[str]:
     """What is not the same, by name; nothing is left half-written and every stage is sound."""
     found = [path.name for path in run.rglob(".*") if path.name != ".lock"]
-    found += [fault for folder in run.glob("stages/*") if (fault := fault_in(folder))]
+    found += [fault for folder in run.glob("stages/*") if (fault := fault_in_folder(folder))]
     names = [_files(folder) for folder in (run, undisturbed)]
     found += sorted(names[0] ^ names[1])
     found += [name for name in sorted(names[0] & names[1]) if sha256(run / name) != sha256(undisturbed / name)]
@@ -51,7 +51,7 @@ def ledger_faults(run: Path, killed_while_open: set[str]) -> list[str]:
         found.append(f"{len(begun)} attempts, {len(charged)} charges")
     killed = {line["id"] for line in lines if line.get("outcome") == "killed"}
     if total.charges != len(begun) or killed != killed_while_open:
-        found.append(f"{len(killed_while_open)} killed, charged {json.dumps(total.outcomes)} of {total.charges}")
+        found.append(f"{len(killed_while_open)} killed, charged {json.dumps(total.example_stats)} of {total.charges}")
     done = [line["stage"] for line in lines if line["event"] == "charge" and line["outcome"] == "done"]
     stages = [name for name in done if name not in ("baseline", "race")]
     if len(set(stages)) != len(stages):

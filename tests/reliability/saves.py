@@ -13,11 +13,19 @@ import torch
 from torch import nn
 
 import tiny
-from niwaki.core.files import append_line, committed, fault_in, read_json, read_lines, sweep, write_json
+from niwaki.core.files import (
+    append_line,
+    commit_folder,
+    fault_in_folder,
+    read_json,
+    read_lines,
+    remove_leftovers,
+    write_json,
+)
 from niwaki.engines.export import write_graph
+from niwaki.train.checkpoints import Checkpoints, TrainerState
 from niwaki.train.loop import make_optimizer
 from niwaki.train.settings import TrainSettings
-from niwaki.train.state import Position, States
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,9 @@ class Save:
 
 
 def state_save(folder: Path) -> Save:
-    modules = nn.ModuleDict({"network": tiny.model("bert", layers=1, width=16, ffn=16).network, "helpers": nn.ModuleDict()})  # fmt: skip
+    modules = nn.ModuleDict(
+        {"network": tiny.model("bert", layers=1, width=16, ffn=16).network, "helpers": nn.ModuleDict()}
+    )
     optimizer = make_optimizer(modules, TrainSettings())
     work, kept = folder / "work", folder / "work-kept"
     values = {}
@@ -39,7 +49,7 @@ def state_save(folder: Path) -> Save:
         optimizer.step()
         values[step] = {name: value.clone() for name, value in modules.state_dict().items()}
         if step < 3:
-            States(work).save(Position(step=step), modules, optimizer, {})
+            Checkpoints(work).save(TrainerState(step=step), modules, optimizer, {})
     shutil.copytree(work, kept)
 
     def begin() -> None:
@@ -47,13 +57,13 @@ def state_save(folder: Path) -> Save:
         shutil.copytree(kept, work)
         modules.load_state_dict(values[3])
 
-    states = States(work)
+    states = Checkpoints(work)
 
     def save() -> None:
-        states.save(Position(step=3), modules, optimizer, {})
+        states.save(TrainerState(step=3), modules, optimizer, {})
 
     def check(saved: bool) -> str:
-        position, _ = States(work).load(modules, optimizer)
+        position, _ = Checkpoints(work).load(modules, optimizer)
         if position.step not in ((3,) if saved else (2, 3)):
             return f"goes on from step {position.step}"
         same = all(torch.equal(value, values[position.step][name]) for name, value in modules.state_dict().items())
@@ -67,7 +77,7 @@ def stage_save(folder: Path) -> Save:
     model, target = tiny.model("bert", layers=1, width=16, ffn=16), folder / "stages" / "teacher-0"
 
     def save(version: int = 2) -> None:
-        with committed(target) as place:
+        with commit_folder(target) as place:
             (place / "model").mkdir()
             model.save(place / "model")
             write_graph(model, place / "model")
@@ -82,8 +92,8 @@ def stage_save(folder: Path) -> Save:
     shutil.copytree(target, kept)
 
     def check(saved: bool) -> str:
-        sweep(target.parent)
-        fault = fault_in(target)
+        remove_leftovers(target.parent)
+        fault = fault_in_folder(target)
         if fault is not None:
             return fault
         version = read_json(target / "result.json")["version"]

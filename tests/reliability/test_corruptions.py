@@ -54,9 +54,17 @@ def test_a_run_goes_on_from_damage_of_every_kind_at_once(tmp_path, recipe_file, 
     run = shutil.copytree(undisturbed, tmp_path / "run")
     draw = random.Random(0)
     hit = [
-        next(run.glob("stages/pruned-*/model/model.safetensors")), next(run.glob("stages/int8-*/outcomes.npy")), next(run.glob("cache/*/*/numbers.safetensors")),
-        run / "baseline.npy", run / "comparisons.json", run / "speed.json", run / "plan.json", run / "report.json", run / "recipe.toml", run / "ledger.jsonl",
-    ]  # fmt: skip
+        next(run.glob("stages/pruned-*/model/model.safetensors")),
+        next(run.glob("stages/int8-*/example_stats.npy")),
+        next(run.glob("cache/*/*/numbers.safetensors")),
+        run / "baseline.npy",
+        run / "comparisons.json",
+        run / "speed.json",
+        run / "plan.json",
+        run / "report.json",
+        run / "recipe.toml",
+        run / "ledger.jsonl",
+    ]
     for number, path in enumerate(hit):
         harm(path, "missing" if path.name == "baseline.npy" else KINDS[number % 2], draw, [path])
     log = tmp_path / "log"
@@ -79,10 +87,17 @@ def test_kept_answers_that_are_damaged_are_asked_for_again(tmp_path, recipe_file
     for aim in aims:
         aimed.begin(aimed.command(recipe_file, run), log, run, aim, shared).join()
     table = next(run.glob("cache/*/[!.]*/numbers.safetensors"))
-    states = sorted(run.glob("stages/.work-student-*/state-*"))
+    states = sorted(run.glob("stages/.work-student-*/checkpoint-*"))
     assert len(states) == 2
     harm(table, "flip", random.Random(0), [])
-    harm(states[-1] / "best.safetensors" if (states[-1] / "best.safetensors").exists() else states[-1] / "weights.safetensors", "cut", random.Random(0), [])  # fmt: skip
+    harm(
+        states[-1] / "best.safetensors"
+        if (states[-1] / "best.safetensors").exists()
+        else states[-1] / "weights.safetensors",
+        "cut",
+        random.Random(0),
+        [],
+    )
     small.begin(aimed.command(recipe_file, run), log).join()
     said = log.read_text()
     assert f"{table}: is not what was saved (damaged or changed since); the teacher is asked again" in said

@@ -12,7 +12,7 @@ from packaging.specifiers import SpecifierSet
 
 from niwaki import doctor
 from niwaki.cli._app import run
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "numpy", "pyarrow", "sklearn", "scipy", "onnxruntime", "onnx", "accelerate"}
@@ -23,7 +23,7 @@ def finding(told: dict, name: str) -> dict:
 
 
 def test_what_it_says_is_what_training_and_prediction_do(tmp_path):
-    from niwaki.engines.choice import PREFERENCE
+    from niwaki.engines.engine_choice import PREFERENCE
     from niwaki.engines.native.library import best
     from niwaki.meter import meter
     from niwaki.train.precision import resolve
@@ -40,14 +40,25 @@ def test_what_it_says_is_what_training_and_prediction_do(tmp_path):
     assert finding(told, "disk")["use"] == str(tmp_path)
 
 
-@pytest.mark.parametrize(("flags", "training", "int8"), [({"amx_tile", "amx_bf16"}, "bf16", "smaller and faster"), ({"avx512_bf16", "avx512_vnni"}, "bf16", "smaller and faster"), ({"avx2"}, "fp32", "smaller; hardly faster")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("flags", "training", "int8"),
+    [
+        ({"amx_tile", "amx_bf16"}, "bf16", "smaller and faster"),
+        ({"avx512_bf16", "avx512_vnni"}, "bf16", "smaller and faster"),
+        ({"avx2"}, "fp32", "smaller; hardly faster"),
+    ],
+)
 def test_the_processor_decides(flags, training, int8):
     told = doctor.examine(flags=flags)
     assert finding(told, "training")["use"] == training and finding(told, "int8")["why"].startswith(int8)
 
 
 def test_the_tested_versions_are_those_of_the_constraints():
-    pins = dict(line.lower().replace("_", "-").split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)  # fmt: skip
+    pins = dict(
+        line.lower().replace("_", "-").split("==")
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if "==" in line
+    )
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     names = [re.match(r"[\w-]+", text)[0].lower() for text in wanted]
     assert json.loads(doctor.TESTED.read_text()) == {name: pins[name] for name in names}
@@ -55,8 +66,14 @@ def test_the_tested_versions_are_those_of_the_constraints():
 
 @pytest.mark.parametrize(
     ("have", "use", "fault"),
-    [("2.1.0", "tested version", ""), ("2.1.0+cpu", "tested version", ""), ("2.4", "allowed, not tested", ""), ("1.9", "outside the range that is allowed", "niwaki needs"), ("", "nothing", "pip install x==2.1.0")],
-)  # fmt: skip
+    [
+        ("2.1.0", "tested version", ""),
+        ("2.1.0+cpu", "tested version", ""),
+        ("2.4", "allowed, not tested", ""),
+        ("1.9", "outside the range that is allowed", "niwaki needs"),
+        ("", "nothing", "pip install x==2.1.0"),
+    ],
+)
 def test_packages(have, use, fault):
     found = doctor.package("x", "2.1.0", have, {"x": SpecifierSet(">=2,<3")})
     assert found.use == use and found.fault.startswith(fault) and bool(found.fault) == bool(fault)
@@ -64,13 +81,13 @@ def test_packages(have, use, fault):
 
 def test_faults_end_with_1_and_are_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(doctor, "free_memory", lambda: 10)
-    monkeypatch.setattr(doctor, "LEAST_DISK", 1e18)
+    monkeypatch.setattr(doctor, "MIN_DISK", 1e18)
     assert run(["doctor", "--json", "--out", str(tmp_path)]) == 1
     told = json.loads(capsys.readouterr().out)
     assert [fault.split(":")[0] for fault in told["faults"]] == ["memory", "disk"] and not told["fine"]
 
     def refuse(folder):
-        raise Refused(f"{folder}: cannot be written to")
+        raise InputError(f"{folder}: cannot be written to")
 
     monkeypatch.setattr(doctor, "require_writable", refuse)
     assert "cannot be written to" in finding(doctor.examine(tmp_path), "disk")["fault"]

@@ -9,7 +9,15 @@ from reliability import aimed
 from reliability.aimed import Aim
 from reliability.same import differences, ledger_faults
 
-AIMED = [Aim("save", 4), Aim("recovery", 12), Aim("save", 33), Aim("border", 6), Aim("recovery", 20), Aim("save", 17), Aim("border", 15)]  # fmt: skip
+AIMED = [
+    Aim("save", 4),
+    Aim("recovery", 12),
+    Aim("save", 33),
+    Aim("border", 6),
+    Aim("recovery", 20),
+    Aim("save", 17),
+    Aim("border", 15),
+]
 
 
 def killed_like_undisturbed(tmp_path, recipe_file, undisturbed, aims) -> list[str]:

@@ -4,8 +4,8 @@ import pytest
 
 import tiny
 from niwaki.cli._app import run
-from niwaki.core.errors import Refused
-from niwaki.run.runner import refuse_several_processes
+from niwaki.core.errors import InputError
+from niwaki.run.runner import check_single_process
 from reliability import pair
 
 
@@ -27,7 +27,7 @@ def test_killed_and_resumed_two_processes_end_with_the_same_bits(tmp_path, rows,
     for rank, step in ((0, 3), (1, 4)):
         codes = pair.train(killed, kind, kill=(rank, step))
         assert codes[rank] == -9 and 0 not in codes
-    assert list(killed.glob("state-*"))
+    assert list(killed.glob("checkpoint-*"))
     assert pair.train(killed, kind) == [0, 0]
     assert told(killed, 0)[0] == told(killed, 1)[0] == told(alone, 0)[0]
     assert told(killed, 1)[1:] == []
@@ -42,13 +42,13 @@ def test_two_processes_take_the_mean_of_both_and_not_one_ones_step(tmp_path, row
 def test_a_stop_that_reaches_one_process_stops_both_and_is_saved(tmp_path, rows):
     folder = tmp_path / "run"
     assert pair.train(folder, "answers", stop=(1, 3)) == [130, 130]
-    assert (folder / "state-00000003" / "MANIFEST").exists()
+    assert (folder / "checkpoint-00000003" / "MANIFEST").exists()
 
 
 def test_a_run_of_several_processes_is_refused_in_one_line(monkeypatch, tmp_path, capsys):
-    refuse_several_processes()
+    check_single_process()
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(Refused, match=r"a run is one process, and a launcher \(torchrun, accelerate\) started 2"):
-        refuse_several_processes()
+    with pytest.raises(InputError, match=r"a run is one process, and a launcher \(torchrun, accelerate\) started 2"):
+        check_single_process()
     assert run(["run", "--out", str(tmp_path / "run")]) == 3
     assert capsys.readouterr().err.count("\n") == 1 and not (tmp_path / "run").exists()

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from niwaki.core.errors import Refused
-from niwaki.data import delimited, encoding
-from niwaki.data.files import read
+from niwaki.core.errors import InputError
+from niwaki.data import delimited, utf8
+from niwaki.data.dataset_files import read_splits
 from reliability.rejections import NAMES, READ, write
 
 SIZE = 3 << 20  # larger than what an operating system or a reader holds back
@@ -26,16 +26,19 @@ def test_rejection_runs_no_python_in_other_threads(name, tmp_path, monkeypatch):
 
         return wrapper
 
-    monkeypatch.setattr(encoding.Check, "__call__", watched(encoding.Check.__call__))
-    monkeypatch.setattr(delimited.Rows, "judge", watched(delimited.Rows.judge))
+    monkeypatch.setattr(utf8.Check, "__call__", watched(utf8.Check.__call__))
+    monkeypatch.setattr(delimited.EncodedInputs, "judge", watched(delimited.EncodedInputs.judge))
     path, *columns = write(name, tmp_path, SIZE)
-    with pytest.raises(Refused) as caught:
-        read(path, columns or None)
+    with pytest.raises(InputError) as caught:
+        read_splits(path, columns or None)
     assert len(str(caught.value).splitlines()) == 1
     assert threads <= {threading.current_thread()}
 
 
-@pytest.mark.parametrize("name", ["cells_early.csv", "cells_early.csv.gz", "encoding_early.csv", "no_json_early.jsonl", "damaged_page.parquet"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    ["cells_early.csv", "cells_early.csv.gz", "encoding_early.csv", "no_json_early.jsonl", "damaged_page.parquet"],
+)
 def test_a_rejecting_process_ends_with_its_exit_code(name, tmp_path):
     arguments = write(name, tmp_path, 8 * SIZE)
     for _ in range(2):

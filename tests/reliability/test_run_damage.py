@@ -26,7 +26,11 @@ def test_a_sound_folder_raises_no_alarm(sound, kind):
     assert subject.answers() == answers
 
 
-@pytest.mark.parametrize(("kind", "damage"), [(kind, damage) for kind, some in KINDS.items() for damage in some], ids=lambda one: getattr(one, "__name__", one))  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "damage"),
+    [(kind, damage) for kind, some in KINDS.items() for damage in some],
+    ids=lambda one: getattr(one, "__name__", one),
+)
 def test_no_corruption_is_silent(sound, kind, damage, tmp_path):
     subject, before = sound[kind]
     draw = random.Random(f"{kind} {damage.__name__}")

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from niwaki.core.files import fault_in
+from niwaki.core.files import fault_in_folder
 from reliability import aimed
 from reliability.same import differences
 from run import small
@@ -18,7 +18,7 @@ INTERRUPTED, REFUSED = 130, 3
 def begin_training(recipe_file, out, log):
     """A run whose teacher is being trained."""
     process = small.begin(aimed.command(recipe_file, out), log)
-    while not list(out.glob("stages/.work-teacher-*/state-*")):
+    while not list(out.glob("stages/.work-teacher-*/checkpoint-*")):
         assert process.is_alive(), log.read_text()
         time.sleep(0.001)
     return process
@@ -33,7 +33,7 @@ def test_ctrl_c_twice_stops_at_once_and_the_same_command_goes_on(tmp_path, recip
     process.join()
     said = log.read_text()
     assert process.exitcode == INTERRUPTED and "Traceback" not in said
-    assert all(fault_in(folder) is None for folder in out.glob("stages/.work-*/state-*"))
+    assert all(fault_in_folder(folder) is None for folder in out.glob("stages/.work-*/checkpoint-*"))
     process = small.begin(aimed.command(recipe_file, out), log)
     process.join()
     assert process.exitcode == 0 and differences(out, undisturbed) == []
@@ -50,7 +50,9 @@ def test_a_second_run_is_refused_with_the_number_of_the_first_which_goes_on(tmp_
         os.kill(first.pid, signal.SIGKILL)
         first.join()
     assert other.exitcode == REFUSED
-    assert second.read_text() == f"niwaki: {out}: is in use by process {first.pid}; wait for it or choose another folder\n"  # fmt: skip
+    assert (
+        second.read_text() == f"niwaki: {out}: is in use by process {first.pid}; wait for it or choose another folder\n"
+    )
 
 
 @pytest.mark.parametrize("umask", [0o027, pytest.param(0o002, marks=pytest.mark.slow)])
@@ -68,7 +70,22 @@ def test_modes_follow_the_umask(tmp_path, recipe_file, umask):
 
 def _child(umask, recipe, out, log) -> None:
     os.umask(umask)
-    small._child(["run", recipe, "--out", out, "--quiet", "--set", "stages.0.train.epochs=0.1", "--set", "stages.1.train.epochs=0.1", "--set", "stages.2.train.epochs=0.1"], log)  # fmt: skip
+    small._child(
+        [
+            "run",
+            recipe,
+            "--out",
+            out,
+            "--quiet",
+            "--set",
+            "stages.0.train.epochs=0.1",
+            "--set",
+            "stages.1.train.epochs=0.1",
+            "--set",
+            "stages.2.train.epochs=0.1",
+        ],
+        log,
+    )
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused_before_work(tmp_path, recipe_file):
@@ -87,9 +104,9 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_work(tmp_path, rec
 def test_no_memory_is_told_before_work(tmp_path, recipe_file, monkeypatch):
     from niwaki import api
     from niwaki.core import files
-    from niwaki.core.errors import Refused
+    from niwaki.core.errors import InputError
 
     monkeypatch.setattr(files, "free_memory", lambda: 1000)
-    with pytest.raises(Refused, match=r"this run needs about .* MB of memory and 0 MB are free"):
+    with pytest.raises(InputError, match=r"this run needs about .* MB of memory and 0 MB are free"):
         api.run(recipe_file, out=tmp_path / "run")
     assert [path.name for path in (tmp_path / "run").rglob("*")] == [".lock"]

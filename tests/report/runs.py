@@ -155,7 +155,7 @@ def make_run(folder: Path, names: list[str] | None = None, energy: bool = True) 
     )
     write(folder / "plan.json", planned)
     for stage in planned["stages"]:
-        with files.committed(folder / stage["folder"]) as home:
+        with files.commit_folder(folder / stage["folder"]) as home:
             files.write_json(home / "result.json", result(stage["name"], stage["key"]))
             files.write_text(home / "train.jsonl", "".join(json.dumps(line) + "\n" for line in curve(stage["name"])))
     contenders = {name: contender(name, 12_000 / SPEEDS[name] if energy else None) for name in ["reference", *names]}
@@ -177,7 +177,7 @@ def make_many(folder: Path, monkeypatch: Any, names: str = "stage {}", count: in
         monkeypatch.setitem(BYTES, name, int(90e6 / (1 + 0.6 * at)))
         monkeypatch.setitem(SPEEDS, name, 640 * (1 + 0.3 * at + 0.2 * math.sin(5 * at)))
     run = make_run(folder, stages)
-    add_ladder(run)
+    add_baselines(run)
     return run
 
 
@@ -207,17 +207,22 @@ def reseal(stage: Path) -> None:
     files._seal(stage)
 
 
-RUNGS = {"majority class": 0.50, "TF-IDF + linear SVM": 0.767, "averaged static vectors": 0.74, "frozen encoder": 0.78}
+BASELINES = {
+    "majority class": 0.50,
+    "TF-IDF + linear SVM": 0.767,
+    "averaged static vectors": 0.74,
+    "frozen encoder": 0.78,
+}
 KINDS = ("majority", "tfidf", "static", "frozen")
 
 
-def add_ladder(folder: Path, best: str = "TF-IDF + linear SVM") -> None:
+def add_baselines(folder: Path, best: str = "TF-IDF + linear SVM") -> None:
     """Four rungs of the baseline; 10, 20, 30 and 40 J."""
-    rungs = [
+    baselines = [
         {"name": name, "kind": kind, "validation": value, "score": score(value), "spent": reading(joules), "note": ""}
-        for (name, value), kind, joules in zip(RUNGS.items(), KINDS, (10.0, 20.0, 30.0, 40.0), strict=True)
+        for (name, value), kind, joules in zip(BASELINES.items(), KINDS, (10.0, 20.0, 30.0, 40.0), strict=True)
     ]
-    change(folder / "baseline.json", name=best, score=score(RUNGS[best]), spent=reading(100.0), rungs=rungs)
+    change(folder / "baseline.json", name=best, score=score(BASELINES[best]), spent=reading(100.0), baselines=baselines)
 
 
 def add_comparisons(folder: Path, *pairs: tuple[str, str, float, float, float]) -> None:
@@ -238,7 +243,7 @@ def add_seeds(folder: Path, values: dict[int, dict[str, float]]) -> None:
         repeats.append({"seed": seed, "stages": stages})
         for stage in stages:
             if stage["name"] in scores:
-                with files.committed(folder / stage["folder"]) as home:
+                with files.commit_folder(folder / stage["folder"]) as home:
                     made = {**result(stage["name"], stage["key"]), "score": score(scores[stage["name"]])}
                     files.write_json(home / "result.json", made)
     stages = [{**stage, "seed": planned["seed"]} for stage in planned["stages"]]
@@ -255,7 +260,7 @@ def make_full(folder: Path, names: list[str] | None = None) -> Path:
     """A run with all that a run can have: ladder, comparisons, seeds, a further test set, a caveat."""
     run = make_run(folder, names)
     last = files.read_json(run / "plan.json")["stages"][-1]["name"]
-    add_ladder(run)
+    add_baselines(run)
     add_comparisons(
         run,
         (last, "teacher", -0.0155, -0.030, -0.001),

@@ -14,7 +14,7 @@ import pytest
 from niwaki import report
 
 from .browser import Browser, program
-from .runs import add_comparisons, add_ladder, make_full, make_many, make_run
+from .runs import add_baselines, add_comparisons, make_full, make_many, make_run
 
 pytestmark = pytest.mark.slow
 MEASURE = (Path(__file__).parent / "measure.js").read_text()
@@ -50,7 +50,7 @@ def make(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for stage in run.glob("stages/*"):
             shutil.rmtree(stage)
     if kind == "baseline wins":
-        add_ladder(run, "TF-IDF + linear SVM")
+        add_baselines(run, "TF-IDF + linear SVM")
         add_comparisons(run, ("teacher", "TF-IDF + linear SVM", 0.012, -0.002, 0.026))
     return run
 

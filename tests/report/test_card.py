@@ -8,8 +8,8 @@ import yaml
 
 from niwaki import report
 from niwaki.core import files
+from niwaki.report.baseline_rows import lineage
 from niwaki.report.card import CARD, LABEL
-from niwaki.report.ladder import lineage
 
 from .runs import change, make_full, make_run
 from .test_page import spoil

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from niwaki import report
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.report.comparisons import comparisons, gap
 
 from .runs import add_comparisons, change, make_run
@@ -67,5 +67,5 @@ def test_a_comparison_of_a_later_version_is_refused(tmp_path: Path) -> None:
     run = make_run(tmp_path / "demo")
     add_comparisons(run)
     change(run / "comparisons.json", version=2)
-    with pytest.raises(Refused, match="version 2"):
+    with pytest.raises(InputError, match="version 2"):
         report.build(run)

@@ -25,7 +25,9 @@ def test_each_disturbance_is_named_with_its_size(tmp_path: Path, key: str, value
     change(run / "speed.json", conditions={**QUIET, key: value})
     made = report.write(run)
     assert made["race"]["busy"] is True
-    assert made["race"]["note"].startswith(f"The machine was busy while speed was measured: {words} (load 0.4 at the start). ")  # fmt: skip
+    assert made["race"]["note"].startswith(
+        f"The machine was busy while speed was measured: {words} (load 0.4 at the start). "
+    )
     assert "against teacher in plain transformers (measured on a busy machine), runs at" in made["verdict"]["sentence"]
     for name in ("report.md", "report.html"):
         assert words in (run / name).read_text().replace("\u00a0", " ")

@@ -10,7 +10,7 @@ from niwaki import report
 from niwaki.core import files
 from niwaki.report.headline import Tile, headline
 
-from .runs import add_comparisons, add_ladder, change, make_full, make_run, write
+from .runs import add_baselines, add_comparisons, change, make_full, make_run, write
 
 
 def tiles(run: Path) -> dict[str, Tile]:
@@ -60,7 +60,7 @@ def test_a_single_stage(tmp_path: Path) -> None:
 
 
 def test_a_baseline_that_is_as_good_is_the_recommendation(run: Path) -> None:
-    add_ladder(run, "TF-IDF + linear SVM")
+    add_baselines(run, "TF-IDF + linear SVM")
     add_comparisons(run, ("teacher", "TF-IDF + linear SVM", 0.012, -0.002, 0.026))
     made = headline(report.build(run))
     assert made.title == "Try TF-IDF + linear SVM first"

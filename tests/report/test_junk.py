@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from niwaki import report
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.report.card import card
 from niwaki.report.markdown import markdown
 from niwaki.report.page import page
@@ -77,7 +77,7 @@ def test_junk_in_any_place(tmp_path: Path) -> None:
             json.dumps(made, allow_nan=False)
             assert page(made) and markdown(made)
             assert all(card(made, stage, has_label=False) for stage in made["stages"])
-        except Refused as refusal:
+        except InputError as refusal:
             assert "\n" not in str(refusal)
         except Exception as error:  # noqa: BLE001 - whatever it is, the seed must be known
             pytest.fail(f"seed {seed}, {path.name}: {error!r}")

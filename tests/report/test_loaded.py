@@ -36,10 +36,16 @@ def test_both_figures_with_their_ranges_are_in_the_headline(run: Path) -> None:
     load_with(run, "int8", 2.0)
     made = report.write(run)
     # 13.8 (13.4 to 14.2) times the reference in ONNX Runtime, twice that in the native engine
-    assert "runs at 27.6× (26.8–28.4×) the speed in the native engine, which niwaki.load picks (onnx: 13.8× (13.4–14.2×)), uses 60× (58–62×) less energy" in made["verdict"]["sentence"]  # fmt: skip
+    assert (
+        "runs at 27.6× (26.8–28.4×) the speed in the native engine, which niwaki.load picks (onnx: 13.8× (13.4–14.2×)), uses 60× (58–62×) less energy"
+        in made["verdict"]["sentence"]
+    )
     tile = next(one for one in headline(made).tiles if one.name == "faster")
     assert (tile.value, tile.range) == ("27.6×", "26.8–28.4×")
-    assert tile.detail == "5,800 texts/s instead of 210 texts/s, in the native engine; 2,900 texts/s, 13.8× (13.4–14.2×), in onnx"  # fmt: skip
+    assert (
+        tile.detail
+        == "5,800 texts/s instead of 210 texts/s, in the native engine; 2,900 texts/s, 13.8× (13.4–14.2×), in onnx"
+    )
     assert "2,900/s (13.8×); native 5,800/s (27.6×)" in (run / "report.md").read_text()
     assert "<small>native: 5,800/s</small>" in (run / "report.html").read_text()
 

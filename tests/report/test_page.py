@@ -14,7 +14,7 @@ from niwaki import report
 from niwaki.core import files
 from niwaki.core.documents import digest_of
 from niwaki.core.run_folder import open_run
-from niwaki.report import folder
+from niwaki.report import run_files
 from niwaki.report.markdown import fenced, plain
 from niwaki.report.page import with_copies
 
@@ -146,14 +146,14 @@ def test_no_secret_of_a_recipe_is_published(tmp_path):
     run = make_full(tmp_path / "run")
     (run / "recipe.toml").write_text('data = { path = "https://me:s3cr3t-word@host/rows" }\n')
     change(run / "plan.json")
-    assert folder.read(open_run(run)).recipe == 'data = { path = "https://***@host/rows" }\n'
+    assert run_files.read_run(open_run(run)).recipe == 'data = { path = "https://***@host/rows" }\n'
 
 
 def spoil_baseline(run: Path, words: str, names: dict[str, str]) -> None:
     """The rungs and what they were compared with; each still names what it is compared with, so that it is shown."""
     baseline = files.read_json(run / "baseline.json")
-    rungs = [{**rung, "name": words, "kind": words, "note": words} for rung in baseline.get("rungs", [])]
-    _dump(run / "baseline.json", {**baseline, "name": words, "rungs": rungs})
+    baselines = [{**entry, "name": words, "kind": words, "note": words} for entry in baseline.get("baselines", [])]
+    _dump(run / "baseline.json", {**baseline, "name": words, "baselines": baselines})
     if (run / "comparisons.json").is_file():
         said = files.read_json(run / "comparisons.json")
         pairs = [{**pair, **{end: names.get(pair[end], words) for end in "ab"}} for pair in said["pairs"]]

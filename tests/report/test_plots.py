@@ -54,10 +54,10 @@ def test_curves_are_thinned_and_repeated_steps_count_once() -> None:
 def test_bars_are_a_drawing_of_their_own_with_every_name_escaped():
     from xml.etree import ElementTree
 
-    from niwaki.report.plots.bars import bars
+    from niwaki.report.plots.bar_chart import bar_chart
 
     drawn = ElementTree.fromstring(
-        str(bars({"<mixed>": {"a & b": (100.0, 90.0, 110.0), "c": (50.0, 0.0, 60.0)}}, "texts/s"))
+        str(bar_chart({"<mixed>": {"a & b": (100.0, 90.0, 110.0), "c": (50.0, 0.0, 60.0)}}, "texts/s"))
     )
     assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
     texts = [one.text for one in drawn.iter("{http://www.w3.org/2000/svg}text")]

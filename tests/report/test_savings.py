@@ -6,7 +6,7 @@ from niwaki.report.savings import remark, savings
 
 
 def stage(name, parent, saves, **figures):
-    return {"name": name, "parent": parent, "finished": True, "saves": saves, "methods": [{"use": "x"}], **figures}
+    return {"name": name, "parent": parent, "finished": True, "reduces": saves, "methods": [{"use": "x"}], **figures}
 
 
 def test_ratios_are_against_the_stage_it_started_from():

@@ -33,7 +33,7 @@ def facts(*stages: dict[str, Any], baseline: float | None = None) -> dict[str, A
         "unfinished": [item["name"] for item in stages if item["score"] is None],
         "baseline": None if baseline is None else stage("TF-IDF", baseline),
         "comparisons": [],
-        "ladder": [],
+        "baselines": [],
         "race": None,
     }
 
@@ -116,7 +116,10 @@ def test_a_baseline_within_the_interval_of_the_chosen_one_is_a_doubt() -> None:
 def test_a_quantized_copy_of_a_good_stage_is_recommended_where_the_pruned_stages_lost_too_much() -> None:
     """As on Rotten Tomatoes: 8 bits were tried on the pruned stage alone, so 70 MB of floats were recommended."""
     stages = [
-        stage("teacher", 0.927, 50, bytes=91), stage("student", 0.926, 20, bytes=70), stage("pruned", 0.896, 12, bytes=35),
-        stage("int8", 0.895, 4, bytes=9), stage("student-int8", 0.926, 8, bytes=19, copy_of="student"),
-    ]  # fmt: skip
+        stage("teacher", 0.927, 50, bytes=91),
+        stage("student", 0.926, 20, bytes=70),
+        stage("pruned", 0.896, 12, bytes=35),
+        stage("int8", 0.895, 4, bytes=9),
+        stage("student-int8", 0.926, 8, bytes=19, copy_of="student"),
+    ]
     assert verdict(facts(*stages))["deploy"] == "student-int8"

@@ -11,7 +11,7 @@ import pytest
 
 from niwaki import report
 from niwaki.core import files
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 from .runs import add_seeds, change, make_full, make_run, write
 
@@ -21,16 +21,16 @@ FIGURES = {
 }
 STAGE = FIGURES | {
     *("finished", "key", "folder", "parent", "teachers", "methods", "training", "curve", "kept", "ratios"),
-    *("saves", "memory", "versions", "copy_of", "loaded"),
+    *("reduces", "memory", "versions", "copy_of", "loaded"),
     "parts",
 }
 TOP = {
     *("schema", "name", "created", "niwaki", "seed", "model", "task", "metric", "unfinished", "stages", "reference"),
-    *("baseline", "baselines_not_run", "ladder", "comparisons", "race", "spent", "reproduce", "verdict", "payback"),
+    *("baseline", "baselines_not_run", "baselines", "comparisons", "race", "spent", "reproduce", "verdict", "payback"),
     *("sources", "digest"),
 }
 PAIR = {"difference", "low", "high", "shown", "words"}
-RUNG = {
+BASELINE = {
     "transformer",
     *("name", "kind", "note", "validation", "score", "score_low", "score_high", "score_rows", "scores", "making"),
     "gain",
@@ -66,9 +66,9 @@ def test_the_schema_is_the_documented_one(run: Path) -> None:
 def test_a_run_with_all_that_it_can_have_has_the_same_schema(full: Path) -> None:
     made = report.write(full)
     check_schema(made)
-    assert len(made["ladder"]) == 4 and all(set(rung) == RUNG for rung in made["ladder"])
+    assert len(made["baselines"]) == 4 and all(set(entry) == BASELINE for entry in made["baselines"])
     assert [set(pair) for pair in made["comparisons"]] == [PAIR | {"a", "b"}] * 3
-    assert all(rung["gain"] is not None and set(rung["gain"]) == PAIR for rung in made["ladder"])
+    assert all(entry["gain"] is not None and set(entry["gain"]) == PAIR for entry in made["baselines"])
     for stage in made["stages"]:
         assert set(stage["seeds"]) == {"seeds", "values", "mean", "sd"}
         assert set(stage["parts"]["mismatched"]) == {
@@ -102,7 +102,7 @@ def check_schema(made: dict[str, Any]) -> None:
 
 def test_every_key_of_the_schema_is_in_the_docs(run: Path) -> None:
     docs = (Path(__file__).parents[2] / "docs" / "report.md").read_text()
-    missing = [key for key in sorted(TOP | STAGE | READING | RUNG | PAIR) if f"`{key}`" not in docs]
+    missing = [key for key in sorted(TOP | STAGE | READING | BASELINE | PAIR) if f"`{key}`" not in docs]
     assert not missing
 
 
@@ -172,7 +172,7 @@ def test_unknown_energy_is_null_and_said(tmp_path: Path) -> None:
 
 
 def test_not_a_run(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=r"plan\.json"):
+    with pytest.raises(InputError, match=r"plan\.json"):
         report.write(tmp_path)
 
 
@@ -180,7 +180,7 @@ def test_a_later_version_is_refused_and_the_old_report_stays(run: Path) -> None:
     report.write(run)
     before = (run / "report.html").read_bytes()
     change(run / "plan.json", version=2)
-    with pytest.raises(Refused, match="version 2"):
+    with pytest.raises(InputError, match="version 2"):
         report.write(run)
     assert (run / "report.html").read_bytes() == before
 
@@ -189,7 +189,7 @@ def test_a_plan_cannot_lead_out_of_the_run(run: Path) -> None:
     stages = files.read_json(run / "plan.json")["stages"]
     stages[0]["folder"] = "../../elsewhere"
     change(run / "plan.json", stages=stages)
-    with pytest.raises(Refused, match="leads out of it"):
+    with pytest.raises(InputError, match="leads out of it"):
         report.write(run)
 
 
@@ -198,7 +198,7 @@ def test_a_repeat_cannot_lead_out_of_the_run(run: Path) -> None:
     repeats = files.read_json(run / "plan.json")["repeats"]
     repeats[0]["stages"][0]["folder"] = "../../elsewhere"
     change(run / "plan.json", repeats=repeats)
-    with pytest.raises(Refused, match="leads out of it"):
+    with pytest.raises(InputError, match="leads out of it"):
         report.write(run)
 
 

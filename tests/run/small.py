@@ -14,12 +14,22 @@ from pathlib import Path
 import pytest
 
 from niwaki.evaluate import speed
-from niwaki.run import racing
+from niwaki.run import race
 
 PRELOADED = [  # what a run imports, late or early: three seconds that each child would need for itself
-    "niwaki.cli._app", "niwaki.api", "niwaki.run.stage", "niwaki.report", "niwaki.evaluate.ladder", "sklearn.svm", "sklearn.feature_extraction.text",
-    "onnx", "onnxruntime", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto", "transformers.models.bert.modeling_bert",
-]  # fmt: skip
+    "niwaki.cli._app",
+    "niwaki.api",
+    "niwaki.run.stage",
+    "niwaki.report",
+    "niwaki.evaluate.baseline",
+    "sklearn.svm",
+    "sklearn.feature_extraction.text",
+    "onnx",
+    "onnxruntime",
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.auto.tokenization_auto",
+    "transformers.models.bert.modeling_bert",
+]
 RECIPE = """\
 model = {model}
 task = "classification"
@@ -59,7 +69,7 @@ def measure_little(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(os, "fsync", lambda handle: None)
     patch.setattr("niwaki.evaluate.quality.RESAMPLES", 100)
     patch.setattr(speed, "race", functools.partial(speed.race, singles=2))
-    patch.setattr(racing, "resident_bytes", lambda folder: 1)
+    patch.setattr(race, "resident_bytes", lambda folder: 1)
 
 
 def begin(arguments: list[str], log: Path) -> multiprocessing.process.BaseProcess:

@@ -9,8 +9,8 @@ import torch
 import tiny
 from engines.kinds import model_of, saved
 from niwaki import api
-from niwaki.core.errors import GateMissed, Refused, UsageError
-from niwaki.core.files import fault_in
+from niwaki.core.errors import GateMissed, InputError, UsageError
+from niwaki.core.files import fault_in_folder
 from niwaki.engines.cascade import Cascade
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate import quality, thresholds
@@ -59,7 +59,7 @@ def test_it_is_made_loaded_and_scored(models, rows, tmp_path):
     ] == pytest.approx(1)
     assert all(entry["seconds_per_input"] > 0 for entry in told["speed"].values())
     made = tmp_path / "made"
-    assert fault_in(made) is None and json.loads((made / "chosen.json").read_text())["keep"] == 0.9
+    assert fault_in_folder(made) is None and json.loads((made / "chosen.json").read_text())["keep"] == 0.9
     assert sorted(path.name for path in (made / "model-0").iterdir()) == sorted(
         path.name for path in models[1].iterdir()
     )
@@ -69,16 +69,16 @@ def test_it_is_made_loaded_and_scored(models, rows, tmp_path):
     assert scored["value"] == pytest.approx(told["test"]["score"])
     table = Classification(path=str(rows), validation=0.4, test=0.2).splits()["validation"]
     texts = table.column("text").to_pylist()
-    by = loaded.settled(texts, loaded.encode(texts))[1]
+    by = loaded.predict_with_steps(texts, loaded.encode(texts))[1]
     assert (by == 0).mean() == pytest.approx(shares[0], abs=0.02)
 
 
 def test_a_model_with_exits_takes_an_engine_that_can_be_left(tmp_path, monkeypatch):
     """OpenVINO's cannot be, though it may win the race."""
     folder = tiny.deployed(tiny.model("bert", niwaki_exits=[1]), tmp_path / "model-folder")
-    with pytest.raises(Refused, match="'openvino' cannot do"):
+    with pytest.raises(InputError, match="'openvino' cannot do"):
         module.parts_of([folder], "openvino")
-    monkeypatch.setattr("niwaki.engines.predictor.fastest", lambda *given: "openvino")
+    monkeypatch.setattr("niwaki.engines.predictor.fastest_engine", lambda *given: "openvino")
     parts = module.parts_of([folder], "auto")
     assert [part.layers for part in parts] == [1, 0] and parts[0].model.engine in ("native", "onnx")
 
@@ -102,21 +102,26 @@ def test_what_the_rows_cannot_show_is_not_made(models, rows, tmp_path):
 
 def test_what_is_there_is_written_over_only_if_it_is_a_cascade_and_asked_for(models, rows, tmp_path):
     make(models, rows, tmp_path / "made")
-    with pytest.raises(Refused, match="is there already; --force"):
+    with pytest.raises(InputError, match="is there already; --force"):
         make(models, rows, tmp_path / "made")
     make(models, rows, tmp_path / "made", force=True, level=0.8)
     assert json.loads((tmp_path / "made" / "cascade.json").read_text())["level"] == 0.8
     (tmp_path / "mine").mkdir()
-    with pytest.raises(Refused, match="it is no cascade"):
+    with pytest.raises(InputError, match="it is no cascade"):
         make(models, rows, tmp_path / "mine", force=True)
-    with pytest.raises(Refused, match="is a cascade; give the models"):
+    with pytest.raises(InputError, match="is a cascade; give the models"):
         make([models[0], tmp_path / "made"], rows, tmp_path / "other")
 
 
 @pytest.mark.parametrize(
     ("more", "line"),
-    [({"keep": 0.0}, "keep must be"), ({"keep": 1.1}, "keep must be"), ({"keep": float("nan")}, "keep must be"), ({"level": 1.0}, "level")],
-)  # fmt: skip
+    [
+        ({"keep": 0.0}, "keep must be"),
+        ({"keep": 1.1}, "keep must be"),
+        ({"keep": float("nan")}, "keep must be"),
+        ({"level": 1.0}, "level"),
+    ],
+)
 def test_what_cannot_be_asked(models, rows, tmp_path, more, line):
     with pytest.raises(UsageError, match=line):
         make(models, rows, tmp_path / "made", **more)
@@ -126,9 +131,9 @@ def test_what_cannot_be_asked(models, rows, tmp_path, more, line):
 
 def test_models_of_another_task(models, rows, tmp_path):
     other = saved(tiny.model("averaging", labels=["no", "yes"]), tmp_path / "other")
-    with pytest.raises(Refused, match="all must have the same"):
+    with pytest.raises(InputError, match="all must have the same"):
         make([models[0], other], rows, tmp_path / "made")
-    with pytest.raises(Refused, match="choose the task it was made for"):
+    with pytest.raises(InputError, match="choose the task it was made for"):
         make([other, saved(tiny.model("averaging", labels=["no", "yes"]), tmp_path / "more")], rows, tmp_path / "made")
     assert Predictor(other).labels == ["no", "yes"]
 
@@ -177,24 +182,24 @@ def test_a_cascade_of_another_kind_is_made_loaded_and_scored(kind, form, task, m
     found = api.predict_file(tmp_path / "made", rows, tmp_path / "out.jsonl", columns=[form[0]])
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert found["inputs"] == len(lines) > 250
-    said = [line["written"] if kind == "text" else line["tags"] for line in lines]
+    said = [line["generated"] if kind == "text" else line["tags"] for line in lines]
     asked = [json.loads(line)[form[0]] for line in rows.read_text().splitlines()]
     assert said == api.load(tmp_path / "made").values(asked)
 
 
 def test_a_cascade_that_does_not_pay_is_said_to(monkeypatch):
     said = []
-    monkeypatch.setattr(module, "say", said.append)
-    module.say_if_slower({"value": 0.9, "low": 0.7, "high": 1.1})
+    monkeypatch.setattr(module, "info", said.append)
+    module.warn_if_slower({"value": 0.9, "low": 0.7, "high": 1.1})
     assert said == []
-    module.say_if_slower({"value": 0.76, "low": 0.69, "high": 0.83})
+    module.warn_if_slower({"value": 0.76, "low": 0.69, "high": 0.83})
     assert len(said) == 1 and "0.76 × as fast as the last model alone" in said[0]
 
 
 def test_a_task_of_another_kind(models, rows, tmp_path):
     written = [saved(model_of("text", seed=number), tmp_path / str(number)) for number in range(2)]
-    with pytest.raises(Refused, match="answers with a text, the task wants a label"):
+    with pytest.raises(InputError, match="answers with a text, the task wants a label"):
         make(written, rows, tmp_path / "made")
     numbers = [saved(model_of("number", seed=number), tmp_path / f"n{number}") for number in range(2)]
-    with pytest.raises(Refused, match="answers with a number, which says nothing"):
+    with pytest.raises(InputError, match="answers with a number, which says nothing"):
         make(numbers, rows, tmp_path / "made")

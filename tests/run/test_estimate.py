@@ -29,7 +29,19 @@ def _slow_machine(monkeypatch):
 def plan(bert_folder, rows_csv):
     def made(*stages, **more):
         teacher = {"name": "teacher", "train": TRAIN}
-        return make_plan(parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv), "max_tokens": 24}, "quantize": [], "stages": [teacher, *stages], **more}), "made")  # fmt: skip
+        return make_plan(
+            parse(
+                {
+                    "model": str(bert_folder),
+                    "task": "classification",
+                    "data": {"path": str(rows_csv), "max_tokens": 24},
+                    "quantize": [],
+                    "stages": [teacher, *stages],
+                    **more,
+                }
+            ),
+            "made",
+        )
 
     return made
 

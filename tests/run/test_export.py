@@ -7,10 +7,10 @@ import torch
 import tiny
 from engines.kinds import model_of, saved
 from niwaki import api
-from niwaki.core.errors import GateMissed, Refused, UsageError
+from niwaki.core.errors import GateMissed, InputError, UsageError
 from niwaki.engines.native.library import best
 from niwaki.engines.runtimes.native import Native
-from niwaki.models.edits.digits import Digits
+from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.model import load_folder
 from niwaki.run.export import has_floats
 
@@ -60,7 +60,7 @@ def test_other_engines_keep_the_weights_as_they_are(source, tmp_path, engine):
 
 def test_what_is_packed_already_is_not_packed_again(tmp_path):
     model = tiny.model("bert")
-    model.operate(Digits(base=16, group=16))
+    model.apply_edit(LowBit(base=16, group=16))
     (tmp_path / "source").mkdir()
     model.save(tmp_path / "source")
     assert not has_floats(model)
@@ -68,7 +68,9 @@ def test_what_is_packed_already_is_not_packed_again(tmp_path):
         tmp_path / "source", "native", tmp_path / "out", data=tiny.write_csv(tmp_path / "rows.csv"), tolerance=0.1
     )
     assert not told["int8"]
-    assert (tmp_path / "out" / "model.safetensors").read_bytes() == (tmp_path / "source" / "model.safetensors").read_bytes()  # fmt: skip
+    assert (tmp_path / "out" / "model.safetensors").read_bytes() == (
+        tmp_path / "source" / "model.safetensors"
+    ).read_bytes()
 
 
 def test_a_task_is_the_gate_and_nothing_is_written_where_it_is_missed(tmp_path):
@@ -94,7 +96,7 @@ def test_a_task_is_the_gate_and_nothing_is_written_where_it_is_missed(tmp_path):
 
 def test_without_a_task_too_many_other_answers_are_refused(source, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "niwaki.run.export.compared", lambda *given: {"texts": 100, "same_answers": 0.9, "logits_apart": {}}
+        "niwaki.run.export.compare_engines", lambda *given: {"texts": 100, "same_answers": 0.9, "logits_apart": {}}
     )
     with pytest.raises(GateMissed, match=r"90\.0% of 100 texts"):
         api.export(source, "native", tmp_path / "out")
@@ -109,7 +111,7 @@ def test_a_source_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
         model.anatomy.layers[0].linear("ffn_out").weight[0, 0] = float("nan")
     (tmp_path / "source").mkdir()
     model.save(tmp_path / "source")
-    with pytest.raises(Refused, match=rf"^{tmp_path / 'source'}: its logits are not finite"):
+    with pytest.raises(InputError, match=rf"^{tmp_path / 'source'}: its logits are not finite"):
         api.export(tmp_path / "source", engine, tmp_path / "out", precision="float")
     assert not (tmp_path / "out").exists()
 
@@ -117,7 +119,9 @@ def test_a_source_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
 def test_an_artifact_that_answers_with_nan_is_not_written(source, tmp_path, monkeypatch):
     real = Native.run
     monkeypatch.setattr(Native, "run", lambda *given, **how: real(*given, **how) * np.float32("nan"))
-    with pytest.raises(GateMissed, match=rf"^{tmp_path / 'out'}: not written: its logits are not finite in the native"):
+    with pytest.raises(
+        GateMissed, match=rf"^{tmp_path / 'out'}: not sequence_kd: its logits are not finite in the native"
+    ):
         api.export(source, "native", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -125,7 +129,7 @@ def test_an_artifact_that_answers_with_nan_is_not_written(source, tmp_path, monk
 def test_what_is_there_is_not_written_over(source, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("kept")
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(InputError, match="is there already"):
         api.export(source, "native", tmp_path / "out")
 
 
@@ -140,7 +144,7 @@ def test_unknown_words_are_named(source, tmp_path, given, match):
 def test_a_model_that_the_engine_cannot_run_is_refused_in_one_line(tmp_path):
     (tmp_path / "source").mkdir()
     tiny.model("averaging").save(tmp_path / "source")
-    with pytest.raises(Refused, match="runs encoders with attention"):
+    with pytest.raises(InputError, match="runs encoders with attention"):
         api.export(tmp_path / "source", "native", tmp_path / "out")
 
 
@@ -158,6 +162,6 @@ def test_rows_of_another_task_are_refused_before_any_work(tmp_path, head, labels
         model.network.config.niwaki_answer = {"kind": "tags"}
     (tmp_path / "source").mkdir()
     model.save(tmp_path / "source")
-    with pytest.raises(Refused, match=match):
+    with pytest.raises(InputError, match=match):
         api.export(tmp_path / "source", "onnx", tmp_path / "out", data=tiny.write_csv(tmp_path / "rows.csv"))
     assert not (tmp_path / "out").exists()

@@ -8,7 +8,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from niwaki.api import check, run
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 RECIPE = """\
 model = {model}
@@ -48,13 +48,21 @@ SHAPES = {  # seen by the rehearsal, which needs a sound recipe and a model's co
 FILES = {
     "no such rows": ("rows", lambda path: path.unlink(), "rows.csv: is not there"),
     "few rows": ("rows", lambda path: path.write_text("text,label\na b,x\nc d,y\n"), "2 rows are too few"),
-    "one label": ("rows", lambda path: path.write_text(path.read_text().replace(",bad", ",good")), "at least 2 are needed"),
+    "one label": (
+        "rows",
+        lambda path: path.write_text(path.read_text().replace(",bad", ",good")),
+        "at least 2 are needed",
+    ),
     "no config": ("model", lambda path: (path / "config.json").unlink(), "has no config.json"),
     "a broken config": ("model", lambda path: (path / "config.json").write_text("{"), "config.json"),
-    "cut weights": ("model", lambda path: (path / "model.safetensors").write_bytes(b"\0" * 20), "model.safetensors: cannot be read"),
+    "cut weights": (
+        "model",
+        lambda path: (path / "model.safetensors").write_bytes(b"\0" * 20),
+        "model.safetensors: cannot be read",
+    ),
     "NaN": ("model", lambda path: spoil(path / "model.safetensors"), "infinite or NaN"),
     "another model": ("other", lambda path: (path / "config.json").unlink(), "stage 'small': "),
-}  # fmt: skip
+}
 NO_SHAPES = {"no config", "a broken config", "another model"}  # without a config there is nothing to rehearse
 
 
@@ -85,7 +93,7 @@ def faults_of(tmp_path, bert_folder, rows_csv):
                 spoiled(places[place])
             else:
                 settings.append((OVERRIDES | SHAPES)[mistake][0])
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(InputError) as caught:
             check(tmp_path / "recipe.toml", overrides=settings)
         return caught.value.faults
 
@@ -132,16 +140,16 @@ def test_a_run_reports_them_at_once_too(tmp_path, bert_folder):
     (tmp_path / "few.csv").write_text("text,label\na b,x\nc d,y\n")
     text = RECIPE.format(model='"minilmm"', rows=json.dumps(str(tmp_path / "few.csv")))
     (tmp_path / "recipe.toml").write_text(text)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         run(tmp_path / "recipe.toml", out=tmp_path / "run")
     assert len(caught.value.faults) == 2
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         run(data=tmp_path / "few.xlsx", out=tmp_path / "run", overrides=["model=minilmm", "seeed=1"])
     assert len(caught.value.faults) == 3
 
 
 def test_rows_of_your_own_do_not_hide_a_recipe_that_is_not_there(tmp_path):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         check("ownn", data=tmp_path / "none.csv")
     assert len(caught.value.faults) == 2
 
@@ -151,7 +159,9 @@ def test_a_vocabulary_that_does_not_fit_is_a_warning(tmp_path, bert_folder, caps
 
     rows = "".join(f"фильм номер {n} был очень {'хорош' if n % 2 else 'плох'},{n % 2}\n" for n in range(60))
     (tmp_path / "rows.csv").write_text(f"text,label\n{rows}")
-    (tmp_path / "recipe.toml").write_text(RECIPE.format(model=json.dumps(str(bert_folder)), rows=json.dumps(str(tmp_path / "rows.csv"))))  # fmt: skip
+    (tmp_path / "recipe.toml").write_text(
+        RECIPE.format(model=json.dumps(str(bert_folder)), rows=json.dumps(str(tmp_path / "rows.csv")))
+    )
     log.quiet(False)
     try:
         assert check(tmp_path / "recipe.toml")["stages"]
@@ -163,9 +173,11 @@ def test_a_vocabulary_that_does_not_fit_is_a_warning(tmp_path, bert_folder, caps
 
 def test_a_broken_tokenizer_is_found_before_any_work(tmp_path, bert_folder, rows_csv):
     shutil.copytree(bert_folder, tmp_path / "model")
-    (tmp_path / "recipe.toml").write_text(RECIPE.format(model=json.dumps(str(tmp_path / "model")), rows=json.dumps(str(rows_csv))))  # fmt: skip
+    (tmp_path / "recipe.toml").write_text(
+        RECIPE.format(model=json.dumps(str(tmp_path / "model")), rows=json.dumps(str(rows_csv)))
+    )
     for content in ("{", '{"model": {}}', (bert_folder / "tokenizer.json").read_text()[:-200]):
         (tmp_path / "model" / "tokenizer.json").write_text(content)
-        with pytest.raises(Refused, match=r"tokenizer\.json") as caught:
+        with pytest.raises(InputError, match=r"tokenizer\.json") as caught:
             check(tmp_path / "recipe.toml")
         assert len(caught.value.faults) == 1

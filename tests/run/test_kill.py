@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from niwaki.core.files import fault_in
+from niwaki.core.files import fault_in_folder
 from run import small
 
 INTERRUPTED = 130
@@ -20,7 +20,7 @@ def run_to_end(arguments: list[str], log: Path) -> None:
 def assert_same(run: Path, undisturbed: Path) -> None:
     assert small.weights(run) == small.weights(undisturbed)
     assert small.histories(run) == small.histories(undisturbed)
-    assert all(fault_in(folder) is None for folder in run.glob("stages/*"))
+    assert all(fault_in_folder(folder) is None for folder in run.glob("stages/*"))
     assert [path.name for path in run.rglob(".*")] == [".lock"], "something half-written is left"
 
 
@@ -34,7 +34,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, recipe_file, finish
     os.kill(process.pid, signal.SIGINT)
     process.join()
     assert process.exitcode == INTERRUPTED
-    assert list(out.glob("stages/.work-teacher-*/state-*/MANIFEST")), "nothing was saved"
+    assert list(out.glob("stages/.work-teacher-*/checkpoint-*/MANIFEST")), "nothing was saved"
     assert not list(out.glob("stages/teacher-*")), "it was too late"
     said = log.read_text()
     assert "niwaki: interrupted; what was finished is kept" in said and "Traceback" not in said

@@ -10,7 +10,7 @@ import tiny
 from contracts import made
 from niwaki import api
 from niwaki.cli._app import run
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
 from niwaki.run.recipe import locate
 from niwaki.run.start import resolve
@@ -55,20 +55,33 @@ def test_an_odd_csv_goes_to_a_report_and_no_other_file_is_written(tmp_path, bert
 
 def test_rows_of_every_kind_are_recognised(tmp_path, bert_folder):
     """And the recipe that is run where none is named is fit for them."""
-    assert resolve("", (), made.write("choice", tmp_path), Problems())[:2] == (locate("own"), "choice-own")
+    assert resolve("", (), made.write("choice", tmp_path), Problems())[:2] == (locate("own_data"), "choice-own_data")
     for task in made.TASKS:
         short = [f"data.{name}={value}" for name, value in made.SHORT.get(task, {}).items()]
         plan = api.check(data=made.write(task, tmp_path), overrides=[f"model={bert_folder}", *short])
         assert plan["task"]["name"] == task
-        assert plan["task"]["answer"] == {"classification": "label", "regression": "number", "multilabel": "labels", "tagging": "tags", "answering": "span", "choice": "choice", "roles": "roles", "senses": "senses", "writing": "text"}[task]  # fmt: skip
+        assert (
+            plan["task"]["answer"]
+            == {
+                "classification": "label",
+                "regression": "number",
+                "multilabel": "labels",
+                "tagging": "tags",
+                "question_answering": "span",
+                "choice": "choice",
+                "roles": "roles",
+                "senses": "senses",
+                "generation": "text",
+            }[task]
+        )
         # a sentence is several rows of roles, and none of senses where nothing is asked
         assert sum(plan["task"]["rows"].values()) == 90 or task in ("roles", "senses")
 
 
 def test_settings_that_name_no_column_may_stand_beside_the_data(tmp_path, bert_folder):
     overrides = [f"model={bert_folder}", "data.max_tokens=32", "data.test=0.3"]
-    plan = api.check("finetune", data=made.write("answering", tmp_path), overrides=overrides)
-    assert plan["task"]["name"] == "answering" and plan["task"]["rows"]["test"] > 20
+    plan = api.check("finetune", data=made.write("question_answering", tmp_path), overrides=overrides)
+    assert plan["task"]["name"] == "question_answering" and plan["task"]["rows"]["test"] > 20
 
 
 def test_a_named_column_tells_the_task(tmp_path, bert_folder):
@@ -87,9 +100,12 @@ def test_a_bad_file_of_vectors_is_refused_in_the_plan(tmp_path, bert_folder):
         "data": made.write("classification", tmp_path),
         "overrides": [f"model={bert_folder}", f"vectors={vectors}"],
     }
-    for text, says in (("word 1 2\nother 1\n", "line 2 has 1 numbers, the first one 2"), ("Haus 1 2\n", "none of the words")):  # fmt: skip
+    for text, says in (
+        ("word 1 2\nother 1\n", "line 2 has 1 numbers, the first one 2"),
+        ("Haus 1 2\n", "none of the words"),
+    ):
         vectors.write_text(text)
-        with pytest.raises(Refused, match=says):
+        with pytest.raises(InputError, match=says):
             api.check("finetune", **given)
     vectors.write_text("film 1 2\n")
     assert api.check("finetune", **given)["task"]["name"] == "classification"
@@ -97,7 +113,7 @@ def test_a_bad_file_of_vectors_is_refused_in_the_plan(tmp_path, bert_folder):
 
 def test_rows_trained_on_and_scored_on_are_said_before_and_noted_in_the_plan(tmp_path, bert_folder, monkeypatch):
     said: list[str] = []
-    monkeypatch.setattr("niwaki.run.plan.say", said.append)
+    monkeypatch.setattr("niwaki.run.plan.info", said.append)
     lines = [f"film number {k} was seen,{'ab'[k % 2]}\n" for k in range(60)]
     for part, some in (("train", lines[:50]), ("test", lines[47:])):
         (tmp_path / f"{part}.csv").write_text("text,label\n" + "".join(some))
@@ -111,7 +127,13 @@ def test_rows_trained_on_and_scored_on_are_said_before_and_noted_in_the_plan(tmp
 
 def test_a_label_of_the_validation_rows_that_no_train_row_has(tmp_path, bert_folder):
     lines = [f"film number {k} was seen,{'ab'[k % 2]}\n" for k in range(60)]
-    for part, some in (("train", lines[:40]), ("validation", [*lines[40:50], "a film,c\n", "a plot,d\n"]), ("test", lines[50:])):  # fmt: skip
+    for part, some in (
+        ("train", lines[:40]),
+        ("validation", [*lines[40:50], "a film,c\n", "a plot,d\n"]),
+        ("test", lines[50:]),
+    ):
         (tmp_path / f"{part}.csv").write_text("text,label\n" + "".join(some))
-    with pytest.raises(Refused, match="label 'c' and 1 more are in the validation rows and not among the train rows' labels"):  # fmt: skip
+    with pytest.raises(
+        InputError, match="label 'c' and 1 more are in the validation rows and not among the train rows' labels"
+    ):
         api.check("finetune", data=tmp_path, overrides=[f"model={bert_folder}"])

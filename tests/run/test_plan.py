@@ -6,24 +6,32 @@ import pytest
 
 import stock
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.methods.prune.ffn import Ffn
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 
 STAGES = [
     {"name": "teacher", "train": {"epochs": 2, "precision": "fp32"}},
-    {"name": "pruned", "teacher": "teacher", "methods": [{"use": "ffn"}, {"use": "logits"}], "train": {"precision": "fp32"}},
+    {
+        "name": "pruned",
+        "teacher": "teacher",
+        "methods": [{"use": "ffn"}, {"use": "logits"}],
+        "train": {"precision": "fp32"},
+    },
     {"name": "int8", "methods": [{"use": "int8"}]},
-]  # fmt: skip
+]
 
 
 @pytest.fixture
 def values(bert_folder, rows_csv):
     return {
-        "model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)},
-        "quantize": [], "stages": [{**stage} for stage in STAGES],
-    }  # fmt: skip
+        "model": str(bert_folder),
+        "task": "classification",
+        "data": {"path": str(rows_csv)},
+        "quantize": [],
+        "stages": [{**stage} for stage in STAGES],
+    }
 
 
 def keys(values, name="a"):
@@ -43,7 +51,9 @@ def with_stage(values, number, **part):
 def alter(path):
     """Another number in the weights, a blank behind JSON."""
     content = path.read_bytes() if path.exists() else b"{}"
-    path.write_bytes(content[:-4] + bytes([content[-4] ^ 1]) + content[-3:] if path.suffix == ".safetensors" else content + b" ")  # fmt: skip
+    path.write_bytes(
+        content[:-4] + bytes([content[-4] ^ 1]) + content[-3:] if path.suffix == ".safetensors" else content + b" "
+    )
 
 
 def differing(before, after):
@@ -66,10 +76,18 @@ def test_how_often_to_save_does_not_count(values, field):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("epochs", 3), ("lr", 1e-3), ("batch", 8), ("warmup", 0.2), ("weight_decay", 0.0), ("clip", 2.0), ("dropout", 0.1),
-        ("patience", 2), ("validations", 2), ("precision", "bf16"),
+        ("epochs", 3),
+        ("lr", 1e-3),
+        ("batch", 8),
+        ("warmup", 0.2),
+        ("weight_decay", 0.0),
+        ("clip", 2.0),
+        ("dropout", 0.1),
+        ("patience", 2),
+        ("validations", 2),
+        ("precision", "bf16"),
     ],
-)  # fmt: skip
+)
 def test_every_other_setting_of_training_counts_for_the_stage_and_those_behind_it(values, field, value):
     after = keys(with_stage(values, 0, train={**STAGES[0]["train"], field: value}))
     assert differing(keys(values), after) == ["teacher", "pruned", "int8"]
@@ -132,7 +150,11 @@ def test_a_start_model_of_its_own_counts_for_its_stage_and_those_behind_it(value
     plan = make_plan(parse(with_stage(values, 1, model=str(other))), "a")
     found = {stage.spec.name: stage.key for stage in plan.stages}
     assert differing(keys(values), found) == ["pruned", "int8"]
-    assert [(stage.parent, stage.source) for stage in plan.stages] == [(None, bert_folder), (None, other), ("pruned", bert_folder)]  # fmt: skip
+    assert [(stage.parent, stage.source) for stage in plan.stages] == [
+        (None, bert_folder),
+        (None, other),
+        ("pruned", bert_folder),
+    ]
     assert plan.largest == other and make_plan(parse(values), "a").largest == bert_folder  # by which room is asked for
     moved = tmp_path / "moved"
     shutil.copytree(other, moved)
@@ -142,16 +164,16 @@ def test_a_start_model_of_its_own_counts_for_its_stage_and_those_behind_it(value
 
 
 def test_a_start_model_that_cannot_be_is_refused_before_any_work(values, bert_folder, tmp_path):
-    with pytest.raises(Refused, match=r"stages.1: has both start and model; a stage starts from one of them"):
+    with pytest.raises(InputError, match=r"stages.1: has both start and model; a stage starts from one of them"):
         parse(with_stage(values, 1, start="teacher", model=str(bert_folder)))
-    with pytest.raises(Refused, match=r"stage 'pruned': model '/nowhere': is neither"):
+    with pytest.raises(InputError, match=r"stage 'pruned': model '/nowhere': is neither"):
         keys(with_stage(values, 1, model="/nowhere"))
-    with pytest.raises(Refused, match=r"stage 'pruned': .* writes with pieces of its own"):
+    with pytest.raises(InputError, match=r"stage 'pruned': .* writes with pieces of its own"):
         keys(with_stage(values, 1, model=str(stock.folder("bart", tmp_path))))
     reader = tmp_path / "reader"
     reader.mkdir()
     tiny.model("averaging").save(reader)
-    with pytest.raises(Refused, match=r"stage 'pruned': heads: .*has no attention layers"):
+    with pytest.raises(InputError, match=r"stage 'pruned': heads: .*has no attention layers"):
         keys(with_stage(values, 1, model=str(reader), methods=[{"use": "heads"}, {"use": "logits"}]))
 
 
@@ -172,5 +194,5 @@ def test_the_plan_says_everything_that_was_filled_in(values):
 
 @pytest.mark.parametrize("model", ["minilmm", "./nowhere", "a/b/c", "", "../x"])
 def test_a_model_that_is_not_there(values, model):
-    with pytest.raises(Refused, match="model"):
+    with pytest.raises(InputError, match="model"):
         keys(changed(values, model=model))

@@ -8,7 +8,7 @@ import pytest
 
 import niwaki
 from niwaki import api
-from niwaki.core.errors import Refused, UsageError
+from niwaki.core.errors import InputError, UsageError
 from niwaki.run import runner
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
@@ -16,7 +16,12 @@ from niwaki.run.result import Run
 from run import small
 
 TEACHER = {"name": "teacher", "train": {"epochs": 3, "lr": 2e-3, "batch": 16}}
-SMALL = {"name": "small", "teacher": "teacher", "methods": [{"use": "student", "layers": 2}, {"use": "logits"}], "train": {"batch": 16}}  # fmt: skip
+SMALL = {
+    "name": "small",
+    "teacher": "teacher",
+    "methods": [{"use": "student", "layers": 2}, {"use": "logits"}],
+    "train": {"batch": 16},
+}
 
 
 @pytest.fixture(scope="session")
@@ -33,15 +38,19 @@ def planned(plain: dict, *stages: dict, **more) -> dict[str, str]:
 
 def test_every_trained_stage_has_a_copy_in_8_and_in_4_bits_behind_the_recipes_stages(plain):
     assert planned(plain, TEACHER, SMALL) == {
-        "teacher": "", "small": "",
-        "teacher-int8": "teacher", "teacher-4bit": "teacher", "small-int8": "small", "small-4bit": "small",
-    }  # fmt: skip
+        "teacher": "",
+        "small": "",
+        "teacher-int8": "teacher",
+        "teacher-4bit": "teacher",
+        "small-int8": "small",
+        "small-4bit": "small",
+    }
 
 
 def test_the_setting_chooses_them_and_turns_them_off(plain):
     assert planned(plain, TEACHER, quantize=[]) == {"teacher": ""}
     assert planned(plain, TEACHER, quantize=["4bit", "4bit"]) == {"teacher": "", "teacher-4bit": "teacher"}
-    with pytest.raises(Refused, match=r"quantize\.0: input should be 'int8' or '4bit' \(given: '2bit'\)"):
+    with pytest.raises(InputError, match=r"quantize\.0: input should be 'int8' or '4bit' \(given: '2bit'\)"):
         planned(plain, TEACHER, quantize=["2bit"])
 
 
@@ -53,16 +62,24 @@ def test_what_the_recipe_makes_itself_is_not_made_twice(plain, name):
 
 def test_another_stage_of_that_name_is_not_taken_for_the_copy(plain):
     own = {"name": "teacher-int8", "methods": [{"use": "int8", "embeddings": False}]}
-    assert planned(plain, TEACHER, own, quantize=["int8"]) == {"teacher": "", "teacher-int8": "", "teacher-int8-2": "teacher"}  # fmt: skip
+    assert planned(plain, TEACHER, own, quantize=["int8"]) == {
+        "teacher": "",
+        "teacher-int8": "",
+        "teacher-int8-2": "teacher",
+    }
 
 
 @pytest.mark.parametrize(
     ("methods", "train"),
     [
-        ([{"use": "aware"}], {"batch": 16}), ([{"use": "aware", "bits": 4}], {"batch": 16}), ([{"use": "ternary"}], {"batch": 16}),
-        ([{"use": "lowbit"}], None), ([{"use": "static"}], None), ([{"use": "int8", "embeddings": False}], None),
+        ([{"use": "qat"}], {"batch": 16}),
+        ([{"use": "qat", "bits": 4}], {"batch": 16}),
+        ([{"use": "ternary"}], {"batch": 16}),
+        ([{"use": "rtn"}], None),
+        ([{"use": "static"}], None),
+        ([{"use": "int8", "embeddings": False}], None),
     ],
-)  # fmt: skip
+)
 def test_a_stage_whose_matrices_are_packed_has_no_copies(plain, methods, train):
     own = {"name": "own", "methods": methods, **({"train": train} if train else {})}
     assert not [name for name, source in planned(plain, TEACHER, own).items() if source == "own"]
@@ -70,9 +87,11 @@ def test_a_stage_whose_matrices_are_packed_has_no_copies(plain, methods, train):
 
 def test_a_stage_that_only_prepares_another_has_no_copies(plain):
     layers = {
-        "name": "layers", "teacher": "teacher", "train": {"batch": 16},
+        "name": "layers",
+        "teacher": "teacher",
+        "train": {"batch": 16},
         "methods": [{"use": "student", "layers": 2}, {"use": "tinybert", "prediction": 0.0}],
-    }  # fmt: skip
+    }
     student = {"name": "student", "teacher": "teacher", "methods": [{"use": "logits"}], "train": {"batch": 16}}
     assert set(planned(plain, TEACHER, layers, student, quantize=["int8"]).values()) == {"", "teacher", "student"}
 
@@ -86,7 +105,12 @@ def test_an_untrained_head_has_no_copies_and_a_fine_tuned_start_has(plain, encod
 @pytest.mark.parametrize("method", ["bilstm", "cnn", "averaging"])
 def test_copies_that_would_be_alike_are_made_once(plain, method):
     """An LSTM gets 8 bits where others get 4; what differs is the token table."""
-    student = {"name": "student", "teacher": "teacher", "methods": [{"use": method}, {"use": "logits"}], "train": {"batch": 16}}  # fmt: skip
+    student = {
+        "name": "student",
+        "teacher": "teacher",
+        "methods": [{"use": method}, {"use": "logits"}],
+        "train": {"batch": 16},
+    }
     found = planned(plain, TEACHER, student)
     assert "student-int8" in found and "student-4bit" in found
 
@@ -142,7 +166,10 @@ def test_each_stage_is_timed_in_the_engine_that_load_picks(made):
             stage["loaded"]["ratios"][key] for key in ("throughput_low", "throughput", "throughput_high")
         )
         assert low <= value <= high and 0 <= stage["loaded"]["score"] <= 1
-    assert set(json.loads((made / "speed.json").read_text())["contenders"]) == {"reference", *(stage["name"] for stage in report["stages"])}  # fmt: skip
+    assert set(json.loads((made / "speed.json").read_text())["contenders"]) == {
+        "reference",
+        *(stage["name"] for stage in report["stages"]),
+    }
     assert report["race"]["spread"] >= 0 and report["race"]["busy"] in (True, False)
 
 
@@ -154,7 +181,7 @@ def test_a_copy_is_loaded_where_it_is_recommended_and_by_name(made, tmp_path):
         model = niwaki.load(made, stage=name)
         assert model.folder == Run.read(made).model(name)
         assert {answer.label for answer in model.predict(["a good film."])} <= {"bad", "good"}
-    with pytest.raises(Refused, match="has no stage 'teacher-2bit'; there is: teacher, teacher-int8, teacher-4bit"):
+    with pytest.raises(InputError, match="has no stage 'teacher-2bit'; there is: teacher, teacher-int8, teacher-4bit"):
         niwaki.load(made, stage="teacher-2bit")
     with pytest.raises(UsageError, match="is not the folder of a run"):
         niwaki.load(Run.read(made).model("teacher"), stage="teacher")

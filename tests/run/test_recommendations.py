@@ -73,9 +73,9 @@ def test_a_file_of_questions(plain):
     assert {stage["name"] for stage in report["stages"]} == {"teacher", "teacher-int8", "teacher-4bit"}
     assert report["verdict"]["deploy"] == expected(report)
     assert niwaki.load(run).folder.parent.name.startswith(report["verdict"]["deploy"])
-    kinds = [rung["kind"] for rung in report["ladder"]]
+    kinds = [entry["kind"] for entry in report["baselines"]]
     assert kinds == ["majority", "tfidf", "static", "frozen"] and not report["baselines_not_run"]
-    assert report["baseline"]["name"] in [rung["name"] for rung in report["ladder"][:3]]
+    assert report["baseline"]["name"] in [entry["name"] for entry in report["baselines"][:3]]
     assert report["verdict"]["fine_tuning"]["needed"] in ("yes", "probably", "not shown", "no")
 
 
@@ -83,7 +83,7 @@ def test_a_recipe_that_starts_from_a_fine_tuned_model(plain, tmp_path, questions
     """Its encoder has seen the labels, so a linear model on it would score like the model itself."""
     _, run = plain
     report = made(tmp_path / "home", next(run.glob("stages/teacher-????????????")) / "model", questions, epochs=1)
-    assert [rung["kind"] for rung in report["ladder"]] == ["majority", "tfidf"]
+    assert [entry["kind"] for entry in report["baselines"]] == ["majority", "tfidf"]
     assert len(report["baselines_not_run"]) == 2 and report["verdict"]["fine_tuning"] is None
     assert report["verdict"]["deploy"] == expected(report)
     assert (

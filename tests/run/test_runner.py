@@ -9,8 +9,8 @@ import pytest
 
 import niwaki
 from niwaki import api
-from niwaki.core.errors import Refused
-from niwaki.core.files import fault_in
+from niwaki.core.errors import InputError
+from niwaki.core.files import fault_in_folder
 from niwaki.core.lock import locked
 from niwaki.report.card import CARD, LABEL
 from niwaki.run import runner
@@ -43,7 +43,7 @@ def test_the_folder_holds_what_the_docs_say(finished):
         assert (finished / name).stat().st_size > 0
     for name in NAMES:
         folder = stage_folder(finished, name)
-        assert fault_in(folder) is None
+        assert fault_in_folder(folder) is None
         for file in ("config.json", "model.safetensors", "tokenizer.json", "model.onnx"):
             assert (folder / "model" / file).is_file()
         assert (folder / "train.jsonl").is_file() == (name != "int8")
@@ -116,22 +116,28 @@ def test_a_damaged_measurement_is_made_again(copy, recipe_file, content):
 
 
 def test_a_folder_in_use_is_refused_with_the_process(copy, recipe_file):
-    with locked(copy), pytest.raises(Refused, match=f"in use by process {os.getpid()}"):
+    with locked(copy), pytest.raises(InputError, match=f"in use by process {os.getpid()}"):
         api.run(recipe_file, out=copy)
 
 
-@pytest.mark.parametrize("order", ['[{ use = "vocabulary", min_count = 9 }, { use = "tinybert" }]', '[{ use = "tinybert" }, { use = "vocabulary", min_count = 9 }]'])  # fmt: skip
+@pytest.mark.parametrize(
+    "order",
+    [
+        '[{ use = "vocabulary", min_count = 9 }, { use = "tinybert" }]',
+        '[{ use = "tinybert" }, { use = "vocabulary", min_count = 9 }]',
+    ],
+)
 def test_layers_of_models_with_different_tokens_are_not_compared(copy, recipe_file, order):
     """Whichever comes first; and before the first step."""
-    with pytest.raises(Refused, match="different tokens"):
+    with pytest.raises(InputError, match="different tokens"):
         api.run(recipe_file, out=copy, overrides=[f"stages.student.methods={order}"])
-    assert not list((copy / "stages").glob(".work-student-*/state-*"))
+    assert not list((copy / "stages").glob(".work-student-*/checkpoint-*"))
 
 
 def test_no_room_is_told_before_work(tmp_path, recipe_file, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
-    with pytest.raises(Refused, match=r"this run needs about .* MB and 0 MB are free"):
+    with pytest.raises(InputError, match=r"this run needs about .* MB and 0 MB are free"):
         api.run(recipe_file, out=tmp_path / "run")
     assert [path.name for path in (tmp_path / "run").rglob("*")] == [".lock"]
 
@@ -143,9 +149,9 @@ def needs(tmp_path, recipe_file, monkeypatch):
     def asked(*overrides: str) -> list[tuple[str, int]]:
         found: list[tuple[str, int]] = []
         monkeypatch.setattr(runner, "require_space", lambda folder, need, what: found.append((folder.name, need)))
-        monkeypatch.setattr(runner, "require_memory", lambda need, what: (_ for _ in ()).throw(Refused("enough")))
+        monkeypatch.setattr(runner, "require_memory", lambda need, what: (_ for _ in ()).throw(InputError("enough")))
         layers = 'stages.1.methods=[{use="student",layers=2},{use="tinybert"}]'
-        with pytest.raises(Refused, match="enough"):
+        with pytest.raises(InputError, match="enough"):
             api.run(recipe_file, out=tmp_path / "runs" / "run", overrides=[layers, *overrides])
         return found
 
@@ -166,8 +172,8 @@ def test_the_disk_check_counts_what_teachers_say(needs, tmp_path, monkeypatch):
 
 
 def test_absurd_sizes_are_rejected_by_check(recipe_file):
-    for override in ("batch=1000000000000", "batch=65537", "transfer=1000000000000", "validations=10000000000"):
-        with pytest.raises(Refused, match=r"stages\.0\.train"):
+    for override in ("batch=1000000000000", "batch=65537", "unlabelled=1000000000000", "validations=10000000000"):
+        with pytest.raises(InputError, match=r"stages\.0\.train"):
             api.check(recipe_file, overrides=[f"stages.0.train.{override}"])
 
 
@@ -183,7 +189,7 @@ def test_run_and_load_from_python(finished, recipe_file):
     assert repr(run).count("\n") >= len(NAMES)
     assert "<table" in run._repr_html_()
     assert run.model("student").is_dir()
-    with pytest.raises(Refused, match="has no stage 'nobody'"):
+    with pytest.raises(InputError, match="has no stage 'nobody'"):
         run.model("nobody")
     model = niwaki.load(finished)
     assert model.folder == run.deploy
@@ -204,5 +210,5 @@ def test_checking_does_no_work(recipe_file, tmp_path, monkeypatch):
     assert [stage["name"] for stage in plan["estimate"]["stages"]] == NAMES
     assert plan["estimate"]["cpu_seconds"] > 0 and plan["estimate"]["megabytes"] > 0
     assert list(tmp_path.iterdir()) == []
-    more = api.check(recipe_file, overrides=["stages.student.train.transfer=1000"])["estimate"]["stages"]
+    more = api.check(recipe_file, overrides=["stages.student.train.unlabelled=1000"])["estimate"]["stages"]
     assert [stage["steps"] for stage in more] == [48, 48, 48, 0]  # these rows have no unlabelled texts beside them

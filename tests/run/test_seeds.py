@@ -106,8 +106,13 @@ def test_the_pairs_by_hand(made):
         assert pair["low"] <= pair["difference"] <= pair["high"]
         assert pair["shown"] == (not pair["low"] <= 0 <= pair["high"])
     task = make_plan(read(recipe), "x").task
-    kept = {name: [np.load(folder / of_seed[place]["folder"] / "outcomes.npy", allow_pickle=False) for of_seed in stages(folder)]
-            for place, name in enumerate(["teacher", "small"])}  # fmt: skip
+    kept = {
+        name: [
+            np.load(folder / of_seed[place]["folder"] / "example_stats.npy", allow_pickle=False)
+            for of_seed in stages(folder)
+        ]
+        for place, name in enumerate(["teacher", "small"])
+    }
     again = difference(task, kept["small"], kept["teacher"])
     (told,) = [pair for pair in found["pairs"] if pair["b"] == "teacher"]
     assert {key: told[key] for key in again} == again
@@ -129,7 +134,10 @@ def test_a_second_run_makes_nothing_anew(made):
 
     def times():
         kept = [path for path in folder.glob("stages/**/*") if path.is_file() and path.name not in (CARD, LABEL)]
-        kept += [folder / name for name in ("baseline.json", "baseline.npy", "comparisons.json", "speed.json", "ledger.jsonl")]  # fmt: skip
+        kept += [
+            folder / name
+            for name in ("baseline.json", "baseline.npy", "comparisons.json", "speed.json", "ledger.jsonl")
+        ]
         return {path: path.stat().st_mtime_ns for path in kept}
 
     before = times()
@@ -139,7 +147,7 @@ def test_a_second_run_makes_nothing_anew(made):
 
 @pytest.mark.parametrize(("seeds", "words"), [('["a"]', "seeds"), ("3", "seeds")])
 def test_seeds_that_are_none(made, seeds, words):
-    from niwaki.core.errors import Refused
+    from niwaki.core.errors import InputError
 
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(InputError, match=words):
         read(made[0], [f"seeds={seeds}"])

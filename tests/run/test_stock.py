@@ -6,7 +6,7 @@ import pytest
 
 import stock
 from niwaki.answers.text import TARGET
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
 from niwaki.engines.predictor import Predictor
 from niwaki.meter.ledger import Ledger
@@ -34,8 +34,8 @@ def place(tmp_path_factory):
 
 def recipe(place, model="bart", stages=None, **data):
     stages = stages or [{"name": "tuned", "train": {"epochs": 1}}]
-    data = {"path": str(place / "rows.jsonl"), "longest": 12, "beam": 2, **data}
-    return parse({"model": str(place / model), "task": "writing", "data": data, "quantize": [], "stages": stages})
+    data = {"path": str(place / "rows.jsonl"), "max_new_tokens": 12, "beam": 2, **data}
+    return parse({"model": str(place / model), "task": "generation", "data": data, "quantize": [], "stages": stages})
 
 
 def test_it_writes_its_own_pieces_with_its_own_marks(place):
@@ -45,22 +45,26 @@ def test_it_writes_its_own_pieces_with_its_own_marks(place):
     wanted = [[0, *(4 + stock.WORDS.index(word) for word in text.split()), 2] for text in task.gold(table)]
     found = task.targets(table, None)
     assert [found[number].tolist() for number in range(3)] == wanted
-    assert (task.kind.start, task.kind.end, task.kind.never) == (2, 2, [1])
-    assert task.files()[TARGET] == load_folder(place / "bart", task.head).beside[TARGET]
+    assert (task.answer_type.start, task.answer_type.end, task.answer_type.suppress_tokens) == (2, 2, [1])
+    assert task.files()[TARGET] == load_folder(place / "bart", task.head).sibling_files[TARGET]
 
 
 def test_what_is_too_long_for_it_is_refused_before_work(place):
-    with pytest.raises(Refused, match=r"data.longest: 41 is more than the 40 tokens that .*bart can write"):
-        make_plan(recipe(place, longest=41), "a")
+    with pytest.raises(InputError, match=r"data.max_new_tokens: 41 is more than the 40 tokens that .*bart can write"):
+        make_plan(recipe(place, max_new_tokens=41), "a")
 
 
 def test_it_is_given_no_second_decoder(place):
-    with pytest.raises(Refused, match="the model writes already; leave 'writer' out"):
-        make_plan(recipe(place, stages=[{"name": "a", "methods": [{"use": "writer"}], "train": {"epochs": 1}}]), "a")
+    with pytest.raises(InputError, match="the model writes already; leave 'add_decoder' out"):
+        make_plan(
+            recipe(place, stages=[{"name": "a", "methods": [{"use": "add_decoder"}], "train": {"epochs": 1}}]), "a"
+        )
 
 
 def test_its_pieces_are_kept(place):
-    with pytest.raises(Refused, match="stage 'a': vocabulary: a model that writes the pieces it reads keeps them all"):
+    with pytest.raises(
+        InputError, match="stage 'a': vocabulary: a model that writes the pieces it reads keeps them all"
+    ):
         make_plan(recipe(place, stages=[{"name": "a", "methods": [{"use": "vocabulary"}]}]), "a")
 
 
@@ -69,10 +73,17 @@ def made(place):
     """Tuned, then taught by itself with half of its heads and neurons, then packed."""
     train = {"epochs": 14, "lr": 5e-3, "batch": 16, "dropout": 0.0, "precision": "fp32"}
     cuts = [{"use": "ffn", "keep": 0.5, "multiple": 1}, {"use": "heads", "keep": 0.5}, {"use": "logits"}]
-    stages = [{"name": "tuned", "train": train}, {"name": "cut", "teacher": "tuned", "methods": cuts, "train": {**train, "epochs": 6}}, {"name": "int8", "methods": [{"use": "int8"}]}]  # fmt: skip
+    stages = [
+        {"name": "tuned", "train": train},
+        {"name": "cut", "teacher": "tuned", "methods": cuts, "train": {**train, "epochs": 6}},
+        {"name": "int8", "methods": [{"use": "int8"}]},
+    ]
     folder = place / "run"
     (folder / "stages").mkdir(parents=True)
-    plan, ledger = make_plan(recipe(place, stages=stages, smoothing=0.0), "stock"), Ledger(folder / "ledger.jsonl")
+    plan, ledger = (
+        make_plan(recipe(place, stages=stages, label_smoothing=0.0), "stock"),
+        Ledger(folder / "ledger.jsonl"),
+    )
     for stage in plan.stages:
         run_stage(plan, stage, folder, ledger, lambda: False)
     return {stage.spec.name: folder / stage.folder for stage in plan.stages}
@@ -97,11 +108,13 @@ def test_it_is_predicted_with_and_given_back_to_transformers(made):
     pieces = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
     given = pieces(["one two", "five three four"], return_tensors="pt", padding=True)
     with torch.no_grad():
-        said = again.generate(input_ids=given["input_ids"], attention_mask=given["attention_mask"], num_beams=2, max_new_tokens=12)  # fmt: skip
+        said = again.generate(
+            input_ids=given["input_ids"], attention_mask=given["attention_mask"], num_beams=2, max_new_tokens=12
+        )
     assert found == pieces.batch_decode(said, skip_special_tokens=True)
 
 
 def test_a_stage_is_begun_from_in_another_recipe(place, made):
     again = make_plan(recipe(place, model=made["int8"].relative_to(place) / "model"), "again")
     model = load_folder(again.model_folder, again.task.head)
-    assert model.beside[TARGET] == load_folder(place / "bart", again.task.head).beside[TARGET]
+    assert model.sibling_files[TARGET] == load_folder(place / "bart", again.task.head).sibling_files[TARGET]

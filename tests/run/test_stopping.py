@@ -14,7 +14,7 @@ from run import small
 
 STAGE = "stages/int8-*"
 PLACES = {  # what is slow → what is made again of a finished run
-    "niwaki.evaluate.ladder.climb": ["baseline.json"],
+    "niwaki.evaluate.baseline.run_baselines": ["baseline.json"],
     "niwaki.run.runner.comparisons": ["comparisons.json"],
     "niwaki.evaluate.speed.race": ["speed.json"],
     "niwaki.run.stage.write_graph": [STAGE],
@@ -72,5 +72,5 @@ def test_a_stop_before_validation_saves_and_validates_later(recipe_file, tmp_pat
         patch.setattr(_Fit, "_validate", validate)
         with pytest.raises(KeyboardInterrupt):
             api.run(recipe_file, out=tmp_path / "run")
-    assert list((tmp_path / "run").glob(f"stages/.work-teacher-*/state-{stopped[0]:08d}"))
+    assert list((tmp_path / "run").glob(f"stages/.work-teacher-*/checkpoint-{stopped[0]:08d}"))
     resumed(recipe_file, tmp_path / "run", finished)

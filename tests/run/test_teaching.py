@@ -9,20 +9,20 @@ from safetensors.torch import load_file
 
 import tiny
 from contracts import made
-from niwaki.answers._kind import Rows
-from niwaki.core.errors import Refused
+from niwaki.answers._answer_type import EncodedInputs
+from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
 from niwaki.data.ragged import Ragged
-from niwaki.engines.alone import Alone
+from niwaki.engines.activation_runner import ActivationRunner
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
-from niwaki.models import tokens
 from niwaki.models.model import load_folder
-from niwaki.run import runner, texts
+from niwaki.run import runner, unlabelled_texts
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage
-from niwaki.run.tokens import refuse_other_tokens
+from niwaki.run.same_tokens import check_same_tokens
+from niwaki.tokenization import trimming
 
 TRAIN = {"epochs": 1, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 LOGITS = {"use": "logits"}
@@ -37,7 +37,16 @@ def _quick(monkeypatch, quick_disk):
 def recipe(bert_folder, rows_csv):
     def made(*stages, **more):
         teacher = {"name": "teacher", "train": TRAIN}
-        return parse({"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv), "max_tokens": 24}, "quantize": [], "stages": [teacher, *stages], **more})  # fmt: skip
+        return parse(
+            {
+                "model": str(bert_folder),
+                "task": "classification",
+                "data": {"path": str(rows_csv), "max_tokens": 24},
+                "quantize": [],
+                "stages": [teacher, *stages],
+                **more,
+            }
+        )
 
     return made
 
@@ -115,56 +124,64 @@ def test_several_teachers_teach_and_both_count_in_the_key(recipe, tmp_path):
 
 
 def test_layers_of_several_teachers_are_refused_before_work_starts(recipe):
-    with pytest.raises(Refused, match=r"follows the layers of one teacher, and stages.2.teacher names 2"):
+    with pytest.raises(InputError, match=r"follows the layers of one teacher, and stages.2.teacher names 2"):
         recipe({"name": "other"}, learner(methods=[{"use": "tinybert"}], teacher=["teacher", "other"]))
 
 
 @pytest.mark.parametrize(
     ("train", "said"),
     [
-        ({"transfer": 5, "texts": "no/such/file.txt"}, "train.texts: no/such/file.txt: is not there"),
+        (
+            {"unlabelled": 5, "unlabelled_path": "no/such/file.txt"},
+            "train.unlabelled_path: no/such/file.txt: is not there",
+        ),
         ({"labelled": False}, "labelled: is false, and there are no other texts"),
-        ({"texts": "README.md"}, "are drawn by `transfer`, which is 0"),
+        ({"unlabelled_path": "README.md"}, "are drawn by `unlabelled`, which is 0"),
     ],
 )
 def test_what_cannot_be_is_refused(recipe, train, said):
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(InputError, match=said):
         recipe(learner(**train))
 
 
 def test_unlabelled_texts_need_a_teacher(recipe):
-    for key in ("transfer", "augment"):
-        with pytest.raises(Refused, match=f"train.{key}: unlabelled texts need a teacher"):
+    for key in ("unlabelled", "augmentations"):
+        with pytest.raises(InputError, match=f"train.{key}: unlabelled texts need a teacher"):
             recipe({"name": "alone", "train": {**TRAIN, key: 3}})
 
 
 def test_texts_of_ones_own_and_copies_are_trained_on(recipe, tmp_path):
     own = tmp_path / "own.txt"
     own.write_text("".join(f"{text}\n" for text, _ in tiny.sentences(40, seed=9)))
-    added = {"transfer": 32, "texts": str(own)}
+    added = {"unlabelled": 32, "unlabelled_path": str(own)}
     rows, more, copied, only = (
         read_json(run(recipe(learner(**train)), tmp_path / "run")[-1] / "result.json")["training"]["steps"]
-        for train in ({}, added, {"augment": 2}, {**added, "labelled": False})
+        for train in ({}, added, {"augmentations": 2}, {**added, "labelled": False})
     )
     assert only == 2 and more == pytest.approx(rows + 2, abs=1) and copied == pytest.approx(3 * rows, abs=2)
 
 
 def test_rows_that_are_scored_on_are_not_taught_on(recipe, tmp_path, monkeypatch):
     """Nobody may be taught on his own exam, in whatever case and spacing it is copied."""
-    own, asked = tmp_path / "own.txt", {"transfer": 500, "texts": str(tmp_path / "own.txt"), "labelled": False}
+    own, asked = (
+        tmp_path / "own.txt",
+        {"unlabelled": 500, "unlabelled_path": str(tmp_path / "own.txt"), "labelled": False},
+    )
     own.write_text("a film\n")
     task = make_plan(recipe(learner(**asked)), "x").task
-    exam = [task.texts_alone(task.splits()[part])[0] for part in ("validation", "test")]
+    exam = [task.augmentable_inputs(task.splits()[part])[0] for part in ("validation", "test")]
     own.write_text("".join(f" {text.upper().replace(' ', '  ')}\n" for text in exam))
-    with pytest.raises(Refused, match=r"stage 'learner': train.texts: all 2 texts are validation or test rows"):
+    with pytest.raises(
+        InputError, match=r"stage 'learner': train.unlabelled_path: all 2 texts are validation or test rows"
+    ):
         make_plan(recipe(learner(**asked)), "x")
     with own.open("a") as file:
         file.writelines(f"a film {number}\n" for number in range(16))
     said = []
-    monkeypatch.setattr("niwaki.run.stage.say", said.append)
+    monkeypatch.setattr("niwaki.run.stage.info", said.append)
     *_, made = run(recipe(learner(**asked)), tmp_path / "run")
     assert read_json(made / "result.json")["training"]["steps"] == 1  # of 16 rows, not 18
-    few = run(recipe(learner(**{**asked, "transfer": 3})), tmp_path / "few")[
+    few = run(recipe(learner(**{**asked, "unlabelled": 3})), tmp_path / "few")[
         -1
     ]  # of which none is drawn in the first place
     assert read_json(few / "result.json")["training"]["steps"] == 1
@@ -174,23 +191,29 @@ def test_rows_that_are_scored_on_are_not_taught_on(recipe, tmp_path, monkeypatch
 def test_the_key_follows_the_texts(recipe, tmp_path):
     own = tmp_path / "own.txt"
     own.write_text("one\ntwo\n")
-    asked = recipe(learner(transfer=2, texts=str(own)))
+    asked = recipe(learner(unlabelled=2, unlabelled_path=str(own)))
     first = make_plan(asked, "x").stages[1].key
     own.rename(tmp_path / "moved.txt")
-    assert make_plan(recipe(learner(transfer=2, texts=str(tmp_path / "moved.txt"))), "x").stages[1].key == first
+    assert (
+        make_plan(recipe(learner(unlabelled=2, unlabelled_path=str(tmp_path / "moved.txt"))), "x").stages[1].key
+        == first
+    )
     (tmp_path / "moved.txt").write_text("one\nthree\n")
-    assert make_plan(recipe(learner(transfer=2, texts=str(tmp_path / "moved.txt"))), "x").stages[1].key != first
+    assert (
+        make_plan(recipe(learner(unlabelled=2, unlabelled_path=str(tmp_path / "moved.txt"))), "x").stages[1].key
+        != first
+    )
 
 
 def test_rows_whose_words_bear_answers_are_not_augmented(bert_folder, tmp_path):
     from contracts import made
 
     path = made.write("tagging", tmp_path)
-    stages = [{"name": "teacher"}, learner(augment=1)]
+    stages = [{"name": "teacher"}, learner(augmentations=1)]
     asked = parse(
         {"model": str(bert_folder), "task": "tagging", "data": {"path": str(path)}, "quantize": [], "stages": stages}
     )
-    with pytest.raises(Refused, match="rows whose answers hang on single words cannot be augmented"):
+    with pytest.raises(InputError, match="rows whose answers hang on single words cannot be augmented"):
         run(asked, tmp_path / "run")
 
 
@@ -207,26 +230,41 @@ def test_general_distillation_on_plain_text_then_on_the_task(recipe, tmp_path):
     own = tmp_path / "plain.txt"
     own.write_text("".join(f"{text}\n" for text, _ in tiny.sentences(64, seed=5)))
     layers = [{"use": "student", "layers": 2}, {"use": "tinybert", "prediction": 0.0}]
-    general = learner("general", layers, teacher="pretrained", start="pretrained", transfer=64, texts=str(own), labelled=False)  # fmt: skip
+    general = learner(
+        "general",
+        layers,
+        teacher="pretrained",
+        start="pretrained",
+        unlabelled=64,
+        unlabelled_path=str(own),
+        labelled=False,
+    )
     stages = [{"name": "pretrained"}, general, learner("student", start="general")]
-    made = parse({**recipe().model_dump(), "stages": [*stages[:2], {"name": "teacher", "start": "pretrained", "train": TRAIN}, stages[2]]})  # fmt: skip
+    made = parse(
+        {
+            **recipe().model_dump(),
+            "stages": [*stages[:2], {"name": "teacher", "start": "pretrained", "train": TRAIN}, stages[2]],
+        }
+    )
     *_, student = run(made, tmp_path / "run")
     assert 0 <= read_json(student / "result.json")["score"]["value"] <= 1
 
 
 def two_phases(**second):
     student = {"use": "student", "layers": 2, "hidden": 16, "heads": 4}
-    first = learner("layers", [student, {"use": "tinybert", "prediction": 0.0}], augment=1)
-    return first, learner("answers", start="layers", **{"augment": 1, **second})
+    first = learner("layers", [student, {"use": "tinybert", "prediction": 0.0}], augmentations=1)
+    return first, learner("answers", start="layers", **{"augmentations": 1, **second})
 
 
 def test_the_answers_that_came_with_the_layers_are_not_asked_for_again(recipe, tmp_path, monkeypatch):
     """And where there was no room for them, they are asked for in the same way, so that the weights are the same."""
     plan = make_plan(recipe(*two_phases()), "teaching")
-    assert [stage.heard for stage in plan.stages] == [False, False, True]
+    assert [stage.teacher_cached for stage in plan.stages] == [False, False, True]
     asked = []
-    plain = Alone.__call__
-    monkeypatch.setattr(Alone, "__call__", lambda self, given: asked.append(self.names) or plain(self, given))
+    plain = ActivationRunner.__call__
+    monkeypatch.setattr(
+        ActivationRunner, "__call__", lambda self, given: asked.append(self.names) or plain(self, given)
+    )
     monkeypatch.setattr("niwaki.train.teacher.logits_of", None)  # nobody may want batches
     *_, kept = run(recipe(*two_phases()), tmp_path / "one" / "run")
     assert asked and all(asked)  # for layers alone
@@ -235,22 +273,25 @@ def test_the_answers_that_came_with_the_layers_are_not_asked_for_again(recipe, t
     assert weights(kept) == weights(anew) and kept.name == anew.name
 
 
-@pytest.mark.parametrize("second", [{"augment": 2}, {"labelled": False}])
+@pytest.mark.parametrize("second", [{"augmentations": 2}, {"labelled": False}])
 def test_of_other_texts_they_are(recipe, second):
     plan = make_plan(recipe(*two_phases(**second)), "teaching")
-    assert not plan.stages[-1].heard
+    assert not plan.stages[-1].teacher_cached
 
 
 def test_the_key_tells_whether_layers_were_compared_before(recipe):
     """Also where the stage that compared them is neither its start nor its teacher."""
     first, _ = two_phases()
-    last = learner("answers", augment=1)
-    plans = [make_plan(recipe({**first, "methods": [first["methods"][0], one]}, last), "teaching") for one in (first["methods"][1], LOGITS)]  # fmt: skip
-    assert [plan.stages[-1].heard for plan in plans] == [True, False]
+    last = learner("answers", augmentations=1)
+    plans = [
+        make_plan(recipe({**first, "methods": [first["methods"][0], one]}, last), "teaching")
+        for one in (first["methods"][1], LOGITS)
+    ]
+    assert [plan.stages[-1].teacher_cached for plan in plans] == [True, False]
     assert len({plan.stages[-1].key for plan in plans}) == 2
 
 
-@pytest.mark.parametrize("packed", [{"use": "magnitude"}, {"use": "lowbit", "bits": 4}, {"use": "ternary"}])
+@pytest.mark.parametrize("packed", [{"use": "magnitude"}, {"use": "rtn", "bits": 4}, {"use": "ternary"}])
 def test_a_packed_teacher_shows_its_layers(recipe, tmp_path, packed):
     """Its graph holds operators that no engine knows until they are written out."""
     small = {"name": "packed", "methods": [packed], "train": TRAIN}
@@ -270,49 +311,81 @@ def test_texts_that_cannot_be_added_are_refused_before_any_work(recipe, tmp_path
     latin.write_bytes(b"one\n" * 500 + "caf\u00e9\n".encode("latin-1"))
     pairs.write_text("premise,hypothesis\nit rains,it is wet\n")
     other.write_text("one\n")
-    for path, fault in ((blank, "has no texts"), (latin, "is not text in UTF-8"), (other, "is no file of texts"), (pairs, "holds pairs of texts, and task 'classification' is on single texts")):  # fmt: skip
-        with pytest.raises(Refused, match=f"stage 'learner': .*{path.name}: {fault}"):
-            planned(recipe, transfer=5, texts=str(path))
+    for path, fault in (
+        (blank, "has no texts"),
+        (latin, "is not text in UTF-8"),
+        (other, "is no file of texts"),
+        (pairs, "holds pairs of texts, and task 'classification' is on single texts"),
+    ):
+        with pytest.raises(InputError, match=f"stage 'learner': .*{path.name}: {fault}"):
+            planned(recipe, unlabelled=5, unlabelled_path=str(path))
 
 
 def test_a_task_without_texts_of_its_own_says_that_none_are_added(recipe, monkeypatch):
     said = []
-    monkeypatch.setattr(texts, "say", said.append)
-    assert planned(recipe, transfer=5)
-    assert said == ["stage 'learner': train.transfer: task 'classification' brings no unlabelled texts, so none are added; name a file of them in train.texts"]  # fmt: skip
-    with pytest.raises(Refused, match=r"brings no unlabelled texts, and train\.labelled is false; name a file"):
-        planned(recipe, transfer=5, labelled=False)
+    monkeypatch.setattr(unlabelled_texts, "info", said.append)
+    assert planned(recipe, unlabelled=5)
+    assert said == [
+        "stage 'learner': train.unlabelled: task 'classification' brings no unlabelled texts, so none are added; name a file of them in train.unlabelled_path"
+    ]
+    with pytest.raises(InputError, match=r"brings no unlabelled texts, and train\.labelled is false; name a file"):
+        planned(recipe, unlabelled=5, labelled=False)
 
 
 def test_rows_that_cannot_be_copied_are_refused_before_any_work(bert_folder, tmp_path):
     rows = made.write("tagging", tmp_path, count=40)
-    stage = learner(augment=1)
-    with pytest.raises(Refused, match="stage 'learner': task 'tagging': rows whose answers hang on single words"):
-        make_plan(parse({"model": str(bert_folder), "task": "tagging", "data": {"path": str(rows)}, "quantize": [], "stages": [{"name": "teacher", "train": TRAIN}, stage]}), "x")  # fmt: skip
+    stage = learner(augmentations=1)
+    with pytest.raises(InputError, match="stage 'learner': task 'tagging': rows whose answers hang on single words"):
+        make_plan(
+            parse(
+                {
+                    "model": str(bert_folder),
+                    "task": "tagging",
+                    "data": {"path": str(rows)},
+                    "quantize": [],
+                    "stages": [{"name": "teacher", "train": TRAIN}, stage],
+                }
+            ),
+            "x",
+        )
 
 
 def test_texts_for_a_task_of_choices_are_refused_before_any_work(bert_folder, tmp_path):
     rows, own = made.write("choice", tmp_path, count=40), tmp_path / "own.txt"
     own.write_text("a film\n")
-    stages = [{"name": "teacher", "train": TRAIN}, learner(transfer=1, texts=str(own))]
-    with pytest.raises(Refused, match=r"stage 'learner': task 'choice': unlabelled texts cannot be added to it; set train\.transfer = 0"):  # fmt: skip
-        make_plan(parse({"model": str(bert_folder), "task": "choice", "data": {"path": str(rows)}, "quantize": [], "stages": stages}), "x")  # fmt: skip
+    stages = [{"name": "teacher", "train": TRAIN}, learner(unlabelled=1, unlabelled_path=str(own))]
+    with pytest.raises(
+        InputError,
+        match=r"stage 'learner': task 'choice': unlabelled texts cannot be added to it; set train\.unlabelled = 0",
+    ):
+        make_plan(
+            parse(
+                {
+                    "model": str(bert_folder),
+                    "task": "choice",
+                    "data": {"path": str(rows)},
+                    "quantize": [],
+                    "stages": stages,
+                }
+            ),
+            "x",
+        )
 
 
 def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
     (tmp_path / "file").write_text("")
     for place in ("file", "file/below"):
-        with pytest.raises(Refused, match=r"cache\.folder: .*file: is a file, not a folder"):
+        with pytest.raises(InputError, match=r"cache\.folder: .*file: is a file, not a folder"):
             make_plan(recipe(learner(), cache={"folder": str(tmp_path / place)}), "x")
-    with pytest.raises(Refused, match=r"cache\.gigabytes"):
+    with pytest.raises(InputError, match=r"cache\.gigabytes"):
         recipe(learner(), cache={"gigabytes": 1e300})
-    beside = tmp_path / "runs" / ".teachers"
-    (beside / ".lock").mkdir(parents=True)
-    with pytest.raises(Refused, match=r"cache\.folder: .*\.lock: is a folder, where a file must be"):
+    sibling_files = tmp_path / "runs" / ".teachers"
+    (sibling_files / ".lock").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"cache\.folder: .*\.lock: is a folder, where a file must be"):
         runner.execute(recipe(learner()), "x", tmp_path / "runs" / "one")
-    shutil.rmtree(beside)
-    beside.write_text("")
-    with pytest.raises(Refused, match=r"cache\.folder: .*teachers: is a file, not a folder"):
+    shutil.rmtree(sibling_files)
+    sibling_files.write_text("")
+    with pytest.raises(InputError, match=r"cache\.folder: .*teachers: is a file, not a folder"):
         runner.execute(recipe(learner()), "x", tmp_path / "runs" / "one")
     assert not list((tmp_path / "runs" / "one").glob("stages/*"))
 
@@ -320,21 +393,34 @@ def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
 @pytest.mark.parametrize(
     ("stage", "said"),
     [
-        ({"name": "small", "teacher": "teacher", "methods": [{"use": "int8"}]}, r"stages\.1\.teacher: nothing is learnt from it without a train block"),
-        (learner(methods=[{"use": "tinybert", "prediction": 0.0}], patience=2), r"stages\.1\.train\.patience: nothing in the stage trains answers"),
-        (learner(methods=[{"use": "cosine"}], patience=2, labelled=False, augment=1), r"stages\.1\.train\.patience: nothing in the stage trains answers"),
+        (
+            {"name": "small", "teacher": "teacher", "methods": [{"use": "int8"}]},
+            r"stages\.1\.teacher: nothing is learnt from it without a train block",
+        ),
+        (
+            learner(methods=[{"use": "tinybert", "prediction": 0.0}], patience=2),
+            r"stages\.1\.train\.patience: nothing in the stage trains answers",
+        ),
+        (
+            learner(methods=[{"use": "cosine"}], patience=2, labelled=False, augmentations=1),
+            r"stages\.1\.train\.patience: nothing in the stage trains answers",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_would_do_nothing_is_refused(recipe, stage, said):
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(InputError, match=said):
         recipe(stage)
     recipe(learner(patience=2))
 
 
 def test_a_network_for_single_texts_is_refused_where_there_are_two(tmp_path):
     rows = tmp_path / "pairs.csv"
-    rows.write_text("premise,hypothesis,label\n" + "".join(f"{text},{text},{label}\n" for text, label in tiny.sentences(80)))  # fmt: skip
-    single, pairs = (guest(tmp_path / name, family="averaging", niwaki_texts=count) for name, count in (("single", 1), ("pairs", 2)))  # fmt: skip
+    rows.write_text(
+        "premise,hypothesis,label\n" + "".join(f"{text},{text},{label}\n" for text, label in tiny.sentences(80))
+    )
+    single, pairs = (
+        guest(tmp_path / name, family="averaging", niwaki_texts=count) for name, count in (("single", 1), ("pairs", 2))
+    )
     asked = {
         "task": "classification",
         "data": {"path": str(rows)},
@@ -342,13 +428,13 @@ def test_a_network_for_single_texts_is_refused_where_there_are_two(tmp_path):
         "stages": [{"name": "one", "train": TRAIN}],
     }
     make_plan(parse({"model": pairs, **asked}), "x")
-    with pytest.raises(Refused, match="single: was made for single texts, and task 'classification' is on several"):
+    with pytest.raises(InputError, match="single: was made for single texts, and task 'classification' is on several"):
         make_plan(parse({"model": single, **asked}), "x")
 
 
 @pytest.mark.parametrize("methods", [[], [{"use": "student", "layers": 2}]])
 def test_a_teacher_that_no_method_listens_to_is_refused(recipe, methods):
-    with pytest.raises(Refused, match=r"stages\.1\.teacher: no method of the stage listens to it"):
+    with pytest.raises(InputError, match=r"stages\.1\.teacher: no method of the stage listens to it"):
         recipe(learner(methods=methods))
     assert recipe(learner(methods=[{"use": "exits", "after": [1]}]))
 
@@ -370,7 +456,9 @@ def test_another_tokenizer_is_seen_before_any_work(recipe, tmp_path):
     """As soon as layers are compared; answers for whole texts may be given for any tokens."""
     stages = [split_otherwise(tmp_path / name, piece) for name, piece in (("one", "goo"), ("other", "##ood"))]
     for teacher, start in (("one", "teacher"), ("one", "other")):  # more tokens, and as many
-        with pytest.raises(Refused, match="stage 'learner': student and teacher split the texts into different tokens"):
+        with pytest.raises(
+            InputError, match="stage 'learner': student and teacher split the texts into different tokens"
+        ):
             make_plan(recipe(*stages, learner(methods=[{"use": "tinybert"}], teacher=teacher, start=start)), "x")
         make_plan(recipe(*stages, learner(teacher=teacher, start=start)), "x")
 
@@ -391,28 +479,32 @@ def test_tokens_are_the_same_whatever_their_numbers(tmp_path):
     whole, one, other = tiny.model(), *(load_folder(folder) for folder in folders)
     trimmed = tiny.model()
     used = [number for piece, number in whole.tokenizer.get_vocab().items() if piece != "fine"]
-    trimmed.tokenizer = tokens.trimmed(whole.tokenizer, sorted(used))
+    trimmed.tokenizer = trimming.trimmed(whole.tokenizer, sorted(used))
 
     def rows(model, text, most=99):
         ids = Ragged.of([model.tokenizer(text)["input_ids"][:most]])
-        return Rows(ids, ids, np.arange(1), [])
+        return EncodedInputs(ids, ids, np.arange(1), [])
 
     assert rows(whole, text).ids.values.tolist() != rows(trimmed, text).ids.values.tolist()
-    refuse_other_tokens("x", rows(trimmed, text), rows(whole, text), trimmed, whole, layers=True)
+    check_same_tokens("x", rows(trimmed, text), rows(whole, text), trimmed, whole, layers=True)
     assert len(rows(one, text).ids.values) == len(rows(other, text).ids.values)
-    with pytest.raises(Refused, match="different tokens, so their layers cannot be compared"):
-        refuse_other_tokens("x", rows(one, text), rows(other, text), one, other, layers=True)
-    with pytest.raises(Refused, match="different tokens, so their answers for each token"):
-        refuse_other_tokens("x", rows(one, text), rows(whole, text), one, whole, layers=False)
+    with pytest.raises(InputError, match="different tokens, so their layers cannot be compared"):
+        check_same_tokens("x", rows(one, text), rows(other, text), one, other, layers=True)
+    with pytest.raises(InputError, match="different tokens, so their answers for each token"):
+        check_same_tokens("x", rows(one, text), rows(whole, text), one, whole, layers=False)
     limit = whole.anatomy.max_tokens
-    with pytest.raises(Refused, match=rf"reads 92 tokens of a long text and its teacher {limit}, .*; set data\.max_tokens = {limit}"):  # fmt: skip
-        refuse_other_tokens("x", rows(whole, 30 * text), rows(whole, 30 * text, limit), whole, whole, layers=True)
+    with pytest.raises(
+        InputError, match=rf"reads 92 tokens of a long text and its teacher {limit}, .*; set data\.max_tokens = {limit}"
+    ):
+        check_same_tokens("x", rows(whole, 30 * text), rows(whole, 30 * text, limit), whole, whole, layers=True)
 
 
 def test_a_teacher_that_would_answer_by_chance_is_refused(recipe, tmp_path):
     """Its folder has a head for three labels, and nothing trains one for two; its layers may be followed all the same."""
     other = {"name": "other", "model": guest(tmp_path / "other", labels=["a", "b", "c"])}
-    with pytest.raises(Refused, match=r"its teacher 'other' would answer by chance: .*other has no head for the task's 2 labels"):  # fmt: skip
+    with pytest.raises(
+        InputError, match=r"its teacher 'other' would answer by chance: .*other has no head for the task's 2 labels"
+    ):
         make_plan(recipe(other, learner(teacher="other")), "x")
     make_plan(recipe({**other, "train": TRAIN}, learner(teacher="other")), "x")
     make_plan(recipe(other, learner(methods=[{"use": "tinybert", "prediction": 0.0}], teacher="other")), "x")
@@ -421,11 +513,15 @@ def test_a_teacher_that_would_answer_by_chance_is_refused(recipe, tmp_path):
 def test_a_teacher_with_labels_of_its_own_is_none(recipe, tmp_path):
     """As many, and other ones: what it says of sports is not said of films. The same in capitals are the same."""
     for number, labels in enumerate((["sports", "politics"], ["GOOD", "Bad"])):
-        asked = recipe({"name": "other", "model": guest(tmp_path / str(number), labels=labels)}, learner(teacher="other"))  # fmt: skip
+        asked = recipe(
+            {"name": "other", "model": guest(tmp_path / str(number), labels=labels)}, learner(teacher="other")
+        )
         if number:
             make_plan(asked, "x")
         else:
-            with pytest.raises(Refused, match=r"would answer by chance: .* has no head for the task's 2 labels \(bad, good\)"):  # fmt: skip
+            with pytest.raises(
+                InputError, match=r"would answer by chance: .* has no head for the task's 2 labels \(bad, good\)"
+            ):
                 make_plan(asked, "x")
 
 
@@ -437,17 +533,29 @@ LAYERS = {"use": "tinybert", "prediction": 0.0}
     [
         ([learner(teacher="bare", methods=[{"use": "exits", "after": [1]}])], "has no head"),
         ([learner("layers", [LAYERS], "bare", "bare"), learner(teacher="layers")], "has no head"),
-        ([learner("texts", [{"use": "cosine"}], "bare", "bare", labelled=False, augment=1), learner(teacher="texts")], "has no head"),
-        ([{"name": "fresh", "start": "teacher", "methods": [{"use": "student", "start": "fresh"}]}, learner(teacher="fresh")], "its head is a new one"),
-        ([learner("net", [{"use": "bilstm"}, LOGITS], labelled=False, augment=1), learner(teacher="net")], ""),
+        (
+            [
+                learner("texts", [{"use": "cosine"}], "bare", "bare", labelled=False, augmentations=1),
+                learner(teacher="texts"),
+            ],
+            "has no head",
+        ),
+        (
+            [
+                {"name": "fresh", "start": "teacher", "methods": [{"use": "student", "start": "fresh"}]},
+                learner(teacher="fresh"),
+            ],
+            "its head is a new one",
+        ),
+        ([learner("net", [{"use": "bilstm"}, LOGITS], labelled=False, augmentations=1), learner(teacher="net")], ""),
         ([learner("layers", [LAYERS], "teacher", "teacher"), learner(teacher="layers")], ""),
     ],
-)  # fmt: skip
+)
 def test_only_what_trains_answers_makes_a_teacher_of_them(recipe, tmp_path, stages, said):
     bare = {"name": "bare", "model": guest(tmp_path / "bare", labels=["a", "b", "c"])}
     made = recipe(bare, *stages)
     if not said:
         make_plan(made, "x")
         return
-    with pytest.raises(Refused, match=f"would answer by chance: .*{said}"):
+    with pytest.raises(InputError, match=f"would answer by chance: .*{said}"):
         make_plan(made, "x")

@@ -34,7 +34,9 @@ def test_other_versions_are_said_in_one_line_and_the_record_is_kept(copy, recipe
     said = [line for line in capsys.readouterr().err.splitlines() if "there already" in line]
     assert len(said) == 3 and all(f"made with torch {versions()['torch']} (now 99.0)" in line for line in said)
     after = recorded(copy)
-    assert {name: after[name]["versions"] for name in ("teacher", "student", "pruned")} == {name: before[name]["versions"] for name in ("teacher", "student", "pruned")}  # fmt: skip
+    assert {name: after[name]["versions"] for name in ("teacher", "student", "pruned")} == {
+        name: before[name]["versions"] for name in ("teacher", "student", "pruned")
+    }
     assert report["reproduce"]["versions"] == versions()
     assert report["reproduce"]["other_versions"] == {"int8": {"torch": "99.0"}}
     assert "Stage int8 was made with torch 99.0." in (copy / "report.md").read_text()

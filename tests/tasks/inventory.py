@@ -10,10 +10,13 @@ from .rows import folder
 
 # lemma, part of speech, number, how often seen, lexicographer file, gloss, above
 INVENTORY = [
-    ("film", "noun", 1, 5, 6, "a movie on a screen", []), ("film", "noun", 2, 1, 27, "a thin layer", []),
-    ("film", "verb", 1, 2, 36, "record a movie", []), ("plot", "noun", 1, 3, 10, "the story of a movie", ["film-noun-1"]),
-    ("plot", "noun", 2, 3, 15, "a small piece of ground", []), ("actor", "noun", 1, 0, 18, "one who acts", []),
-]  # fmt: skip
+    ("film", "noun", 1, 5, 6, "a movie on a screen", []),
+    ("film", "noun", 2, 1, 27, "a thin layer", []),
+    ("film", "verb", 1, 2, 36, "record a movie", []),
+    ("plot", "noun", 1, 3, 10, "the story of a movie", ["film-noun-1"]),
+    ("plot", "noun", 2, 3, 15, "a small piece of ground", []),
+    ("actor", "noun", 1, 0, 18, "one who acts", []),
+]
 DIGIT = {"noun": 1, "verb": 2}
 
 
@@ -24,9 +27,16 @@ def key(lemma, pos, number):
 def write_inventory(place, rows=INVENTORY):
     place.mkdir(parents=True, exist_ok=True)
     senses = [
-        {"sense_key": key(lemma, pos, n), "lemma": lemma, "pos": pos, "synset": f"{lemma}-{pos}-{n}", "sense_number": n, "tag_count": seen}
+        {
+            "sense_key": key(lemma, pos, n),
+            "lemma": lemma,
+            "pos": pos,
+            "synset": f"{lemma}-{pos}-{n}",
+            "sense_number": n,
+            "tag_count": seen,
+        }
         for lemma, pos, n, seen, *_ in rows
-    ]  # fmt: skip
+    ]
     synsets = [
         {"synset": f"{lemma}-{pos}-{n}", "lexfile": file, "lemmas": [lemma], "gloss": gloss, "hypernyms": above}
         for lemma, pos, n, _, file, gloss, above in rows
@@ -61,7 +71,9 @@ def write_xml(home, name, rows):
     lines, keys = [], []
     for row in rows:
         lines.append("<sentence>")
-        for token, lemma, pos, one, senses in zip(*(row[k] for k in ("tokens", "lemmas", "pos", "instance_ids", "sense_keys")), strict=True):  # fmt: skip
+        for token, lemma, pos, one, senses in zip(
+            *(row[k] for k in ("tokens", "lemmas", "pos", "instance_ids", "sense_keys")), strict=True
+        ):
             kind, more = ("instance", f' id="{one}"') if one else ("wf", "")
             lines.append(f'<{kind}{more} lemma="{lemma}" pos="{pos}">{token}</{kind}>')
             keys += [f"{one} {' '.join(senses)}"] if one else []

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.tasks.choice import Choice
 
 from .rows import TEXTS, TOKENIZER, counts, csv, folder, jsonl, only
@@ -25,14 +25,19 @@ def task_on(tmp_path, *more, change=None, **settings):
 
 def test_endings_from_columns_and_from_lists_are_the_same(tmp_path):
     columns = task_on(tmp_path)
-    lists = Choice(path=folder(tmp_path / "x", train=[{"ctx": TEXTS[n], "endings": ENDINGS, "label": n % 3} for n in range(60)]))  # fmt: skip
+    lists = Choice(
+        path=folder(tmp_path / "x", train=[{"ctx": TEXTS[n], "endings": ENDINGS, "label": n % 3} for n in range(60)])
+    )
     lines = [f"{TEXTS[number]},{','.join(ENDINGS)},{number % 3}" for number in range(60)]
     cells = Choice(path=csv(tmp_path / "x.csv", "startphrase,ending0,ending1,ending2,label", lines))
     for task in (columns, lists, cells):
         table = task.splits()["train"]
         assert counts(task) == {"train": 45, "validation": 6, "test": 9}
         assert task.inputs(table)[0] == (table.column("text")[0].as_py(), ENDINGS)
-        assert all(TEXTS.index(text) % 3 == label for (text, _), label in zip(task.inputs(table), task.gold(table), strict=True))  # fmt: skip
+        assert all(
+            TEXTS.index(text) % 3 == label
+            for (text, _), label in zip(task.inputs(table), task.gold(table), strict=True)
+        )
     assert columns.splits()["test"] == lists.splits()["test"] == cells.splits()["test"]
 
 
@@ -63,9 +68,11 @@ def test_loss_and_soft_loss_are_over_the_endings_of_each_row():
 
 def test_accuracy_by_hand():
     task = Choice(path="x")
-    outcomes = task.outcomes([0, 1, 1, 2], pa.table({"label": [0, 1, 2, 2]}))
-    assert outcomes.tolist() == [[0, 0], [1, 1], [1, 2], [2, 2]] and task.scores(outcomes) == {"accuracy": 0.75}
-    assert task.read_value("2") == 2
+    example_stats = task.example_stats([0, 1, 1, 2], pa.table({"label": [0, 1, 2, 2]}))
+    assert example_stats.tolist() == [[0, 0], [1, 1], [1, 2], [2, 2]] and task.scores(example_stats) == {
+        "accuracy": 0.75
+    }
+    assert task.parse_value("2") == 2
 
 
 @pytest.mark.parametrize("label", ["1", 1.0, 1])
@@ -88,13 +95,13 @@ def test_whole_numbers_in_any_dress_are_labels(tmp_path, label):
     ],
 )
 def test_rows_that_cannot_be_used_are_refused(tmp_path, more, message):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         task_on(tmp_path, more).splits()
     assert message in str(caught.value)
 
 
 def test_letters_are_no_numbers(tmp_path):
-    with pytest.raises(Refused, match=r"must hold numbers of endings, counted from 0 \(.*'B'"):
+    with pytest.raises(InputError, match=r"must hold numbers of endings, counted from 0 \(.*'B'"):
         task_on(tmp_path, change={"label": "B"}).splits()
 
 
@@ -110,10 +117,10 @@ def test_letters_are_no_numbers(tmp_path):
 def test_lists_that_are_uneven_or_missing_are_refused(tmp_path, endings, message):
     rows = [{"ctx": text, "endings": ["x", "y"], "label": 0} for text in TEXTS]
     task = Choice(path=jsonl(tmp_path / "x.jsonl", [*rows, {"ctx": "one", "endings": endings, "label": 0}]))
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(InputError, match=message):
         task.splits()
 
 
 def test_one_column_of_texts_is_not_several_endings(tmp_path):
-    with pytest.raises(Refused, match="column 'ending0' does not hold lists; name the columns of all endings"):
+    with pytest.raises(InputError, match="column 'ending0' does not hold lists; name the columns of all endings"):
         task_on(tmp_path, text="startphrase", endings="ending0", label="label").splits()

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import NO_LABEL, Task
 from niwaki.tasks.classification import Classification
@@ -46,17 +46,29 @@ def test_splits_and_labels(task):
     "rows, header, message",
     [
         (["film,good"] * 40, "text,label", "are too few"),
-        ([f"{text},good" for text, _ in tiny.sentences(40)], "text,label", "has 1 different labels in the train rows, at least 2"),
-        ([f"{text},{label}" for text, label in tiny.sentences(30)] + [" ,good"], "text,label", "empty cells ('text' 1)"),
+        (
+            [f"{text},good" for text, _ in tiny.sentences(40)],
+            "text,label",
+            "has 1 different labels in the train rows, at least 2",
+        ),
+        (
+            [f"{text},{label}" for text, label in tiny.sentences(30)] + [" ,good"],
+            "text,label",
+            "empty cells ('text' 1)",
+        ),
         ([f"{text},{label}" for text, label in tiny.sentences(30)] + ["x,"], "text,label", "empty cells ('label' 1)"),
         (["film,good", "plot,bad"], "text,label", "2 rows are too few"),
         (["the film,good", "the film,bad"] * 20, "text,label", "40 rows of 1 different texts are too few"),
-        ([f"{text},{label}" for text, label in tiny.sentences(30)] + ["x y, NaN"], "text,label", "column 'label' holds ' NaN', as programs write a missing value"),
+        (
+            [f"{text},{label}" for text, label in tiny.sentences(30)] + ["x y, NaN"],
+            "text,label",
+            "column 'label' holds ' NaN', as programs write a missing value",
+        ),
     ],
-)  # fmt: skip
+)
 def test_rows_that_cannot_be_used_are_refused(tmp_path, rows, header, message):
     task = Classification(path=csv(tmp_path / "x.csv", header, rows))
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         task.splits(), task.labels
     assert message in str(caught.value) and "x.csv" in str(caught.value)
 
@@ -69,7 +81,7 @@ def test_spaces_around_labels_are_no_part_of_them(tmp_path):
 
 def test_a_column_that_is_named_wrongly_is_refused(tmp_path):
     task = Classification(path=csv(tmp_path / "x.csv", "txt,label", ["a,b"]), text="text", label="lable")
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         task.splits()
     assert "has no column 'text', did you mean 'txt'? (set data.text)" in caught.value.faults[0]
     assert "has no column 'lable', did you mean 'label'? (set data.label)" in caught.value.faults[1]
@@ -77,7 +89,7 @@ def test_a_column_that_is_named_wrongly_is_refused(tmp_path):
 
 def test_columns_of_lists_are_refused(tmp_path):
     path = jsonl(tmp_path / "x.jsonl", [{"text": ["a"], "label": "x"}])
-    with pytest.raises(Refused, match="column 'text' is not text"):
+    with pytest.raises(InputError, match="column 'text' is not text"):
         Classification(path=path, text="text", label="label").splits()
 
 
@@ -102,14 +114,14 @@ def test_a_label_that_was_not_in_training_is_refused_as_a_target_and_counts_as_w
     csv(tmp_path / "test.csv", "text,label", ["film one,strange", "film two,good"])
     task = Classification(path=str(tmp_path))
     test = task.splits()["test"]
-    with pytest.raises(Refused, match="label 'strange' is not among the train rows' labels \\(bad, good\\)"):
+    with pytest.raises(InputError, match="label 'strange' is not among the train rows' labels \\(bad, good\\)"):
         task.features(test, TOKENIZER)
-    assert task.scores(task.outcomes(["good", "good"], test))["accuracy"] == 0.5
-    assert task.scores(task.outcomes(["odd", "good"], test))["accuracy"] == 0.5  # not the same unknown
+    assert task.scores(task.example_stats(["good", "good"], test))["accuracy"] == 0.5
+    assert task.scores(task.example_stats(["odd", "good"], test))["accuracy"] == 0.5  # not the same unknown
 
 
 def test_no_path():
-    with pytest.raises(Refused, match=r"data\.path: needed for task 'classification'"):
+    with pytest.raises(InputError, match=r"data\.path: needed for task 'classification'"):
         Classification().splits()
 
 
@@ -121,7 +133,7 @@ def test_targets_are_places_in_the_labels(task):
 
 
 def test_texts_that_only_a_teacher_reads_have_no_label(task):
-    made = task.unlabelled(["a film", "a plot"], TOKENIZER, 8)
+    made = task.unlabelled_features(["a film", "a plot"], TOKENIZER, 8)
     assert made.targets.tolist() == [NO_LABEL, NO_LABEL] and made.targets.dtype == np.int64
     both = task.features(task.splits()["test"], TOKENIZER).joined(made)
     assert len(both) == 26 and both.targets[-3:].tolist()[1:] == [NO_LABEL] * 2 and both.lengths[-2:].tolist() == [4, 4]
@@ -159,13 +171,13 @@ def test_soft_loss_by_hand(task):
 
 @given(some.lists(some.tuples(some.integers(0, 2), some.integers(0, 2)), min_size=1, max_size=30))
 def test_scores_are_sklearns(rows):
-    outcomes = np.array(rows)
-    predicted, gold = outcomes.T
+    example_stats = np.array(rows)
+    predicted, gold = example_stats.T
     f1 = {"zero_division": 0}
-    scores = Classification(path="x").scores(outcomes)
+    scores = Classification(path="x").scores(example_stats)
     assert scores["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(gold, predicted))
     assert scores["f1_macro"] == pytest.approx(sklearn.metrics.f1_score(gold, predicted, average="macro", **f1))
-    two = np.minimum(outcomes, 1)
+    two = np.minimum(example_stats, 1)
     scores, f1 = Mrpc(path="x").scores(two), sklearn.metrics.f1_score(two[:, 1], two[:, 0], **f1)
     assert scores["f1"] == pytest.approx(f1) and list(scores) == ["mean", "f1", "accuracy"]
     assert scores["mean"] == pytest.approx((f1 + sklearn.metrics.accuracy_score(two[:, 1], two[:, 0])) / 2)
@@ -175,7 +187,7 @@ def test_scores_are_sklearns(rows):
 
 def test_outcomes_are_what_was_said_and_what_is_right(task):
     rows = pa.table({"text": ["x"] * 3, "label": ["good", "bad", "good"]})
-    assert task.outcomes(["good", "good", "never heard of"], rows).tolist() == [[1, 1], [1, 0], [2, 1]]
+    assert task.example_stats(["good", "good", "never heard of"], rows).tolist() == [[1, 1], [1, 0], [2, 1]]
 
 
 def test_fifty_labels_of_which_one_has_a_third_of_the_rows(tmp_path):
@@ -206,14 +218,14 @@ def test_labels_that_are_no_texts_are_named_as_they_are_written(tmp_path, values
 
 def test_more_labels_than_there_can_be_classes(tmp_path, monkeypatch):
     monkeypatch.setattr("niwaki.tasks.classification.MAX_LABELS", 20)
-    with pytest.raises(Refused, match="take task regression, or name another column"):
+    with pytest.raises(InputError, match="take task regression, or name another column"):
         labelled(tmp_path, [f"{number % 30}" for number in range(360)]).head  # noqa: B018
 
 
 def test_predictions_of_a_file_may_be_numbers_or_names():
-    assert Cola(path="x").read_value("1") == Cola(path="x").read_value(1) == "acceptable"
-    assert Cola(path="x").read_value("acceptable") == "acceptable" and Cola(path="x").read_value("7") == "7"
-    assert Classification(path="x").read_value(1) == "1"
+    assert Cola(path="x").parse_value("1") == Cola(path="x").parse_value(1) == "acceptable"
+    assert Cola(path="x").parse_value("acceptable") == "acceptable" and Cola(path="x").parse_value("7") == "7"
+    assert Classification(path="x").parse_value(1) == "1"
 
 
 def test_the_embedded_task():
@@ -228,5 +240,5 @@ def test_the_embedded_task():
 
 
 def test_an_embedded_task_takes_no_rows_of_others(rows_csv):
-    with pytest.raises(Refused, match="take task 'classification' for yours"):
+    with pytest.raises(InputError, match="take task 'classification' for yours"):
         TASKS.load("rotten_tomatoes", Task)(path=str(rows_csv)).splits()

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.data.database import Database
 from niwaki.tasks._funql import denotation
 from niwaki.tasks._geography import World, denoted
@@ -81,7 +81,7 @@ BY_HAND = {
     "city(cityid('noon', 'middle'))": {"noon"},
     "river(riverid('nowhere'))": set(),
     "longest(river(loc_2(stateid('island'))))": set(),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("formula", BY_HAND)
@@ -96,7 +96,7 @@ BY_SQL = {
     "river(loc_2(state(next_to_2(stateid('west')))))": 'SELECT RIVER_NAME FROM RIVER WHERE TRAVERSE IN ( SELECT BORDER FROM BORDER_INFO WHERE STATE_NAME = "west" ) ;',
     "density_1(countryid('usa'))": "SELECT SUM( POPULATION ) / SUM( AREA ) FROM STATE ;",
     "elevation_1(placeid('hill'))": 'SELECT HIGHEST_ELEVATION FROM HIGHLOW WHERE HIGHEST_POINT = "hill" ;',  # a text in the file
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("formula", BY_SQL)
@@ -104,7 +104,26 @@ def test_sql_denotes_the_same(world, database, formula):
     assert denotation(f"answer({formula})", world) == denoted(database.rows(BY_SQL[formula]))
 
 
-@pytest.mark.parametrize("formula", ["state(all)", "answer(all", "answer(nothing(all))", "answer(state)", "answer(sum(state(all)))", "answer(state(population_1(state(all))))", "answer(count(all, all))", "answer(stateid(state(all)))", "answer(cityid('noon'))", "answer(most(population_1(state(all))))", "answer(elevation_2(high))", "answer(intersection(state(all)))", "answer('west')", "", "answer(" * 400])  # fmt: skip
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "state(all)",
+        "answer(all",
+        "answer(nothing(all))",
+        "answer(state)",
+        "answer(sum(state(all)))",
+        "answer(state(population_1(state(all))))",
+        "answer(count(all, all))",
+        "answer(stateid(state(all)))",
+        "answer(cityid('noon'))",
+        "answer(most(population_1(state(all))))",
+        "answer(elevation_2(high))",
+        "answer(intersection(state(all)))",
+        "answer('west')",
+        "",
+        "answer(" * 400,
+    ],
+)
 def test_what_means_nothing_denotes_nothing(world, formula):
     with pytest.raises(ValueError):
         denotation(formula, world)
@@ -114,5 +133,5 @@ def test_another_database_is_refused(tmp_path):
     made = sqlite3.connect(tmp_path / "x.sqlite")
     made.execute("CREATE TABLE city (a)")
     made.commit()
-    with pytest.raises(Refused, match="is not the database of GeoQuery"):
+    with pytest.raises(InputError, match="is not the database of GeoQuery"):
         World(Database(tmp_path / "x.sqlite"))

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from answers.tokens import of_bytes
-from niwaki.answers import _kind
-from niwaki.data import digests, encoding, objects, scratch, spill
-from niwaki.data.splits import part_codes
+from niwaki.answers import _answer_type
+from niwaki.data import digests, json_rows, scratch, spill, utf8
+from niwaki.data.splits import split_codes
 from niwaki.tasks import _tables
 from niwaki.tasks.classification import Classification
 
@@ -22,9 +22,9 @@ def little(monkeypatch):
     monkeypatch.setattr(scratch, "PIECE_ROWS", 200)
     monkeypatch.setattr(digests, "SORTED_ROWS", 500)
     monkeypatch.setattr(spill, "LIMIT_BYTES", 20_000)
-    monkeypatch.setattr(objects, "blocks", partial(encoding.blocks, size=60_000))
+    monkeypatch.setattr(json_rows, "blocks", partial(utf8.blocks, size=60_000))
     monkeypatch.setattr(_tables, "SLICE", 100)
-    monkeypatch.setattr(_kind, "CHUNK", 100)
+    monkeypatch.setattr(_answer_type, "CHUNK", 100)
 
 
 def peaks(path, count):
@@ -46,8 +46,8 @@ def peaks(path, count):
 
     task = Classification(path=str(path), validation=0.01, test=0.01)
     tracemalloc.start()
-    rows = step("read", lambda: task.checked("all", task.parts()["all"]))
-    step("split", lambda: part_codes(rows, "text", "label", 0.01, 0.01))
+    rows = step("read", lambda: task.normalized("all", task.parts()["all"]))
+    step("split", lambda: split_codes(rows, "text", "label", 0.01, 0.01))
     train = step("gather", lambda: task.splits()["train"])
     assert len(step("encode", lambda: task.features(train, of_bytes()))) > 0.97 * count
     tracemalloc.stop()

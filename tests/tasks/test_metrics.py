@@ -57,7 +57,10 @@ vectors = some.integers(2, 30).flatmap(
 def test_labels_are_scored_as_scikit_learn_does(rows):
     predicted, gold = columns(rows)
     same(metrics.accuracy(predicted, gold), sklearn.metrics.accuracy_score(gold, predicted))
-    same(metrics.f1_macro(predicted, gold, 5), sklearn.metrics.f1_score(gold, predicted, average="macro", zero_division=0))  # fmt: skip
+    same(
+        metrics.f1_macro(predicted, gold, 5),
+        sklearn.metrics.f1_score(gold, predicted, average="macro", zero_division=0),
+    )
     same(metrics.matthews(predicted, gold), sklearn.metrics.matthews_corrcoef(gold, predicted))
 
 

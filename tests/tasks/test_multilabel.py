@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.tasks._task import NO_LABEL
 from niwaki.tasks.multilabel import Multilabel
 
@@ -29,7 +29,11 @@ def task(tmp_path_factory):
 
 
 def everything(task):
-    return {text: labels for table in task.splits().values() for text, labels in zip(task.inputs(table), task.gold(table), strict=True)}  # fmt: skip
+    return {
+        text: labels
+        for table in task.splits().values()
+        for text, labels in zip(task.inputs(table), task.gold(table), strict=True)
+    }
 
 
 def test_lists_as_they_are(tmp_path):
@@ -45,7 +49,7 @@ def test_cells_are_cut_at_their_mark(tmp_path, mark):
     path = csv(tmp_path / "x.csv", "text,labels", rows)
     for task in (Multilabel(path=path), Multilabel(path=path, separator=mark)):
         assert everything(task) == {text: LISTS[number % 5] for number, text in enumerate(TEXTS)}
-        assert task.read_value(f"joy{mark} fear") == ["joy", "fear"]
+        assert task.parse_value(f"joy{mark} fear") == ["joy", "fear"]
 
 
 def test_a_test_file_too_small_to_show_the_mark_is_cut_as_the_train_file_is(tmp_path):
@@ -67,7 +71,7 @@ def test_lists_of_numbers_and_missing_lists(tmp_path):
     [([[]], "no train row has a label"), ([["joy"], ["fear", None]], "empty cells"), ([["joy"], [" "]], "empty cells")],
 )
 def test_what_is_no_label_is_refused(tmp_path, lists, message):
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(InputError, match=message):
         task_on(tmp_path, lists, text="text", label="labels").head  # noqa: B018
 
 
@@ -80,7 +84,7 @@ def test_targets_are_scikit_learns_table(tmp_path):
 
 def test_a_label_that_was_not_in_training_is_refused(tmp_path):
     task = task_on(tmp_path)
-    with pytest.raises(Refused, match="label 'awe' is not among the train rows' labels \\(anger, fear, joy\\)"):
+    with pytest.raises(InputError, match="label 'awe' is not among the train rows' labels \\(anger, fear, joy\\)"):
         task.targets(pa.table({"label": [["joy"], ["awe"]]}), None)
 
 
@@ -111,7 +115,7 @@ def test_soft_loss_by_hand(tmp_path):
 @given(some.lists(some.tuples(*[some.sets(some.sampled_from(["anger", "fear", "joy"]))] * 2), min_size=1, max_size=20))
 def test_scores_are_sklearns(task, rows):
     said, gold = ([sorted(labels) for labels in column] for column in zip(*rows, strict=True))
-    scores = task.scores(task.outcomes(said, pa.table({"label": pa.array(gold, pa.list_(pa.string()))})))
+    scores = task.scores(task.example_stats(said, pa.table({"label": pa.array(gold, pa.list_(pa.string()))})))
     table = MultiLabelBinarizer(classes=task.labels)
     ours, theirs = table.fit_transform(said), table.fit_transform(gold)
     for average in ("micro", "macro"):
@@ -122,8 +126,8 @@ def test_scores_are_sklearns(task, rows):
 
 def test_predictions_of_a_file():
     task = Multilabel(path="x")
-    assert task.read_value("joy | fear") == ["joy", "fear"] and task.read_value(["joy"]) == ["joy"]
-    assert task.read_value("") == [] and task.read_value(None) == []
+    assert task.parse_value("joy | fear") == ["joy", "fear"] and task.parse_value(["joy"]) == ["joy"]
+    assert task.parse_value("") == [] and task.parse_value(None) == []
 
 
 def test_texts_that_only_a_teacher_reads_have_no_labels(tmp_path):

@@ -5,7 +5,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 from niwaki.tasks.ag_news import AgNews
@@ -35,9 +35,14 @@ METRICS = {"cola": "matthews", "mrpc": "mean", "qqp": "mean", "stsb": "mean"}  #
 
 def rows(columns, label, start=0, count=60, **more):
     return [
-        {**{column: f"{TEXTS[(start + n) % 80]} {column} {start + n}" for column in columns}, "label": label(n), "idx": n, **more}
+        {
+            **{column: f"{TEXTS[(start + n) % 80]} {column} {start + n}" for column in columns},
+            "label": label(n),
+            "idx": n,
+            **more,
+        }
         for n in range(count)
-    ]  # fmt: skip
+    ]
 
 
 def exams(name):
@@ -46,7 +51,9 @@ def exams(name):
 
 def write(home, name, label, columns):
     """Train with a column more, as some of the samples have; tests of labels that are hidden."""
-    judges = {exam: rows(columns, label, 100 * (1 + k), 20) for k, exam in enumerate(exams(name))}
+    judges = {
+        evaluation_splits: rows(columns, label, 100 * (1 + k), 20) for k, evaluation_splits in enumerate(exams(name))
+    }
     hidden = {"test": rows(columns, lambda n: -1, 900, 10)}
     return folder(home / name, train=rows(columns, label, origin="official_head"), **judges, **hidden)
 
@@ -96,7 +103,7 @@ def test_numbers_as_text_and_names_are_both_read(tmp_path):
 
 def test_a_number_that_no_label_has_is_refused(tmp_path):
     write(tmp_path, "cola", lambda n: n % 3, ("sentence",))
-    with pytest.raises(Refused, match="column 'label' has numbers over 1, which is the last label"):
+    with pytest.raises(InputError, match="column 'label' has numbers over 1, which is the last label"):
         Cola(path=str(tmp_path)).splits()
 
 
@@ -104,7 +111,7 @@ def test_a_number_that_no_label_has_is_refused(tmp_path):
 def test_a_part_that_is_missing_is_named(tmp_path, there):
     path = folder(tmp_path / "cola", **{part: rows(("sentence",), lambda n: n % 2) for part in there})
     missing = "train" if there == ["validation"] else "validation"
-    with pytest.raises(Refused, match=f"has no {missing} rows, which task 'cola' needs"):
+    with pytest.raises(InputError, match=f"has no {missing} rows, which task 'cola' needs"):
         Cola(path=path).splits()
 
 
@@ -113,12 +120,16 @@ def test_mnli_without_its_second_test_is_refused(tmp_path):
     path = folder(
         tmp_path / "mnli", train=rows(columns, lambda n: n % 3), validation_matched=rows(columns, lambda n: 0)
     )
-    with pytest.raises(Refused, match="has no validation_mismatched rows"):
+    with pytest.raises(InputError, match="has no validation_mismatched rows"):
         Mnli(path=path).splits()
 
 
 def test_ag_news_has_a_test_of_its_own_and_validation_is_cut_from_train(tmp_path):
-    path = folder(tmp_path / "ag_news", train=rows(("text",), lambda n: n % 4, count=80), test=rows(("text",), lambda n: n % 4, 100, 20))  # fmt: skip
+    path = folder(
+        tmp_path / "ag_news",
+        train=rows(("text",), lambda n: n % 4, count=80),
+        test=rows(("text",), lambda n: n % 4, 100, 20),
+    )
     task = AgNews(path=path)
     assert task.labels == ["World", "Sports", "Business", "Sci/Tech"]
     assert counts(task)["test"] == 20 and counts(task)["train"] + counts(task)["validation"] == 80
@@ -127,7 +138,10 @@ def test_ag_news_has_a_test_of_its_own_and_validation_is_cut_from_train(tmp_path
 
 def test_wnut_has_all_three_parts(tmp_path):
     def sentences(count):
-        return [{"id": str(n), "tokens": [*TEXTS[n].split()[:2], "x"], "ner_tags": ["B-person", "O", "I-group"]} for n in range(count)]  # fmt: skip
+        return [
+            {"id": str(n), "tokens": [*TEXTS[n].split()[:2], "x"], "ner_tags": ["B-person", "O", "I-group"]}
+            for n in range(count)
+        ]
 
     folder(tmp_path / "wnut17", train=sentences(30), validation=sentences(9), test=sentences(12))
     task = Wnut17(path=str(tmp_path))
@@ -137,7 +151,16 @@ def test_wnut_has_all_three_parts(tmp_path):
 
 def test_swag_is_scored_on_its_validation_rows(tmp_path):
     def scenes(start, count):
-        return [{"idx": n, "startphrase": f"{TEXTS[n]} {start}", "ending0": "was good", "ending1": f"is bad {n}", "label": n % 2} for n in range(count)]  # fmt: skip
+        return [
+            {
+                "idx": n,
+                "startphrase": f"{TEXTS[n]} {start}",
+                "ending0": "was good",
+                "ending1": f"is bad {n}",
+                "label": n % 2,
+            }
+            for n in range(count)
+        ]
 
     folder(tmp_path / "swag_2way", train=scenes(0, 60), validation=scenes(100, 20))
     task = Swag(path=str(tmp_path))
@@ -152,13 +175,21 @@ def questions(titles, start=0, none=False):
         answer = str(1900 + start + number)
         found = {"text": [answer, answer], "answer_start": [context.index(answer)] * 2}
         made.append(
-            {"id": f"{start + number}", "title": titles[number % len(titles)], "context": context, "question": "when was it?",
-             "answers": {"text": [], "answer_start": []} if none and number % 2 else found, "answer_start_exact": True}
-        )  # fmt: skip
+            {
+                "id": f"{start + number}",
+                "title": titles[number % len(titles)],
+                "context": context,
+                "question": "when was it?",
+                "answers": {"text": [], "answer_start": []} if none and number % 2 else found,
+                "answer_start_exact": True,
+            }
+        )
     # Arrow cannot tell what an empty list holds: the files say it
     kind = pa.struct([("text", pa.list_(pa.string())), ("answer_start", pa.list_(pa.int32()))])
     table = pa.Table.from_pylist(made)
-    return table.set_column(table.column_names.index("answers"), "answers", pa.array([row["answers"] for row in made], kind)).to_pylist()  # fmt: skip
+    return table.set_column(
+        table.column_names.index("answers"), "answers", pa.array([row["answers"] for row in made], kind)
+    ).to_pylist()
 
 
 TITLES = [f"article {number}" for number in range(20)]
@@ -180,7 +211,7 @@ def test_squad_without_train_rows_is_cut_as_the_article_split_says(tmp_path, kin
     titles = titles_of(task)
     assert titles["test"] == set(split["eval"]) and titles["train"] | titles["validation"] == set(split["train"])
     assert not titles["train"] & titles["validation"] and counts(task)["test"] == 18
-    assert task.kind.may_be_none == (kind is SquadV2)
+    assert task.answer_type.allow_no_answer == (kind is SquadV2)
 
 
 def test_squad_without_a_split_is_cut_by_article(tmp_path):
@@ -203,7 +234,7 @@ def test_squad_with_train_rows_is_scored_on_its_development_rows(tmp_path):
 
 def test_squad_of_train_rows_alone_is_cut_and_of_test_rows_alone_refused(tmp_path):
     assert all(counts(Squad(path=folder(tmp_path / "squad", train=questions(TITLES)))).values())
-    with pytest.raises(Refused, match="has no train or validation rows, which task 'squad' needs"):
+    with pytest.raises(InputError, match="has no train or validation rows, which task 'squad' needs"):
         Squad(path=folder(tmp_path / "other", test=questions(TITLES))).splits()
 
 

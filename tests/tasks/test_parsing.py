@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from niwaki.answers._grammar import read
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.tasks.atis import Atis
 from niwaki.tasks.cogs import CATEGORIES, Cogs
 from niwaki.tasks.geoquery import Geoquery
@@ -22,7 +22,10 @@ NAMES = ["Emma", "Liam", "Noah", "Ava"]
 
 
 def cogs_rows(count, category="in_distribution"):
-    return [{"sentence": f"{name} slept {n} .", "logical_form": f"sleep . agent ( x _ {n} , {name} )", "category": category} for n, name in ((n, NAMES[n % 4]) for n in range(count))]  # fmt: skip
+    return [
+        {"sentence": f"{name} slept {n} .", "logical_form": f"sleep . agent ( x _ {n} , {name} )", "category": category}
+        for n, name in ((n, NAMES[n % 4]) for n in range(count))
+    ]
 
 
 @pytest.fixture
@@ -37,41 +40,42 @@ def test_cogs_has_two_tests_and_a_score_for_each_category_of_the_second(cogs):
     rows = cogs.splits()["gen"]
     said = cogs.gold(rows)
     said[1] = said[3] = "Emma"
-    assert cogs.scores(cogs.outcomes(said, rows)) == {
+    assert cogs.scores(cogs.example_stats(said, rows)) == {
         "exact": 0.75,
         "exact_active_to_passive": 1.0,
         "exact_cp_recursion": 0.5,
     }
-    assert cogs.scores(cogs.outcomes(cogs.gold(cogs.splits()["test"]), cogs.splits()["test"])) == {"exact": 1.0}
+    assert cogs.scores(cogs.example_stats(cogs.gold(cogs.splits()["test"]), cogs.splits()["test"])) == {"exact": 1.0}
 
 
 def test_spaces_mean_nothing(cogs):
     rows = cogs.splits()["test"].slice(0, 1)
-    assert cogs.outcomes(["sleep  . agent (x _ 0,Emma)"], rows)[0, 0] == 1
-    assert cogs.outcomes(["sleep . agent ( x _ 0 , Liam )"], rows)[0, 0] == 0
+    assert cogs.example_stats(["sleep  . agent (x _ 0,Emma)"], rows)[0, 0] == 1
+    assert cogs.example_stats(["sleep . agent ( x _ 0 , Liam )"], rows)[0, 0] == 0
 
 
 def test_a_model_of_cogs_writes_by_a_grammar(cogs):
-    assert cogs.kind.grammar and set(cogs.files()) == {"target.json", "grammar.json"}
-    grammar = read(cogs.files()["grammar.json"], cogs.kind.target)
+    assert cogs.answer_type.grammar and set(cogs.files()) == {"target.json", "grammar.json"}
+    grammar = read(cogs.files()["grammar.json"], cogs.answer_type.target)
     assert all(
-        grammar.accepts(cogs.kind.target.encode(cogs.spaced(gold)).ids) for gold in cogs.gold(cogs.splits()["train"])
+        grammar.accepts(cogs.answer_type.target.encode(cogs.separate_symbols(gold)).ids)
+        for gold in cogs.gold(cogs.splits()["train"])
     )
 
 
 @pytest.mark.parametrize("settings", [{"well_formed": False}, {"split": "characters"}])
 def test_a_grammar_can_be_left_out_and_is_of_words_alone(tmp_path, cogs, settings):
     task = Cogs(path=cogs.path, **settings)
-    assert set(task.files()) == {"target.json"} and not task.kind.grammar
+    assert set(task.files()) == {"target.json"} and not task.answer_type.grammar
 
 
 def test_cogs_without_its_second_test_or_categories_is_refused(tmp_path):
     folder(tmp_path / "a", train=cogs_rows(9), test=cogs_rows(3))
-    with pytest.raises(Refused, match="has no gen rows, which task 'cogs' needs"):
+    with pytest.raises(InputError, match="has no gen rows, which task 'cogs' needs"):
         Cogs(path=str(tmp_path / "a")).splits()
     bare = [{key: row[key] for key in ("sentence", "logical_form")} for row in cogs_rows(9)]
     folder(tmp_path / "b", train=bare, test=bare, gen=bare)
-    with pytest.raises(Refused, match="has no column 'category', which task 'cogs' reads"):
+    with pytest.raises(InputError, match="has no column 'category', which task 'cogs' reads"):
         Cogs(path=str(tmp_path / "b")).splits()
 
 
@@ -96,8 +100,10 @@ def test_scan_is_cut_as_is_said(tmp_path):
     assert counts(task) == {"train": 38, "validation": 2, "test": 20} and task.grammar() == b""
     assert counts(Scan(path=str(tmp_path), which="length"))["test"] == 30
     test = task.splits()["test"]
-    assert task.inputs(test)[0] == "jump 40" and task.scores(task.outcomes(["I_JUMP"] * 20, test)) == {"exact": 0.0}
-    with pytest.raises(Refused, match=r"has no addprim_jump-train\.parquet, which task 'scan' needs"):
+    assert task.inputs(test)[0] == "jump 40" and task.scores(task.example_stats(["I_JUMP"] * 20, test)) == {
+        "exact": 0.0
+    }
+    with pytest.raises(InputError, match=r"has no addprim_jump-train\.parquet, which task 'scan' needs"):
         Scan(path=str(tmp_path), which="addprim_jump").splits()
 
 
@@ -114,9 +120,9 @@ def test_order_counts_in_one_score_of_atis_and_not_in_the_other(tmp_path):
     task = Atis(path=str(tmp_path))
     other = "( lambda $0 e ( and ( flight $0 ) ( to $0 ci1 ) ( from $0 ci0 ) ) )"
     wrong = "( lambda $0 e ( and ( flight $0 ) ( to $0 ci0 ) ( from $0 ci1 ) ) )"
-    outcomes = task.outcomes([row["logical_form"], other, wrong, "( lambda"], task.splits()["test"])
-    assert outcomes.tolist() == [[1, 1], [0, 1], [0, 0], [0, 0]]
-    assert task.scores(outcomes) == {"exact": 0.25, "exact_unordered": 0.5}
+    example_stats = task.example_stats([row["logical_form"], other, wrong, "( lambda"], task.splits()["test"])
+    assert example_stats.tolist() == [[1, 1], [0, 1], [0, 0], [0, 0]]
+    assert task.scores(example_stats) == {"exact": 0.25, "exact_unordered": 0.5}
 
 
 # ── GeoQuery ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -127,10 +133,13 @@ STATES = ["west", "middle", "new east", "island"]
 def geo_row(n, split):
     state = STATES[n % 4]
     return {
-        "question_split": split, "en": f"How many people live in {state.title()} {n} ?", "de": f"Wie viele in {state} {n}" if n % 2 else None,
-        "funql": f"answer(population_1(stateid('{state}')))", "prolog": f"answer(A,(population(B,A),const(B,stateid('{state}'))))",
+        "question_split": split,
+        "en": f"How many people live in {state.title()} {n} ?",
+        "de": f"Wie viele in {state} {n}" if n % 2 else None,
+        "funql": f"answer(population_1(stateid('{state}')))",
+        "prolog": f"answer(A,(population(B,A),const(B,stateid('{state}'))))",
         "sql": f'SELECT S.POPULATION FROM STATE AS S WHERE S.STATE_NAME = "{state}" ;',
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture
@@ -153,37 +162,47 @@ def test_geoquery_is_cut_by_its_questions_and_rows_without_a_text_are_left_out(g
 
 
 SAID = {
-    "funql": ["answer(population_1(state(stateid('west'))))", "answer ( population_1 ( stateid ( ' middle ' ) ) )", "answer(population_1(stateid('west')))", "answer("],
-    "sql": ['SELECT POPULATION FROM STATE WHERE STATE_NAME IN ( " west " ) ;', 'SELECT S.POPULATION FROM STATE AS S WHERE S.STATE_NAME = " middle " ;', "SELECT 100", "DROP TABLE STATE"],
-}  # fmt: skip
+    "funql": [
+        "answer(population_1(state(stateid('west'))))",
+        "answer ( population_1 ( stateid ( ' middle ' ) ) )",
+        "answer(population_1(stateid('west')))",
+        "answer(",
+    ],
+    "sql": [
+        'SELECT POPULATION FROM STATE WHERE STATE_NAME IN ( " west " ) ;',
+        'SELECT S.POPULATION FROM STATE AS S WHERE S.STATE_NAME = " middle " ;',
+        "SELECT 100",
+        "DROP TABLE STATE",
+    ],
+}
 
 
 @pytest.mark.parametrize("meaning", SAID)
 def test_a_formula_that_denotes_the_same_is_executed_right(geo, meaning):
     """Of four: another formula with the same answer, the same, one with another answer, and none."""
     task = Geoquery(path=str(geo), meaning=meaning)
-    outcomes = task.outcomes(SAID[meaning], task.splits()["test"])
-    assert outcomes.tolist() == [[0, 1], [1, 1], [0, 0], [0, 0]]
-    assert task.scores(outcomes) == {"exact": 0.25, "executed": 0.5}
+    example_stats = task.example_stats(SAID[meaning], task.splits()["test"])
+    assert example_stats.tolist() == [[0, 1], [1, 1], [0, 0], [0, 0]]
+    assert task.scores(example_stats) == {"exact": 0.25, "executed": 0.5}
 
 
 def test_an_answer_that_is_nothing_is_right_only_where_the_formula_is(geo):
     task = Geoquery(path=str(geo))
     row = task.splits()["test"].slice(0, 1)
     nothing = row.set_column(1, "target", [["answer(river(loc_2(stateid('island'))))"]])
-    assert task.outcomes(["answer(lake(loc_2(stateid('nowhere'))))"], nothing).tolist() == [[0, 0]]
-    assert task.outcomes(["answer(river(loc_2(stateid('island'))))"], nothing).tolist() == [[1, 1]]
+    assert task.example_stats(["answer(lake(loc_2(stateid('nowhere'))))"], nothing).tolist() == [[0, 0]]
+    assert task.example_stats(["answer(river(loc_2(stateid('island'))))"], nothing).tolist() == [[1, 1]]
 
 
 def test_without_a_database_formulas_are_compared_alone(geo):
     shutil.copytree(geo / "geoquery", geo / "bare", ignore=shutil.ignore_patterns("*.sqlite"))
     task = Geoquery(path=str(geo / "bare"))
-    assert task.scores(task.outcomes(SAID["funql"], task.splits()["test"])) == {"exact": 0.25}
+    assert task.scores(task.example_stats(SAID["funql"], task.splits()["test"])) == {"exact": 0.25}
     assert any("geography.sqlite: is not there" in said for said in task.remarks())
     assert task.fingerprint() != Geoquery(path=str(geo)).fingerprint()
     prolog = Geoquery(path=str(geo), meaning="prolog")
-    assert set(prolog.scores(prolog.outcomes(["x"] * 4, prolog.splits()["test"]))) == {"exact"}
-    with pytest.raises(Refused, match=r"data\.recombined: other names can be put into funql alone"):
+    assert set(prolog.scores(prolog.example_stats(["x"] * 4, prolog.splits()["test"]))) == {"exact"}
+    with pytest.raises(InputError, match=r"data\.recombined: other names can be put into funql alone"):
         Geoquery(path=str(geo / "bare"), recombined=5).splits()
 
 
@@ -200,21 +219,21 @@ def test_recombined_rows_are_of_train_alone_and_the_same_each_time(geo):
 def test_columns_that_are_not_there_are_named(tmp_path, without):
     rows = [{key: value for key, value in geo_row(n, "train").items() if key != without} for n in range(9)]
     folder(tmp_path / "geoquery", geoquery=rows)
-    with pytest.raises(Refused, match=f"has no column '{without}', which task 'geoquery' reads"):
+    with pytest.raises(InputError, match=f"has no column '{without}', which task 'geoquery' reads"):
         Geoquery(path=str(tmp_path)).splits()
     folder(tmp_path / "atis", train=rows, dev=rows, test=rows)
-    with pytest.raises(Refused, match="has no column 'utterance', which task 'atis' reads"):
+    with pytest.raises(InputError, match="has no column 'utterance', which task 'atis' reads"):
         Atis(path=str(tmp_path)).splits()
 
 
 @pytest.mark.parametrize("task", [Cogs, Scan, Geoquery, Atis])
 def test_a_place_where_nothing_is_is_refused(tmp_path, task):
-    with pytest.raises(Refused, match=r"data\.path: needed"):
+    with pytest.raises(InputError, match=r"data\.path: needed"):
         task().splits()
-    with pytest.raises(Refused):
+    with pytest.raises(InputError):
         task(path=str(tmp_path / "nowhere")).splits()
     (tmp_path / "file.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(Refused):
+    with pytest.raises(InputError):
         task(path=str(tmp_path / "file.csv")).splits()
 
 
@@ -228,16 +247,20 @@ def test_own_formulas(tmp_path, notation):
     task = Parsing(path=jsonl(tmp_path / "own.jsonl", rows), text="said", target="meant", notation=notation)
     assert set(task.files()) == ({"target.json", "grammar.json"} if notation else {"target.json"})
     test = task.splits()["test"]
-    assert task.scores(task.outcomes([task.spaced(gold) for gold in task.gold(test)], test)) == {"exact": 1.0}
+    assert task.scores(task.example_stats([task.separate_symbols(gold) for gold in task.gold(test)], test)) == {
+        "exact": 1.0
+    }
     if notation:
-        grammar = read(task.files()["grammar.json"], task.kind.target)
-        assert grammar.accepts(task.kind.target.encode(task.spaced(task.gold(task.splits()["train"])[0])).ids)
+        grammar = read(task.files()["grammar.json"], task.answer_type.target)
+        assert grammar.accepts(
+            task.answer_type.target.encode(task.separate_symbols(task.gold(task.splits()["train"])[0])).ids
+        )
 
 
 def test_own_formulas_that_are_none_are_named(tmp_path):
     rows = [{"said": f"who is {n}", "meant": "ask(" if n % 2 else "ask(a)"} for n in range(40)]
     task = Parsing(path=jsonl(tmp_path / "own.jsonl", rows), text="said", target="meant", notation="calls")
-    with pytest.raises(Refused, match="of the train rows is no formula in calls"):
+    with pytest.raises(InputError, match="of the train rows is no formula in calls"):
         task.files()
     assert isinstance(
         Parsing(path=task.path, text="said", target="meant", notation="calls", well_formed=False).files(), dict
@@ -246,5 +269,5 @@ def test_own_formulas_that_are_none_are_named(tmp_path):
 
 def test_outcomes_are_numbers_that_can_be_drawn(cogs):
     rows = cogs.splits()["gen"]
-    outcomes = cogs.outcomes(cogs.gold(rows), rows)
-    assert outcomes.shape == (8, 2) and cogs.scores(outcomes[np.array([0, 0, 2])]) == {"exact": 1.0}
+    example_stats = cogs.example_stats(cogs.gold(rows), rows)
+    assert example_stats.shape == (8, 2) and cogs.scores(example_stats[np.array([0, 0, 2])]) == {"exact": 1.0}

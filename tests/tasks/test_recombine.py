@@ -8,9 +8,11 @@ from . import geography
 
 TEXAS, YORK, UTAH = (Name("state", name, f"stateid('{name}')") for name in ("texas", "new york", "utah"))
 NAMES = {
-    "state": [UTAH, YORK], "river": [Name("river", "red", "riverid('red')")], "city": [Name("city", name, f"cityid('{name}', _)") for name in ("boston", "salt lake city")],
+    "state": [UTAH, YORK],
+    "river": [Name("river", "red", "riverid('red')")],
+    "city": [Name("city", name, f"cityid('{name}', _)") for name in ("boston", "salt lake city")],
     "town": [Name("town", "erie pennsylvania", "cityid('erie', 'pa')")],
-}  # fmt: skip
+}
 
 
 def test_by_hand():

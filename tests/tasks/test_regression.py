@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as some
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.tasks._task import NO_LABEL
 from niwaki.tasks.regression import Regression
 
@@ -37,9 +37,9 @@ def test_targets_are_standard_units_that_lead_back_to_the_numbers(tmp_path, valu
     train = task.splits()["train"]
     gold = np.array(task.gold(train))
     features = task.features(train, TOKENIZER)
-    assert task.kind.mean == pytest.approx(gold.mean()) and task.kind.scale == pytest.approx(gold.std())
+    assert task.answer_type.mean == pytest.approx(gold.mean()) and task.answer_type.scale == pytest.approx(gold.std())
     assert features.targets.dtype == np.float32 and features.targets.std() == pytest.approx(1.0, rel=1e-3)
-    again = task.kind.values(features.targets[:, None], features.rows, task.inputs(train), task.labels)
+    again = task.answer_type.values(features.targets[:, None], features.rows, task.inputs(train), task.labels)
     np.testing.assert_allclose(again, gold, atol=1e-6 * np.ptp(gold))
 
 
@@ -47,9 +47,9 @@ def test_targets_are_standard_units_that_lead_back_to_the_numbers(tmp_path, valu
 def test_equal_numbers_are_learnt_as_themselves(tmp_path, value):
     task = task_on(tmp_path, [value] * 80)
     features = task.features(task.splits()["train"], TOKENIZER)
-    assert task.kind.scale == 1.0 and np.abs(features.targets).max() < 1e-3
+    assert task.answer_type.scale == 1.0 and np.abs(features.targets).max() < 1e-3
     table = task.splits()["test"]
-    scores = task.scores(task.outcomes([value] * table.num_rows, table))
+    scores = task.scores(task.example_stats([value] * table.num_rows, table))
     assert scores["mean"] == 0.0 and scores["rmse"] == 0.0  # a correlation that is undefined is none
 
 
@@ -73,7 +73,7 @@ def test_a_number_far_below_all_others_is_not_taken_for_none(tmp_path):
 )
 def test_what_is_no_number_is_refused(tmp_path, value, message):
     rows = [f"{text},{number}.5" for number, text in enumerate(TEXTS[:30])] + [f"a film,{value}"]
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         Regression(path=csv(tmp_path / "x.csv", "text,score", rows)).splits()
     assert message in str(caught.value)
 
@@ -112,7 +112,7 @@ def test_texts_that_only_a_teacher_reads_have_no_number(tmp_path):
 def test_scores_are_scipys(rows):
     said, gold = np.array(rows, dtype=np.float64).T
     table = pa.table({"label": gold})
-    scores = Regression(path="x").scores(Regression(path="x").outcomes(said.tolist(), table))
+    scores = Regression(path="x").scores(Regression(path="x").example_stats(said.tolist(), table))
     assert scores["rmse"] == pytest.approx(np.sqrt(np.mean((said - gold) ** 2)))
     if len(set(said)) > 1 and len(set(gold)) > 1:
         assert scores["pearson"] == pytest.approx(scipy.stats.pearsonr(said, gold).statistic, abs=1e-9)
@@ -121,4 +121,4 @@ def test_scores_are_scipys(rows):
 
 
 def test_predictions_of_a_file():
-    assert Regression(path="x").read_value("2.5") == 2.5 and Regression(path="x").read_value(3) == 3.0
+    assert Regression(path="x").parse_value("2.5") == 2.5 and Regression(path="x").parse_value(3) == 3.0

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.tasks._task import NO_LABEL
 from niwaki.tasks.roles import Roles
 
@@ -13,19 +13,27 @@ from .rows import TEXTS, TOKENIZER, folder, jsonl
 
 SAT = {
     "tokens": ["The", "cat", "picked", "it", "up", "on", "Monday", "."],
-    "predicates": [2], "rolesets": ["pick_up.04"],
+    "predicates": [2],
+    "rolesets": ["pick_up.04"],
     "args": [
-        {"predicate": 0, "start": 0, "end": 2, "label": "ARG0"}, {"predicate": 0, "start": 2, "end": 3, "label": "V"},
-        {"predicate": 0, "start": 3, "end": 4, "label": "ARG1"}, {"predicate": 0, "start": 4, "end": 5, "label": "C-V"},
+        {"predicate": 0, "start": 0, "end": 2, "label": "ARG0"},
+        {"predicate": 0, "start": 2, "end": 3, "label": "V"},
+        {"predicate": 0, "start": 3, "end": 4, "label": "ARG1"},
+        {"predicate": 0, "start": 4, "end": 5, "label": "C-V"},
         {"predicate": 0, "start": 5, "end": 7, "label": "AM-TMP"},
     ],
-}  # fmt: skip
+}
 TAGS = ["B-ARG0", "I-ARG0", "S-04", "B-ARG1", "B-C-V", "B-ARGM-TMP", "I-ARGM-TMP", "O"]
 MADE = [
-    {"tokens": text.split(), "predicates": [0, 1], "rolesets": ["be.01", "be.02"],
-     "args": [{"predicate": n % 2, "start": 2 - n % 2 * 2, "end": 3 - n % 2 * 2, "label": "ARG1"}]}
-    for n, text in enumerate(TEXTS) if len(text.split()) > 2
-]  # fmt: skip
+    {
+        "tokens": text.split(),
+        "predicates": [0, 1],
+        "rolesets": ["be.01", "be.02"],
+        "args": [{"predicate": n % 2, "start": 2 - n % 2 * 2, "end": 3 - n % 2 * 2, "label": "ARG1"}],
+    }
+    for n, text in enumerate(TEXTS)
+    if len(text.split()) > 2
+]
 
 
 def task_on(tmp_path, *rows, **settings):
@@ -35,7 +43,11 @@ def task_on(tmp_path, *rows, **settings):
 def of(task, row):
     """Its rows, wherever they fell."""
     text = " ".join(row["tokens"])
-    return next(found for table in task.splits().values() if (found := table.filter([one == text for one in table.column("text").to_pylist()])).num_rows)  # fmt: skip
+    return next(
+        found
+        for table in task.splits().values()
+        if (found := table.filter([one == text for one in table.column("text").to_pylist()])).num_rows
+    )
 
 
 def test_a_sentence_asks_for_its_predicates_and_each_predicate_for_its_roles(tmp_path):
@@ -52,25 +64,44 @@ def test_a_sentence_asks_for_its_predicates_and_each_predicate_for_its_roles(tmp
 
 def test_labels_and_what_the_model_will_know(tmp_path):
     task = Roles(path=folder(tmp_path / "x", train=[SAT, *MADE[:40]], validation=MADE[40:50], test=MADE[50:60]))
-    assert task.labels == ["O", "P", "B-ARG0", "B-ARG1", "B-ARGM-TMP", "B-C-V", "I-ARG0", "I-ARGM-TMP", "S-01", "S-02", "S-04"]  # fmt: skip
-    assert "picked pick_up.04" in task.kind.rolesets.splitlines()
+    assert task.labels == [
+        "O",
+        "P",
+        "B-ARG0",
+        "B-ARG1",
+        "B-ARGM-TMP",
+        "B-C-V",
+        "I-ARG0",
+        "I-ARGM-TMP",
+        "S-01",
+        "S-02",
+        "S-04",
+    ]
+    assert "picked pick_up.04" in task.answer_type.rolesets.splitlines()
     assert task.head.on({"model_type": "bert"})["niwaki_answer"]["kind"] == "roles"
 
 
 def test_words_that_belong_to_the_predicate_go_on_with_it(tmp_path):
-    row = {"tokens": ["it", "is", "going", "on", "now"], "predicates": [2], "rolesets": ["go_on.15"],
-           "args": [{"predicate": 0, "start": 2, "end": 4, "label": "V"}]}  # fmt: skip
+    row = {
+        "tokens": ["it", "is", "going", "on", "now"],
+        "predicates": [2],
+        "rolesets": ["go_on.15"],
+        "args": [{"predicate": 0, "start": 2, "end": 4, "label": "V"}],
+    }
     assert task_on(tmp_path, row).gold(of(task_on(tmp_path, row), row))[1] == ["O", "O", "S-15", "B-C-V", "O"]
 
 
 def test_what_tags_cannot_tell_counts_as_not_found(tmp_path):
     """An argument over the predicate's own word, and one over another's words."""
     row = copy.deepcopy(SAT)
-    row["args"] += [{"predicate": 0, "start": 2, "end": 4, "label": "ARG2"}, {"predicate": 0, "start": 0, "end": 1, "label": "ARG3"}]  # fmt: skip
+    row["args"] += [
+        {"predicate": 0, "start": 2, "end": 4, "label": "ARG2"},
+        {"predicate": 0, "start": 0, "end": 1, "label": "ARG3"},
+    ]
     task = task_on(tmp_path, row)
     rows = of(task, row)
     assert task.gold(rows)[1] == TAGS
-    assert task.scores(task.outcomes(task.gold(rows), rows))["recall"] == pytest.approx(3 / 5)
+    assert task.scores(task.example_stats(task.gold(rows), rows))["recall"] == pytest.approx(3 / 5)
 
 
 def test_gold_tags_come_back_from_targets(tmp_path):
@@ -81,7 +112,7 @@ def test_gold_tags_come_back_from_targets(tmp_path):
     assert (features.targets.values != NO_LABEL).sum() == sum(map(len, task.gold(table)))
     assert Roles(path=task.path).kind.model_copy(update={"rolesets": ""}).values(
         logits, features.rows, task.inputs(table), task.labels
-    ) == task.gold(table)  # fmt: skip
+    ) == task.gold(table)
 
 
 def test_scores_by_hand(tmp_path):
@@ -91,27 +122,32 @@ def test_scores_by_hand(tmp_path):
         ["O", "P", "P", "O", "O", "O", "O", "O"],
         ["B-ARG0", "I-ARG0", "S-01", "B-ARG1", "O", "B-ARGM-LOC", "I-ARGM-LOC", "O"],
     ]
-    outcomes = task.outcomes(said, rows)
-    assert outcomes.tolist() == [[0, 0, 0, 1, 2, 1, 0, 0], [2, 3, 3, 0, 0, 0, 0, 1]]
-    assert task.scores(outcomes) == pytest.approx(
+    example_stats = task.example_stats(said, rows)
+    assert example_stats.tolist() == [[0, 0, 0, 1, 2, 1, 0, 0], [2, 3, 3, 0, 0, 0, 0, 1]]
+    assert task.scores(example_stats) == pytest.approx(
         {"f1_roles": 2 / 3, "precision": 2 / 3, "recall": 2 / 3, "f1_predicates": 2 / 3, "accuracy_senses": 0.0}
     )
     with pytest.raises(ValueError, match="1 tags for 8 words"):
-        task.outcomes([["O"], said[1]], rows)
+        task.example_stats([["O"], said[1]], rows)
 
 
 def test_sets_of_heads_are_scored_by_heads(tmp_path):
     """`The cat` is one word short of the whole subject; its head is right all the same."""
-    row = {"tokens": ["The", "old", "cat", "sat"], "predicates": [3], "rolesets": ["sit.01"], "head": [3, 3, 4, 0],
-           "args": [{"predicate": 0, "token": 2, "label": "A0"}]}  # fmt: skip
+    row = {
+        "tokens": ["The", "old", "cat", "sat"],
+        "predicates": [3],
+        "rolesets": ["sit.01"],
+        "head": [3, 3, 4, 0],
+        "args": [{"predicate": 0, "token": 2, "label": "A0"}],
+    }
     task = Roles(
         path=jsonl(tmp_path / "rows.jsonl", [{**row, "tokens": [*row["tokens"][:3], f"sat{n}"]} for n in range(40)])
     )
     rows = task.splits()["test"].slice(0, 2)
     assert task.gold(rows)[1] == ["O", "O", "B-ARG0", "S-01"]
     said = [["O", "O", "O", "P"], ["O", "B-ARG0", "I-ARG0", "S-01"]]
-    assert task.scores(task.outcomes(said, rows))["f1_roles"] == 1.0
-    assert task.scores(task.outcomes([said[0], ["B-ARG0", "I-ARG0", "O", "S-01"]], rows))["f1_roles"] == 0.0
+    assert task.scores(task.example_stats(said, rows))["f1_roles"] == 1.0
+    assert task.scores(task.example_stats([said[0], ["B-ARG0", "I-ARG0", "O", "S-01"]], rows))["f1_roles"] == 0.0
 
 
 def test_heads_and_stretches_in_one_file(tmp_path):
@@ -153,7 +189,7 @@ def changed(**how):
     ],
 )
 def test_rows_that_cannot_be_are_named(tmp_path, row, message):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         task_on(tmp_path, row).splits()
     assert f"row 1 of all: {message}" in str(caught.value) and "\n" not in str(caught.value)
 
@@ -163,5 +199,5 @@ def test_sentences_without_words_or_predicates(tmp_path):
     task = task_on(tmp_path, bare, {**bare, "tokens": []})
     assert task.inputs(of(task, bare)) == [["Hello", "."]]
     silent = [{**bare, "tokens": [f"Hello{n}", "."]} for n in range(60)]
-    with pytest.raises(Refused, match="the train rows have no predicate"):
+    with pytest.raises(InputError, match="the train rows have no predicate"):
         _ = Roles(path=folder(tmp_path / "x", train=silent, validation=MADE[:1], test=MADE[:1])).labels

@@ -31,9 +31,14 @@ def test_scores_by_hand():
     found = scoring.scores(np.stack([first, second]))
     assert found == pytest.approx(
         {
-            "f1": 2 * 2 / (4 + 5), "precision": 2 / 4, "recall": 2 / 5, "f1_nouns": 1 / 2, "f1_verbs": 2 * 1 / (1 + 2), "f1_adverbs": 0,
+            "f1": 2 * 2 / (4 + 5),
+            "precision": 2 / 4,
+            "recall": 2 / 5,
+            "f1_nouns": 1 / 2,
+            "f1_verbs": 2 * 1 / (1 + 2),
+            "f1_adverbs": 0,
         }
-    )  # fmt: skip
+    )
     assert "f1_adjectives" not in found  # nobody asked about one
 
 

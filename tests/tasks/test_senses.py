@@ -9,9 +9,9 @@ import torch
 from pyarrow import parquet
 
 import tiny
-from niwaki.answers._senses import LEXFILES
+from niwaki.answers._sense_inventory import LEXFILES
 from niwaki.answers.senses import Sentence, Target
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.forward import Batch
 from niwaki.tasks import _glosses as glosses
 from niwaki.tasks import _sense_baselines as baselines
@@ -75,32 +75,32 @@ def test_what_teaches_nothing_is_no_target(task, lemma, keys):
     assert task._question(Target(0, lemma, "noun"), keys) == NO_LABEL
 
 
-def dense(knowledge):
-    dimensions = knowledge.vectors.codes.shape[1]
-    found = np.zeros((len(knowledge.keys), dimensions + 45 + 3), dtype=np.float32)
-    found[:, :dimensions] = knowledge.vectors.codes[knowledge.row] * knowledge.vectors.scale
-    found[np.arange(len(found)), dimensions + knowledge.lexfile] = 1
-    found[:, dimensions + LEXFILES :] = knowledge.prior
+def dense(sense_inventory):
+    dimensions = sense_inventory.vectors.codes.shape[1]
+    found = np.zeros((len(sense_inventory.keys), dimensions + 45 + 3), dtype=np.float32)
+    found[:, :dimensions] = sense_inventory.vectors.codes[sense_inventory.row] * sense_inventory.vectors.scale
+    found[np.arange(len(found)), dimensions + sense_inventory.lexfile] = 1
+    found[:, dimensions + LEXFILES :] = sense_inventory.prior
     return torch.from_numpy(found)
 
 
 def test_scores_in_torch_are_products_with_vectors_written_out(task):
-    knowledge = task.knowledge
+    sense_inventory = task.sense_inventory
     v = torch.randn(3, len(task.labels), generator=torch.Generator().manual_seed(0), requires_grad=True)
-    stretches = torch.tensor(
-        [knowledge.candidates("film"), knowledge.candidates("plot"), knowledge.candidates("actor")]
+    sense_ranges = torch.tensor(
+        [sense_inventory.candidates("film"), sense_inventory.candidates("plot"), sense_inventory.candidates("actor")]
     )
-    found = candidate_scores(v, stretches, Tables.of(knowledge, v.device))
-    wanted = v @ dense(knowledge).T
-    for row, (first, last) in enumerate(stretches.tolist()):
+    found = candidate_scores(v, sense_ranges, Tables.of(sense_inventory, v.device))
+    wanted = v @ dense(sense_inventory).T
+    for row, (first, last) in enumerate(sense_ranges.tolist()):
         torch.testing.assert_close(found[row, : last - first], wanted[row, first:last])
         assert (found[row, last - first :] == FAR).all()
-    owners = np.repeat(np.arange(3), (stretches[:, 1] - stretches[:, 0]).numpy())
-    senses = np.concatenate([np.arange(*one) for one in stretches.tolist()])
-    by_numpy = knowledge.scores(v.detach().numpy(), owners, senses)  # as a deployment does
+    owners = np.repeat(np.arange(3), (sense_ranges[:, 1] - sense_ranges[:, 0]).numpy())
+    senses = np.concatenate([np.arange(*one) for one in sense_ranges.tolist()])
+    by_numpy = sense_inventory.scores(v.detach().numpy(), owners, senses)  # as a deployment does
     np.testing.assert_allclose(by_numpy, wanted.detach().numpy()[owners, senses], rtol=1e-5)
     (found[found > FAR].sum()).backward()
-    torch.testing.assert_close(v.grad[0], dense(knowledge)[slice(*stretches[0].tolist())].sum(dim=0))
+    torch.testing.assert_close(v.grad[0], dense(sense_inventory)[slice(*sense_ranges[0].tolist())].sum(dim=0))
 
 
 def test_the_loss_by_hand():
@@ -116,8 +116,8 @@ def test_the_loss_of_a_batch_sees_the_asked_tokens_alone(task):
     targets[0, 2], targets[1, 1] = 0, 1
     logits = torch.randn(2, 4, len(task.labels), generator=torch.Generator().manual_seed(1), requires_grad=True)
     loss = task.loss(logits, only(targets))
-    first, last = task.knowledge.candidates("film")
-    g = dense(task.knowledge)[first:last]
+    first, last = task.sense_inventory.candidates("film")
+    g = dense(task.sense_inventory)[first:last]
     right = [question[2].index(True) for question in task._questions]
     logs = [torch.log_softmax(g @ logits[place], dim=0)[right[n]] for n, place in enumerate([(0, 2), (1, 1)])]
     assert loss.item() == pytest.approx(-(logs[0] + logs[1]).item() / 2, rel=1e-5)
@@ -150,9 +150,12 @@ def test_a_batch_in_which_nothing_is_asked_has_no_loss(task):
 
 
 def test_only_glosses_that_are_told_from_others_have_vectors(task):
-    knowledge = task.knowledge
-    assert len(knowledge.vectors.codes) == 1 + 5 and knowledge.row[knowledge.keys.index(key("actor", "noun", 1))] == 0
-    assert set(task.files()) == set(task.kind.files)
+    sense_inventory = task.sense_inventory
+    assert (
+        len(sense_inventory.vectors.codes) == 1 + 5
+        and sense_inventory.row[sense_inventory.keys.index(key("actor", "noun", 1))] == 0
+    )
+    assert set(task.files()) == set(task.answer_type.files)
 
 
 def test_irregular_forms_come_from_the_rows(tmp_path):
@@ -164,7 +167,7 @@ def test_irregular_forms_come_from_the_rows(tmp_path):
     named = [sentence(n, words=("in", "Rome", "it"), keys=[key("film", "noun", 1)]) for n in range(9)]
     plural = [sentence(n, words=("two", "films", "it")) for n in range(9)]
     task = Senses(path=jsonl(tmp_path / "rows.jsonl", [*odd, *named, *plural]))
-    assert irregular(task.splits()["train"], task.inventory_alone) == {("flimmed", "verb"): "film"}
+    assert irregular(task.splits()["train"], task.inventory_without_vectors) == {("flimmed", "verb"): "film"}
 
 
 def test_the_fingerprint_is_of_what_is_there_and_not_of_where(tmp_path):
@@ -184,14 +187,14 @@ def test_words_that_the_inventory_lacks_are_told_and_not_answered(tmp_path):
     task = Senses(path=jsonl(tmp_path / "rows.jsonl", [*ROWS, *odd]))
     assert any("words of the train rows are not in the inventory (bunk, noun …)" in remark for remark in task.remarks())
     target = Target(0, "bunk", "noun")
-    assert baselines.first_sense(task.inventory_alone, target) is None
+    assert baselines.first_sense(task.inventory_without_vectors, target) is None
 
 
 def test_baselines(task):
     inputs = [Sentence(["film"], [Target(0, "film", "noun")])] * 3
     common = baselines.counted(inputs, [[["b"]], [["a", "b"]], [["a", "c"]]])
     assert common == {("film", "noun"): "b"}  # as often as a, and seen before it
-    inventory = task.inventory_alone
+    inventory = task.inventory_without_vectors
     assert baselines.most_frequent(inventory, common, inputs[0].targets[0]) == "b"
     assert baselines.most_frequent(inventory, common, Target(0, "plot", "noun")) == key("plot", "noun", 1)
 
@@ -199,11 +202,20 @@ def test_baselines(task):
 def test_sentences_in_glosses_become_train_rows(tmp_path):
     """Of a lemma with several senses, under the first word that is a form of it; the other rows stay as they are."""
     shown = [
-        ("film", "verb", 1, 2, 36, 'record; "they Filmed it and films rolled"; "a film"', []),  # a noun too, as its forms are
+        (
+            "film",
+            "verb",
+            1,
+            2,
+            36,
+            'record; "they Filmed it and films rolled"; "a film"',
+            [],
+        ),  # a noun too, as its forms are
         ("film", "noun", 1, 5, 6, 'a movie; "nothing of it"; "ten movies"', []),
         ("actor", "noun", 1, 0, 18, 'one who acts; "an actor"', []),
-        ("film_over", "verb", 1, 0, 1, 'x; "it flam over"', []), ("film_over", "verb", 2, 0, 1, "y", []),
-    ]  # fmt: skip
+        ("film_over", "verb", 1, 0, 1, 'x; "it flam over"', []),
+        ("film_over", "verb", 2, 0, 1, "y", []),
+    ]
     write_inventory(tmp_path / "wordnet30", shown)
     odd = [
         sentence(n, words=("it", "flam"), pos="VERB", keys=[key("film", "verb", 1)]) for n in range(9)
@@ -273,9 +285,16 @@ def test_smoothed_by_hand():
 def test_the_five_sets_are_parted_as_the_field_does(tmp_path, as_xml):
     task = Wsd(path=write_sets(tmp_path, as_xml))
     assert counts(task) == {
-        "train": 20, "validation": 4, "test": 2 + 3 + 5 + 6, "ALL": 20, "senseval2": 2, "senseval3": 3, "semeval2007": 4,
-        "semeval2013": 5, "semeval2015": 6,
-    }  # fmt: skip
+        "train": 20,
+        "validation": 4,
+        "test": 2 + 3 + 5 + 6,
+        "ALL": 20,
+        "senseval2": 2,
+        "senseval3": 3,
+        "semeval2007": 4,
+        "semeval2013": 5,
+        "semeval2015": 6,
+    }
     assert task.tests == ["test", "ALL", "semeval2007", "semeval2013", "semeval2015", "senseval2", "senseval3"]
     assert task.splits()["ALL"].column("ids").to_pylist()[0] == ["senseval2.t100"]
     assert "published tables give ALL" in task.caveats
@@ -284,7 +303,9 @@ def test_the_five_sets_are_parted_as_the_field_does(tmp_path, as_xml):
 def test_a_set_that_is_missing_is_named(tmp_path):
     write_sets(tmp_path)
     (tmp_path / "wsd_raganato" / "semeval2013.parquet").unlink()
-    with pytest.raises(Refused, match=r"has no semeval2013\.parquet or semeval2013\.data\.xml, which task 'wsd' needs"):
+    with pytest.raises(
+        InputError, match=r"has no semeval2013\.parquet or semeval2013\.data\.xml, which task 'wsd' needs"
+    ):
         Wsd(path=str(tmp_path)).splits()
 
 
@@ -314,16 +335,18 @@ def test_rows_that_are_none_are_refused_in_a_line(tmp_path, row, words):
     write_inventory(tmp_path / "wordnet30")
     path = tmp_path / "rows.parquet"
     parquet.write_table(pa.Table.from_pylist([*ROWS, row]), path)
-    with pytest.raises(Refused, match=words) as caught:
+    with pytest.raises(InputError, match=words) as caught:
         Senses(path=str(path)).splits()
     assert "\n" not in str(caught.value)
 
 
 def test_without_an_inventory_it_is_said_what_is_needed(tmp_path):
     task = Senses(path=jsonl(tmp_path / "rows.jsonl", ROWS))
-    with pytest.raises(Refused, match=r"data\.inventory: needed for task 'senses' .* there is no 'wordnet30' beside"):
+    with pytest.raises(
+        InputError, match=r"data\.inventory: needed for task 'senses' .* there is no 'wordnet30' beside"
+    ):
         task.fingerprint()
 
 
 def test_predictions_of_a_file_are_keys_with_spaces_or_a_list(task):
-    assert task.read_value("a b") == ["a", "b"] and task.read_value(["a", None]) == ["a", None]
+    assert task.parse_value("a b") == ["a", "b"] and task.parse_value(["a", None]) == ["a", None]

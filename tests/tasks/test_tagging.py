@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as some
 
-from niwaki.core.errors import Refused
-from niwaki.models.soft import soft_cross_entropy
+from niwaki.core.errors import InputError
+from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.tasks._task import NO_LABEL
 from niwaki.tasks.tagging import Tagging
 
@@ -52,8 +52,20 @@ def test_targets_stand_at_the_first_token_of_each_word(tmp_path):
     table = pa.table({"text": ["x"], "tokens": [words], "tags": [tags]})
     features = task.features(table, TOKENIZER, 16)  # the task's own 8 is less
     assert [TOKENIZER.id_to_token(int(number)) for number in features.rows.ids.values] == [
-        "[CLS]", "un", "##l", "##o", "##v", "##e", "##ly", "[SEP]", "[CLS]", "film", "##s", "good", "[SEP]",
-    ]  # fmt: skip
+        "[CLS]",
+        "un",
+        "##l",
+        "##o",
+        "##v",
+        "##e",
+        "##ly",
+        "[SEP]",
+        "[CLS]",
+        "film",
+        "##s",
+        "good",
+        "[SEP]",
+    ]
     number = {name: place for place, name in enumerate(task.labels)}
     none = NO_LABEL
     assert features.targets[0].tolist() == [none, number["B-PER"], *[none] * 6]
@@ -72,7 +84,7 @@ def test_gold_tags_come_back_from_targets(tmp_path):
     features = task.features(table, TOKENIZER)
     assert len(features) > table.num_rows  # some sentences are cut
     logits = np.eye(len(task.labels))[np.maximum(features.targets.values, 0)]
-    assert task.kind.values(logits, features.rows, task.inputs(table), task.labels) == task.gold(table)
+    assert task.answer_type.values(logits, features.rows, task.inputs(table), task.labels) == task.gold(table)
 
 
 def test_loss_by_hand(tmp_path):
@@ -115,14 +127,16 @@ def entities(tmp_path_factory):
     return task_on(tmp_path_factory.mktemp("rows"), ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"])
 
 
-SENTENCE = some.lists(some.tuples(*[some.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])] * 2), min_size=1, max_size=8)  # fmt: skip
+SENTENCE = some.lists(
+    some.tuples(*[some.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])] * 2), min_size=1, max_size=8
+)
 
 
 @given(some.lists(SENTENCE, min_size=1, max_size=8))
 def test_scores_of_entities_are_seqevals(entities, sentences):
     task = entities
     said, gold = ([[pair[side] for pair in sentence] for sentence in sentences] for side in (0, 1))
-    scores = task.scores(task.outcomes(said, table_of(gold)))
+    scores = task.scores(task.example_stats(said, table_of(gold)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of scores that are undefined
         expected = {
@@ -134,21 +148,25 @@ def test_scores_of_entities_are_seqevals(entities, sentences):
     assert scores == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("tags", [UPOS, ["N", "V", ".", "E", "S"], ["0", "1", "2", "3", "4"], ["PER", "LOC", "O", "O", "ORG"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "tags", [UPOS, ["N", "V", ".", "E", "S"], ["0", "1", "2", "3", "4"], ["PER", "LOC", "O", "O", "ORG"]]
+)
 def test_where_tags_mark_no_stretches_every_word_counts(tmp_path, tags):
     task = task_on(tmp_path, tags)
     gold = [[tags[0], tags[0], tags[1]], [tags[2]]]
-    scores = task.scores(task.outcomes([[tags[0], tags[1], tags[1]], [tags[2]]], table_of(gold)))
+    scores = task.scores(task.example_stats([[tags[0], tags[1], tags[1]], [tags[2]]], table_of(gold)))
     assert scores == {"f1_entities": 0.75, "precision": 0.75, "recall": 0.75, "accuracy": 0.75}
 
 
-@pytest.mark.parametrize("tags", [BIO, ["B", "I", "O", "O", "B"], ["U-X", "O", "B-X", "L-X", "O"], ["S-X", "O", "B-X", "E-X", "X"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "tags", [BIO, ["B", "I", "O", "O", "B"], ["U-X", "O", "B-X", "L-X", "O"], ["S-X", "O", "B-X", "E-X", "X"]]
+)
 def test_where_tags_mark_stretches_whole_ones_count(tmp_path, tags):
     task = task_on(tmp_path, tags)
     gold = [(tags * 9)[:10]]
     said = [["O", *gold[0][1:]]]
-    assert task.outcomes(said, table_of(gold))[0, 3:].tolist() == [9, 10]
-    assert task.outcomes(said, table_of(gold))[0, 2] < 10  # entities, not words
+    assert task.example_stats(said, table_of(gold))[0, 3:].tolist() == [9, 10]
+    assert task.example_stats(said, table_of(gold))[0, 2] < 10  # entities, not words
 
 
 @pytest.mark.parametrize(
@@ -164,7 +182,7 @@ def test_where_tags_mark_stretches_whole_ones_count(tmp_path, tags):
     ],
 )
 def test_rows_that_cannot_be_used_are_refused(tmp_path, more, message):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InputError) as caught:
         task_on(tmp_path, BIO, more, tokens="tokens", tags="ner_tags").splits()
     assert message in str(caught.value)
 
@@ -177,7 +195,7 @@ def test_sentences_without_words_are_left_out(tmp_path):
 
 def test_columns_of_texts_are_refused(tmp_path):
     path = jsonl(tmp_path / "x.jsonl", [{"tokens": "a b", "tags": "O O"}])
-    with pytest.raises(Refused, match="column 'tokens' does not hold lists; give jsonl or parquet"):
+    with pytest.raises(InputError, match="column 'tokens' does not hold lists; give jsonl or parquet"):
         Tagging(path=path, tokens="tokens", tags="tags").splits()
 
 
@@ -192,4 +210,4 @@ def test_batches_of_sentences_of_unlike_length(tmp_path):
 def test_predictions_of_a_file_and_parquet(tmp_path):
     rows = [{"tokens": text.split(), "tags": ["O", *["B-X"] * (len(text.split()) - 1)]} for text in TEXTS]
     task = Tagging(path=folder(tmp_path / "x", train=rows))
-    assert task.labels == ["O", "B-X"] and task.read_value("O B-X") == task.read_value(["O", "B-X"]) == ["O", "B-X"]
+    assert task.labels == ["O", "B-X"] and task.parse_value("O B-X") == task.parse_value(["O", "B-X"]) == ["O", "B-X"]

@@ -6,16 +6,16 @@ import torch
 
 import tiny
 from niwaki.answers import ANSWERS
-from niwaki.answers._choose import kind_of
-from niwaki.answers._kind import Kind
+from niwaki.answers._answer_type import AnswerType
+from niwaki.answers._from_config import answer_type_of
 from niwaki.core import log
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import check
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
-from niwaki.tasks.answering import Answering
 from niwaki.tasks.choice import Choice
 from niwaki.tasks.classification import Classification
+from niwaki.tasks.question_answering import QuestionAnswering
 
 from .inventory import sentence, write_inventory, write_sets
 from .rows import TEXTS, TOKENIZER, batch, counts, csv, folder, jsonl
@@ -26,12 +26,23 @@ BY_FORM = {
     "regression": [{"text": text, "label": n / 7} for n, text in enumerate(TEXTS)],
     "multilabel": [{"text": text, "labels": ["a", "b"][: n % 3]} for n, text in enumerate(TEXTS)],
     "tagging": [{"tokens": words, "tags": (["B-X", "O"] * 9)[: len(words)]} for words in WORDS],
-    "answering": [{"title": f"t{n}", "question": "is it", "context": t, "answers": {"text": [t[:4].strip()], "answer_start": [0]}} for n, t in enumerate(TEXTS)],
+    "question_answering": [
+        {"title": f"t{n}", "question": "is it", "context": t, "answers": {"text": [t[:4].strip()], "answer_start": [0]}}
+        for n, t in enumerate(TEXTS)
+    ],
     "choice": [{"ctx": text, "endings": ["a film", "b"], "label": n % 2} for n, text in enumerate(TEXTS)],
     "senses": [sentence(n) for n in range(len(TEXTS))],
-    "roles": [{"tokens": words, "predicates": [0], "rolesets": ["be.01"], "args": [{"predicate": 0, "start": 1, "end": 2, "label": "ARG1"}]} for words in WORDS],
-    "writing": [{"source": text, "target": text.upper(), "en": text, "de": text.upper()} for text in TEXTS],
-}  # fmt: skip
+    "roles": [
+        {
+            "tokens": words,
+            "predicates": [0],
+            "rolesets": ["be.01"],
+            "args": [{"predicate": 0, "start": 1, "end": 2, "label": "ARG1"}],
+        }
+        for words in WORDS
+    ],
+    "generation": [{"source": text, "target": text.upper(), "en": text, "de": text.upper()} for text in TEXTS],
+}
 NOT_ON_THE_HUB = ("atis", "cogs", "geoquery", "multi30k", "propbank_ewt", "scan", "wsd")  # in this form
 EMBEDDED = ("imdb", "rotten_tomatoes")
 FORMULAS = {
@@ -49,24 +60,33 @@ def written(name):
         yield {
             "atis": {"utterance": text, "logical_form": f"( {one} $0 ( {other} $0 ) )"},
             "cogs": {"sentence": text, "logical_form": f"{one} . agent ( x _ {number % 9} , Emma )"},
-            "geoquery": {"question_split": ("train", "dev", "test")[number % 3], "en": text, "funql": f"answer({one}({other}(all)))"},
+            "geoquery": {
+                "question_split": ("train", "dev", "test")[number % 3],
+                "en": text,
+                "funql": f"answer({one}({other}(all)))",
+            },
             "scan": {"command": text, "actions": f"I_{one.upper()} I_{other.upper()}"},
-        }[name]  # fmt: skip
+        }[name]
 
 
 def made(name, tmp_path):
     kind = TASKS.load(name, Task)
     if name in EMBEDDED:
         return kind(rows=200)
-    if kind.form == "senses":
-        write_sets(tmp_path) if kind.home else write_inventory(tmp_path / "wordnet30")
+    if kind.column_layout == "senses":
+        write_sets(tmp_path) if kind.folder_name else write_inventory(tmp_path / "wordnet30")
         small = {"glosses": "words", "dimensions": 4}
-        return kind(path=str(tmp_path) if kind.home else folder(tmp_path / name, train=BY_FORM["senses"]), **small)
+        return kind(
+            path=str(tmp_path) if kind.folder_name else folder(tmp_path / name, train=BY_FORM["senses"]), **small
+        )
     if name in FORMULAS:
         parts, columns = FORMULAS[name]
         rows = [{**columns, **row} for row in written(name)]
         return kind(path=folder(tmp_path / name, **dict.fromkeys(parts, rows)))
-    parts = dict.fromkeys(["train", *kind.exam.values()] if kind.exam else ["train"], BY_FORM[kind.form])
+    parts = dict.fromkeys(
+        ["train", *kind.evaluation_splits.values()] if kind.evaluation_splits else ["train"],
+        BY_FORM[kind.column_layout],
+    )
     return kind(path=folder(tmp_path / name, **parts))
 
 
@@ -75,10 +95,12 @@ def test_every_task_says_what_it_is(name):
     kind = TASKS.load(name, Task)
     task = check(kind, {})
     assert TASKS.entry(name).description and task.description and task.name == name
-    assert ANSWERS.entry(kind.answer) and kind.form in BY_FORM
+    assert ANSWERS.entry(kind.answer) and kind.column_layout in BY_FORM
     assert all(field.description for field in kind.model_fields.values())
-    assert set(kind.roles) <= set(kind.model_fields)
-    assert bool(kind.home) <= (bool(kind.hub) or name in NOT_ON_THE_HUB)  # who has a folder of its own is there too
+    assert set(kind.column_roles) <= set(kind.model_fields)
+    assert bool(kind.folder_name) <= (
+        bool(kind.hub_id) or name in NOT_ON_THE_HUB
+    )  # who has a folder of its own is there too
 
 
 @pytest.mark.parametrize("name", TASKS.names())
@@ -88,13 +110,17 @@ def test_every_task_goes_from_rows_to_scores(name, tmp_path):
     for part in task.splits():
         table = task.splits()[part].slice(0, 9)
         golds = [gold[0] if task.answer == "span" else gold for gold in task.gold(table)]
-        outcomes = task.outcomes(golds, table)
-        assert outcomes.ndim == 2 and len(outcomes) == len(table) == len(task.inputs(table))
-        scores = task.scores(outcomes)
+        example_stats = task.example_stats(golds, table)
+        assert example_stats.ndim == 2 and len(example_stats) == len(table) == len(task.inputs(table))
+        scores = task.scores(example_stats)
         assert scores[task.metric] == pytest.approx(1.0)  # right answers have the best score
         assert all(isinstance(value, float) for value in scores.values())
-        assert [task.read_value(gold) for gold in golds] == golds
-    kinds = [kind_of(task.head.on({"model_type": "bert"}), "here"), task.kind, check(ANSWERS.load(task.answer, Kind), task.kind.model_dump())]  # fmt: skip
+        assert [task.parse_value(gold) for gold in golds] == golds
+    kinds = [
+        answer_type_of(task.head.on({"model_type": "bert"}), "here"),
+        task.answer_type,
+        check(ANSWERS.load(task.answer, AnswerType), task.answer_type.model_dump()),
+    ]
     assert kinds[0].to_json() == kinds[1].to_json() == kinds[2].to_json()
     assert all(text for text in task.texts(table)) and len(list(task.texts(table))) >= len(table)
 
@@ -102,8 +128,8 @@ def test_every_task_goes_from_rows_to_scores(name, tmp_path):
 def shape_of(task, given):
     """Of what a network would say: for every piece that is written, for every token, or once."""
     if task.answer == "text":
-        return (*given.targets.shape, task.kind.target.get_vocab_size())
-    return (*given.mask.shape, len(task.labels)) if task.kind.per_token else (len(given.mask), len(task.labels))
+        return (*given.targets.shape, task.answer_type.target.get_vocab_size())
+    return (*given.mask.shape, len(task.labels)) if task.answer_type.per_token else (len(given.mask), len(task.labels))
 
 
 @pytest.mark.parametrize("name", TASKS.names())
@@ -137,7 +163,7 @@ def test_what_files_give_is_not_cut_out_of_the_train_rows(tmp_path):
 @pytest.mark.parametrize("settings", [{}, {"text": "text", "label": "label"}], ids=["guessed", "named"])
 def test_a_test_whose_labels_are_hidden_is_left_out_and_that_is_said(tmp_path, monkeypatch, header, cell, settings):
     said = []
-    monkeypatch.setattr(log, "say", said.append)
+    monkeypatch.setattr(log, "info", said.append)
     csv(tmp_path / "train.csv", "text,label", [f"{text},{label}" for text, label in tiny.sentences(60)])
     csv(tmp_path / "test.csv", header, [f"{text}{cell}" for text, _ in tiny.sentences(20, seed=5)])
     task = Classification(path=str(tmp_path), **settings)
@@ -153,7 +179,7 @@ def test_a_test_with_columns_of_other_names_is_read_by_those(tmp_path):
 
 def test_only_test_rows_are_refused(tmp_path):
     csv(tmp_path / "test.csv", "text,label", [f"{text},{label}" for text, label in tiny.sentences(60)])
-    with pytest.raises(Refused, match=r"the rows have no part 'train'; there is: test"):
+    with pytest.raises(InputError, match=r"the rows have no part 'train'; there is: test"):
         Classification(path=str(tmp_path)).splits()
 
 
@@ -170,17 +196,17 @@ def test_a_sample_that_leaves_nothing_is_refused(rows_csv, tmp_path):
     assert (
         Classification(path=str(rows_csv), rows=1).splits()["train"].num_rows == 1
     )  # too few for a share of each label
-    with pytest.raises(Refused, match=r"^data\.rows: 1 of"):
-        rows = [{**row, "context": "a film", "question": "is it"} for row in BY_FORM["answering"]]
-        Answering(path=jsonl(tmp_path / "x.jsonl", rows), rows=1).splits()
+    with pytest.raises(InputError, match=r"^data\.rows: 1 of"):
+        rows = [{**row, "context": "a film", "question": "is it"} for row in BY_FORM["question_answering"]]
+        QuestionAnswering(path=jsonl(tmp_path / "x.jsonl", rows), rows=1).splits()
 
 
 @pytest.mark.parametrize("asked", [7, 20, 60])
 def test_rows_are_drawn_by_themselves_and_not_by_article(tmp_path, asked):
     """Two articles with all the questions would give none of the rows asked for, or half of all."""
-    rows = [{**row, "title": f"article {n % 9}"} for n, row in enumerate(BY_FORM["answering"])]
+    rows = [{**row, "title": f"article {n % 9}"} for n, row in enumerate(BY_FORM["question_answering"])]
     path = jsonl(tmp_path / "x.jsonl", rows)
-    some, whole = Answering(path=path, rows=asked), Answering(path=path)
+    some, whole = QuestionAnswering(path=path, rows=asked), QuestionAnswering(path=path)
     assert counts(some)["train"] == min(asked, counts(whole)["train"]) and counts(some)["test"] == counts(whole)["test"]
     assert some.splits()["train"].column_names == whole.splits()["train"].column_names
     assert set(some.inputs(some.splits()["train"])) <= set(whole.inputs(whole.splits()["train"]))
@@ -191,7 +217,7 @@ def test_parts_that_ask_for_different_things_are_refused(tmp_path):
     single = [{"premise": row["premise"], "label": row["label"]} for row in pairs]
     for lacking, parts in (("test", (pairs, single)), ("train", (single, pairs))):
         path = folder(tmp_path / lacking, train=parts[0], test=parts[1])
-        with pytest.raises(Refused, match=f"the {lacking} rows have no column for 'second', which others have"):
+        with pytest.raises(InputError, match=f"the {lacking} rows have no column for 'second', which others have"):
             Classification(path=path, text="premise", label="label").splits()
 
 
@@ -201,7 +227,9 @@ def test_a_named_text_brings_its_partner_and_what_is_read_is_told(tmp_path):
     task = Classification(path=path, text="premise", label="label")
     assert task.splits()["train"].column_names == ["text", "second", "label"]
     assert task.remarks() == [f"{path}: classification, text: premise, second: hypothesis, label: label"]
-    endings = Choice(path=jsonl(tmp_path / "x.jsonl", [{"ctx": t, "ending0": "a", "ending1": "b", "label": 0} for t in TEXTS]))  # fmt: skip
+    endings = Choice(
+        path=jsonl(tmp_path / "x.jsonl", [{"ctx": t, "ending0": "a", "ending1": "b", "label": 0} for t in TEXTS])
+    )
     assert endings.remarks()[0].endswith("choice, text: ctx, endings: ending0, ending1, label: label")
 
 

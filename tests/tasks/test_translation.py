@@ -2,7 +2,7 @@
 
 import pytest
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.tasks.multi30k import Multi30k
 from niwaki.tasks.translation import Translation
 
@@ -21,8 +21,13 @@ def multi30k(tmp_path):
         return [row(number, languages or ("en", "de", "fr", "cs")) for number in range(start, start + count)]
 
     return folder(
-        tmp_path / "multi30k", train=rows(0, 40), val=rows(100, 6), test_2016_flickr=rows(200, 7), test_2017_mscoco=rows(300, 5, "en", "de", "fr"), test_2018_flickr=rows(400, 4),
-    )  # fmt: skip
+        tmp_path / "multi30k",
+        train=rows(0, 40),
+        val=rows(100, 6),
+        test_2016_flickr=rows(200, 7),
+        test_2017_mscoco=rows(300, 5, "en", "de", "fr"),
+        test_2018_flickr=rows(400, 4),
+    )
 
 
 def test_your_own_pairs(tmp_path):
@@ -33,11 +38,11 @@ def test_your_own_pairs(tmp_path):
     test = task.splits()["test"]
     gold = task.gold(test)
     assert all(target.startswith("zu ") for target in gold) and task.metric == "bleu"
-    found = task.scores(task.outcomes(gold, test))
+    found = task.scores(task.example_stats(gold, test))
     assert found == pytest.approx({"bleu": 1, "chrf": 1, "exact": 1})
-    spaced = task.scores(task.outcomes([f" {text.replace(' ', '  ')}\n" for text in gold], test))
-    assert spaced == pytest.approx(found)  # spaces are no part of a translation
-    assert task.scores(task.outcomes([""] * len(gold), test)) == {"bleu": 0, "chrf": 0, "exact": 0}
+    separate_symbols = task.scores(task.example_stats([f" {text.replace(' ', '  ')}\n" for text in gold], test))
+    assert separate_symbols == pytest.approx(found)  # spaces are no part of a translation
+    assert task.scores(task.example_stats([""] * len(gold), test)) == {"bleu": 0, "chrf": 0, "exact": 0}
 
 
 def test_what_a_reader_must_know_has_sacrebleus_signature(tmp_path):
@@ -58,7 +63,12 @@ def test_multi30k_as_it_comes(multi30k, tmp_path, inside):
 def test_multi30k_any_way(multi30k):
     test = Multi30k(path=multi30k, languages="fr-en").splits()["test"]
     assert test.column("text")[0].as_py() == row(200)["fr"] and test.column("target")[0].as_py() == row(200)["en"]
-    assert counts(Multi30k(path=multi30k, languages="en-cs")).keys() == {"train", "validation", "test", "test_2018_flickr"}  # fmt: skip
+    assert counts(Multi30k(path=multi30k, languages="en-cs")).keys() == {
+        "train",
+        "validation",
+        "test",
+        "test_2018_flickr",
+    }
 
 
 def test_multi30k_tells_pairs_apart_in_its_fingerprint(multi30k):
@@ -73,18 +83,18 @@ def test_wrong_languages(languages):
 
 
 def test_what_is_not_there_is_refused(multi30k, tmp_path):
-    with pytest.raises(Refused, match=r"data.languages: the train rows have no 'it'"):
+    with pytest.raises(InputError, match=r"data.languages: the train rows have no 'it'"):
         Multi30k(path=multi30k, languages="en-it").splits()
     part = folder(tmp_path / "part", train=[row(1)], val=[row(2)])
-    with pytest.raises(Refused, match="has no test_2016_flickr rows"):
+    with pytest.raises(InputError, match="has no test_2016_flickr rows"):
         Multi30k(path=part).splits()
     empty = csv(tmp_path / "rows.csv", "en,de", ["a,b", "c,"])
-    with pytest.raises(Refused, match="empty cells"):
+    with pytest.raises(InputError, match="empty cells"):
         Translation(path=empty, **NAMES).splits()
 
 
 def test_answers_from_a_file():
     task = Translation(path="x")
-    assert task.read_value("ein Haus") == "ein Haus" and task.read_value(None) == ""
+    assert task.parse_value("ein Haus") == "ein Haus" and task.parse_value(None) == ""
     with pytest.raises(TypeError, match="given: int"):
-        task.read_value(3)
+        task.parse_value(3)

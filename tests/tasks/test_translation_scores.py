@@ -79,14 +79,14 @@ def test_rows_that_do_not_match_are_a_fault_and_none_are_no_rows():
     assert counts([], []).shape == (0, NUMBERS)
 
 
-def outcomes(said, gold):
+def example_stats(said, gold):
     return np.hstack([np.zeros((len(said), 1), dtype=np.int64), counts(said, gold)])
 
 
 def test_a_thousand_resamples_take_no_look_at_texts_and_little_time():
     task = Translation(path="unused")
     gold = SENTENCES[:5] * 200
-    first, second = outcomes(gold[5:] + gold[:5], gold), outcomes([SENTENCES[1]] * len(gold), gold)
+    first, second = example_stats(gold[5:] + gold[:5], gold), example_stats([SENTENCES[1]] * len(gold), gold)
     began = time.process_time()
     found, paired = quality(task, first), difference(task, [first], [second])
     assert time.process_time() - began < 10  # some 0.5 s on one core

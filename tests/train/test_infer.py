@@ -10,7 +10,7 @@ from niwaki.answers.label import Label
 from niwaki.core.settings import check
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Features, Task
-from niwaki.train.feed import Feed, encode_for
+from niwaki.train.collator import Collator, encode_split
 from niwaki.train.infer import logits_of
 from niwaki.train.precision import has_bf16, resolve
 
@@ -21,22 +21,22 @@ def feed_of(model, count=40):
     rows = tiny.sentences(count)
     targets = np.array([tiny.LABELS.index(label) for _, label in rows])
     encoded = Label().encode([text for text, _ in rows], model.tokenizer.backend_tokenizer, 60)
-    return Feed(Features(encoded, targets), model, CPU)
+    return Collator(Features(encoded, targets), model, CPU)
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_rows_come_back_in_order(family):
     model = tiny.model(family)
     model.network.train()
-    feed = feed_of(model)
-    found = logits_of(model, feed, "fp32")
+    collator = feed_of(model)
+    found = logits_of(model, collator, "fp32")
     assert model.network.training
-    alone = torch.cat([tiny.logits(model, feed.batch([row])) for row in range(40)])
+    alone = torch.cat([tiny.logits(model, collator.batch([row])) for row in range(40)])
     np.testing.assert_allclose(found, alone.numpy(), atol=1e-5)
     assert found.dtype == np.float32
 
 
-@pytest.fixture(params=["tagging", "answering", "choice", "roles"])
+@pytest.fixture(params=["tagging", "question_answering", "choice", "roles"])
 def task(request, tmp_path):
     """Tasks whose rows are not one sequence with one answer."""
     path = made.write(request.param, tmp_path, count=40)
@@ -49,17 +49,17 @@ def model_for(task, seed=0):
 
 def test_logits_per_token_come_back_in_order(task):
     model = model_for(task)
-    feed = Feed(encode_for(model, task, "train"), model, CPU)
-    rows = feed.features.rows
-    found = logits_of(model, feed, "fp32")
+    collator = Collator(encode_split(model, task, "train"), model, CPU)
+    rows = collator.features.rows
+    found = logits_of(model, collator, "fp32")
     with torch.no_grad():
-        alone = [tiny_logits(model, feed, sequence) for sequence in range(len(rows.ids))]
+        alone = [tiny_logits(model, collator, sequence) for sequence in range(len(rows.ids))]
     np.testing.assert_allclose(found, np.concatenate(alone), atol=1e-5)
-    assert len(found) == (len(rows.ids.values) if task.kind.per_token else len(rows.ids))
+    assert len(found) == (len(rows.ids.values) if task.answer_type.per_token else len(rows.ids))
 
 
-def tiny_logits(model, feed, sequence):
-    out = model.network(**feed.inputs(np.array([sequence])))
+def tiny_logits(model, collator, sequence):
+    out = model.network(**collator.inputs(np.array([sequence])))
     if model.anatomy.head == "QuestionAnswering":
         return torch.stack([out.start_logits, out.end_logits], -1)[0].numpy()
     return (out.logits[0] if model.anatomy.per_token else out.logits).numpy()

@@ -15,11 +15,11 @@ from niwaki.core.files import read_lines
 from niwaki.methods._method import Context, Method
 from niwaki.methods.distill.logits import Logits
 from niwaki.methods.distill.tinybert import TinyBert
-from niwaki.models.edits.width import Width
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.tasks.choice import Choice
 from niwaki.tasks.classification import Classification
 from niwaki.tasks.tagging import Tagging
-from niwaki.train.feed import Feed, encode_for
+from niwaki.train.collator import Collator, encode_split
 from niwaki.train.loop import Interrupted, Job, fit, make_optimizer, schedule, set_dropout
 from niwaki.train.settings import TrainSettings
 
@@ -38,22 +38,34 @@ def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=()
     head = {"labels": task.labels, "head": task.head.architecture}
     model = tiny.model("bert", layers=layers, seed=1, **head)
     if teacher:
-        model.operate(Width(keep=16))
-    features = encode_for(model, task, "train")
+        model.apply_edit(HiddenSize(keep=16))
+    features = encode_split(model, task, "train")
     context = Context(0, None, None, None, None, task.soft_loss, None)
     if teacher:
         whole = tiny.model("bert", layers=4, seed=2, **head)
         early = Context(0, None, whole, None, None, task.soft_loss, None)
         for method in methods:
             model = method.prepare(model, early)
-        asked = frozenset().union(*(method.asks(model, whole) for method in methods))
-        answering = teaching.teacher(whole, Feed(encode_for(whole, task, "train"), whole, CPU), asked, folder / "teacher", precision)  # fmt: skip
+        asked = frozenset().union(*(method.teacher_activations(model, whole) for method in methods))
+        answering = teaching.teacher(
+            whole, Collator(encode_split(whole, task, "train"), whole, CPU), asked, folder / "teacher", precision
+        )
         context = Context(0, answering, whole, None, None, task.soft_loss, None)
     stops, done = set(stop_at), iter(range(1, 10_000))
     return Job(
-        "tiny", model, methods, context, task, Feed(features, model, CPU), Feed(encode_for(model, task, "validation"), model, CPU),
-        TrainSettings(**{"epochs": 3, "batch": 8, "lr": 1e-3, **settings}), precision, 7, folder, lambda: next(done) in stops,
-    )  # fmt: skip
+        "tiny",
+        model,
+        methods,
+        context,
+        task,
+        Collator(features, model, CPU),
+        Collator(encode_split(model, task, "validation"), model, CPU),
+        TrainSettings(**{"epochs": 3, "batch": 8, "lr": 1e-3, **settings}),
+        precision,
+        7,
+        folder,
+        lambda: next(done) in stops,
+    )
 
 
 def weights(made: Job) -> dict[str, torch.Tensor]:
@@ -69,7 +81,9 @@ def same(one: dict, two: dict) -> bool:
 def test_interrupted_anywhere_and_resumed_it_ends_with_the_same_bits(task, tmp_path, precision, teacher):
     def made(folder, **more):
         methods = [TinyBert(truth=0.5)] if teacher else []
-        return job(task, folder, methods=methods, teacher=teacher, precision=precision, dropout=0.2, validations=2, **more)  # fmt: skip
+        return job(
+            task, folder, methods=methods, teacher=teacher, precision=precision, dropout=0.2, validations=2, **more
+        )
 
     whole = made(tmp_path / "whole")
     helper = whole.methods[0].helpers["projection"].weight.detach().clone() if teacher else None
@@ -97,7 +111,9 @@ def test_tags_and_choices_resume_to_the_same_bits(tmp_path, kind):
 
     def go(folder, stops):
         for steps in stops:  # each with a task, a model and a teacher of its own, as a new process has
-            again = job(kind(path=str(rows)), folder, methods=[Logits()], teacher=True, dropout=0.2, epochs=2, stop_at=steps)  # fmt: skip
+            again = job(
+                kind(path=str(rows)), folder, methods=[Logits()], teacher=True, dropout=0.2, epochs=2, stop_at=steps
+            )
             if steps:
                 with pytest.raises(Interrupted):
                     fit(again)
@@ -122,14 +138,14 @@ def test_a_damaged_newest_state_gives_way_to_the_one_before(task, tmp_path):
     for stop in ((4,), (3,)):
         with pytest.raises(Interrupted):
             fit(job(task, tmp_path / "parts", stop_at=stop))
-    states = sorted((tmp_path / "parts").glob("state-*"))
-    assert [path.name for path in states] == ["state-00000004", "state-00000007"]
+    states = sorted((tmp_path / "parts").glob("checkpoint-*"))
+    assert [path.name for path in states] == ["checkpoint-00000004", "checkpoint-00000007"]
     path = states[1] / "optimizer.safetensors"
     path.write_bytes(path.read_bytes()[:-9])
     again = job(task, tmp_path / "parts", stop_at=(1,))
     with pytest.raises(Interrupted):
         fit(again)
-    assert (tmp_path / "parts" / "state-00000005").is_dir()
+    assert (tmp_path / "parts" / "checkpoint-00000005").is_dir()
     again = job(task, tmp_path / "parts")
     fit(again)
     assert same(weights(again), weights(whole))
@@ -138,7 +154,10 @@ def test_a_damaged_newest_state_gives_way_to_the_one_before(task, tmp_path):
 def test_only_two_states_are_kept(task, tmp_path):
     with pytest.raises(Interrupted):
         fit(job(task, tmp_path, save_seconds=1e-9, stop_at=(6,)))
-    assert [path.name for path in sorted(tmp_path.glob("state-*"))] == ["state-00000005", "state-00000006"]
+    assert [path.name for path in sorted(tmp_path.glob("checkpoint-*"))] == [
+        "checkpoint-00000005",
+        "checkpoint-00000006",
+    ]
 
 
 def test_all_states_damaged_starts_anew(task, tmp_path):
@@ -146,7 +165,7 @@ def test_all_states_damaged_starts_anew(task, tmp_path):
     fit(whole)
     with pytest.raises(Interrupted):
         fit(job(task, tmp_path / "parts", stop_at=(3,)))
-    (tmp_path / "parts" / "state-00000003" / "MANIFEST").unlink()
+    (tmp_path / "parts" / "checkpoint-00000003" / "MANIFEST").unlink()
     again = job(task, tmp_path / "parts")
     fit(again)
     assert same(weights(again), weights(whole))
@@ -156,7 +175,7 @@ def scripted(scores: list[float], monkeypatch) -> None:
     """Validation gives these scores, one after the other."""
     given = iter(scores)
 
-    def fake(self, outcomes):
+    def fake(self, example_stats):
         return {"accuracy": next(given), "f1_macro": 0.0}
 
     monkeypatch.setattr(Classification, "scores", fake)
@@ -238,7 +257,7 @@ def test_a_price_is_added_to_whatever_signal_there_is(task, tmp_path):
     """A budget that stands before soft targets would be gone if it were part of the signal that they replace."""
 
     class Dear(Method):
-        def price(self, model):
+        def penalty(self, model):
             return torch.tensor(7.0)
 
     class Replaces(Method):
@@ -250,7 +269,18 @@ def test_a_price_is_added_to_whatever_signal_there_is(task, tmp_path):
 
 
 def test_schedule_by_hand():
-    assert [round(schedule(step, 10, 0.2), 4) for step in range(10)] == [0.5, 1.0, 1.0, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125]  # fmt: skip
+    assert [round(schedule(step, 10, 0.2), 4) for step in range(10)] == [
+        0.5,
+        1.0,
+        1.0,
+        0.875,
+        0.75,
+        0.625,
+        0.5,
+        0.375,
+        0.25,
+        0.125,
+    ]
     assert [schedule(step, 4, 0.0) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
     assert schedule(0, 1, 0.1) == 1.0
     assert all(0 < schedule(step, total, 0.9) <= 1 for total in (1, 2, 3, 7) for step in range(total))
@@ -280,7 +310,9 @@ def test_dropout_of_a_model_that_writes_is_set_too(family):
     network, ids = stock.network(family).train(), torch.tensor([[5, 6, 7]])
 
     def passes():
-        return [network(input_ids=ids, attention_mask=torch.ones_like(ids), decoder_input_ids=ids).logits for _ in (1, 2)]  # fmt: skip
+        return [
+            network(input_ids=ids, attention_mask=torch.ones_like(ids), decoder_input_ids=ids).logits for _ in (1, 2)
+        ]
 
     set_dropout(network, 0.0)
     assert torch.equal(*passes())

@@ -11,29 +11,31 @@ import tiny
 from contracts import made
 from niwaki.answers.label import Label
 from niwaki.core.settings import check
+from niwaki.models.activations import named, numbers
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.encoder import HIDDEN, SCORES, STATES
 from niwaki.models.forward import forward
-from niwaki.models.insides import named, numbers
-from niwaki.models.tokens import trimmed, used_pieces
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Features, Task
-from niwaki.train import kept, teacher
-from niwaki.train.feed import Feed, encode_for
-from niwaki.train.kept import Kept, blocks
+from niwaki.tokenization.trimming import trimmed, used_tokens
+from niwaki.train import teacher, teacher_cache
+from niwaki.train.collator import Collator, encode_split
+from niwaki.train.teacher_cache import TeacherCache, blocks
 
 CPU = torch.device("cpu")
-EVERYTHING = named("hidden", [0, 1, 3]) | named("scores", [0, 2]) | frozenset().union(*(named(what, [1]) for what in STATES))  # fmt: skip
+EVERYTHING = (
+    named("hidden", [0, 1, 3]) | named("scores", [0, 2]) | frozenset().union(*(named(what, [1]) for what in STATES))
+)
 
 
 def feed_of(model, count=40):
     texts, labels = zip(*tiny.sentences(count), strict=True)
     targets = np.array([tiny.LABELS.index(label) for label in labels])
-    return Feed(Features(Label().encode(texts, model.tokenizer.backend_tokenizer, 60), targets), model, CPU)
+    return Collator(Features(Label().encode(texts, model.tokenizer.backend_tokenizer, 60), targets), model, CPU)
 
 
-@pytest.fixture(params=["tagging", "answering", "choice", "roles"])
+@pytest.fixture(params=["tagging", "question_answering", "choice", "roles"])
 def task(request, tmp_path):
     """Tasks whose rows are not one sequence with one answer."""
     path = made.write(request.param, tmp_path, count=40)
@@ -48,11 +50,11 @@ def model_for(task, seed=0):
 def test_the_insides_are_those_of_the_training_network(family):
     """transformers' own forward pass with padding against each text alone in ONNX Runtime."""
     model = tiny.model(family)
-    feed = feed_of(model)
-    batch = feed.batch([3, 1, 7])
+    collator = feed_of(model)
+    batch = collator.batch([3, 1, 7])
     with torch.no_grad():
         own = forward(model.anatomy, batch, frozenset({HIDDEN, SCORES, *STATES}))
-    said = teaching.teacher(model, feed, EVERYTHING)(batch)
+    said = teaching.teacher(model, collator, EVERYTHING)(batch)
     real = batch.mask.bool()
     torch.testing.assert_close(said.logits, own.logits, atol=1e-4, rtol=1e-4)
     for name in EVERYTHING:
@@ -65,7 +67,7 @@ def test_the_insides_are_those_of_the_training_network(family):
 
 def test_a_packed_teacher_shows_its_insides_too():
     model = tiny.model("bert")
-    model.operate(Int8())
+    model.apply_edit(Int8())
     batch = feed_of(model).batch([0, 2])
     said = teaching.teacher(model, feed_of(model), named("hidden", [3]))(batch)
     with torch.no_grad():
@@ -76,23 +78,25 @@ def test_a_packed_teacher_shows_its_insides_too():
 
 def test_numbers_are_counted_as_they_are_made():
     model = tiny.model("bert")
-    feed = feed_of(model)
-    rows = feed.features.rows
-    alone = teaching.Alone(model, EVERYTHING, 1)
+    collator = feed_of(model)
+    rows = collator.features.rows
+    alone = teaching.ActivationRunner(model, EVERYTHING, 1)
     for place, said in enumerate(alone((rows.ids[one], rows.types[one]) for one in (4, 9))):
         length = rows.ids.lengths[[(4, 9)[place]]].astype(np.int64)
-        assert {name: part.size for name, part in said.items()} == {name: int(numbers(model.anatomy, name, length)[0]) for name in said}  # fmt: skip
+        assert {name: part.size for name, part in said.items()} == {
+            name: int(numbers(model.anatomy, name, length)[0]) for name in said
+        }
     with pytest.raises(StopIteration):
         next(iter(alone([])))
 
 
 def test_kept_and_anew_are_the_same_bits(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept, "BLOCK", 16)
+    monkeypatch.setattr(teacher_cache, "BLOCK", 16)
     model = tiny.model("bert")
-    feed = feed_of(model)
-    anew, disk = teaching.teacher(model, feed, EVERYTHING), teaching.teacher(model, feed, EVERYTHING, tmp_path)
+    collator = feed_of(model)
+    anew, disk = teaching.teacher(model, collator, EVERYTHING), teaching.teacher(model, collator, EVERYTHING, tmp_path)
     for rows in ([3, 1, 39], [0], list(range(40))):
-        one, two = anew(feed.batch(rows)), disk(feed.batch(rows))
+        one, two = anew(collator.batch(rows)), disk(collator.batch(rows))
         assert torch.equal(one.logits, two.logits)
         for name in EVERYTHING:
             what, depth = name.split(".")
@@ -110,16 +114,18 @@ def test_one_batch_is_answered_once():
 def test_answers_for_tokens_and_groups_are_what_the_network_says(task, tmp_path):
     """In every real place of the batch; whatever lies in padding must not count, and is held so by the losses."""
     model = model_for(task)
-    feed = Feed(encode_for(model, task, "train"), model, CPU)
-    assert len(feed.features) > 8 and (task.answer != "span" or len(feed.features) > len(task.splits()["train"]))
-    answering = teaching.teacher(model, feed, folder=tmp_path / "kept")
-    alone = teaching.teacher(model, feed, named("hidden", [1]), tmp_path / "kept")
+    collator = Collator(encode_split(model, task, "train"), model, CPU)
+    assert len(collator.features) > 8 and (
+        task.answer != "span" or len(collator.features) > len(task.splits()["train"])
+    )
+    answering = teaching.teacher(model, collator, folder=tmp_path / "kept")
+    alone = teaching.teacher(model, collator, named("hidden", [1]), tmp_path / "kept")
     student = model_for(task, seed=1)
-    for rows in ([3, 1, 7], [0], list(range(len(feed.features)))):
-        batch = feed.batch(rows)
+    for rows in ([3, 1, 7], [0], list(range(len(collator.features)))):
+        batch = collator.batch(rows)
         with torch.no_grad():
             live = forward(model.anatomy, batch).logits
-        real = batch.mask.bool() if task.kind.per_token else slice(None)
+        real = batch.mask.bool() if task.answer_type.per_token else slice(None)
         own = forward(student.anatomy, batch).logits
         losses = [task.soft_loss(own, live, batch, 2.0).item()]
         for one in (answering, alone):
@@ -132,9 +138,9 @@ def test_answers_for_tokens_and_groups_are_what_the_network_says(task, tmp_path)
 
 def test_a_teacher_reads_its_own_tokens():
     whole, small = tiny.model("bert"), tiny.model("bert")
-    keep = used_pieces(small.tokenizer.backend_tokenizer, [], 1)
+    keep = used_tokens(small.tokenizer.backend_tokenizer, [], 1)
     small.tokenizer = trimmed(small.tokenizer, keep)
-    small.operate(Vocabulary(keep=keep))
+    small.apply_edit(Vocabulary(keep=keep))
     batch = feed_of(small).batch([0, 5])
     said = teaching.teacher(whole, feed_of(whole))(batch).logits
     torch.testing.assert_close(said, tiny.logits(whole, feed_of(whole).batch([0, 5])))
@@ -143,7 +149,7 @@ def test_a_teacher_reads_its_own_tokens():
 def test_several_teachers_speak_with_the_mean_of_their_logits():
     one, two = (tiny.model("bert", seed=seed) for seed in (1, 2))
     batch = feed_of(one).batch([0, 5])
-    said = teacher.several([teaching.teacher(model, feed_of(model)) for model in (one, two)])(batch).logits
+    said = teacher.ensemble([teaching.teacher(model, feed_of(model)) for model in (one, two)])(batch).logits
     torch.testing.assert_close(said, (tiny.logits(one, batch) + tiny.logits(two, batch)) / 2)
 
 
@@ -155,16 +161,16 @@ def asked_for(monkeypatch):
     counted = []
     plain = teacher.logits_of
 
-    def count(model, feed, precision, chosen):
+    def count(model, collator, precision, chosen):
         counted.append(len(chosen))
-        return plain(model, feed, precision, chosen)
+        return plain(model, collator, precision, chosen)
 
     monkeypatch.setattr(teacher, "logits_of", count)
     return counted
 
 
 def test_what_was_said_is_found_again_also_with_texts_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept, "BLOCK", 16)
+    monkeypatch.setattr(teacher_cache, "BLOCK", 16)
     counted = asked_for(monkeypatch)
     model = tiny.model("bert")
     first = teaching.teacher(model, feed_of(model, 40), folder=tmp_path)(feed_of(model).batch([5])).logits
@@ -179,8 +185,8 @@ def test_what_was_said_is_found_again_also_with_texts_behind(tmp_path, monkeypat
 
 def test_damaged_and_swapped_blocks_are_named_and_asked_for_again(tmp_path, monkeypatch):
     said: list[str] = []
-    monkeypatch.setattr(kept, "say", said.append)
-    monkeypatch.setattr(kept, "BLOCK", 16)
+    monkeypatch.setattr(teacher_cache, "info", said.append)
+    monkeypatch.setattr(teacher_cache, "BLOCK", 16)
     counted = asked_for(monkeypatch)
     model = tiny.model("bert")
     batch = feed_of(model).batch(list(range(40)))
@@ -210,21 +216,21 @@ def test_the_oldest_make_room_and_what_is_in_use_stays(tmp_path):
     import os
 
     for number, key in enumerate(["aa" * 20, "bb" * 20, "cc" * 20]):
-        put(Kept(tmp_path, 1 << 20), key, 1000)
+        put(TeacherCache(tmp_path, 1 << 20), key, 1000)
         os.utime(next(tmp_path.glob(f"{key[:2]}/*")), (number, number))
     size = (bytes_in(tmp_path)) // 3
-    store = Kept(tmp_path, 3 * size + 100)
+    store = TeacherCache(tmp_path, 3 * size + 100)
     assert store.find("aa" * 20) is not None  # in use now
     assert store.make_room({"dd" * 20: 50}) and bytes_in(tmp_path) == 3 * size
     assert store.make_room({"dd" * 20: size}) and store.find("bb" * 20) is None and store.find("cc" * 20) is not None
     assert not store.make_room({"dd" * 20: 2 * size}) and bytes_in(tmp_path) == 2 * size  # both are in use
-    assert not Kept(tmp_path, 0).make_room({"dd" * 20: 1})
+    assert not TeacherCache(tmp_path, 0).make_room({"dd" * 20: 1})
 
 
 def test_what_is_wanted_and_there_does_not_make_room_for_itself(tmp_path):
     for key in ("aa" * 20, "bb" * 20):
-        put(Kept(tmp_path, 1 << 20), key, 1000)
-    store = Kept(tmp_path, bytes_in(tmp_path) + 10)
+        put(TeacherCache(tmp_path, 1 << 20), key, 1000)
+    store = TeacherCache(tmp_path, bytes_in(tmp_path) + 10)
     wanted = {"aa" * 20: 4000, "bb" * 20: 4000}
     assert store.missing(wanted) == 0 and store.make_room(wanted) and store.missing({"cc" * 20: 7, **wanted}) == 7
     assert store.find("aa" * 20) is not None and store.find("bb" * 20) is not None

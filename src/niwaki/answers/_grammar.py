@@ -21,14 +21,14 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 FILE = "grammar.json"
 END = "[EOS]"
 FORMAT = 1
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 MOST_RULES, MOST_SYMBOLS = 1_000, 50_000  # what a file may ask to be checked
-NEVER = 1 << 30  # tokens to the end, where there is none
+UNREACHABLE = 1 << 30  # tokens to the end, where there is none
 
 Symbol: TypeAlias = str | int
 Alternative: TypeAlias = tuple[Sequence[str], Sequence[Symbol]]  # any of the first symbols, then all of the second
@@ -43,11 +43,11 @@ class Grammar:
     alone, so that is worked out once."""
 
     def __init__(self, rules: Rules, vocabulary: Mapping[str, int]) -> None:
-        refuse_unsound(rules)
+        check_rules(rules)
         lacking = sorted(symbol for symbol in symbols(rules) if symbol not in vocabulary)
         if lacking:
-            raise Refused(
-                f"'{lacking[0]}' is not one token of what is written{more(lacking)}; formulas need data.split = 'words' and data.pieces for all of them"
+            raise InputError(
+                f"'{lacking[0]}' is not one token of what is written{more(lacking)}; formulas need data.split = 'words' and data.vocab_size for all of them"
             )
         self.size = max(vocabulary.values()) + 1
         self.end = vocabulary[END]
@@ -117,10 +117,12 @@ class Grammar:
 
     def _mask(self, top: int) -> np.ndarray:
         if top not in self._masks:
-            costs = np.full(self.size, NEVER, dtype=np.int64)  # fewest tokens to the end of this symbol, by its first
+            costs = np.full(
+                self.size, UNREACHABLE, dtype=np.int64
+            )  # fewest tokens to the end of this symbol, by its first
             for token, then in [(-1 - top, ())] if top < 0 else self._next[top].items():
                 costs[token] = 1 + sum(1 if symbol < 0 else self._nearest[symbol] for symbol in then)
-            self._costs[top], self._masks[top] = costs, costs < NEVER
+            self._costs[top], self._masks[top] = costs, costs < UNREACHABLE
             costs.setflags(write=False)
             self._masks[top].setflags(write=False)
         return self._masks[top]
@@ -129,13 +131,13 @@ class Grammar:
 def read(data: bytes, target: Tokenizer, where: str = "") -> Grammar:
     """From the file beside a model, over the tokens of what it writes; Refused in a line where it is damaged or of another model."""
     path = str(Path(where) / FILE)
-    if len(data) > MOST_BYTES:
-        raise Refused(f"{path}: is larger than any that niwaki writes")
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{path}: is larger than any that niwaki writes")
     said = strict_json.parse(data, path)
     try:
         return Grammar(parsed(said), target.get_vocab())
-    except Refused as error:
-        raise Refused(f"{path}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def to_bytes(rules: Rules) -> bytes:
@@ -146,11 +148,11 @@ def to_bytes(rules: Rules) -> bytes:
 def parsed(said: Any) -> Rules:
     """Rules from JSON, all of the types they must have."""
     if not isinstance(said, dict) or set(said) != {"format", "rules"} or said["format"] != FORMAT:
-        raise Refused(f"must hold format {FORMAT} and rules, and nothing else")
+        raise InputError(f"must hold format {FORMAT} and rules, and nothing else")
     if not isinstance(said["rules"], list) or not all(
         isinstance(rule, list) and all(map(_is_alternative, rule)) for rule in said["rules"]
     ):
-        raise Refused("a rule must be a list of alternatives: first symbols, and what follows them")
+        raise InputError("a rule must be a list of alternatives: first symbols, and what follows them")
     return said["rules"]
 
 
@@ -169,27 +171,27 @@ def each(rules: Rules) -> Iterator[Alternative]:
     return (alternative for rule in rules for alternative in rule)
 
 
-def refuse_unsound(rules: Rules) -> None:
+def check_rules(rules: Rules) -> None:
     """Refused unless the next symbol always decides, every text can end, and the end comes at the end alone."""
     if not rules:
-        raise Refused("has no rules")
+        raise InputError("has no rules")
     if len(rules) > MOST_RULES or sum(len(firsts) + len(then) for firsts, then in each(rules)) > MOST_SYMBOLS:
-        raise Refused(f"has more than {MOST_RULES} rules or {MOST_SYMBOLS} symbols, which no grammar here has")
+        raise InputError(f"has more than {MOST_RULES} rules or {MOST_SYMBOLS} symbols, which no grammar here has")
     for number, rule in enumerate(rules):
         firsts = [first for some, _ in rule for first in some]
         if not firsts or not all(some for some, _ in rule) or len(set(firsts)) != len(firsts):
-            raise Refused(f"rule {number} must have alternatives, each with first symbols that no other one has")
+            raise InputError(f"rule {number} must have alternatives, each with first symbols that no other one has")
         for symbol in (symbol for _, then in rule for symbol in then):
             if isinstance(symbol, int) and not 0 <= symbol < len(rules):
-                raise Refused(f"rule {number} asks for rule {symbol}, and there are {len(rules)}")
-    if max(nearest_ends(rules)) >= NEVER:
-        raise Refused("has a rule from which no text can end")
-    refuse_loose_ends(rules)
+                raise InputError(f"rule {number} asks for rule {symbol}, and there are {len(rules)}")
+    if max(nearest_ends(rules)) >= UNREACHABLE:
+        raise InputError("has a rule from which no text can end")
+    check_termination(rules)
 
 
 def nearest_ends(rules: Rules) -> list[int]:
     """Of each rule, the fewest tokens that complete it. The nearest are found first, and each rule is looked at once (Knuth 1977)."""
-    nearest = [NEVER] * len(rules)
+    nearest = [UNREACHABLE] * len(rules)
     asks: dict[int, list[list[int]]] = defaultdict(list)  # by the rule that is asked for: those that wait for it
     known: list[tuple[int, int]] = []
     for number, rule in enumerate(rules):
@@ -203,7 +205,7 @@ def nearest_ends(rules: Rules) -> list[int]:
     heapify(known)
     while known:
         tokens, number = heappop(known)
-        if nearest[number] < NEVER or tokens >= NEVER:
+        if nearest[number] < UNREACHABLE or tokens >= UNREACHABLE:
             continue
         nearest[number] = tokens
         for waiting in asks[number]:
@@ -214,7 +216,7 @@ def nearest_ends(rules: Rules) -> list[int]:
     return nearest
 
 
-def refuse_loose_ends(rules: Rules) -> None:
+def check_termination(rules: Rules) -> None:
     """The end must be the last symbol of all that is written, and stand nowhere else."""
     held: dict[Symbol, set[Symbol]] = defaultdict(set)  # by symbol: the rules that have it
     for number, rule in enumerate(rules):
@@ -226,12 +228,12 @@ def refuse_loose_ends(rules: Rules) -> None:
         new = {number for symbol in new for number in held[symbol]} - ending
         ending = ending | new
     if 0 not in ending:
-        raise Refused("its first rule never comes to the end")
+        raise InputError("its first rule never comes to the end")
     for number in (one for one in ending if isinstance(one, int)):
         for firsts, then in rules[number]:
             before, last = ([*firsts, *then[:-1]], [then[-1]]) if then else ([], firsts)
             if ending & set(before) or not ending >= set(last):
-                raise Refused(f"rule {number} has the end where more must follow, or none where all ends")
+                raise InputError(f"rule {number} has the end where more must follow, or none where all ends")
 
 
 def more(names: Sequence[str]) -> str:

@@ -12,11 +12,20 @@ from niwaki.data.wordnet import POS, lemma_of
 
 WORD = re.compile(r"\w+(?:['’.\-]\w+)*|[^\w\s]", re.UNICODE)  # U.S, mother-in-law and don't stay whole
 ENDINGS = {
-    "noun": (("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y")),
+    "noun": (
+        ("s", ""),
+        ("ses", "s"),
+        ("xes", "x"),
+        ("zes", "z"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("men", "man"),
+        ("ies", "y"),
+    ),
     "verb": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
     "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "adv": (),
-}  # fmt: skip
+}
 REMEMBERED = 100_000  # words
 LONGEST = 5  # words that may be one lemma
 GRAMMAR_WORDS = (
@@ -35,7 +44,9 @@ def base_forms(word: str, pos: str, known: Mapping[tuple[str, str], str]) -> Ite
     if (word, pos) in known:
         yield known[word, pos]
     yield word
-    yield from (word.removesuffix(end) + new for end, new in ENDINGS[pos] if word.endswith(end) and len(word) > len(end))  # fmt: skip
+    yield from (
+        word.removesuffix(end) + new for end, new in ENDINGS[pos] if word.endswith(end) and len(word) > len(end)
+    )
     if pos == "noun" and word.endswith("ful"):
         yield from (f"{one}ful" for one in base_forms(word.removesuffix("ful"), pos, known) if one)
 
@@ -43,10 +54,10 @@ def base_forms(word: str, pos: str, known: Mapping[tuple[str, str], str]) -> Ite
 class Lemmas:
     """Words to the lemmas of an inventory. What was looked up is remembered: texts repeat their words."""
 
-    def __init__(self, stretches: Mapping[str, Sequence[int]], forms: Mapping[tuple[str, str], str]) -> None:
-        """`stretches`: of each lemma, where its senses of each part of speech begin and end."""
-        self._stretches, self._forms = stretches, forms
-        self._firsts = {lemma.partition("_")[0] for lemma in stretches if "_" in lemma}
+    def __init__(self, sense_ranges: Mapping[str, Sequence[int]], forms: Mapping[tuple[str, str], str]) -> None:
+        """`sense_ranges`: of each lemma, where its senses of each part of speech begin and end."""
+        self._stretches, self._forms = sense_ranges, forms
+        self._firsts = {lemma.partition("_")[0] for lemma in sense_ranges if "_" in lemma}
         self.of = lru_cache(REMEMBERED)(self._of)
         self._begins = lru_cache(REMEMBERED)(self._begin)
 
@@ -56,7 +67,12 @@ class Lemmas:
 
     def _of(self, word: str) -> tuple[tuple[str, str], ...]:
         """(lemma, part of speech) for all that a word in small letters can be a form of (shoes: of shoes and of shoe)."""
-        return tuple((form, pos) for pos in POS for form in dict.fromkeys(base_forms(word, pos, self._forms)) if self.has(form, pos))  # fmt: skip
+        return tuple(
+            (form, pos)
+            for pos in POS
+            for form in dict.fromkeys(base_forms(word, pos, self._forms))
+            if self.has(form, pos)
+        )
 
     def _begin(self, word: str) -> tuple[str, ...]:
         """The forms of a word that begin lemmas of several words: took, of take off."""

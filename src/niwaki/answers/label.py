@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, softmax
+from niwaki.answers._answer_type import Answer, AnswerType, EncodedInputs, Input, Value, softmax
 
 
 @dataclass(frozen=True)
@@ -24,22 +24,28 @@ class Prediction(Answer):
         return f"{self.label}\t{self.probability:.4f}"
 
 
-class Label(Kind):
+class Label(AnswerType):
     problem: ClassVar[str | None] = "single_label_classification"
-    one_of: ClassVar[bool] = True
-    leaves: ClassVar[bool] = True
+    is_single_choice: ClassVar[bool] = True
+    supports_early_exit: ClassVar[bool] = True
 
-    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+    def values(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Value]:
         return [labels[number] for number in logits.argmax(axis=1)] if len(logits) else []
 
-    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+    def answers(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Prediction]:
         shares = softmax(logits)
         found = zip(shares.argmax(axis=1).tolist() if len(shares) else [], shares.tolist(), strict=True)
         return [Prediction(labels[best], row[best], dict(zip(labels, row, strict=True))) for best, row in found]
 
-    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+    def confidence(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> np.ndarray:
         """The largest probability."""
         return softmax(logits).max(axis=-1, initial=0.0)
 
-    def rivals(self, logits: np.ndarray, rows: Rows) -> np.ndarray:
+    def candidate_logits(self, logits: np.ndarray, rows: EncodedInputs) -> np.ndarray:
         return logits

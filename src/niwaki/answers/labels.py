@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from niwaki.answers._kind import Answer, Input, Kind, Rows, Value
+from niwaki.answers._answer_type import Answer, AnswerType, EncodedInputs, Input, Value
 from niwaki.core.settings import setting
 
 
@@ -19,22 +19,28 @@ class Prediction(Answer):
         return ", ".join(f"{label} ({self.probabilities[label]:.1%})" for label in self.labels) or "none"
 
 
-class Labels(Kind):
+class Labels(AnswerType):
     threshold: float = setting(0.5, "a label is on from this probability", gt=0, lt=1)
 
     problem: ClassVar[str | None] = "multi_label_classification"
-    leaves: ClassVar[bool] = True
+    supports_early_exit: ClassVar[bool] = True
 
-    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+    def values(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Value]:
         on = sigmoid(logits) >= self.threshold
         return [[labels[number] for number in np.flatnonzero(row)] for row in on]
 
-    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+    def answers(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Prediction]:
         chosen = self.values(logits, rows, inputs, labels)
         named = [dict(zip(labels, map(float, row), strict=True)) for row in sigmoid(logits)]
         return [Prediction(found, probabilities) for found, probabilities in zip(chosen, named, strict=True)]
 
-    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+    def confidence(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> np.ndarray:
         """That of the least sure label: its probability where it is on, of its absence where it is off."""
         chances = sigmoid(logits)
         return np.where(chances >= self.threshold, chances, 1 - chances).min(axis=-1, initial=1.0)

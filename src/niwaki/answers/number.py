@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from niwaki.answers._kind import Answer, Input, Kind, Rows, Value
+from niwaki.answers._answer_type import Answer, AnswerType, EncodedInputs, Input, Value
 from niwaki.core.settings import setting
 
 LARGEST = 1e300  # prices and counts of the user's, not sizes of ours
@@ -21,16 +21,20 @@ class Prediction(Answer):
         return f"{self.value:.4g}"
 
 
-class Number(Kind):
+class Number(AnswerType):
     mean: float = setting(0.0, "what a logit of 0 stands for", le=LARGEST)
     scale: float = setting(1.0, "what a step of 1 in the logit stands for", gt=0, le=LARGEST)
 
     problem: ClassVar[str | None] = "regression"
 
-    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+    def values(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Value]:
         return (logits[:, 0].astype(np.float64) * self.scale + self.mean).tolist() if len(logits) else []
 
-    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+    def answers(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Prediction]:
         return [Prediction(value) for value in self.values(logits, rows, inputs, labels)]
 
     def same(self, one: Value, other: Value) -> bool:

@@ -16,17 +16,28 @@ from typing import Any, ClassVar
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, limited, softmax
-from niwaki.answers._paths import Paths
-from niwaki.answers.tags import OUTSIDE, checked_words, note, pieces_of
-from niwaki.core.errors import Refused
+from niwaki.answers._answer_type import (
+    Answer,
+    AnswerType,
+    Columns,
+    EncodedInputs,
+    EncodedInputsBuilder,
+    Input,
+    Value,
+    chunked,
+    softmax,
+    with_truncation,
+)
+from niwaki.answers._viterbi import TagDecoder
+from niwaki.answers.tags import OUTSIDE, check_words, first_tokens, split_to_fit
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.data.names import TOKENS, known
-from niwaki.data.tokenizing import encode, encode_batch
+from niwaki.data.column_names import TOKENS, known
+from niwaki.tokenization.tokenizing import encode, encode_batch
 
 IS_PREDICATE, SENSE = "P", "S-"
 MARKS = 2  # tokens that a mark takes
-Stretch = tuple[str, int, int]  # label, first word, the word after the last
+LabelledSpan = tuple[str, int, int]  # label, first word, the word after the last
 Note = tuple[
     int, np.ndarray, int
 ]  # number of the first word, place of each word's first token, number of the predicate's word
@@ -52,21 +63,23 @@ class Marked:
     type_ids: list[int]
 
 
-class Roles(Kind):
+class Roles(AnswerType):
     rolesets: str = setting(
         "", "a line for each word known as a predicate: the word, then its rolesets, commonest first"
     )
 
     architecture: ClassVar[str] = "TokenClassification"
     per_token: ClassVar[bool] = True
-    wants: ClassVar[str] = "a string, a list of words, or one of these and the number of its predicate's word, from 0"
+    input_description: ClassVar[str] = (
+        "a string, a list of words, or one of these and the number of its predicate's word, from 0"
+    )
 
     def check(self, given: Any) -> Input:
         if not isinstance(given, tuple):
-            return checked_words(given)
+            return check_words(given)
         if len(given) != 2 or isinstance(given[1], bool) or not isinstance(given[1], int):
             raise TypeError
-        words = checked_words(given[0])
+        words = check_words(given[0])
         if not 0 <= given[1] < len(words):
             raise TypeError
         return words, given[1]
@@ -79,30 +92,34 @@ class Roles(Kind):
     def columns(self, names: Sequence[str]) -> list[Columns]:
         return [[name] for name in known(names, TOKENS)] or super().columns(names)
 
-    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
+    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
         """Notes: of each sequence the number of its first word, the place of every word's first token, and the number of
         the predicate's word, -1 without one. A long sentence is cut between words; with a predicate, it is the words around that."""
-        marker, writer = Marker(tokenizer, max_tokens), Writer()
+        marker, writer = Marker(tokenizer, max_tokens), EncodedInputsBuilder()
         for chunk in chunked(inputs):
             asked = [split(given) for given in chunk]
             encodings = encode_batch(marker.whole, [words for words, _ in asked], is_pretokenized=True)
-            sequences, owners, notes = [], [], []
+            sequences, input_index, metadata = [], [], []
             for owner, ((words, predicate), encoding) in enumerate(zip(asked, encodings, strict=True)):
                 for tokens, about in marker.sequences(words, predicate, encoding):
                     sequences.append(tokens)
-                    owners.append(owner)
-                    notes.append(about)
-            writer.add(sequences, owners, notes)
+                    input_index.append(owner)
+                    metadata.append(about)
+            writer.add(sequences, input_index, metadata)
         return writer.done()
 
-    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+    def values(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Value]:
         """A tag for every word."""
         said = [[OUTSIDE] * len(split(given)[0]) for given in inputs]
         for owner, first, numbers, _ in self._tagged(logits, rows, inputs, labels):
             said[owner][first : first + len(numbers)] = [labels[number] for number in numbers]
         return said
 
-    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+    def answers(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Prediction]:
         found = [Prediction(list(split(given)[0]), []) for given in inputs]
         for owner, first, numbers, scores in self._tagged(logits, rows, inputs, labels):
             words, predicate = split(inputs[owner])
@@ -117,23 +134,27 @@ class Roles(Kind):
                 found[owner].frames.append(frame_of(tags, sure, first, predicate, roleset))
         return found
 
-    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+    def confidence(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> np.ndarray:
         """The probability of its tag at the least sure word, among the tags that compete; a word without a token does not count."""
         found = np.ones(len(inputs))
-        tagged = zip(rows.notes, self._tagged(logits, rows, inputs, labels), strict=True)
+        tagged = zip(rows.metadata, self._tagged(logits, rows, inputs, labels), strict=True)
         for (_, places, _), (owner, _, numbers, scores) in tagged:
             sure = softmax(scores)[np.arange(len(numbers)), numbers]
             found[owner] = sure[places >= 0].min(initial=found[owner])
         return found
 
-    def further(self, answers: Sequence[Prediction]) -> list[Input]:
+    def second_pass_inputs(self, answers: Sequence[Prediction]) -> list[Input]:
         """Every predicate that was found and has no roleset yet is asked for its roles."""
         return [(one.words, frame["predicate"]) for one in answers for frame in one.frames if "roleset" not in frame]
 
-    def completed(self, answers: Sequence[Prediction], others: Sequence[Prediction]) -> list[Prediction]:
+    def merge_second_pass(self, answers: Sequence[Prediction], others: Sequence[Prediction]) -> list[Prediction]:
         rest = iter(others)
-        return [Prediction(one.words, [frame if "roleset" in frame else next(rest).frames[0] for frame in one.frames])
-                for one in answers]  # fmt: skip
+        return [
+            Prediction(one.words, [frame if "roleset" in frame else next(rest).frames[0] for frame in one.frames])
+            for one in answers
+        ]
 
     def roleset(self, word: str, sense: str) -> str:
         """`sit.01` of `sat` and `S-01`; of a word that no train row has as a predicate, the word itself and the number."""
@@ -141,10 +162,14 @@ class Roles(Kind):
         known_as = (one for one in rolesets_of(self.rolesets).get(word.lower(), ()) if one.rpartition(".")[2] == number)
         return next(known_as, f"{word.lower()}.{number}")
 
-    def _tagged(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:  # fmt: skip
+    def _tagged(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
         """Of each sequence its input, its first word, the tags of its words, and the scores (words, labels) they were chosen by."""
         modes = modes_of(tuple(labels))
-        for sequence, (owner, (first, places, predicate)) in enumerate(zip(rows.owners, rows.notes, strict=True)):
+        for sequence, (owner, (first, places, predicate)) in enumerate(
+            zip(rows.input_index, rows.metadata, strict=True)
+        ):
             tokens = logits[rows.ids.starts[sequence] : rows.ids.starts[sequence + 1]]
             scores = np.where(places[:, None] >= 0, tokens[places], 0)  # a word that has no token may have any tag
             if predicate < 0:
@@ -166,7 +191,7 @@ class Modes:
 
     def __init__(self, labels: Sequence[str]) -> None:
         self.labels = labels
-        self.paths = Paths(labels)
+        self.paths = TagDecoder(labels)
         self.finding = self._among({OUTSIDE, IS_PREDICATE})
         self.labelling = self._among({label for label in labels if label[:2] in ("B-", "I-")} | {OUTSIDE})
         self._senses = cache(self._sense_mask)
@@ -200,7 +225,7 @@ def separator_of(tokenizer: Tokenizer) -> int:
     """The mark that ends a text."""
     ids = encode(tokenizer, "").ids
     if not ids:
-        raise Refused("roles: the tokenizer ends texts with no mark, which is needed to mark predicates")
+        raise InputError("roles: the tokenizer ends texts with no mark, which is needed to mark predicates")
     return ids[-1]
 
 
@@ -208,14 +233,14 @@ class Marker:
     """Sentences to sequences of tokens, by one tokenizer and at most so many tokens."""
 
     def __init__(self, tokenizer: Tokenizer, max_tokens: int) -> None:
-        self.whole = limited(tokenizer, max_tokens)
+        self.whole = with_truncation(tokenizer, max_tokens)
         self.separator, self.max_tokens = separator_of(self.whole), max_tokens
 
     def sequences(self, words: Sequence[str], predicate: int | None, encoding: Encoding) -> Iterator[tuple[Any, Note]]:
         """Tokens and notes of one input; `encoding` is that of all its words."""
         if predicate is None:
-            for number, some, tokens in pieces_of(list(words), encoding, self.whole):
-                yield tokens, (*note(number, some, tokens), -1)
+            for number, some, tokens in split_to_fit(list(words), encoding, self.whole):
+                yield tokens, (*first_tokens(number, some, tokens), -1)
             return
         first, end = 0, len(words)
         if encoding.overflowing or len(encoding.ids) + MARKS > self.max_tokens:
@@ -227,7 +252,7 @@ class Marker:
         """A separator before and after the tokens of the predicate, and type 1 from the one to the other. A predicate that does
         not fit by itself loses its end; one that has no token (a lone odd character) is marked at the end of the sentence, by
         two separators with nothing between."""
-        places = note(first, words, encoding)[1]
+        places = first_tokens(first, words, encoding)[1]
         own = [place for place, word in enumerate(encoding.word_ids) if word == predicate - first]
         start, end = (own[0], own[-1] + 1) if own else (len(encoding.ids) - 1, len(encoding.ids) - 1)
         over = max(0, len(encoding.ids) + MARKS - self.max_tokens)
@@ -257,9 +282,9 @@ def window(words: Sequence[str], predicate: int, encoding: Encoding, most: int) 
         first, end = min(first, at), max(end, at + 1)
 
 
-def stretches(tags: Sequence[str]) -> list[Stretch]:
+def labelled_spans(tags: Sequence[str]) -> list[LabelledSpan]:
     """Of B-X and I-X; an I-X that goes on with nothing begins a stretch of its own."""
-    found: list[Stretch] = []
+    found: list[LabelledSpan] = []
     for place, tag in enumerate(tags):
         letter, label = tag[:2], tag[2:]
         if letter == "I-" and found and found[-1][0] == label and found[-1][2] == place:
@@ -273,7 +298,7 @@ def frame_of(tags: Sequence[str], sure: np.ndarray, first: int, predicate: int, 
     """`sure`: the probability of each word's tag; that of an argument is the least of its words'."""
     told = [
         {"label": label, "start": first + start, "end": first + end, "probability": float(sure[start:end].min())}
-        for label, start, end in stretches(tags)
+        for label, start, end in labelled_spans(tags)
     ]
     return {
         "predicate": predicate,

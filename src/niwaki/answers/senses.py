@@ -14,12 +14,12 @@ import numpy as np
 from pydantic import PrivateAttr
 from tokenizers import Tokenizer
 
-from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, filled, softmax
+from niwaki.answers._answer_type import Answer, AnswerType, Columns, EncodedInputs, Input, Value, check_text, softmax
 from niwaki.answers._lemmas import WORD
-from niwaki.answers._senses import TABLES, VECTORS_FILE, Knowledge, labels
+from niwaki.answers._sense_inventory import TABLES, VECTORS_FILE, SenseInventory, labels
 from niwaki.answers.tags import Tags
-from niwaki.core.errors import Refused
-from niwaki.data.names import LEMMAS, POS, TOKENS, known, plain
+from niwaki.core.errors import InputError
+from niwaki.data.column_names import LEMMAS, POS, TOKENS, known, normalize
 from niwaki.data.wordnet import lemma_of, pos_of
 
 PARALLEL = 3  # tokens, lemmas, parts of speech
@@ -32,7 +32,7 @@ class Target:
     word: int  # its place in the sentence
     lemma: str
     pos: str = ""
-    stretches: tuple[tuple[int, int], ...] = ()  # of candidates, where these are not the lemma's of `pos`
+    sense_ranges: tuple[tuple[int, int], ...] = ()  # of candidates, where these are not the lemma's of `pos`
 
 
 @dataclass(frozen=True)
@@ -61,36 +61,38 @@ def meaning(gloss: str) -> str:
     return gloss.partition('; "')[0].strip()
 
 
-class Senses(Kind):
+class Senses(AnswerType):
     architecture: ClassVar[str] = "TokenClassification"
     per_token: ClassVar[bool] = True
-    wants: ClassVar[str] = "a string, a list of words, or a tuple of words, lemmas and parts of speech"
+    input_description: ClassVar[str] = "a string, a list of words, or a tuple of words, lemmas and parts of speech"
     files: ClassVar[tuple[str, ...]] = (*TABLES, VECTORS_FILE)
 
-    _source: Callable[[], Knowledge] | None = PrivateAttr(None)
+    _source: Callable[[], SenseInventory] | None = PrivateAttr(None)
 
     @classmethod
-    def knowing(cls, source: Callable[[], Knowledge]) -> "Senses":
+    def with_inventory(cls, source: Callable[[], SenseInventory]) -> "Senses":
         """With an inventory that is made when it is first asked for."""
         kind = cls()
         kind._source = source
         return kind
 
-    def opened(self, folder: Path, names: list[str]) -> "Senses":
-        knowledge = Knowledge.from_folder(folder)
-        wanted = labels(knowledge.vectors.codes.shape[1])
+    def load_files(self, folder: Path, names: list[str]) -> "Senses":
+        sense_inventory = SenseInventory.from_folder(folder)
+        wanted = labels(sense_inventory.vectors.codes.shape[1])
         if names != wanted:
-            raise Refused(f"{folder}: the network gives {len(names)} numbers at a word, the vectors of its senses have {len(wanted)}; the files are not of one model")  # fmt: skip
-        return self.knowing(lambda: knowledge)
+            raise InputError(
+                f"{folder}: the network gives {len(names)} numbers at a word, the vectors of its senses have {len(wanted)}; the files are not of one model"
+            )
+        return self.with_inventory(lambda: sense_inventory)
 
     def __eq__(self, other: object) -> bool:
         """By the settings, as other kinds are: what was opened is no part of them."""
         return type(self) is type(other) and self.to_json() == other.to_json()
 
     @property
-    def knowledge(self) -> Knowledge:
+    def sense_inventory(self) -> SenseInventory:
         if self._source is None:
-            raise Refused("senses: the inventory was not loaded; open the kind with its model's folder")
+            raise InputError("senses: the inventory was not loaded; open the kind with its model's folder")
         return self._source()
 
     # ── inputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -99,25 +101,25 @@ class Senses(Kind):
         if isinstance(given, Sentence):
             return given
         if isinstance(given, str):
-            return self._guessed(WORD.findall(filled(given)), is_text=True)
+            return self._guessed(WORD.findall(check_text(given)), is_text=True)
         if not isinstance(given, tuple | list):
             raise TypeError
         if isinstance(given, tuple) and len(given) == PARALLEL and not isinstance(given[0], str):
             return self._told(*given)
-        return self._guessed([filled(word) for word in given], is_text=False)
+        return self._guessed([check_text(word) for word in given], is_text=False)
 
     def _guessed(self, words: list[str], is_text: bool) -> Sentence:
         if not words:
             raise ValueError
-        knowledge = self.knowledge
+        sense_inventory = self.sense_inventory
         if is_text:
-            words = knowledge.lemmas.joined(words)
+            words = sense_inventory.lemmas.joined(words)
         targets = []
         for place, word in enumerate(words):
-            found = knowledge.lemmas.of_text(word)
+            found = sense_inventory.lemmas.of_text(word)
             if found:
-                stretches = tuple(knowledge.candidates(lemma, pos) for lemma, pos in found)
-                targets.append(Target(place, " ".join(dict.fromkeys(lemma for lemma, _ in found)), "", stretches))
+                sense_ranges = tuple(sense_inventory.candidates(lemma, pos) for lemma, pos in found)
+                targets.append(Target(place, " ".join(dict.fromkeys(lemma for lemma, _ in found)), "", sense_ranges))
         return Sentence(words, targets)
 
     def _told(self, words: Any, lemmas: Any, parts: Any) -> Sentence:
@@ -126,11 +128,14 @@ class Senses(Kind):
         if isinstance(lemmas, str) or len({len(one) for one in lists}) != 1 or not lists[0]:
             raise TypeError if lists[0] else ValueError
         targets = [
-            Target(place, lemma_of(filled(lemma)), pos)
+            Target(place, lemma_of(check_text(lemma)), pos)
             for place, (lemma, said) in enumerate(zip(lists[1], lists[2], strict=True))
-            if lemma and said and (pos := pos_of(said)) and self.knowledge.lemmas.has(lemma_of(filled(lemma)), pos)
+            if lemma
+            and said
+            and (pos := pos_of(said))
+            and self.sense_inventory.lemmas.has(lemma_of(check_text(lemma)), pos)
         ]
-        return Sentence([filled(word) for word in lists[0]], targets)
+        return Sentence([check_text(word) for word in lists[0]], targets)
 
     def from_line(self, line: str) -> Any:
         return line
@@ -140,37 +145,52 @@ class Senses(Kind):
         tokens, lemmas, parts = known(names, TOKENS), known(names, LEMMAS), known(names, POS)
         if len(tokens) == len(lemmas) == len(parts) == 1:
             return [[tokens[0], lemmas[0], parts[0]]]
-        return [[name] for name in tokens] or super().columns([name for name in names if plain(name) not in LEMMAS | POS])  # fmt: skip
+        return [[name] for name in tokens] or super().columns(
+            [name for name in names if normalize(name) not in LEMMAS | POS]
+        )
 
-    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
+    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
         """Notes as those of `tags`: the place of every word's first token, and the number of the first word."""
         return Tags().encode((one.words for one in inputs), tokenizer, max_tokens)
 
     # ── answers ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+    def values(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Value]:
         """Sense keys, one for each target; None where the inventory has no sense of it."""
         if not inputs:
             return []
-        keys = self.knowledge.keys
-        found = iter([keys[senses[int(chances.argmax())]] if len(senses) else None for senses, chances in self._judged(logits, rows, inputs)])  # fmt: skip
+        keys = self.sense_inventory.keys
+        found = iter(
+            [
+                keys[senses[int(chances.argmax())]] if len(senses) else None
+                for senses, chances in self._judged(logits, rows, inputs)
+            ]
+        )
         return [[next(found) for _ in one.targets] for one in inputs]
 
-    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+    def answers(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Prediction]:
         judged = self._judged(logits, rows, inputs)
         return [
             Prediction(one.words, [self._told_of(one, target, *next(judged)) for target in one.targets])
             for one in inputs
         ]
 
-    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+    def confidence(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> np.ndarray:
         """The largest probability among its candidates of the least sure word asked about; 1 where none is."""
         judged = (chances for _, chances in self._judged(logits, rows, inputs))
-        return np.array([min([float(next(judged).max(initial=0.0)) or 1.0 for _ in one.targets], default=1.0) for one in inputs])  # fmt: skip
+        return np.array(
+            [min([float(next(judged).max(initial=0.0)) or 1.0 for _ in one.targets], default=1.0) for one in inputs]
+        )
 
-    def answers_like(self, other: Kind) -> bool:
+    def same_outputs_as(self, other: AnswerType) -> bool:
         """Whether senses have the same numbers: inputs name candidates by them."""
-        return isinstance(other, Senses) and self.knowledge.keys == other.knowledge.keys
+        return isinstance(other, Senses) and self.sense_inventory.keys == other.sense_inventory.keys
 
     def _told_of(self, sentence: Sentence, target: Target, senses: np.ndarray, chances: np.ndarray) -> dict[str, Any]:
         about = {"word": target.word, "text": sentence.words[target.word], "lemma": target.lemma, "pos": target.pos}
@@ -178,15 +198,19 @@ class Senses(Kind):
             nothing = {"sense": None, "synset": None, "gloss": "", "probability": 0.0, "candidates": 0}
             return {**about, **nothing}
         place = int(chances.argmax())
-        sense, knowledge = int(senses[place]), self.knowledge
+        sense, sense_inventory = int(senses[place]), self.sense_inventory
         return {
-            **about, "pos": knowledge.senses.column("pos")[sense].as_py(), "sense": knowledge.keys[sense],
-            "synset": knowledge.synset_of(sense), "gloss": knowledge.gloss(sense), "probability": float(chances[place]),
+            **about,
+            "pos": sense_inventory.senses.column("pos")[sense].as_py(),
+            "sense": sense_inventory.keys[sense],
+            "synset": sense_inventory.synset_of(sense),
+            "gloss": sense_inventory.gloss(sense),
+            "probability": float(chances[place]),
             "candidates": len(senses),
-        }  # fmt: skip
+        }
 
     def _judged(
-        self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input]
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input]
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Of each target its candidates and their probabilities. A word that has no token is judged by the order of senses."""
         places = tokens_of(rows, inputs)  # (targets,)
@@ -196,20 +220,22 @@ class Senses(Kind):
             return
         owners = np.repeat(places, np.diff(starts))
         pairs = np.concatenate(candidates)
-        scores = np.where(owners >= 0, self.knowledge.scores(logits, np.maximum(owners, 0), pairs), 0.0)
+        scores = np.where(owners >= 0, self.sense_inventory.scores(logits, np.maximum(owners, 0), pairs), 0.0)
         for senses, (first, last), place in zip(candidates, pairwise(starts), places, strict=True):
             chances = softmax(scores[first:last]) if last > first else np.zeros(0)
             yield senses, chances if place >= 0 or not len(chances) else np.eye(1, len(chances))[0]
 
     def _candidates(self, target: Target) -> np.ndarray:
-        stretches = target.stretches or (self.knowledge.candidates(target.lemma, target.pos),)
-        return np.concatenate([np.arange(first, last) for first, last in stretches])
+        sense_ranges = target.sense_ranges or (self.sense_inventory.candidates(target.lemma, target.pos),)
+        return np.concatenate([np.arange(first, last) for first, last in sense_ranges])
 
 
-def tokens_of(rows: Rows, inputs: Sequence[Input]) -> np.ndarray:
+def tokens_of(rows: EncodedInputs, inputs: Sequence[Input]) -> np.ndarray:
     """(targets of all inputs,): the first token of each, counted over the tokens of all sequences; -1 for one that has none."""
     firsts = [np.full(len(one.words), -1, dtype=np.int64) for one in inputs]
-    for sequence, (owner, (first, places)) in enumerate(zip(rows.owners, rows.notes, strict=True)):
+    for sequence, (owner, (first, places)) in enumerate(zip(rows.input_index, rows.metadata, strict=True)):
         real = places >= 0
         firsts[owner][first : first + len(places)][real] = rows.ids.starts[sequence] + places[real]
-    return np.array([firsts[number][target.word] for number, one in enumerate(inputs) for target in one.targets], dtype=np.int64)  # fmt: skip
+    return np.array(
+        [firsts[number][target.word] for number, one in enumerate(inputs) for target in one.targets], dtype=np.int64
+    )

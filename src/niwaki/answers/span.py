@@ -8,10 +8,21 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited
+from niwaki.answers._answer_type import (
+    Answer,
+    AnswerType,
+    Columns,
+    EncodedInputs,
+    EncodedInputsBuilder,
+    Input,
+    Value,
+    check_text,
+    chunked,
+    with_truncation,
+)
 from niwaki.core.settings import setting
-from niwaki.data.names import CONTEXTS, QUESTIONS, known
-from niwaki.data.tokenizing import encode_batch
+from niwaki.data.column_names import CONTEXTS, QUESTIONS, known
+from niwaki.tokenization.tokenizing import encode_batch
 
 LABELS = ["start", "end"]
 
@@ -27,7 +38,7 @@ class Window(NamedTuple):
         return logits[self.first : self.first + len(self.offsets)]
 
 
-class Found(NamedTuple):
+class BestSpan(NamedTuple):
     """The best stretch for one input, and what speaks for none."""
 
     start: int
@@ -47,32 +58,32 @@ class Prediction(Answer):
         return self.answer or "(no answer)"
 
 
-class Span(Kind):
+class Span(AnswerType):
     stride: int = setting(64, "tokens that neighbouring windows share", ge=0)
-    longest: int = setting(30, "tokens of an answer, at most", ge=1)
-    may_be_none: bool = setting(False, "whether a text may hold no answer")
+    max_answer_tokens: int = setting(30, "tokens of an answer, at most", ge=1)
+    allow_no_answer: bool = setting(False, "whether a text may hold no answer")
     threshold: float = setting(0.0, "no answer where none leads the best stretch by more than this")
 
     architecture: ClassVar[str] = "QuestionAnswering"
     per_token: ClassVar[bool] = True
-    wants: ClassVar[str] = "a pair of a question and a text"
+    input_description: ClassVar[str] = "a pair of a question and a text"
 
     def check(self, given: Any) -> Input:
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise TypeError
-        return filled(given[0]), filled(given[1])
+        return check_text(given[0]), check_text(given[1])
 
     def columns(self, names: Sequence[str]) -> list[Columns]:
         return [[question, text] for question in known(names, QUESTIONS) for text in known(names, CONTEXTS)]
 
-    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
+    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
         """Question and text; a text that does not fit gives several sequences. Notes: their windows."""
         stride = min(self.stride, max_tokens // 4)
         plain, windowed = (
-            limited(tokenizer, max_tokens // 2),
-            limited(tokenizer, max_tokens, strategy="only_second", stride=stride),
+            with_truncation(tokenizer, max_tokens // 2),
+            with_truncation(tokenizer, max_tokens, strategy="only_second", stride=stride),
         )
-        writer = Writer()
+        writer = EncodedInputsBuilder()
         for chunk in chunked(inputs):
             questions = encode_batch(plain, [question for question, _ in chunk])
             pairs = [
@@ -88,40 +99,46 @@ class Span(Kind):
             )
         return writer.done()
 
-    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+    def values(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Value]:
         return [answer.answer for answer in self.answers(logits, rows, inputs, labels)]
 
-    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
-        found = zip(inputs, self.found(logits, rows), strict=True)
+    def answers(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Prediction]:
+        found = zip(inputs, self.best_spans(logits, rows), strict=True)
         return [self._prediction(text, best) for (_, text), best in found]
 
-    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+    def confidence(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> np.ndarray:
         """The probability of what is answered, among all stretches of all windows and, where that may be, none."""
         totals = np.full(rows.inputs, -np.inf)
-        for number, (owner, window) in enumerate(zip(rows.owners, rows.notes, strict=True)):
+        for number, (owner, window) in enumerate(zip(rows.input_index, rows.metadata, strict=True)):
             scores = window.within(logits[rows.ids.starts[number] : rows.ids.starts[number + 1]])
-            totals[owner] = np.logaddexp(totals[owner], log_total(scores[:, 0], scores[:, 1], self.longest))
-        return np.array([self._share(*one) for one in zip(self.found(logits, rows), totals, strict=True)])
+            totals[owner] = np.logaddexp(totals[owner], log_total(scores[:, 0], scores[:, 1], self.max_answer_tokens))
+        return np.array([self._share(*one) for one in zip(self.best_spans(logits, rows), totals, strict=True)])
 
-    def _share(self, best: Found, total: float) -> float:
+    def _share(self, best: BestSpan, total: float) -> float:
         """1 for a text that has no token, of which no model can say more."""
-        total = float(np.logaddexp(total, best.none)) if self.may_be_none else total
+        total = float(np.logaddexp(total, best.none)) if self.allow_no_answer else total
         said = best.none if self._is_none(best) else best.score
         return math.exp(min(0.0, said - total)) if total > -math.inf else 1.0
 
-    def _is_none(self, best: Found) -> bool:
-        return self.may_be_none and best.none - best.score > self.threshold
+    def _is_none(self, best: BestSpan) -> bool:
+        return self.allow_no_answer and best.none - best.score > self.threshold
 
-    def _prediction(self, text: str, best: Found) -> Prediction:
+    def _prediction(self, text: str, best: BestSpan) -> Prediction:
         margin = best.score - best.none if best.score > -math.inf else 0.0
         if self._is_none(best):
             return Prediction("", 0, 0, margin)
         return Prediction(text[best.start : best.end], best.start, best.end, margin)
 
-    def found(self, logits: np.ndarray, rows: Rows) -> list[Found]:
+    def best_spans(self, logits: np.ndarray, rows: EncodedInputs) -> list[BestSpan]:
         """The best stretch of each input over its windows."""
-        best: list[Found | None] = [None] * rows.inputs
-        for number, (owner, window) in enumerate(zip(rows.owners, rows.notes, strict=True)):
+        best: list[BestSpan | None] = [None] * rows.inputs
+        for number, (owner, window) in enumerate(zip(rows.input_index, rows.metadata, strict=True)):
             here = self._in_window(logits[rows.ids.starts[number] : rows.ids.starts[number + 1]], window)
             other = best[owner]
             if other is not None:
@@ -129,19 +146,19 @@ class Span(Kind):
             best[owner] = here
         return [one for one in best if one is not None]
 
-    def _in_window(self, logits: np.ndarray, window: Window) -> Found:
+    def _in_window(self, logits: np.ndarray, window: Window) -> BestSpan:
         none = float(logits[0].sum())
         scores = window.within(logits)
         if not len(scores):
-            return Found(0, 0, float("-inf"), none)
-        start, end, score = best_stretch(scores[:, 0], scores[:, 1], self.longest)
-        return Found(int(window.offsets[start, 0]), int(window.offsets[end, 1]), score, none)
+            return BestSpan(0, 0, float("-inf"), none)
+        start, end, score = best_span(scores[:, 0], scores[:, 1], self.max_answer_tokens)
+        return BestSpan(int(window.offsets[start, 0]), int(window.offsets[end, 1]), score, none)
 
 
-def best_stretch(starts: np.ndarray, ends: np.ndarray, longest: int) -> tuple[int, int, float]:
-    """First and last token of the stretch of at most `longest` tokens with the highest sum of both scores."""
+def best_span(starts: np.ndarray, ends: np.ndarray, max_answer_tokens: int) -> tuple[int, int, float]:
+    """First and last token of the stretch of at most `max_answer_tokens` tokens with the highest sum of both scores."""
     best = (0, 0, float("-inf"))
-    for more in range(min(longest, len(starts))):
+    for more in range(min(max_answer_tokens, len(starts))):
         sums = starts[: len(starts) - more] + ends[more:]
         first = int(sums.argmax())
         if sums[first] > best[2]:
@@ -149,10 +166,10 @@ def best_stretch(starts: np.ndarray, ends: np.ndarray, longest: int) -> tuple[in
     return best
 
 
-def log_total(starts: np.ndarray, ends: np.ndarray, longest: int) -> float:
-    """The logarithm of the sum of e to the score of every stretch of at most `longest` tokens; -inf without a token."""
+def log_total(starts: np.ndarray, ends: np.ndarray, max_answer_tokens: int) -> float:
+    """The logarithm of the sum of e to the score of every stretch of at most `max_answer_tokens` tokens; -inf without a token."""
     starts, ends = starts.astype(np.float64), ends.astype(np.float64)
-    sums = [starts[: len(starts) - more] + ends[more:] for more in range(min(longest, len(starts)))]
+    sums = [starts[: len(starts) - more] + ends[more:] for more in range(min(max_answer_tokens, len(starts)))]
     return float(np.logaddexp.reduce(np.concatenate(sums))) if sums else -math.inf
 
 

@@ -9,9 +9,21 @@ from typing import Any, ClassVar
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from niwaki.answers._kind import Answer, Columns, Input, Kind, Rows, Value, Writer, chunked, filled, limited, softmax
-from niwaki.data.names import TOKENS, known
-from niwaki.data.tokenizing import encode_batch
+from niwaki.answers._answer_type import (
+    Answer,
+    AnswerType,
+    Columns,
+    EncodedInputs,
+    EncodedInputsBuilder,
+    Input,
+    Value,
+    check_text,
+    chunked,
+    softmax,
+    with_truncation,
+)
+from niwaki.data.column_names import TOKENS, known
+from niwaki.tokenization.tokenizing import encode_batch
 
 WORD = re.compile(r"\w+|[^\w\s]", re.UNICODE)  # how a plain text is cut into words where the user has not done it
 OUTSIDE = "O"
@@ -30,13 +42,13 @@ class Prediction(Answer):
         )
 
 
-class Tags(Kind):
+class Tags(AnswerType):
     architecture: ClassVar[str] = "TokenClassification"
     per_token: ClassVar[bool] = True
-    wants: ClassVar[str] = "a string, or a list of words"
+    input_description: ClassVar[str] = "a string, or a list of words"
 
     def check(self, given: Any) -> Input:
-        return checked_words(given)
+        return check_words(given)
 
     def from_line(self, line: str) -> Any:
         return line
@@ -44,55 +56,63 @@ class Tags(Kind):
     def columns(self, names: Sequence[str]) -> list[Columns]:
         return [[name] for name in known(names, TOKENS)] or super().columns(names)
 
-    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> Rows:
+    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
         """Notes: for each sequence the place of every word's first token, and the number of its first word."""
-        tokenizer = limited(tokenizer, max_tokens)
-        writer = Writer()
+        tokenizer = with_truncation(tokenizer, max_tokens)
+        writer = EncodedInputsBuilder()
         for chunk in chunked(inputs):
             whole = encode_batch(tokenizer, chunk, is_pretokenized=True)
             pieces = [
                 (number, piece)
                 for number, (words, encoding) in enumerate(zip(chunk, whole, strict=True))
-                for piece in pieces_of(list(words), encoding, tokenizer)
+                for piece in split_to_fit(list(words), encoding, tokenizer)
             ]
-            notes = [note(*piece) for _, piece in pieces]
-            writer.add([encoding for _, (*_, encoding) in pieces], [number for number, _ in pieces], notes)
+            metadata = [first_tokens(*piece) for _, piece in pieces]
+            writer.add([encoding for _, (*_, encoding) in pieces], [number for number, _ in pieces], metadata)
         return writer.done()
 
-    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
+    def values(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Value]:
         outside = labels.index(OUTSIDE) if OUTSIDE in labels else 0
         found = self._by_word(logits.argmax(axis=1), rows, inputs, outside)
         return [[labels[number] for number in tags] for tags in found]
 
-    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+    def answers(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Prediction]:
         values = self.values(logits, rows, inputs, labels)
         sure = self._by_word(softmax(logits).max(axis=1), rows, inputs, 0.0)
         return [Prediction(list(words), tags, p.tolist()) for words, tags, p in zip(inputs, values, sure, strict=True)]
 
-    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+    def confidence(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> np.ndarray:
         """The largest probability at the least sure word; one without a token is no model's to judge, and does not count."""
         sure = self._by_word(softmax(logits).max(axis=1), rows, inputs, 1.0)
         return np.array([words.min(initial=1.0) for words in sure])
 
-    def _by_word(self, per_token: np.ndarray, rows: Rows, inputs: Sequence[Input], without: Any) -> list[np.ndarray]:
+    def _by_word(
+        self, per_token: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], without: Any
+    ) -> list[np.ndarray]:
         """What the first token of each word has; `without` for a word that has no token (a lone odd character)."""
         found = [np.full(len(words), without, dtype=per_token.dtype) for words in inputs]
-        for number, (owner, (first, places)) in enumerate(zip(rows.owners, rows.notes, strict=True)):
+        for number, (owner, (first, places)) in enumerate(zip(rows.input_index, rows.metadata, strict=True)):
             tokens = per_token[rows.ids.starts[number] : rows.ids.starts[number + 1]]
             real = places >= 0
             found[owner][first : first + len(places)][real] = tokens[places[real]]
         return found
 
 
-def checked_words(given: Any) -> list[str]:
+def check_words(given: Any) -> list[str]:
     """The words of a list, or of a plain text."""
-    words = WORD.findall(filled(given)) if isinstance(given, str) else [filled(word) for word in given]
+    words = WORD.findall(check_text(given)) if isinstance(given, str) else [check_text(word) for word in given]
     if not words:
         raise ValueError
     return words
 
 
-def pieces_of(words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Iterator[Piece]:
+def split_to_fit(words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Iterator[Piece]:
     """Stretches of words that fit, with the number of their first word. Most sentences are one stretch. A word that does
     not fit by itself loses its end."""
     if not encoding.overflowing:
@@ -113,7 +133,7 @@ def pieces_of(words: list[str], encoding: Encoding, tokenizer: Tokenizer) -> Ite
     yield from zip(starts, stretches, encode_batch(tokenizer, stretches, is_pretokenized=True), strict=True)
 
 
-def note(first: int, words: Sequence[str], encoding: Encoding) -> tuple[int, np.ndarray]:
+def first_tokens(first: int, words: Sequence[str], encoding: Encoding) -> tuple[int, np.ndarray]:
     places = np.full(len(words), -1)
     for place, word in reversed(list(enumerate(encoding.word_ids))):
         if word is not None:

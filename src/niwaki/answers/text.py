@@ -10,16 +10,16 @@ import numpy as np
 from pydantic import PrivateAttr
 from tokenizers import Tokenizer
 
-from niwaki.answers._kind import Answer, Input, Kind, Rows, Value, filled
-from niwaki.answers._search import END, NOTHING, PAD, START, UNKNOWN, Search
+from niwaki.answers._answer_type import Answer, AnswerType, EncodedInputs, Input, Value, check_text
+from niwaki.answers._beam_search import END, NO_TOKEN, PAD, START, UNKNOWN, SearchSettings
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused, first_line, is_panic
-from niwaki.core.inside import inside
+from niwaki.core.errors import InputError, first_line, is_panic
+from niwaki.core.path_safety import file_inside
 from niwaki.core.settings import setting
-from niwaki.data import tokenizer_rules
+from niwaki.tokenization import tokenizer_rules
 
 TARGET, GRAMMAR = "target.json", "grammar.json"
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -31,48 +31,48 @@ class Prediction(Answer):
         return self.text
 
     def record(self) -> dict[str, Any]:
-        return {"written": self.text, "probability": self.probability}  # `text` is what was read
+        return {"generated": self.text, "probability": self.probability}  # `text` is what was read
 
 
-class Text(Kind):
+class Text(AnswerType):
     beam: int = setting(1, "hypotheses of each text that are followed side by side", ge=1, le=64)
-    penalty: float = setting(
+    length_penalty: float = setting(
         1.0, "power of the length by which scores are divided before texts are compared", ge=0, le=10
     )
-    longest: int = setting(128, "most tokens that are written", ge=1, le=100_000)
+    max_new_tokens: int = setting(128, "most tokens that are written", ge=1, le=100_000)
     grammar: bool = setting(False, f"whether only what {GRAMMAR} allows is written")
     start: int = setting(START, "piece that a text begins with, before the first that is written", ge=0)
     end: int = setting(END, "piece that it ends with", ge=0)
-    never: list[int] = setting([PAD, START, UNKNOWN], "pieces that are not written")
+    suppress_tokens: list[int] = setting([PAD, START, UNKNOWN], "pieces that are not written")
 
     architecture: ClassVar[str] = "ConditionalGeneration"
-    wants: ClassVar[str] = "a string"
+    input_description: ClassVar[str] = "a string"
     files: ClassVar[tuple[str, ...]] = (TARGET,)
 
     _target: Tokenizer | None = PrivateAttr(None)
     _grammar: Any = PrivateAttr(None)
 
     @classmethod
-    def files_for(cls, said: dict[str, Any]) -> tuple[str, ...]:
+    def required_files(cls, said: dict[str, Any]) -> tuple[str, ...]:
         return (TARGET, GRAMMAR) if said.get("grammar") else (TARGET,)
 
-    def opened(self, folder: Path, labels: list[str]) -> "Text":
-        names = self.files_for({"grammar": self.grammar})
-        return self.holding({name: _read(folder, name) for name in names}, str(folder))
+    def load_files(self, folder: Path, labels: list[str]) -> "Text":
+        names = self.required_files({"grammar": self.grammar})
+        return self.with_files({name: _read(folder, name) for name in names}, str(folder))
 
-    def holding(self, beside: dict[str, bytes], where: str = "") -> "Text":
+    def with_files(self, sibling_files: dict[str, bytes], where: str = "") -> "Text":
         """The kind with the files that a model has beside it."""
-        self._target = read_target(beside[TARGET], where)
+        self._target = read_target(sibling_files[TARGET], where)
         pieces = self._target.get_vocab_size()
-        for mark in (self.start, self.end, *self.never):
+        for mark in (self.start, self.end, *self.suppress_tokens):
             if not 0 <= mark < pieces:
-                raise Refused(
+                raise InputError(
                     f"{Path(where) / TARGET}: has {pieces} pieces, and {mark} is named as a mark (niwaki_answer)"
                 )
         if self.grammar:
             from niwaki.answers._grammar import read
 
-            self._grammar = read(beside[GRAMMAR], self._target, where)
+            self._grammar = read(sibling_files[GRAMMAR], self._target, where)
         return self
 
     @property
@@ -82,54 +82,68 @@ class Text(Kind):
         return self._target
 
     @property
-    def search(self) -> Search:
-        return Search(self.beam, self.penalty, self.longest, self._grammar, self.start, self.end, tuple(self.never))
+    def search(self) -> SearchSettings:
+        return SearchSettings(
+            self.beam,
+            self.length_penalty,
+            self.max_new_tokens,
+            self._grammar,
+            self.start,
+            self.end,
+            tuple(self.suppress_tokens),
+        )
 
     @property
-    def greedy(self) -> Search:
+    def greedy(self) -> SearchSettings:
         """The likeliest token each time, whatever a grammar allows: for scores while training."""
         return replace(self.search, beam=1, grammar=None)
 
     def check(self, given: Any) -> Input:
-        return filled(given)
+        return check_text(given)
 
     def from_line(self, line: str) -> Any:
         return line
 
-    def values(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Value]:
-        """`logits` are what the search wrote (`answers/_search.py`)."""
+    def values(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Value]:
+        """`logits` are what the search wrote (`answers/_beam_search.py`)."""
         if not len(logits):
             return []
         pieces = logits[:, 1:].astype(np.int64)
-        return self.target.decode_batch([[int(one) for one in row[row != NOTHING]] for row in pieces])
+        return self.target.decode_batch([[int(one) for one in row[row != NO_TOKEN]] for row in pieces])
 
-    def answers(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> list[Prediction]:
+    def answers(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Prediction]:
         texts = self.values(logits, rows, inputs, labels)
         return [Prediction(text, math.exp(min(0.0, float(one[0])))) for text, one in zip(texts, logits, strict=True)]
 
-    def sureness(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], labels: list[str]) -> np.ndarray:
+    def confidence(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> np.ndarray:
         """Between the probability of the whole text, which falls with every token, however sure, and the mean one of a token,
         in which a doubtful one among many is lost: the logarithm is divided by the root of how many are written, with the end."""
-        lengths = np.minimum((logits[:, 1:] != NOTHING).sum(axis=1) + 1, self.longest)
+        lengths = np.minimum((logits[:, 1:] != NO_TOKEN).sum(axis=1) + 1, self.max_new_tokens)
         return np.exp(np.minimum(0.0, logits[:, 0].astype(np.float64)) / np.sqrt(lengths))
 
 
 def _read(folder: Path, name: str) -> bytes:
-    path = inside(folder, name)
+    path = file_inside(folder, name)
     if not path.is_file():
-        raise Refused(f"{path}: is missing; what the model writes is made with it")
-    if path.stat().st_size > MOST_BYTES:
-        raise Refused(f"{path}: is larger than any that niwaki writes")
+        raise InputError(f"{path}: is missing; what the model writes is made with it")
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(f"{path}: is larger than any that niwaki writes")
     return path.read_bytes()
 
 
 def read_target(data: bytes, where: str) -> Tokenizer:
     """Checked before the library reads it, which trusts its file."""
     path = str(Path(where) / TARGET)
-    tokenizer_rules.check(strict_json.parse(data, path, tokenizer_rules.MOST_VALUES), path)
+    tokenizer_rules.check(strict_json.parse(data, path, tokenizer_rules.MAX_VALUES), path)
     try:
         return Tokenizer.from_str(data.decode())
     except BaseException as error:
         if not isinstance(error, Exception) and not is_panic(error):
             raise
-        raise Refused(f"{path}: cannot be read ({first_line(error)})") from None
+        raise InputError(f"{path}: cannot be read ({first_line(error)})") from None

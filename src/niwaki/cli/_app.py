@@ -9,9 +9,9 @@ import typer
 from typer.core import TyperGroup
 
 from niwaki.core.catalog import Catalog
-from niwaki.core.errors import NiwakiError, Refused, UsageError, did_you_mean, is_panic
-from niwaki.core.masking import one_line
-from niwaki.core.memory import address_space, was_memory
+from niwaki.core.errors import InputError, NiwakiError, UsageError, did_you_mean, is_panic
+from niwaki.core.memory import address_space, is_out_of_memory
+from niwaki.core.redaction import one_line
 
 VERBS = Catalog("niwaki.cli", what="verb", plugins=False)
 ORDER = (
@@ -96,56 +96,62 @@ def program() -> Any:
 def run(arguments: list[str]) -> int:
     """Runs the command line and gives its exit code; only a fault of niwaki's own shows a traceback, and only if asked."""
     try:
-        refuse_surroundings(arguments)
+        check_environment(arguments)
         result = program().main(args=arguments, prog_name="niwaki", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except NiwakiError as error:
-        return _say(LOW_MEMORY, 1) if was_memory(error.__context__) else _say(str(error), error.exit_code)
+        return (
+            _print_error(LOW_MEMORY, 1)
+            if is_out_of_memory(error.__context__)
+            else _print_error(str(error), error.exit_code)
+        )
     except ClickException as error:
         about = error.ctx.command_path if getattr(error, "ctx", None) else "niwaki"
-        return _say(f"{' '.join(error.format_message().split()).rstrip('.')}; `{about} --help` says what there is", 2)
+        return _print_error(
+            f"{' '.join(error.format_message().split()).rstrip('.')}; `{about} --help` says what there is", 2
+        )
     except (typer.Abort, KeyboardInterrupt):
-        return _say(INTERRUPTED, Interruption.exit_code)
+        return _print_error(INTERRUPTED, Interruption.exit_code)
     except BrokenPipeError:
         sys.stdout = None  # the reader left; nothing more can be said to it
         return 0
     except OSError as error:
-        if was_memory(error):
-            return _say(LOW_MEMORY, 1)
-        code = Refused.exit_code if error.errno == errno.ENAMETOOLONG else 1  # what was given can be no file's name
-        return _say(f"{error.filename or 'a file'}: {error.strerror or error}", code)
+        if is_out_of_memory(error):
+            return _print_error(LOW_MEMORY, 1)
+        code = InputError.exit_code if error.errno == errno.ENAMETOOLONG else 1  # what was given can be no file's name
+        return _print_error(f"{error.filename or 'a file'}: {error.strerror or error}", code)
     except BaseException as error:
         if os.environ.get("NIWAKI_DEBUG") or not (isinstance(error, Exception) or is_panic(error)):
             raise
-        if was_memory(error):
-            return _say(LOW_MEMORY, 1)
-        return _say(
+        if is_out_of_memory(error):
+            return _print_error(LOW_MEMORY, 1)
+        return _print_error(
             f"a fault of niwaki's own: {type(error).__name__}: {' '.join(str(error).split())[:300]} (NIWAKI_DEBUG=1 shows where)",
             1,
         )
 
 
-def refuse_surroundings(arguments: list[str]) -> None:
+def check_environment(arguments: list[str]) -> None:
     """Before a library is imported: what it would end the process over, in its own words or with none."""
     unreadable = [word for word in arguments if any("\ud800" <= sign <= "\udfff" for sign in word)]
     if unreadable:
         shown = unreadable[0].encode("utf-8", "backslashreplace").decode()
-        raise Refused(f"'{shown}': is not UTF-8; rename the file, or write the text in UTF-8")
+        raise InputError(f"'{shown}': is not UTF-8; rename the file, or write the text in UTF-8")
     verb = next((word for word in arguments if not word.startswith("-")), "")
     if verb not in MAPPED or "--help" in arguments:
         return
     try:
         os.getcwd()  # noqa: PTH109 - only whether it is there
     except OSError as error:
-        raise Refused(f"the working directory is gone ({error.strerror}); `cd` to one that is there") from None
+        raise InputError(f"the working directory is gone ({error.strerror}); `cd` to one that is there") from None
     limit = address_space()
     if limit is not None and limit < MAPPED[verb]:
-        raise Refused(
+        raise InputError(
             f"the limit on address space (`ulimit -v`) is {limit >> 20} MB of memory, and `niwaki {verb}` needs {MAPPED[verb] >> 20} MB; lift it"
         )
 
 
-def _say(text: str, code: int) -> int:
+def _print_error(text: str, code: int) -> int:
     for line in text.splitlines() or [text]:
         sys.stderr.write(f"niwaki: {one_line(line)}\n")
     return code

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def give(value: Any, as_json: bool, text: str) -> None:
+def print_result(value: Any, as_json: bool, text: str) -> None:
     """`value` as JSON, or `text`."""
-    put((json.dumps(value, indent=2, ensure_ascii=False) if as_json else text) + "\n")
+    print_text((json.dumps(value, indent=2, ensure_ascii=False) if as_json else text) + "\n")
 
 
-def put(text: str) -> None:
+def print_text(text: str) -> None:
     """Half a surrogate pair, which an id or a file's name may hold, is written as JSON writes it."""
     sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
 

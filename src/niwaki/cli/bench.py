@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from niwaki.cli._print import give, table
+from niwaki.cli._print import print_result, table
 
 COLUMNS = ("stream", "model", "texts/s", "from", "to", "ratio", "p50 ms", "p95 ms", "p99 ms", "mWh/1000")
 
@@ -33,14 +33,14 @@ def command(
     from niwaki import api
 
     if plot is not None:
-        _refuse_plot(plot)
+        _check_plot(plot)
     told = api.bench(models, engines=engine, streams=stream, rounds=rounds, threads=threads or None)
     rows = [
         _row(name, label, one) for name, part in told["streams"].items() for label, one in part["contenders"].items()
     ]
     if plot is not None:
         from niwaki.core.files import write_text
-        from niwaki.report.plots.bars import bars
+        from niwaki.report.plots.bar_chart import bar_chart
 
         throughput = {
             name: {
@@ -49,24 +49,31 @@ def command(
             }
             for name, part in told["streams"].items()
         }
-        write_text(plot, str(bars(throughput, "texts/s")))
-    give(told, json, table(rows, COLUMNS))
+        write_text(plot, str(bar_chart(throughput, "texts/s")))
+    print_result(told, json, table(rows, COLUMNS))
 
 
-def _refuse_plot(plot: Path) -> None:
+def _check_plot(plot: Path) -> None:
     """Before minutes of measuring."""
-    from niwaki.core.errors import Refused, UsageError
+    from niwaki.core.errors import InputError, UsageError
 
     if plot.suffix != ".svg":
         raise UsageError(f"--plot {plot}: must end in .svg, which is what is drawn")
     if plot.is_dir() or not plot.parent.is_dir():
-        raise Refused(f"{plot}: {'is a folder' if plot.is_dir() else 'its folder is not there; make it first'}")
+        raise InputError(f"{plot}: {'is a folder' if plot.is_dir() else 'its folder is not there; make it first'}")
 
 
 def _row(stream: str, label: str, one: dict[str, Any]) -> dict[str, Any]:
     through, latency, energy = one["throughput"], one["latency_ms"], one["energy_per_1000"].get("joules")
     return {
-        "stream": stream, "model": label, "texts/s": through["value"], "from": through["low"], "to": through["high"],
-        "ratio": one["ratio"]["value"], "p50 ms": latency["p50"], "p95 ms": latency["p95"], "p99 ms": latency["p99"],
+        "stream": stream,
+        "model": label,
+        "texts/s": through["value"],
+        "from": through["low"],
+        "to": through["high"],
+        "ratio": one["ratio"]["value"],
+        "p50 ms": latency["p50"],
+        "p95 ms": latency["p95"],
+        "p99 ms": latency["p99"],
         "mWh/1000": None if energy is None else energy / 3.6,
-    }  # fmt: skip
+    }

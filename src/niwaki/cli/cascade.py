@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from niwaki.cli._print import give, table
+from niwaki.cli._print import print_result, table
 
 
 def command(
@@ -35,20 +35,23 @@ def command(
     told = api.cascade(
         models, task=task, data=data, keep=keep, level=level, out=out, overrides=set_, engine=engine, force=force
     )
-    give(told, json, said(told))
+    print_result(told, json, summary_of(told))
 
 
-def said(told: dict[str, Any]) -> str:
+def summary_of(told: dict[str, Any]) -> str:
     rows = []
     scores = [*((model["score"], model["answers"]) for model in told["models"]), (told["validation"]["score"], None)]
     for (name, speed), (score, answers) in zip(told["speed"].items(), scores, strict=True):
         joules = speed["joules_per_1000"]
         rows.append(
             {
-                "model": name, "answers": "-" if answers is None else f"{answers:.1%}", told["metric"]: f"{score:.4f}",
-                "texts/s": f"{speed['per_second']:.0f}", "J/1000": "-" if joules is None else f"{joules:.3g}",
+                "model": name,
+                "answers": "-" if answers is None else f"{answers:.1%}",
+                told["metric"]: f"{score:.4f}",
+                "texts/s": f"{speed['per_second']:.0f}",
+                "J/1000": "-" if joules is None else f"{joules:.3g}",
             }
-        )  # fmt: skip
+        )
     ratio = told["speed"]["cascade"]["ratio"]
     lines = [table(rows, list(rows[0])), ""]
     for part in ("validation", "test"):

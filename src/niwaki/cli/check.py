@@ -4,12 +4,12 @@ from typing import Any
 
 import typer
 
-from niwaki.cli._print import give, table
+from niwaki.cli._print import print_result, table
 
 
 def command(
     recipe: str = typer.Argument(
-        "", help="a shipped recipe or a .toml file; none is the example, or with --data 'own'", show_default=False
+        "", help="a shipped recipe or a .toml file; none is the example, or with --data 'own_data'", show_default=False
     ),
     set_: list[str] = typer.Option([], "--set", help="change a setting: stages.student.train.epochs=1"),
     data: str = typer.Option("", help="your own rows: csv, tsv, jsonl, parquet, or a folder"),
@@ -24,7 +24,7 @@ def command(
         for stage in plan["estimate"]["stages"]
     ]
     text = table(rows, ["name", "does", "steps", "cpu_seconds", "megabytes"])
-    give(plan, json, f"{text}\n{summary(plan['estimate'])}")
+    print_result(plan, json, f"{text}\n{summary(plan['estimate'])}")
 
 
 def summary(total: dict[str, Any]) -> str:
@@ -45,4 +45,8 @@ def span(low: float, high: float) -> str:
     for unit, seconds in (("s", 1), ("min", 60), ("h", 3600)):
         if high < 120 * seconds or unit == "h":
             break
-    return f"{low / seconds:.2g} to {high / seconds:.2g} {unit}" if high < 10 * seconds else f"{low / seconds:.0f} to {high / seconds:.0f} {unit}"  # fmt: skip
+    return (
+        f"{low / seconds:.2g} to {high / seconds:.2g} {unit}"
+        if high < 10 * seconds
+        else f"{low / seconds:.0f} to {high / seconds:.0f} {unit}"
+    )

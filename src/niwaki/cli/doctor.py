@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from niwaki.cli._print import give, table
+from niwaki.cli._print import print_result, table
 
 
 def command(
@@ -20,6 +20,6 @@ def command(
     told = examine(out)
     rows = [{**finding, "remark": finding["fault"] or finding["why"]} for finding in told["findings"]]
     verdict = "fine" if told["fine"] else "\n".join(f"to be mended: {fault}" for fault in told["faults"])
-    give(told, json, f"{table(rows, ['name', 'found', 'use', 'remark'])}\n{verdict}")
+    print_result(told, json, f"{table(rows, ['name', 'found', 'use', 'remark'])}\n{verdict}")
     if not told["fine"]:
         raise typer.Exit(1)

@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from niwaki.cli._print import give
+from niwaki.cli._print import print_result
 
 
 def command(
@@ -45,11 +45,11 @@ def command(
             f"against {against}",
             *scores(result["against"]),
             "",
-            said(result["against"]["paired"], result["metric"]),
+            summary_of(result["against"]["paired"], result["metric"]),
         ]
     if result["caveat"]:
         lines += ["", result["caveat"]]
-    give(result, json, "\n".join(lines))
+    print_result(result, json, "\n".join(lines))
 
 
 def scores(result: dict[str, Any]) -> list[str]:
@@ -59,6 +59,6 @@ def scores(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def said(paired: dict[str, Any], metric: str) -> str:
+def summary_of(paired: dict[str, Any], metric: str) -> str:
     between = f"{paired['difference']:+.4f} ({paired['low']:+.4f} to {paired['high']:+.4f})"
     return f"difference in {metric}: {between}: {'shown' if paired['shown'] else 'no difference shown'}"

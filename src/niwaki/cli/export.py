@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from niwaki.cli._print import give
+from niwaki.cli._print import print_result
 
 
 def command(
@@ -38,4 +38,4 @@ def command(
         )
     if told["remark"]:
         lines.append(told["remark"])
-    give(told, json, "\n".join(lines))
+    print_result(told, json, "\n".join(lines))

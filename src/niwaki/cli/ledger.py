@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from niwaki.cli._print import give, table
+from niwaki.cli._print import print_result, table
 
 if TYPE_CHECKING:
     from niwaki.meter.ledger import Total
@@ -24,7 +24,7 @@ def command(
     from niwaki.meter import Reading
     from niwaki.meter.emissions import write_emissions
     from niwaki.meter.ledger import Ledger, csv_of, total_of
-    from niwaki.meter.reference import familiar
+    from niwaki.meter.published_costs import describe_equivalents
 
     if csv and json:
         raise UsageError("ledger: give --csv or --json, not both")
@@ -32,22 +32,22 @@ def command(
     if emissions:
         write_emissions(emissions, [Reading.from_dict(line["reading"]) for line in lines])
     if csv:
-        give(None, False, csv_of(lines).rstrip("\n"))
+        print_result(None, False, csv_of(lines).rstrip("\n"))
         return
     rows = [{by: name, **_figures(total)} for name, total in total_of(lines, by).items()]
     every = total_of(lines)["all"]
     whole = {by: "all", **_figures(every)}
     columns = [by, "charges", "unknown", "seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "tier"]
     columns += ["co2e_grams"] if every.reading.co2e_grams is not None else []
-    give({"by": by, "rows": rows, "all": whole}, json, table([*rows, whole], columns))
-    if not json and (beside := familiar(every.reading)):
+    print_result({"by": by, "rows": rows, "all": whole}, json, table([*rows, whole], columns))
+    if not json and (beside := describe_equivalents(every.reading)):
         sys.stdout.flush()
         sys.stderr.write(f"{beside}\n")  # a remark for people: stdout stays the table
 
 
 def _figures(total: "Total") -> dict[str, Any]:
     """A sum, with the familiar amounts beside its CO2e; None where that is not known."""
-    from niwaki.meter.reference import equivalents
+    from niwaki.meter.published_costs import equivalents
 
     grams = total.reading.co2e_grams
     return {**total.to_dict(), "equivalents": None if grams is None else equivalents(grams)}
@@ -56,26 +56,26 @@ def _figures(total: "Total") -> dict[str, Any]:
 def ledgers(runs: list[Path] | None) -> list[Path]:
     """The ledger files of the runs that were named, or of every run here."""
     from niwaki.api import RUNS
-    from niwaki.core.errors import Refused
+    from niwaki.core.errors import InputError
 
     if not runs:
         found = sorted(RUNS.glob("*/ledger.jsonl"))
         if not found:
-            raise Refused(f"{RUNS}: holds no run with a ledger; name a run's folder, or make one with `niwaki run`")
+            raise InputError(f"{RUNS}: holds no run with a ledger; name a run's folder, or make one with `niwaki run`")
         return found
     files = [path / "ledger.jsonl" if path.is_dir() else path for path in runs]
     missing = [f"{path}: is not there, so it is no ledger; name a run's folder" for path in files if not path.is_file()]
     if missing:
-        raise Refused(missing)
+        raise InputError(missing)
     return files
 
 
 def sound(paths: list[Path]) -> list[Path]:
     """Refused where a run's ledger lost lines that its report was made from."""
-    from niwaki.core.errors import Refused
+    from niwaki.core.errors import InputError
     from niwaki.core.run_folder import LEDGER, fault_in_ledger
 
     faults = [fault_in_ledger(path.parent) for path in paths if path.name == LEDGER]
     if found := [fault for fault in faults if fault]:
-        raise Refused(found)
+        raise InputError(found)
     return paths

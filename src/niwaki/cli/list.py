@@ -2,7 +2,7 @@
 
 import typer
 
-from niwaki.cli._print import give, table
+from niwaki.cli._print import print_result, table
 
 
 def command(
@@ -13,4 +13,4 @@ def command(
     from niwaki.listing import rows_of
 
     rows = rows_of(kind)
-    give(rows, json, table(rows, ["name", "family", "description"]))
+    print_result(rows, json, table(rows, ["name", "family", "description"]))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import typer
 
-from niwaki.cli._print import give, table
+from niwaki.cli._print import print_result, table
 
 
 def command(
@@ -35,33 +35,35 @@ def command(
     options = {"place": _number(place), "pue": _number(pue), "price": _number(price)}
     with _to_stderr() if json else contextlib.nullcontext():
         measured = measure(words or [], repeats, **options)
-    from niwaki.core.masking import masked_words
-    from niwaki.meter.reference import equivalents, familiar
+    from niwaki.core.redaction import redact_words
+    from niwaki.meter.published_costs import describe_equivalents, equivalents
 
     total = measured.total
     if json:
         readings = [reading.to_dict() for reading in measured.readings]
-        value = {"command": masked_words(measured.command), "exit_code": measured.exit_code, "readings": readings}
+        value = {"command": redact_words(measured.command), "exit_code": measured.exit_code, "readings": readings}
         beside = None if total.co2e_grams is None else equivalents(total.co2e_grams)
-        give({**value, "total": total.to_dict(), "equivalents": beside}, True, "")
+        print_result({**value, "total": total.to_dict(), "equivalents": beside}, True, "")
     else:
-        sys.stderr.write("".join(f"{line}\n" for line in (total, familiar(total)) if line))
+        sys.stderr.write("".join(f"{line}\n" for line in (total, describe_equivalents(total)) if line))
     raise typer.Exit(measured.exit_code)
 
 
 def _reference(json: bool) -> None:
-    from niwaki.meter.reference import equivalents, patterson, strubell
+    from niwaki.meter.published_costs import equivalents, patterson, strubell
 
     value = {"strubell": strubell(), "patterson": patterson(), "equivalents": equivalents(1e6)}
     text = [
         "Strubell et al. 2019, Table 3",
-        table(value["strubell"], ["model", "hardware", "watts", "hours", "kwh_pue", "co2e_pounds", "usd_low", "usd_high"]),
+        table(
+            value["strubell"], ["model", "hardware", "watts", "hours", "kwh_pue", "co2e_pounds", "usd_low", "usd_high"]
+        ),
         "\nPatterson et al. 2021, Table 4",
         table(value["patterson"], ["model", "hardware", "days", "mwh", "co2e_tonnes", "published_mwh"]),
         "\none tonne of CO2e is so many times",
         table(value["equivalents"], ["what", "times", "source", "year"]),
-    ]  # fmt: skip
-    give(value, json, "\n".join(text))
+    ]
+    print_result(value, json, "\n".join(text))
 
 
 def _number(text: str) -> str | float | None:

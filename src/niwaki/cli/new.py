@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from niwaki.cli._print import give
+from niwaki.cli._print import print_result
 
 
 def command(
@@ -18,4 +18,4 @@ def command(
     from niwaki import scaffold
 
     written = scaffold.new(kind, name, family, into)
-    give([str(path) for path in written], json, "\n".join(str(path) for path in written))
+    print_result([str(path) for path in written], json, "\n".join(str(path) for path in written))

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from niwaki.cli._print import give, put
+from niwaki.cli._print import print_result, print_text
 
 
 def command(
@@ -37,8 +37,8 @@ def command(
     """
     from niwaki import api
     from niwaki.core import log
-    from niwaki.core.errors import Refused, UsageError
-    from niwaki.engines.inputs import STDIN, refuse_no_table
+    from niwaki.core.errors import InputError, UsageError
+    from niwaki.engines.input_file import STDIN, check_columns_exist
 
     log.quiet(quiet)
     if texts and (in_ or out):
@@ -46,15 +46,17 @@ def command(
     if texts and (column or skip_bad or force):
         raise UsageError("predict: --column, --skip-bad and --force are for files; leave them out beside texts")
     if in_ is not None and not in_.is_file():
-        raise Refused(f"{in_}: {'is no plain file; give a pipe as stdin, without --in' if in_.exists() else 'is not there'}")  # fmt: skip
+        raise InputError(
+            f"{in_}: {'is no plain file; print_result a pipe as stdin, without --in' if in_.exists() else 'is not there'}"
+        )
     if out is not None:
         done = api.predict_file(
             model, in_ or STDIN, out, engine=engine, columns=column, skip_bad=skip_bad, force=force, stage=stage
         )
         bad = f", {done['bad']} bad lines" if done["bad"] else ""
-        give(done, json, f"{out}: {done['inputs']} answers{bad}")
+        print_result(done, json, f"{out}: {done['inputs']} answers{bad}")
         return
-    refuse_no_table(in_ or STDIN, column)
+    check_columns_exist(in_ or STDIN, column)
     predictor = api.load(model, engine, stage=stage)
     told = _of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, column, skip_bad)
     _print(told, json)
@@ -62,18 +64,18 @@ def command(
 
 def _of_words(predictor: Any, texts: list[str]) -> Iterator[tuple[dict[str, Any], str]]:
     """Each answer as data and as a line."""
-    answers = predictor.predict([predictor.kind.from_line(text) for text in texts])
+    answers = predictor.predict([predictor.answer_type.from_line(text) for text in texts])
     for text, answer in zip(texts, answers, strict=True):
         yield {"text": text, **answer.record()}, f"{answer.line()}\t{text}"
 
 
 def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> Iterator[tuple[dict[str, Any], str]]:
     from niwaki.core.signals import stopping
-    from niwaki.engines.inputs import Lines, rows
+    from niwaki.engines.input_file import InputLines, read_inputs
     from niwaki.engines.stream import answered, batches, records
 
-    with stopping() as stop, closing(Lines(path, stop)) as lines:
-        found = batches(predictor, lines, rows(lines, predictor.kind, columns), skip_bad)
+    with stopping() as stop, closing(InputLines(path, stop)) as lines:
+        found = batches(predictor, lines, read_inputs(lines, predictor.answer_type, columns), skip_bad)
         for batch, answers in answered(predictor, found):
             rest = iter(answers)
             for row, record in zip(batch.rows, records(batch, answers), strict=True):
@@ -83,7 +85,9 @@ def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> 
             if stop():
                 break
         if stop():
-            raise KeyboardInterrupt("interrupted; what was printed is all there is, with --out FILE the same command would go on from there")  # fmt: skip
+            raise KeyboardInterrupt(
+                "interrupted; what was printed is all there is, with --out FILE the same command would go on from there"
+            )
 
 
 def _flat(about: Any) -> str:
@@ -93,17 +97,17 @@ def _flat(about: Any) -> str:
 
 def _print(told: Iterator[tuple[dict[str, Any], str]], json: bool) -> None:
     """One after the other, as they come: as a list of JSON, or a line each."""
-    from niwaki.core.errors import Refused
+    from niwaki.core.errors import InputError
 
     between = "[\n  "
     for record, line in told:
         if json:
-            put(between + standard.dumps(record, indent=2, ensure_ascii=False).replace("\n", "\n  "))
+            print_text(between + standard.dumps(record, indent=2, ensure_ascii=False).replace("\n", "\n  "))
             between = ",\n  "
         else:
-            put(f"{line}\n")
+            print_text(f"{line}\n")
             between = ""
     if between == "[\n  ":
-        raise Refused("predict: no text was given; pass texts, --in FILE, or lines on stdin")
+        raise InputError("predict: no text was given; pass texts, --in FILE, or lines on stdin")
     if json:
-        put("\n]\n")
+        print_text("\n]\n")

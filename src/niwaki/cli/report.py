@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from niwaki.cli._print import give
+from niwaki.cli._print import print_result
 
 
 def command(
@@ -19,4 +19,4 @@ def command(
 
     written = report.write(run, per_day)
     repaid = (written["payback"] or {}).get("words", "nothing was compressed")
-    give(written, json, f"{written['verdict']['sentence']}\npayback: {repaid}\nreport: {run / 'report.html'}")
+    print_result(written, json, f"{written['verdict']['sentence']}\npayback: {repaid}\nreport: {run / 'report.html'}")

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import typer
 
-from niwaki.cli._print import give
+from niwaki.cli._print import print_result
 
 
 def command(
     recipe: str = typer.Argument(
         "",
-        help="a shipped recipe (niwaki list recipes) or a .toml file; none is the example, or with --data 'own'",
+        help="a shipped recipe (niwaki list recipes) or a .toml file; none is the example, or with --data 'own_data'",
         show_default=False,
     ),
     set_: list[str] = typer.Option([], "--set", help="change a setting: stages.student.train.epochs=1"),
@@ -28,4 +28,4 @@ def command(
 
     log.quiet(quiet)
     result = api.run(recipe, out=out, overrides=set_, data=data)
-    give(result.report, json, f"{result!r}\nreport: {result.folder / 'report.html'}")
+    print_result(result.report, json, f"{result!r}\nreport: {result.folder / 'report.html'}")

@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from niwaki.cli._print import give, table
+from niwaki.cli._print import print_result, table
 
 
 def command(
@@ -29,14 +29,14 @@ def command(
         if not of:
             raise UsageError("show sensitivity: name the folder of a model or run: `niwaki show sensitivity runs/mine`")
         found = api.sensitivity(of, task=task, data=data, overrides=set_, rows=rows)
-        return give(found, json, worth(found))
-    from niwaki.showing import show
+        return print_result(found, json, sensitivity_table(found))
+    from niwaki.describe import show
 
     value, text = show(what)
-    give(value, json, text)
+    print_result(value, json, text)
 
 
-def worth(found: dict[str, Any]) -> str:
+def sensitivity_table(found: dict[str, Any]) -> str:
     """Layers and heads by how much the loss misses them, most first; matrices with a column for each way of cutting."""
     lines = [
         f"{found['model']}: loss {found['loss']:.4f} on {found['rows']} validation rows of {found['task']}; more by:"

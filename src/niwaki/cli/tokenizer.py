@@ -4,17 +4,19 @@ from pathlib import Path
 
 import typer
 
-from niwaki.cli._print import give
+from niwaki.cli._print import print_result
 
 
 def command(
     files: list[Path] = typer.Argument(help="texts: lines of a plain file, or csv, tsv, jsonl, parquet, a folder"),
     split: str = typer.Option("bpe", help="bpe, wordpiece, words, bytes or characters"),
-    pieces: int = typer.Option(8000, help="pieces at most, marks included; bytes and characters have as many as they have"),
+    vocabulary_size: int = typer.Option(
+        8000, help="pieces at most, marks included; bytes and characters have as many as they have"
+    ),
     out: Path = typer.Option(Path("tokenizer"), help="folder to write"),
     column: list[str] = typer.Option([], help="column of a table that holds texts; may be said several times"),
     json: bool = typer.Option(False, "--json", help="as JSON"),
-) -> None:  # fmt: skip
+) -> None:
     """Make a tokenizer from files of texts: tokenizer.json, with [PAD], [BOS], [EOS], [UNK] as ids 0 to 3.
 
     A tenth of the texts, drawn by their hash, is held back: on these it is tried, and the tokens per word and the share that is
@@ -22,6 +24,10 @@ def command(
     """
     from niwaki import api
 
-    told = api.tokenizer(files, split=split, pieces=pieces, out=out, columns=column)
-    seen = f"{told['tokens_per_word']:.3f} tokens per word, {told['unknown']:.3%} unknown on {told['held_back']} texts that were held back" if told["unknown"] is not None else "too few texts to hold any back"  # fmt: skip
-    give(told, json, f"{told['out']}: {told['pieces']} pieces ({told['split']})\n{seen}")
+    told = api.tokenizer(files, split=split, vocabulary_size=vocabulary_size, out=out, columns=column)
+    seen = (
+        f"{told['tokens_per_word']:.3f} tokens per word, {told['unknown']:.3%} unknown on {told['held_back']} texts that were held back"
+        if told["unknown"] is not None
+        else "too few texts to hold any back"
+    )
+    print_result(told, json, f"{told['out']}: {told['vocabulary_size']} pieces ({told['split']})\n{seen}")

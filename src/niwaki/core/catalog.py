@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.plugins import Plugin, installed_plugins
 
 T = TypeVar("T")
@@ -64,10 +64,12 @@ class Catalog:
         found = [plugin for plugin in self._plugins() if plugin.name == name]
         if len(found) > 1:
             packages = ", ".join(plugin.origin for plugin in found)
-            raise Refused(f"{self.what} '{name}' is provided by several packages ({packages}); uninstall all but one")
+            raise InputError(
+                f"{self.what} '{name}' is provided by several packages ({packages}); uninstall all but one"
+            )
         if found:
             return _describe_plugin(found[0])
-        raise Refused(f"{self.what} '{name}' is not known{did_you_mean(name, self.names())}")
+        raise InputError(f"{self.what} '{name}' is not known{did_you_mean(name, self.names())}")
 
     def module(self, name: str) -> ModuleType:
         """Imports the file. An import error inside it is the caller's to see, never hidden."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import fingerprint, sha256, write_json
-from niwaki.core.inside import inside
+from niwaki.core.path_safety import file_inside
 
 DIGEST, FILES = "digest", "files"
 
@@ -27,15 +27,15 @@ def write_document(path: Path, value: dict[str, Any], files: Sequence[str] = ())
 
 def read_document(path: Path) -> dict[str, Any]:
     """The content of a sound document, with its digest. Refused in one line that names the file otherwise."""
-    document = strict_json.read(inside(path.parent, path.name), constants=True)
+    document = strict_json.load(file_inside(path.parent, path.name), constants=True)
     if not isinstance(document, dict):
-        raise Refused(f"{path}: must hold a JSON object")
+        raise InputError(f"{path}: must hold a JSON object")
     content = {key: value for key, value in document.items() if key != DIGEST}
     if DIGEST not in document:
-        raise Refused(f"{path}: carries no digest (edited, or written by an earlier niwaki)")
+        raise InputError(f"{path}: carries no digest (edited, or written by an earlier niwaki)")
     siblings = content.get(FILES, {})
     if document[DIGEST] != digest_of(content) or not isinstance(siblings, dict):
-        raise Refused(f"{path}: is not what was saved (damaged or changed since)")
+        raise InputError(f"{path}: is not what was saved (damaged or changed since)")
     for name, digest in siblings.items():
         _check_sibling(path, str(name), digest)
     return document
@@ -43,23 +43,23 @@ def read_document(path: Path) -> dict[str, Any]:
 
 def _check_sibling(path: Path, name: str, digest: Any) -> None:
     if Path(name).name != name:
-        raise Refused(f"{path}: is damaged, it names the file {name!r}")
-    sibling = inside(path.parent, name)
+        raise InputError(f"{path}: is damaged, it names the file {name!r}")
+    sibling = file_inside(path.parent, name)
     if not sibling.is_file():
-        raise Refused(f"{sibling}: is missing")
+        raise InputError(f"{sibling}: is missing")
     try:
         same = sha256(sibling) == digest
     except OSError as error:
-        raise Refused(f"{sibling}: cannot be read ({error.strerror or error})") from None
+        raise InputError(f"{sibling}: cannot be read ({error.strerror or error})") from None
     if not same:
-        raise Refused(f"{sibling}: is not what was saved (damaged or changed since)")
+        raise InputError(f"{sibling}: is not what was saved (damaged or changed since)")
 
 
 def fault_in_document(path: Path) -> str | None:
     """Why a document cannot be used, or None where it is sound."""
     try:
         read_document(path)
-    except Refused as error:
+    except InputError as error:
         return str(error)
     return None
 

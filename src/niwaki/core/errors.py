@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from niwaki.core.masking import masked, one_line
+from niwaki.core.redaction import one_line, redact
 
-MOST_FAULTS = 40
+MAX_FAULTS = 40
 
 
 class NiwakiError(Exception):
@@ -19,15 +19,15 @@ class UsageError(NiwakiError):
     exit_code = 2
 
 
-class Refused(NiwakiError):
+class InputError(NiwakiError):
     """The input was looked at and not accepted. Carries one message per fault, so that all are mended at once."""
 
     exit_code = 3
 
     def __init__(self, faults: str | Sequence[str]) -> None:
         self.faults = [one_line(fault) for fault in ([faults] if isinstance(faults, str) else faults)]
-        if len(self.faults) > MOST_FAULTS:
-            self.faults[MOST_FAULTS:] = [f"… and {len(self.faults) - MOST_FAULTS} faults more"]
+        if len(self.faults) > MAX_FAULTS:
+            self.faults[MAX_FAULTS:] = [f"… and {len(self.faults) - MAX_FAULTS} faults more"]
         super().__init__("\n".join(self.faults))
 
 
@@ -47,7 +47,7 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 def first_line(error: BaseException) -> str:
     """What another library says went wrong, in one line of ours."""
-    lines = masked(str(error)).strip().splitlines() or [type(error).__name__]  # masked before a cut can hide its end
+    lines = redact(str(error)).strip().splitlines() or [type(error).__name__]  # masked before a cut can hide its end
     return one_line(lines[0])[:200]
 
 

@@ -16,14 +16,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.errors import NiwakiError, Refused
-from niwaki.core.log import say
+from niwaki.core.errors import InputError, NiwakiError
+from niwaki.core.log import info
 from niwaki.core.memory import free_memory
 
 MANIFEST = "MANIFEST"
 BLOCK = 1 << 20
 SUM = re.compile(r', "crc": "([0-9a-f]{8})"}$')  # how a line ends that carries the checksum of what is before it
-_told: set[tuple[str, int]] = set()  # damaged lines that were named already
+_warned: set[tuple[str, int]] = set()  # damaged lines that were named already
 
 
 def sha256(path: Path) -> str:
@@ -84,7 +84,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise Refused(f"{path}: cannot be read as JSON ({error})") from None
+        raise InputError(f"{path}: cannot be read as JSON ({error})") from None
 
 
 def append_line(path: Path, value: dict[str, Any]) -> None:
@@ -116,9 +116,9 @@ def read_lines(path: Path) -> list[Any]:
             values.append(_unsummed(text, bare=not summed))
             summed = summed or SUM.search(text) is not None
         except (ValueError, RecursionError):
-            if (str(path), number) not in _told:
-                _told.add((str(path), number))
-                say(f"{path}: line {number} is torn or damaged and is passed over")
+            if (str(path), number) not in _warned:
+                _warned.add((str(path), number))
+                info(f"{path}: line {number} is torn or damaged and is passed over")
     return values
 
 
@@ -151,7 +151,7 @@ def folder_bytes(folder: Path) -> int:
 
 
 @contextlib.contextmanager
-def committed(target: Path) -> Iterator[Path]:
+def commit_folder(target: Path) -> Iterator[Path]:
     """Gives a temporary folder to fill; on a clean exit it becomes `target`, durable and with its MANIFEST."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.tmp-{uuid.uuid4().hex[:8]}")
@@ -209,7 +209,7 @@ def _umask() -> int:
     return mask
 
 
-def fault_in(folder: Path) -> str | None:
+def fault_in_folder(folder: Path) -> str | None:
     """Why a committed folder cannot be trusted, or None when every file is as its MANIFEST says."""
     if not folder.is_dir():
         return f"{folder}: is not a folder"
@@ -219,7 +219,7 @@ def fault_in(folder: Path) -> str | None:
         entries = [
             (name, said["bytes"], said["sha256"]) for name, said in read_json(folder / MANIFEST)["files"].items()
         ]
-    except (Refused, KeyError, TypeError, AttributeError):
+    except (InputError, KeyError, TypeError, AttributeError):
         return f"{folder}/{MANIFEST}: is damaged"
     for name, size, digest in entries:
         path = folder / name
@@ -233,12 +233,12 @@ def fault_in(folder: Path) -> str | None:
     return None
 
 
-def listed(folder: Path) -> set[str]:
+def committed_files(folder: Path) -> set[str]:
     """The files that a sound folder was committed with; what came later is not among them."""
     return set(read_json(folder / MANIFEST)["files"])
 
 
-def sweep(folder: Path) -> None:
+def remove_leftovers(folder: Path) -> None:
     """Removes what a crash left half-written beside committed folders; puts back one that was being replaced."""
     if not folder.is_dir():
         return
@@ -257,7 +257,7 @@ def require_space(folder: Path, need_bytes: int, what: str) -> None:
     existing = next(path for path in [folder, *folder.parents] if path.exists())
     free = shutil.disk_usage(existing).free
     if free < need_bytes:
-        raise Refused(
+        raise InputError(
             f"{folder}: {what} needs about {need_bytes / 1e6:.0f} MB and {free / 1e6:.0f} MB are free; "
             "free some space or choose another folder"
         )
@@ -271,14 +271,14 @@ def require_writable(folder: Path) -> None:
         probe.mkdir()
         probe.rmdir()
     except OSError as error:
-        raise Refused(f"{existing}: cannot be written to ({error.strerror}); choose another folder") from None
+        raise InputError(f"{existing}: cannot be written to ({error.strerror}); choose another folder") from None
 
 
 def require_memory(need_bytes: int, what: str) -> None:
     """Refused before work starts when the machine, or the group this process is limited by, has less than that left."""
     free = free_memory()
     if free is not None and free < need_bytes:
-        raise Refused(
+        raise InputError(
             f"{what} needs about {need_bytes / 1e6:.0f} MB of memory and {free / 1e6:.0f} MB are free; "
             "end other programs or choose a smaller model"
         )

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from niwaki.core.errors import Refused
-from niwaki.core.tensor_file import Header, Tensor
+from niwaki.core.errors import InputError
+from niwaki.core.tensor_file import Header, TensorEntry
 
 EXPONENTS: dict[str, tuple[np.dtype[Any], int]] = {
     "F16": (np.dtype("<u2"), 0x7C00),
@@ -18,23 +18,23 @@ EXPONENTS: dict[str, tuple[np.dtype[Any], int]] = {
 PIECE = 1 << 22  # numbers
 
 
-def refuse_not_finite(path: Path, header: Header) -> None:
+def check_finite(path: Path, header: Header) -> None:
     """Rejects a file in which a tensor holds NaN or infinity; the first such tensor is named."""
-    if not any(tensor.numbers for tensor in header.tensors.values()):
+    if not any(tensor.numel for tensor in header.tensors.values()):
         return
     data = np.memmap(path, dtype=np.uint8, mode="r", offset=header.start)
     for name, tensor in header.tensors.items():
-        if count := _not_finite(data, tensor):
-            raise Refused(
+        if count := _count_not_finite(data, tensor):
+            raise InputError(
                 f"{path}: tensor '{name}' holds {count} numbers that are infinite or NaN; the file is damaged, or its training diverged: get it again"
             )
 
 
-def _not_finite(data: np.ndarray, tensor: Tensor) -> int:
+def _count_not_finite(data: np.ndarray, tensor: TensorEntry) -> int:
     if tensor.dtype not in EXPONENTS:
         return 0
     kind, exponent = EXPONENTS[tensor.dtype]
-    numbers = data[tensor.first : tensor.last].view(kind)
+    numel = data[tensor.first : tensor.last].view(kind)
     mask = kind.type(exponent)
-    pieces = (numbers[start : start + PIECE] for start in range(0, len(numbers), PIECE))
+    pieces = (numel[start : start + PIECE] for start in range(0, len(numel), PIECE))
     return sum(int(np.count_nonzero((piece & mask) == mask)) for piece in pieces)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 LONGEST = 20  # characters of a process number
 
@@ -26,11 +26,11 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Refused(
+            raise InputError(
                 f"{folder}: is in use by process {_holder(folder)}; wait for it or choose another folder"
             ) from None
         except OSError as error:
-            raise Refused(
+            raise InputError(
                 f"{folder}: cannot be locked ({error.strerror}), so two runs in it would not see each other; "
                 "choose a folder on another disk"
             ) from None
@@ -45,12 +45,12 @@ def _opened(path: Path) -> IO[bytes]:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
-            raise Refused(f"{path}: is not a plain file; remove it") from None
+            raise InputError(f"{path}: is not a plain file; remove it") from None
         raise
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
         os.close(handle)
-        raise Refused(f"{path}: is not a plain file of its own; remove it")
+        raise InputError(f"{path}: is not a plain file of its own; remove it")
     return os.fdopen(handle, "r+b", buffering=0)
 
 

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from niwaki.core.masking import masked
+from niwaki.core.redaction import redact
 
 LINE_EVERY_SECONDS = 10.0
 _quiet = False
@@ -17,9 +17,9 @@ def quiet(value: bool = True) -> None:
     _quiet = value
 
 
-def say(text: str) -> None:
+def info(text: str) -> None:
     if not _quiet:
-        sys.stderr.write(masked(text) + "\n")
+        sys.stderr.write(redact(text) + "\n")
         sys.stderr.flush()
 
 
@@ -59,6 +59,6 @@ def _lines(label: str, total: int, start: int) -> Callable[[int, str], None]:
         if now - last >= LINE_EVERY_SECONDS and done > start:
             last = now
             left = (now - began) / (done - start) * (total - done)
-            say(f"{label}: {done}/{total}, about {left:.0f} s left  {remark}")
+            info(f"{label}: {done}/{total}, about {left:.0f} s left  {remark}")
 
     return update

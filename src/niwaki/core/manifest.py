@@ -1,6 +1,6 @@
 """Compares a committed folder with its MANIFEST before its files are used.
 
-`files.fault_in` serves the process that wrote a folder. This serves everybody who reads one later: the MANIFEST may come
+`files.fault_in_folder` serves the process that wrote a folder. This serves everybody who reads one later: the MANIFEST may come
 from a stranger, and a file that it does not list is a fault too, because loaders choose what to do by which files exist.
 """
 
@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import MANIFEST, require_memory, sha256
-from niwaki.core.inside import inside
+from niwaki.core.path_safety import file_inside
 
-MOST_FILES = 10_000
+MAX_FILES = 10_000
 DOCUMENTATION = (
     ".md",
     ".svg",
@@ -26,11 +26,11 @@ LEGAL = ("LICENSE", "NOTICE")
 
 def listed_files(root: Path) -> dict[str, dict[str, Any]]:
     """Name → size and sha256 of every file that the folder was committed with."""
-    manifest = inside(root, MANIFEST)
-    value = strict_json.read(manifest, most_values=4 * MOST_FILES)
+    manifest = file_inside(root, MANIFEST)
+    value = strict_json.load(manifest, max_values=4 * MAX_FILES)
     found = value.get("files") if isinstance(value, dict) else None
     if not isinstance(found, dict) or not found or not all(_is_entry(*item) for item in found.items()):
-        raise Refused(f"{manifest}: is damaged")
+        raise InputError(f"{manifest}: is damaged")
     return found
 
 
@@ -51,7 +51,7 @@ def fault_in_files(root: Path, below: str = "", hash_up_to: int | None = None, u
             if PurePosixPath(name).is_relative_to(below) and (fault := _fault(root, name, entry, hash_up_to)):
                 return fault
         return _unlisted(root / below, {str(root / name) for name in listed}) if unlisted else None
-    except Refused as error:
+    except InputError as error:
         return str(error)
     except OSError as error:
         return f"{error.filename or root}: cannot be read ({error.strerror or error})"
@@ -61,7 +61,7 @@ def _fault(root: Path, name: str, entry: dict[str, Any], hash_up_to: int | None)
     path = root / name
     if not path.exists():
         return f"{path}: is missing"
-    status = inside(path.parent, path.name).stat()
+    status = file_inside(path.parent, path.name).stat()
     if not stat.S_ISREG(status.st_mode) or status.st_size != entry["bytes"]:
         return f"{path}: is not what was saved (damaged or changed since)"
     if hash_up_to is not None and status.st_size > hash_up_to:

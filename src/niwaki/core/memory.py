@@ -44,7 +44,7 @@ def address_space() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
-def was_memory(error: BaseException | None) -> bool:
+def is_out_of_memory(error: BaseException | None) -> bool:
     """Whether memory ran out behind an error: in it, or in what was being handled when it was raised."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:

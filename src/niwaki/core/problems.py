@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Iterator
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 
 class Problems:
@@ -22,9 +22,9 @@ class Problems:
     def collecting(self, prefix: str = "") -> Iterator[None]:
         try:
             yield
-        except Refused as error:
+        except InputError as error:
             self.add(error.faults, prefix)
 
     def raise_any(self) -> None:
         if self.faults:
-            raise Refused(self.faults)
+            raise InputError(self.faults)

@@ -12,11 +12,11 @@ from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.documents import DIGEST, fault_in_document, read_document
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import BLOCK, MANIFEST, fingerprint, sha256
-from niwaki.core.inside import below, inside
 from niwaki.core.manifest import fault_in_files
-from niwaki.core.sealed import PLAN, RESULT
+from niwaki.core.model_integrity import PLAN, RESULT
+from niwaki.core.path_safety import file_inside, folder_inside
 
 REPORT, LEDGER, RECIPE = "report.json", "ledger.jsonl", "recipe.toml"
 MEASUREMENTS = ("baseline.json", "comparisons.json", "speed.json")
@@ -38,7 +38,7 @@ class VerifiedRun:
     def result(self, stage: Stage) -> dict[str, Any]:
         """The result of a stage; {} where it was not made yet."""
         home = self.stages.get(folder_of(stage))
-        return strict_json.read(home / RESULT, constants=True) if home else {}
+        return strict_json.load(home / RESULT, constants=True) if home else {}
 
     def sources(self) -> dict[str, Any]:
         """What a report of this run is made from; it is kept in the report, to notice later what is gone."""
@@ -56,11 +56,15 @@ class VerifiedRun:
         """The report, or Refused where there is none or it was written for other stages or measurements."""
         where = self.folder / REPORT
         if not self.report:
-            raise Refused(f"{self.folder}: is not a finished run, it has no {REPORT}; `niwaki run` finishes it, `niwaki report` writes it")  # fmt: skip
+            raise InputError(
+                f"{self.folder}: is not a finished run, it has no {REPORT}; `niwaki run` finishes it, `niwaki report` writes it"
+            )
         said, now = self.report.get("sources"), self.sources()
         for part in ("plan", "measurements", "stages"):
             if not isinstance(said, dict) or said.get(part) != now[part]:
-                raise Refused(f"{where}: was written before the run changed ({part}); `niwaki report` writes it again")
+                raise InputError(
+                    f"{where}: was written before the run changed ({part}); `niwaki report` writes it again"
+                )
         return self.report
 
 
@@ -72,12 +76,12 @@ def is_run(folder: Path) -> bool:
 def open_run(folder: Path, full: bool = False) -> VerifiedRun:
     """All documents of a run, verified. `full` also hashes the weights of every stage."""
     if not (folder / PLAN).exists():
-        raise Refused(f"{folder}: is not a run, it has no {PLAN}; `niwaki run` makes one")
+        raise InputError(f"{folder}: is not a run, it has no {PLAN}; `niwaki run` makes one")
     plan = _read(folder / PLAN)
     planned = stages_of(plan)
     if not planned:
-        raise Refused(f"{folder / PLAN}: names no stages; {FIX}")
-    homes = {folder_of(stage): below(folder, folder_of(stage)) for stage in planned}
+        raise InputError(f"{folder / PLAN}: names no stages; {FIX}")
+    homes = {folder_of(stage): folder_inside(folder, folder_of(stage)) for stage in planned}
     made = {name: home for name, home in homes.items() if home.exists()}
     there = [name for name in MEASUREMENTS if (folder / name).exists()]
     faults = [fault_in_measurement(folder / name, _inputs(plan, name)) for name in there]
@@ -88,7 +92,7 @@ def open_run(folder: Path, full: bool = False) -> VerifiedRun:
     ]
     faults.append(fault_in_report(folder, plan))
     if found := [fault if "; " in fault else f"{fault}; {FIX}" for fault in faults if fault]:
-        raise Refused(list(dict.fromkeys(found)))
+        raise InputError(list(dict.fromkeys(found)))
     report = read_document(folder / REPORT) if (folder / REPORT).exists() else {}
     return VerifiedRun(folder, plan, report, {name: read_document(folder / name) for name in there}, made)
 
@@ -96,8 +100,8 @@ def open_run(folder: Path, full: bool = False) -> VerifiedRun:
 def _read(path: Path) -> dict[str, Any]:
     try:
         return read_document(path)
-    except Refused as error:
-        raise Refused(f"{error}; {FIX}") from None
+    except InputError as error:
+        raise InputError(f"{error}; {FIX}") from None
 
 
 def stages_of(plan: dict[str, Any]) -> list[Stage]:
@@ -126,8 +130,8 @@ def fault_in_stage(folder: Path, key: str, hash_up_to: int | None = None, unlist
     if fault := fault_in_files(folder, "", hash_up_to, unlisted):
         return fault
     try:
-        result = strict_json.read(inside(folder, RESULT), constants=True)
-    except Refused as error:
+        result = strict_json.load(file_inside(folder, RESULT), constants=True)
+    except InputError as error:
         return str(error)
     found = result.get("key") if isinstance(result, dict) else None
     return (
@@ -180,7 +184,7 @@ def fault_in_ledger(folder: Path) -> str | None:
 
 def _ledger(folder: Path, before: Any = None) -> dict[str, Any]:
     """Size and digest of the ledger, or of its beginning that is as long as it was `before`: it is only appended to."""
-    path = inside(folder, LEDGER)
+    path = file_inside(folder, LEDGER)
     size = before.get("bytes") if isinstance(before, dict) else None
     left = size if isinstance(size, int) else path.stat().st_size if path.exists() else 0
     digest, read = hashlib.sha256(), 0

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
-from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.errors import InputError, did_you_mean
 
 MOST = 10**9  # of a number without a limit of its own: no count of rows, layers, steps or bytes of a recipe is larger
 SomeSettings = TypeVar("SomeSettings", bound="Settings")
@@ -39,7 +39,7 @@ def check(kind: type[SomeSettings], values: dict[str, Any], path: str = "") -> S
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise Refused(faults_of(error, kind, path)) from None
+        raise InputError(faults_of(error, kind, path)) from None
 
 
 def faults_of(error: ValidationError, kind: type[BaseModel], path: str) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-from niwaki.core.log import say
+from niwaki.core.log import info
 
 GRACE_SECONDS = 2.0
 HARD_SECONDS, AT_ONCE_SECONDS = (
@@ -47,7 +47,7 @@ def stopping() -> Iterator[Callable[[], bool]]:
             _interrupt(number, frame)
             return
         asked.set()
-        say("stopping as soon as the work is saved; once more to stop at once")
+        info("stopping as soon as the work is saved; once more to stop at once")
         signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, 0.1)
 
     def overdue(number: int, frame: FrameType | None) -> None:

@@ -9,41 +9,41 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
-MOST_BYTES = 64 << 20
-MOST_VALUES = 1_000_000  # some 100 MB of Python objects
+MAX_BYTES = 64 << 20
+MAX_VALUES = 1_000_000  # some 100 MB of Python objects
 
 
-def read(path: Path, most_bytes: int = MOST_BYTES, most_values: int = MOST_VALUES, constants: bool = False) -> Any:
+def load(path: Path, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES, constants: bool = False) -> Any:
     """The file's value, or Refused in one line that names the file. `constants`: NaN and infinity are taken, too."""
-    return parse(read_bytes(path, most_bytes), str(path), most_values, constants)
+    return parse(read_bytes(path, max_bytes), str(path), max_values, constants)
 
 
-def read_bytes(path: Path, most_bytes: int) -> bytes:
+def read_bytes(path: Path, max_bytes: int) -> bytes:
     """All of a plain file that is no larger than said. A pipe or a device would never end."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise Refused(f"{path}: is not a plain file")
+            raise InputError(f"{path}: is not a plain file")
         with path.open("rb") as file:
-            data = file.read(most_bytes + 1)  # of a file in /proc the size is not known before
+            data = file.read(max_bytes + 1)  # of a file in /proc the size is not known before
     except OSError as error:
-        raise Refused(f"{path}: cannot be read ({error.strerror or error})") from None
-    if len(data) > most_bytes:
-        raise Refused(f"{path}: is larger than {most_bytes / 1e6:.3g} MB, which no file of this kind is")
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if len(data) > max_bytes:
+        raise InputError(f"{path}: is larger than {max_bytes / 1e6:.3g} MB, which no file of this kind is")
     return data
 
 
-def parse(data: bytes, where: str, most_values: int = MOST_VALUES, constants: bool = False) -> Any:
-    if data.count(b",") + data.count(b"[") + data.count(b"{") > most_values:
-        raise Refused(f"{where}: holds more than {most_values} values, which no file of this kind does")
+def parse(data: bytes, where: str, max_values: int = MAX_VALUES, constants: bool = False) -> Any:
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > max_values:
+        raise InputError(f"{where}: holds more than {max_values} values, which no file of this kind does")
     constant = float if constants else _no_constant
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=_without_repeats, parse_constant=constant)
     except RecursionError:
-        raise Refused(f"{where}: is nested too deep to be read") from None
+        raise InputError(f"{where}: is nested too deep to be read") from None
     except ValueError as error:
-        raise Refused(f"{where}: cannot be read as JSON ({error})") from None
+        raise InputError(f"{where}: cannot be read as JSON ({error})") from None
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -5,28 +5,28 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.strict_json import read_bytes
 
-MOST_BYTES = 256 << 10
-MOST_VALUES = 20_000
-MOST_KEY_PARTS = 64
+MAX_BYTES = 256 << 10
+MAX_VALUES = 20_000
+MAX_KEY_PARTS = 64
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 
-def read(path: Path) -> dict[str, Any]:
+def load(path: Path) -> dict[str, Any]:
     """The file's tables, or Refused in one line that names the file."""
     try:
-        text = read_bytes(path, MOST_BYTES).decode("utf-8")
-        if text.count(",") + text.count("[") + text.count("=") > MOST_VALUES:
-            raise Refused(f"{path}: holds more than {MOST_VALUES} values, which no recipe does")
-        if max(map(key_parts, text.splitlines()), default=0) > MOST_KEY_PARTS:
-            raise Refused(f"{path}: has a key of more than {MOST_KEY_PARTS} parts, which no recipe has")
+        text = read_bytes(path, MAX_BYTES).decode("utf-8")
+        if text.count(",") + text.count("[") + text.count("=") > MAX_VALUES:
+            raise InputError(f"{path}: holds more than {MAX_VALUES} values, which no recipe does")
+        if max(map(key_parts, text.splitlines()), default=0) > MAX_KEY_PARTS:
+            raise InputError(f"{path}: has a key of more than {MAX_KEY_PARTS} parts, which no recipe has")
         return tomllib.loads(text)
     except RecursionError:
-        raise Refused(f"{path}: is not TOML (nested too deep to be read)") from None
+        raise InputError(f"{path}: is not TOML (nested too deep to be read)") from None
     except ValueError as error:  # of tomllib, of the encoding, of numbers with thousands of digits
-        raise Refused(f"{path}: is not TOML ({error})") from None
+        raise InputError(f"{path}: is not TOML ({error})") from None
 
 
 def key_parts(line: str) -> int:

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 
-def native(data: bytes) -> pa.BufferReader:
+def arrow_buffer(data: bytes) -> pa.BufferReader:
     """A copy of the bytes in memory that Arrow owns.
 
     Arrow's threads may drop the last reference to a buffer at any time. To release memory that Python owns they would

@@ -10,15 +10,35 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
-FUNCTIONS = {"count", "sum", "total", "avg", "min", "max", "abs", "round", "lower", "upper", "length", "coalesce", "ifnull", "nullif", "cast"}  # fmt: skip
+FUNCTIONS = {
+    "count",
+    "sum",
+    "total",
+    "avg",
+    "min",
+    "max",
+    "abs",
+    "round",
+    "lower",
+    "upper",
+    "length",
+    "coalesce",
+    "ifnull",
+    "nullif",
+    "cast",
+}
 ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ}
 LIMITS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000, sqlite3.SQLITE_LIMIT_SQL_LENGTH: 20_000, sqlite3.SQLITE_LIMIT_COLUMN: 100,
-    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 20, sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-}  # fmt: skip
-MOST_ROWS = 10_000
+    sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 20_000,
+    sqlite3.SQLITE_LIMIT_COLUMN: 100,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 20,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+}
+MAX_ROWS = 10_000
 STEPS = 1_000  # of SQLite's machine between two looks at the clock
 
 Row = tuple[Any, ...]
@@ -34,7 +54,7 @@ class Database:
             self._open = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1", uri=True)
             self._open.execute("SELECT count(*) FROM sqlite_master")
         except sqlite3.Error as error:
-            raise Refused(f"{path}: cannot be read as a SQLite file ({error})") from None
+            raise InputError(f"{path}: cannot be read as a SQLite file ({error})") from None
         for limit, most in LIMITS.items():
             self._open.setlimit(limit, most)
         self._open.set_progress_handler(lambda: time.monotonic() > self._ends, STEPS)
@@ -44,11 +64,11 @@ class Database:
         """What a query gives; ValueError where it is unsound, forbidden, takes too long or gives too much."""
         self._ends = time.monotonic() + self.seconds
         try:
-            found = self._open.execute(query).fetchmany(MOST_ROWS + 1)
+            found = self._open.execute(query).fetchmany(MAX_ROWS + 1)
         except (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError, OverflowError) as error:
             raise ValueError(f"the query gives no answer ({error})") from None
-        if len(found) > MOST_ROWS:
-            raise ValueError(f"the query gives more than {MOST_ROWS} rows")
+        if len(found) > MAX_ROWS:
+            raise ValueError(f"the query gives more than {MAX_ROWS} rows")
         return found
 
     def close(self) -> None:

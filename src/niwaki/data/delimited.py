@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv
 
-from niwaki.core.errors import Refused, did_you_mean
-from niwaki.data.buffers import native
-from niwaki.data.encoding import blocks
-from niwaki.data.limits import refuse_columns
+from niwaki.core.errors import InputError, did_you_mean
+from niwaki.data.buffers import arrow_buffer
+from niwaki.data.limits import check_column_count
+from niwaki.data.utf8 import blocks
 
 HEADER_BYTES = 1 << 20
 BLOCK = 4 << 20  # bytes that are read at once, and the longest row
@@ -22,7 +22,7 @@ BLOCK = 4 << 20  # bytes that are read at once, and the longest row
 def batches(path: Path, mark: str, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
     names, mark = header(path, mark)
     if columns is not None:
-        refuse_missing(path, columns, names)
+        reject_missing_columns(path, columns, names)
     rows = Rows(path, names)
     parse = csv.ParseOptions(delimiter=mark, newlines_in_values=True, invalid_row_handler=rows.judge)
     convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=columns)
@@ -33,9 +33,9 @@ def batches(path: Path, mark: str, columns: list[str] | None) -> Iterator[pa.Rec
             block_size=len(block) + 1, use_threads=False, column_names=names if rows.header_read else None
         )
         try:
-            table = csv.read_csv(native(block), reading, parse, convert)
+            table = csv.read_csv(arrow_buffer(block), reading, parse, convert)
         except pa.ArrowInvalid as error:
-            raise Refused(rows.fault(str(error))) from None
+            raise InputError(rows.fault(str(error))) from None
         rows.header_read = True
         rows.read += table.num_rows
         yield from table.to_batches()
@@ -51,14 +51,14 @@ def whole_rows(rows: "Rows", mark: str) -> Iterator[bytes]:
             yield rest[:cut]
             rest = rest[cut:]
         if len(rest) > BLOCK:
-            raise Refused(f"{rows.open_quote()}; or a row is longer than {BLOCK >> 20} MB")
+            raise InputError(f"{rows.open_quote()}; or a row is longer than {BLOCK >> 20} MB")
     rest = rest + b"\n" if rest else rest
     if rest.strip(b"\r\n"):
         cut = last_row_end(rest, mark)
         if cut:
             yield rest[:cut]
         if cut < len(rest):
-            raise Refused(rows.open_quote())
+            raise InputError(rows.open_quote())
 
 
 def last_row_end(data: bytes, mark: str) -> int:
@@ -82,22 +82,22 @@ def header(path: Path, mark: str) -> tuple[list[str], str]:
     has none of it and some of them, as spreadsheets of many countries write."""
     first = next(blocks(path, HEADER_BYTES), b"").decode("utf-8", "ignore").lstrip("\r\n")
     if not first.strip():
-        raise Refused(f"{path}: is empty")
+        raise InputError(f"{path}: is empty")
     line = first.splitlines()[0]
     if mark not in line:
         mark = next((other for other in (",", ";", "\t") if other in line), mark)
     try:
         names = next(standard.reader(first.splitlines(keepends=True), delimiter=mark))
     except standard.Error as error:
-        raise Refused(f"{path}: cannot be read as csv (header: {error})") from None
-    refuse_columns(path, names)
+        raise InputError(f"{path}: cannot be read as csv (header: {error})") from None
+    check_column_count(path, names)
     return names, mark
 
 
-def refuse_missing(source: str | Path, columns: list[str], there: list[str]) -> None:
+def reject_missing_columns(source: str | Path, columns: list[str], there: list[str]) -> None:
     missing = [name for name in columns if name not in there]
     if missing:
-        raise Refused(f"{source}: has no column '{missing[0]}'{did_you_mean(missing[0], there)}")
+        raise InputError(f"{source}: has no column '{missing[0]}'{did_you_mean(missing[0], there)}")
 
 
 class Rows:

@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from niwaki.data.scratch import pieces, room
+from niwaki.data.scratch import slices, zeros
 
 SORTED_ROWS = 1 << 19
 
 
 def digests(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
     """High and low 64 bits of each row's digest. Lists count as their parts with a space between, other values as text."""
-    high, low = room(len(column), np.uint64), room(len(column), np.uint64)
+    high, low = zeros(len(column), np.uint64), zeros(len(column), np.uint64)
     start = 0
     for chunk in column.chunks:
-        for piece in pieces(len(chunk)):
+        for piece in slices(len(chunk)):
             texts = as_text(chunk[piece])
             rows = slice(start, start + len(texts))
             high[rows], low[rows] = _of_texts(texts).T
@@ -43,7 +43,7 @@ def _of_texts(texts: pa.Array) -> np.ndarray:
 
 def numbered(high: np.ndarray, low: np.ndarray) -> tuple[int, np.ndarray]:
     """How many different digests there are, and of each row the place of its digest in their order."""
-    place, count = room(len(high), np.int64), 0
+    place, count = zeros(len(high), np.int64), 0
     for rows in by_range(high):
         order = rows[np.lexsort((low[rows], high[rows]))]
         first, second = high[order], low[order]
@@ -62,7 +62,7 @@ def by_range(high: np.ndarray) -> Iterator[np.ndarray]:
     for number in range(ranges):
         least, most = np.uint64(number * width), np.uint64(min((number + 1) * width, 1 << 64) - 1)
         found = (
-            piece.start + np.flatnonzero((high[piece] >= least) & (high[piece] <= most)) for piece in pieces(len(high))
+            piece.start + np.flatnonzero((high[piece] >= least) & (high[piece] <= most)) for piece in slices(len(high))
         )
         yield np.concatenate([np.empty(0, dtype=np.int64), *found])
 
@@ -70,7 +70,7 @@ def by_range(high: np.ndarray) -> Iterator[np.ndarray]:
 def label_ranks(column: pa.ChunkedArray) -> np.ndarray:
     """Each row's label as its place among the different labels, in the order of their texts."""
     place = {name: rank for rank, name in enumerate(sorted(names_in(column)))}
-    found, start = room(len(column), np.int32), 0
+    found, start = zeros(len(column), np.int32), 0
     for chunk in column.chunks:
         coded = listless(chunk).dictionary_encode(null_encoding="encode")
         ranks = np.array([place[str(value)] for value in coded.dictionary.to_pylist()], dtype=np.int32)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import sha256
 
 
@@ -61,6 +61,6 @@ def package_folder(package: str) -> Path | None:
 def verify(path: Path, expected: str) -> None:
     """Refused unless the file is byte for byte the known one. Once per file and process."""
     if not path.is_file():
-        raise Refused(f"{path}: is missing from its package; install the package again")
+        raise InputError(f"{path}: is missing from its package; install the package again")
     if sha256(path) != expected:
-        raise Refused(f"{path}: is not the file niwaki knows (sha256 differs); install the package again")
+        raise InputError(f"{path}: is not the file niwaki knows (sha256 differs); install the package again")

@@ -10,41 +10,55 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 READERS = (".csv", ".tsv", ".jsonl", ".parquet", ".json", ".conllu", ".conll")
 PACKED = tuple(f"{suffix}.gz" for suffix in READERS if suffix != ".parquet")
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
-PARTS = {
-    "train": "train", "training": "train", "validation": "validation", "valid": "validation", "val": "validation",
-    "dev": "validation", "test": "test",
-}  # fmt: skip
+SPLITS = {
+    "train": "train",
+    "training": "train",
+    "validation": "validation",
+    "valid": "validation",
+    "val": "validation",
+    "dev": "validation",
+    "test": "test",
+}
 FURTHER = re.compile(r"(validation|valid|val|dev|test)[-_. ].+", re.IGNORECASE)
-LAST = re.compile(rf"(.+)[-_. ]({'|'.join(PARTS)})", re.IGNORECASE)
+LAST = re.compile(rf"(.+)[-_. ]({'|'.join(SPLITS)})", re.IGNORECASE)
 SHARD = re.compile(r"(.+)-\d+-of-(\d+)")
 
 
 def kind_of(path: Path) -> str:
     """`.csv` of x.csv and of x.csv.gz; nothing for files that are not read."""
     name = path.name.lower()
-    return next((kind for kind in READERS if name.endswith((kind, f"{kind}.gz")) and name not in (kind, f"{kind}.gz") and not name.endswith(".parquet.gz")), "")  # fmt: skip
+    return next(
+        (
+            kind
+            for kind in READERS
+            if name.endswith((kind, f"{kind}.gz"))
+            and name not in (kind, f"{kind}.gz")
+            and not name.endswith(".parquet.gz")
+        ),
+        "",
+    )
 
 
 def is_spreadsheet(path: Path) -> bool:
     return path.suffix.lower() in SPREADSHEETS
 
 
-def part_of(stem: str) -> str:
+def split_of(stem: str) -> str:
     """The part a name stands for; nothing where it is none."""
-    return PARTS.get(stem.lower(), stem if FURTHER.fullmatch(stem) else "")
+    return SPLITS.get(stem.lower(), stem if FURTHER.fullmatch(stem) else "")
 
 
-def parts_in(folder: Path) -> dict[str, list[Path]]:
+def splits_in(folder: Path) -> dict[str, list[Path]]:
     """Part → its files, the usual three first."""
     found = named(folder) or (named(folder / "data") if (folder / "data").is_dir() else {})
     if not found:
-        raise Refused(f"{folder}: has no train file ({', '.join('train' + suffix for suffix in READERS)})")
-    order = [*dict.fromkeys(PARTS.values())]
+        raise InputError(f"{folder}: has no train file ({', '.join('train' + suffix for suffix in READERS)})")
+    order = [*dict.fromkeys(SPLITS.values())]
     return {
         part: found[part] for part in sorted(found, key=lambda part: (order.index(part) if part in order else 9, part))
     }
@@ -55,10 +69,10 @@ def named(folder: Path) -> dict[str, list[Path]]:
     for path in sorted(folder.iterdir()):
         if kind_of(path):
             stems[stem_of(path)].append(path)
-    parts = {stem: part for stem in stems if (part := part_of(stem))}
-    if not any(part in PARTS.values() for part in parts.values()):
+    parts = {stem: part for stem in stems if (part := split_of(stem))}
+    if not any(part in SPLITS.values() for part in parts.values()):
         parts |= by_last(folder, stems)
-    refuse_two(folder, parts, stems)
+    reject_duplicate_splits(folder, parts, stems)
     return {part: stems[stem] for stem, part in parts.items()}
 
 
@@ -70,20 +84,20 @@ def stem_of(path: Path) -> str:
 
 def by_last(folder: Path, stems: Iterable[str]) -> dict[str, str]:
     """Names that end in the part: those with the prefix of the one train file are its parts, the others test sets."""
-    found = {stem: (match[1], PARTS[match[2].lower()]) for stem in stems if (match := LAST.fullmatch(stem))}
+    found = {stem: (match[1], SPLITS[match[2].lower()]) for stem in stems if (match := LAST.fullmatch(stem))}
     trains = [stem for stem, (_, part) in found.items() if part == "train"]
     if len(trains) > 1:
-        raise Refused(f"{folder}: {', '.join(trains[:4])} could each be the train file; give one of them as a file")
+        raise InputError(f"{folder}: {', '.join(trains[:4])} could each be the train file; give one of them as a file")
     prefix = found[trains[0]][0] if trains else None
     return {stem: part if before == prefix else stem for stem, (before, part) in found.items()}
 
 
-def refuse_two(folder: Path, parts: Mapping[str, str], stems: Mapping[str, list[Path]]) -> None:
+def reject_duplicate_splits(folder: Path, parts: Mapping[str, str], stems: Mapping[str, list[Path]]) -> None:
     """Two files for one part, of which neither may be dropped in silence; shards that are not all there."""
     for part in set(parts.values()):
         files = [path for stem, its in parts.items() if its == part for path in stems[stem]]
         totals = {int(match[2]) for path in files if (match := SHARD.fullmatch(path.name.lower().partition(".")[0]))}
         if len(files) > 1 and not (len(totals) == 1 and len({path.suffix for path in files}) == 1):
-            raise Refused(f"{folder}: {' and '.join(path.name for path in files[:3])} are both '{part}'; keep one")
+            raise InputError(f"{folder}: {' and '.join(path.name for path in files[:3])} are both '{part}'; keep one")
         if totals and totals != {len(files)}:
-            raise Refused(f"{folder}: '{part}' has {len(files)} of {max(totals)} shards; add the others")
+            raise InputError(f"{folder}: '{part}' has {len(files)} of {max(totals)} shards; add the others")

@@ -4,9 +4,9 @@ import re
 
 import pyarrow as pa
 
-from niwaki.core.errors import Refused, first_line
-from niwaki.data.columnar import plain
-from niwaki.data.folders import part_of
+from niwaki.core.errors import InputError, first_line
+from niwaki.data.folders import split_of
+from niwaki.data.parquet import plain
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]*\w(:[\w.+-]+)?")
 
@@ -21,15 +21,15 @@ def read_hub(source: str) -> dict[str, pa.Table]:
         from datasets import load_dataset
 
         loaded = load_dataset(name, config or None)
-        tables = {part: split.data.table for split_name, split in loaded.items() if (part := part_of(str(split_name)))}
+        tables = {part: split.data.table for split_name, split in loaded.items() if (part := split_of(str(split_name)))}
     except ImportError:
-        raise Refused(
+        raise InputError(
             f"{source}: is not there; to read it as a data set of the Hugging Face hub, `pip install niwaki[hub]`"
         ) from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
-        raise Refused(
+        raise InputError(
             f"{source}: is not there, and not to be had from the Hugging Face hub ({first_line(error)}); name it owner/name or owner/name:config"
         ) from None
     if not tables:
-        raise Refused(f"{source}: has no part called train, validation or test; there is: {', '.join(loaded)}")
+        raise InputError(f"{source}: has no part called train, validation or test; there is: {', '.join(loaded)}")
     return {part: plain(table) for part, table in tables.items()}

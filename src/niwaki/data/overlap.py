@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from niwaki.data.digests import digests
-from niwaki.data.scratch import pieces, room
+from niwaki.data.scratch import slices, zeros
 
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no two keys become one
 
@@ -18,7 +18,7 @@ def shared_rows(rows: pa.Table, others: pa.Table, columns: Sequence[str]) -> int
     mine, theirs = keys(rows, columns), keys(others, columns)
     different = np.unique(mine)
     found = np.zeros(len(different), dtype=bool)
-    for piece in pieces(len(theirs)):
+    for piece in slices(len(theirs)):
         place = np.searchsorted(different, theirs[piece]).clip(max=len(different) - 1)
         found[place[different[place] == theirs[piece]]] = True
     return int(found[np.searchsorted(different, mine)].sum())
@@ -26,9 +26,9 @@ def shared_rows(rows: pa.Table, others: pa.Table, columns: Sequence[str]) -> int
 
 def keys(rows: pa.Table, columns: Sequence[str]) -> np.ndarray:
     """64 bits of the hash of each row's cells: two different rows have the same once in 10^19."""
-    found = room(rows.num_rows, np.uint64)
+    found = zeros(rows.num_rows, np.uint64)
     for column in columns:
         high, _ = digests(rows.column(column))
-        for piece in pieces(len(found)):
+        for piece in slices(len(found)):
             found[piece] = found[piece] * MIX + high[piece]  # modulo 2^64
     return found

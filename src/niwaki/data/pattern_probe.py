@@ -11,13 +11,13 @@ from time import thread_time
 from typing import Any
 
 from niwaki.core.errors import is_panic
-from niwaki.data.time_limit import TookTooLong, within, without_panics
+from niwaki.data.time_limit import TimeLimitExceeded, run_within_limit, without_panics
 
 SECONDS = 1.0
 LONG, SHORT = 1000, 64
 NEVER = "(?:{})(?!)"
 USUAL = "aA0 \n\t'._!é中яα"
-MOST_SIGNS = 30  # of one pattern that texts are made of
+MAX_SIGNS = 30  # of one pattern that texts are made of
 OTHER = "¤"
 CODE = re.compile(r"\\x\{([0-9A-Fa-f]{1,6})\}|\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})")
 
@@ -27,8 +27,10 @@ def slow_pattern(patterns: Sequence[str]) -> str | None:
     trials = [(pattern, tokenizer, text) for pattern in patterns for tokenizer, text in trials_of(pattern)]
     try:
         with without_panics():
-            within(trials, lambda trial: trial[1].encode_batch_fast([trial[2]]), lambda trial: SECONDS - thread_time())
-    except TookTooLong as error:
+            run_within_limit(
+                trials, lambda trial: trial[1].encode_batch_fast([trial[2]]), lambda trial: SECONDS - thread_time()
+            )
+    except TimeLimitExceeded as error:
         return trials[error.number][0]
     return None
 
@@ -51,7 +53,7 @@ def signs_of(pattern: str) -> list[str]:
     """The characters that a pattern names, and some of every kind."""
     codes = [next(filter(None, found)) for found in CODE.findall(pattern)]
     named = [chr(int(code, 16)) for code in codes if not 0xD800 <= int(code, 16) < 0xE000 and int(code, 16) < 0x110000]
-    return list(dict.fromkeys([*USUAL, *named, *pattern]))[: len(USUAL) + MOST_SIGNS]
+    return list(dict.fromkeys([*USUAL, *named, *pattern]))[: len(USUAL) + MAX_SIGNS]
 
 
 def splitter(pattern: str) -> Any:

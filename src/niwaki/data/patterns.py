@@ -7,7 +7,7 @@ for all patterns of a file (`pattern_probe.py`), and a model that has one is tok
 
 import re
 
-LONGEST, MOST_REPEATS = 1000, 1000
+LONGEST, MAX_REPEATS = 1000, 1000
 COUNTED = re.compile(r"(?<!\\)\{(\d*),?(\d*)\}")
 REFERENCES = re.compile(r"\\(?:[1-9]|k[<'{]|g[<'{])|\(\?(?:R|P>|P=|&|\d|\(|\{|C)")
 CONTRACTIONS = "'s|'t|'re|'ve|'m|'ll|'d"
@@ -24,7 +24,7 @@ PUBLISHED = {
     r"\p{N}{1,3}": "DeepSeek",
     r"\[(?=(?:PAD|BOS|EOS|UNK)\])": "niwaki tokenizer",
     r"\[(?=(?:PAD|BOS|EOS|UNK)\])|#(?=#)": "niwaki tokenizer",
-}  # fmt: skip
+}
 
 
 def is_published(pattern: str) -> bool:
@@ -37,6 +37,6 @@ def fault_in_pattern(pattern: str) -> str | None:
         return f"has more than {LONGEST} characters"
     if REFERENCES.search(pattern):
         return "refers back to its own groups, which no tokenizer needs"
-    if any(int(number) > MOST_REPEATS for counts in COUNTED.findall(pattern) for number in counts if number):
-        return f"repeats more than {MOST_REPEATS} times"
+    if any(int(number) > MAX_REPEATS for counts in COUNTED.findall(pattern) for number in counts if number):
+        return f"repeats more than {MAX_REPEATS} times"
     return None

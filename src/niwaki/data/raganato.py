@@ -11,16 +11,23 @@ from xml.parsers import expat
 
 import pyarrow as pa
 
-from niwaki.core.errors import Refused, first_line
+from niwaki.core.errors import InputError, first_line
 from niwaki.data.spill import gather
 
 XML, KEYS = ".data.xml", ".gold.key.txt"
 LISTS = ("tokens", "lemmas", "pos", "instance_ids", "sense_keys")
 TEXTS = pa.list_(pa.string())
-SCHEMA = pa.schema([("doc_id", pa.string()), ("sent_id", pa.string()), *((name, TEXTS) for name in LISTS[:-1]), ("sense_keys", pa.list_(TEXTS))])  # fmt: skip
+SCHEMA = pa.schema(
+    [
+        ("doc_id", pa.string()),
+        ("sent_id", pa.string()),
+        *((name, TEXTS) for name in LISTS[:-1]),
+        ("sense_keys", pa.list_(TEXTS)),
+    ]
+)
 BLOCK, BATCH = 1 << 20, 1024
-MOST_WORDS, MOST_TEXT = 20_000, 10_000  # of a sentence; characters of a word: more than any has
-MOST_DEPTH = 8
+MAX_WORDS, MAX_TEXT = 20_000, 10_000  # of a sentence; characters of a word: more than any has
+MAX_DEPTH = 8
 WORDS = ("wf", "instance")
 
 
@@ -28,7 +35,7 @@ def is_raganato(path: Path) -> bool:
     return path.name.endswith(XML)
 
 
-def read(path: Path) -> pa.Table:
+def read_raganato(path: Path) -> pa.Table:
     """One row for each sentence, as the parquet form has them. Refused where the two files do not go together."""
     keys = read_keys(path.with_name(path.name.removesuffix(XML) + KEYS))
     asked = set()
@@ -39,7 +46,7 @@ def read(path: Path) -> pa.Table:
             found = [identity for identity in row["instance_ids"] if identity is not None]
             without = [identity for identity in found if identity not in keys]
             if without:
-                raise Refused(f"{path}: instance '{without[0]}' has no key in the file of gold keys")
+                raise InputError(f"{path}: instance '{without[0]}' has no key in the file of gold keys")
             asked.update(found)
             rows.append({**row, "sense_keys": [None if one is None else keys[one] for one in row["instance_ids"]]})
             if len(rows) == BATCH:
@@ -50,21 +57,21 @@ def read(path: Path) -> pa.Table:
 
     table = gather(batches(), SCHEMA)
     if not table.num_rows:
-        raise Refused(f"{path}: has no sentences")
+        raise InputError(f"{path}: has no sentences")
     if len(asked) < len(keys):
         lost = min(set(keys) - asked)
-        raise Refused(f"{path}: the gold key '{lost}' belongs to no instance; are the files of the same set?")
+        raise InputError(f"{path}: the gold key '{lost}' belongs to no instance; are the files of the same set?")
     return table
 
 
 def read_keys(path: Path) -> dict[str, list[str]]:
     """Instance → its right senses, one or several: a line each, with spaces between."""
     if not path.is_file():
-        raise Refused(f"{path}: is not there; the gold keys lie beside the {XML} file")
+        raise InputError(f"{path}: is not there; the gold keys lie beside the {XML} file")
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"{path}: cannot be read ({first_line(error)})") from None
+        raise InputError(f"{path}: cannot be read ({first_line(error)})") from None
     found: dict[str, list[str]] = {}
     for number, line in enumerate(lines, start=1):
         identity, *senses = line.split() or [""]
@@ -72,7 +79,7 @@ def read_keys(path: Path) -> dict[str, list[str]]:
             continue
         if not senses or identity in found:
             what = "names no sense" if not senses else "is there twice"
-            raise Refused(f"{path}: line {number}: instance '{identity}' {what}")
+            raise InputError(f"{path}: line {number}: instance '{identity}' {what}")
         found[identity] = senses
     return found
 
@@ -88,11 +95,11 @@ def sentences(path: Path) -> Iterator[dict[str, Any]]:
             reader.parser.Parse(b"", True)
             yield from reader.taken()
     except OSError as error:
-        raise Refused(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except expat.ExpatError as error:
-        raise Refused(f"{path}: is no sound XML ({error})") from None
+        raise InputError(f"{path}: is no sound XML ({error})") from None
     except _Fault as fault:
-        raise Refused(f"{path}: line {reader.parser.CurrentLineNumber}: {fault}") from None
+        raise InputError(f"{path}: line {reader.parser.CurrentLineNumber}: {fault}") from None
 
 
 class _Fault(Exception):
@@ -105,7 +112,7 @@ class _Reader:
     def __init__(self) -> None:
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
-        self.parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self.parser.StartDoctypeDeclHandler = self._reject_doctype
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
@@ -118,13 +125,13 @@ class _Reader:
         done, self._done = self._done, []
         return done
 
-    def _refuse_doctype(self, *_: Any) -> None:
+    def _reject_doctype(self, *_: Any) -> None:
         raise _Fault("declares a document type, which no such file needs; take it out")
 
     def _start(self, name: str, said: dict[str, str]) -> None:
         self._depth += 1
-        if self._depth > MOST_DEPTH:
-            raise _Fault(f"elements are nested more than {MOST_DEPTH} deep")
+        if self._depth > MAX_DEPTH:
+            raise _Fault(f"elements are nested more than {MAX_DEPTH} deep")
         if name == "text":
             self._document = said.get("id", "")
         elif name == "sentence":
@@ -138,23 +145,30 @@ class _Reader:
                 raise _Fault(f"<{name}> stands outside of a sentence")
             if name == "instance" and "id" not in said:
                 raise _Fault("an instance has no id")
-            self._word = {"text": "", "lemma": said.get("lemma", ""), "pos": said.get("pos", ""), "id": said.get("id") if name == "instance" else None}  # fmt: skip
+            self._word = {
+                "text": "",
+                "lemma": said.get("lemma", ""),
+                "pos": said.get("pos", ""),
+                "id": said.get("id") if name == "instance" else None,
+            }
 
     def _text(self, data: str) -> None:
         if self._word is not None:
             self._word["text"] += data
-            if len(self._word["text"]) > MOST_TEXT:
-                raise _Fault(f"a word has more than {MOST_TEXT} characters")
+            if len(self._word["text"]) > MAX_TEXT:
+                raise _Fault(f"a word has more than {MAX_TEXT} characters")
 
     def _end(self, name: str) -> None:
         self._depth -= 1
         if name in WORDS and self._word is not None:
             row, word, self._word = self._sentence, self._word, None
             assert row is not None
-            for key, value in zip(LISTS[:-1], (word["text"].strip(), word["lemma"], word["pos"], word["id"]), strict=True):  # fmt: skip
+            for key, value in zip(
+                LISTS[:-1], (word["text"].strip(), word["lemma"], word["pos"], word["id"]), strict=True
+            ):
                 row[key].append(value)
-            if len(row["tokens"]) > MOST_WORDS:
-                raise _Fault(f"a sentence has more than {MOST_WORDS} words")
+            if len(row["tokens"]) > MAX_WORDS:
+                raise _Fault(f"a sentence has more than {MAX_WORDS} words")
         elif name == "sentence" and self._sentence is not None:
             self._done.append(self._sentence)
             self._sentence = None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from niwaki.data.scratch import Growing, joined, pieces, room
+from niwaki.data.scratch import GrowingArray, joined, slices, zeros
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Ragged:
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        found = room(len(self), np.int64)
+        found = zeros(len(self), np.int64)
         return np.subtract(self.starts[1:], self.starts[:-1], out=found)
 
     def places(self, rows: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -57,8 +57,8 @@ class Ragged:
         return filled, mask
 
     def joined(self, other: "Ragged") -> "Ragged":
-        starts = Growing(np.int64).add(self.starts)
-        for piece in pieces(len(other)):
+        starts = GrowingArray(np.int64).add(self.starts)
+        for piece in slices(len(other)):
             starts.add(other.starts[1:][piece] + self.starts[-1])
         return Ragged(joined(self.values, other.values), starts.done())
 
@@ -68,7 +68,7 @@ class RaggedWriter:
 
     def __init__(self, kind: Any = np.int32, spill_bytes: int | None = None) -> None:
         self.kind = np.dtype(kind)
-        self._values, self._starts = Growing(kind, spill_bytes), Growing(np.int64, spill_bytes)
+        self._values, self._starts = GrowingArray(kind, spill_bytes), GrowingArray(np.int64, spill_bytes)
         self._starts.add(np.zeros(1, dtype=np.int64))
         self._end = 0
 

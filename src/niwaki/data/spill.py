@@ -28,13 +28,13 @@ def gather(batches: Iterable[pa.RecordBatch], schema: pa.Schema | None = None, e
         size += batch.nbytes
         if size > LIMIT_BYTES:
             require_space(Path(tempfile.gettempdir()), max(expect_bytes, size), "a copy of the rows (see TMPDIR)")
-            return joined([spill(group) for group in alike(chain(kept, source))])
+            return joined([spill(group) for group in group_by_schema(chain(kept, source))])
     if not kept:
         return (schema or pa.schema([])).empty_table()
-    return joined([pa.Table.from_batches(group) for group in alike(kept)])
+    return joined([pa.Table.from_batches(group) for group in group_by_schema(kept)])
 
 
-def alike(batches: Iterable[pa.RecordBatch]) -> Iterator[Iterator[pa.RecordBatch]]:
+def group_by_schema(batches: Iterable[pa.RecordBatch]) -> Iterator[Iterator[pa.RecordBatch]]:
     return (group for _, group in groupby(batches, key=lambda batch: batch.schema))
 
 

@@ -1,6 +1,6 @@
 """Splits made by a rule instead of a file: by a hash of the text, stratified by label, duplicates always together.
 
-The rule for parts that no file gives, `arrange`:
+The rule for parts that no file gives, `make_splits`:
 
 - one file: validation and test are cut from it;
 - no validation file: it is cut from the train rows;
@@ -16,25 +16,25 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.data.digests import digests, label_ranks, numbered
-from niwaki.data.scratch import pieces, room
+from niwaki.data.scratch import slices, zeros
 from niwaki.data.spill import gather
 
-PARTS = ("train", "validation", "test")
+SPLITS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True)
-class Arranged:
+class SplitTables:
     """Train, validation, test and further test sets; for each, the given part it is, or "" where it was cut from train
     rows; and the given parts that have no labels and are left out."""
 
     parts: dict[str, pa.Table]
     origin: dict[str, str]
-    left_out: list[str]
+    unlabelled_splits: list[str]
 
 
-def arrange(
+def make_splits(
     parts: Mapping[str, pa.Table],
     text: str,
     label: str,
@@ -42,16 +42,16 @@ def arrange(
     test: float,
     group: str = "",
     stratify: bool = True,
-) -> Arranged:
+) -> SplitTables:
     """Given parts to those that a task needs, by the rule above. `validation` and `test` are shares of the rows; a label
     that is a measure, and not one of a few, is not for stratifying."""
     judges = {name: table for name, table in parts.items() if name not in ("all", "train")}
-    hidden = [name for name, table in judges.items() if label and not labelled(table, label)]
+    hidden = [name for name, table in judges.items() if label and not has_labels(table, label)]
     origin = origins([name for name in parts if name not in hidden])
     validation, test = 0.0 if origin["validation"] else validation, 0.0 if origin["test"] else test
     cut = split_by_hash(parts[origin["train"]], text, label if stratify else "", validation, test, group)
     made = {part: parts[name] if part != "train" and name else cut[part] for part, name in origin.items()}
-    return Arranged(made, origin, hidden)
+    return SplitTables(made, origin, hidden)
 
 
 def origins(given: Collection[str]) -> dict[str, str]:
@@ -59,8 +59,8 @@ def origins(given: Collection[str]) -> dict[str, str]:
     if "all" in given:
         return {"train": "all", "validation": "", "test": ""}
     if "train" not in given:
-        raise Refused(f"the rows have no part 'train'; there is: {', '.join(given) or 'none'}")
-    further = sorted(name for name in given if name not in PARTS)
+        raise InputError(f"the rows have no part 'train'; there is: {', '.join(given) or 'none'}")
+    further = sorted(name for name in given if name not in SPLITS)
     tests = [name for name in further if name.lower().startswith("test")]
     test = next((name for name in ("test", *tests, "validation", *further) if name in given), "")
     validation = "validation" if "validation" in given and test != "validation" else ""
@@ -68,7 +68,7 @@ def origins(given: Collection[str]) -> dict[str, str]:
     return usual | {name: name for name in further if name != test}
 
 
-def labelled(table: pa.Table, label: str) -> bool:
+def has_labels(table: pa.Table, label: str) -> bool:
     """Whether any row has one: hidden test sets leave the column out, empty, or at -1 throughout."""
     if label not in table.column_names:
         return False
@@ -85,49 +85,49 @@ def split_by_hash(
     """Cuts each label's texts, in the order of their hashes, at the given shares. The same rows give the same split,
     whatever their order; rows with the same text fall into the same part. Without `label`, all texts are one list. With
     `group`, rows with the same group fall together and the shares are of rows, as near as whole groups come."""
-    codes = part_codes(table, text, label, validation, test, group)
-    return {part: rows_of(table, codes, code) for code, part in enumerate(PARTS)}
+    codes = split_codes(table, text, label, validation, test, group)
+    return {part: rows_of(table, codes, code) for code, part in enumerate(SPLITS)}
 
 
-def part_codes(table: pa.Table, text: str, label: str, validation: float, test: float, group: str = "") -> np.ndarray:
+def split_codes(table: pa.Table, text: str, label: str, validation: float, test: float, group: str = "") -> np.ndarray:
     """The part of each row, as its place in PARTS. What is kept of each row, some 40 bytes, lies on disk where it is much."""
     count, place = numbered(*digests(table.column(group or text)))  # texts in the order of their hashes
     if group:
-        return taken(by_rows(np.bincount(place, minlength=count), validation, test), place)
-    smallest = smallest_ranks(table.column(label), count, place) if label else room(count, np.int32)
+        return take(by_rows(np.bincount(place, minlength=count), validation, test), place)
+    smallest = smallest_ranks(table.column(label), count, place) if label else zeros(count, np.int32)
     parts = by_texts(smallest, validation, test)
     if any(share and not has(parts, code) for code, share in ((1, validation), (2, test))):
-        parts = by_texts(room(count, np.int32), validation, test)  # labels too rare to give each a share
-    return taken(parts, place)
+        parts = by_texts(zeros(count, np.int32), validation, test)  # labels too rare to give each a share
+    return take(parts, place)
 
 
 def smallest_ranks(labels: pa.ChunkedArray, count: int, place: np.ndarray) -> np.ndarray:
     """Of each text the rank of its label; one with several labels counts under the smallest."""
-    ranks, smallest = label_ranks(labels), room(count, np.int32)
+    ranks, smallest = label_ranks(labels), zeros(count, np.int32)
     smallest[:] = np.iinfo(np.int32).max
-    for piece in pieces(len(place)):
+    for piece in slices(len(place)):
         np.minimum.at(smallest, place[piece], ranks[piece])
     return smallest
 
 
-def taken(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    found = room(len(places), values.dtype)
-    for piece in pieces(len(places)):
+def take(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    found = zeros(len(places), values.dtype)
+    for piece in slices(len(places)):
         found[piece] = values[places[piece]]
     return found
 
 
 def has(values: np.ndarray, value: int) -> bool:
-    return any((values[piece] == value).any() for piece in pieces(len(values)))
+    return any((values[piece] == value).any() for piece in slices(len(values)))
 
 
 def by_texts(label_of: np.ndarray, validation: float, test: float) -> np.ndarray:
     """Parts of texts that come in the order of their hashes: of each label the first for the test, then validation."""
     labels = int(label_of.max(initial=-1)) + 1
-    sizes = sum((np.bincount(label_of[piece], minlength=labels) for piece in pieces(len(label_of))), np.zeros(labels))
+    sizes = sum((np.bincount(label_of[piece], minlength=labels) for piece in slices(len(label_of))), np.zeros(labels))
     test_ends, validation_ends = np.rint(sizes * test), np.rint(sizes * (test + validation))
-    parts, seen = room(len(label_of), np.int8), np.zeros(labels, dtype=np.int64)
-    for piece in pieces(len(label_of)):
+    parts, seen = zeros(len(label_of), np.int8), np.zeros(labels, dtype=np.int64)
+    for piece in slices(len(label_of)):
         its = label_of[piece]
         within = seen[its] + places_within(its)
         parts[piece] = np.where(within < test_ends[its], 2, np.where(within < validation_ends[its], 1, 0))
@@ -151,7 +151,7 @@ def by_rows(sizes: np.ndarray, validation: float, test: float) -> np.ndarray:
 
 def rows_of(table: pa.Table, codes: np.ndarray, code: int) -> pa.Table:
     """The rows of one part in their order; many of them in a mapped file."""
-    if all((codes[piece] == code).all() for piece in pieces(len(codes))):
+    if all((codes[piece] == code).all() for piece in slices(len(codes))):
         return table
     batches = table.to_batches()
     starts = np.cumsum([0, *(batch.num_rows for batch in batches)])

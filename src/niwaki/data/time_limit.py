@@ -22,7 +22,7 @@ _abandoned: list[threading.Thread] = []
 _stderr = threading.RLock()
 
 
-class TookTooLong(Exception):
+class TimeLimitExceeded(Exception):
     """An item was not done within its time, or the library gave up on it (a panic). Carries its number."""
 
     def __init__(self, number: int) -> None:
@@ -30,7 +30,9 @@ class TookTooLong(Exception):
         self.number = number
 
 
-def within(items: Sequence[Item], work: Callable[[Item], Result], seconds: Callable[[Item], float]) -> list[Result]:
+def run_within_limit(
+    items: Sequence[Item], work: Callable[[Item], Result], seconds: Callable[[Item], float]
+) -> list[Result]:
     """`work` of each item in order; TookTooLong where one takes more than its seconds of processor time."""
     worker = _Worker(items, work, seconds)
     worker.start()
@@ -38,7 +40,7 @@ def within(items: Sequence[Item], work: Callable[[Item], Result], seconds: Calla
         while not worker.done.wait(LOOK_SECONDS):
             if worker.is_late():
                 _abandoned.append(worker)
-                raise TookTooLong(len(worker.results))
+                raise TimeLimitExceeded(len(worker.results))
     finally:
         worker.left.set()
     if worker.error is not None:
@@ -63,7 +65,7 @@ class _Worker(threading.Thread):
                 self.late_at = _now(threading.get_ident()) + self.seconds(item)
                 self.results.append(self.work(item))
         except BaseException as error:  # noqa: BLE001 - raised again where the work was asked for
-            self.error = TookTooLong(len(self.results)) if is_panic(error) else error
+            self.error = TimeLimitExceeded(len(self.results)) if is_panic(error) else error
         finally:
             self.done.set()
             self.left.wait()  # the clock of a thread that ended must not be read

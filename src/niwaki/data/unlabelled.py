@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.seeds import numpy_generator
-from niwaki.data import files, names
+from niwaki.data import column_names, dataset_files
 from niwaki.data.cells import is_text
 from niwaki.data.folders import READERS, kind_of
-from niwaki.data.limits import MOST_ROW_BYTES, refuse_row
+from niwaki.data.limits import MAX_ROW_BYTES, check_row_size
 
 PLAIN = (".txt", ".text")
 Text = str | tuple[str, str]
 
 
-def draw(path: Path, count: int, seed: int, passed_over: Callable[[Text], bool] = lambda _: False) -> list[Text]:
+def sample_texts(path: Path, count: int, seed: int, exclude: Callable[[Text], bool] = lambda _: False) -> list[Text]:
     """`count` different texts, each as likely as any other; fewer where there are fewer. Not more than these are held. Some may be
     passed over, as if they were not there."""
     generator = numpy_generator(seed, "unlabelled")
@@ -26,7 +26,7 @@ def draw(path: Path, count: int, seed: int, passed_over: Callable[[Text], bool] 
     seen: set[bytes] = set()
     for text in texts(path):
         digest = hashlib.blake2b(repr(text).encode(), digest_size=8).digest()
-        if digest in seen or passed_over(text):
+        if digest in seen or exclude(text):
             continue
         seen.add(digest)
         if len(chosen) < count:
@@ -36,17 +36,19 @@ def draw(path: Path, count: int, seed: int, passed_over: Callable[[Text], bool] 
     return chosen
 
 
-def texts(path: Path, mending: str = "keep one column of text, or name it 'text'") -> Iterator[Text]:
+def texts(path: Path, fix: str = "keep one column of text, or name it 'text'") -> Iterator[Text]:
     """Every text of a file, or of all files in a folder that are plain text, else of the tables there."""
     lines = [file for file in plain_files(path) if is_plain(file)]
     if tables := [file for file in plain_files(path) if lines and kind_of(file)]:
-        raise Refused(f"{path}: holds both lines of text ({lines[0].name}) and tables ({tables[0].name}); name the file that is meant")  # fmt: skip
+        raise InputError(
+            f"{path}: holds both lines of text ({lines[0].name}) and tables ({tables[0].name}); name the file that is meant"
+        )
     for file in lines:
         yield from _lines(file)
     if path.exists() and not lines and not any(kind_of(file) for file in plain_files(path)):
-        raise Refused(f"{path}: is no file of texts, and holds none; there is: {', '.join((*PLAIN, *READERS))}")
-    for table in files.read(path).values() if not lines else ():
-        columns = text_columns(table, path, mending)
+        raise InputError(f"{path}: is no file of texts, and holds none; there is: {', '.join((*PLAIN, *READERS))}")
+    for table in dataset_files.read_splits(path).values() if not lines else ():
+        columns = text_columns(table, path, fix)
         for batch in table.select(columns).to_batches():
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 said = tuple((text or "").strip() for text in row)
@@ -54,32 +56,34 @@ def texts(path: Path, mending: str = "keep one column of text, or name it 'text'
                     yield said[0] if len(said) == 1 else (said[0], said[1])
 
 
-def single(path: Path, columns: Sequence[str]) -> Iterator[str]:
+def single_texts(path: Path, columns: Sequence[str]) -> Iterator[str]:
     """Every text by itself: cells of the columns of a table, or lines of whatever is none. No columns: as above."""
     if path.is_file() and not kind_of(path):
         if columns:
-            raise Refused(f"{path}: is read as lines of text and has no column '{columns[0]}'")
+            raise InputError(f"{path}: is read as lines of text and has no column '{columns[0]}'")
         yield from _lines(path)
         return
     if not columns:
         for text in texts(path, "say which with --column"):
             yield from (text,) if isinstance(text, str) else text
         return
-    for table in files.read(path, list(columns)).values():
+    for table in dataset_files.read_splits(path, list(columns)).values():
         unlike = [field for field in table.schema if not is_text(field.type)]
         if unlike:
-            raise Refused(f"{path}: column '{unlike[0].name}' holds {unlike[0].type}, not text; name one that does")
+            raise InputError(f"{path}: column '{unlike[0].name}' holds {unlike[0].type}, not text; name one that does")
         for batch in table.to_batches():
             for column in batch.columns:
                 yield from (text for text in column.to_pylist() if text)
 
 
-def text_columns(table: pa.Table, path: Path, mending: str) -> list[str]:
+def text_columns(table: pa.Table, path: Path, fix: str) -> list[str]:
     """The one column of texts, or the two of a known pair; Refused where several could be meant."""
     found = [
-        field.name for field in table.schema if is_text(field.type) and names.plain(field.name) not in names.KEEPING
+        field.name
+        for field in table.schema
+        if is_text(field.type) and column_names.normalize(field.name) not in column_names.METADATA
     ]
-    return names.the_one(names.texts(found), path, table.column_names, mending)
+    return column_names.only_choice(column_names.texts(found), path, table.column_names, fix)
 
 
 def is_plain(file: Path) -> bool:
@@ -93,20 +97,20 @@ def plain_files(path: Path) -> list[Path]:
 def digest(path: Path) -> str:
     """Changes when a text does, wherever the files lie."""
     if not path.exists():
-        raise Refused(f"{path}: is not there")
+        raise InputError(f"{path}: is not there")
     if not path.is_dir() and not path.is_file():  # a device never ends
-        raise Refused(f"{path}: is not a plain file")
+        raise InputError(f"{path}: is not a plain file")
     return fingerprint([[sha256(file), "lines" if is_plain(file) else kind_of(file)] for file in plain_files(path)])
 
 
 def _lines(path: Path) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(iter(lambda: lines.readline(MOST_ROW_BYTES + 1), ""), start=1):
-                refuse_row(path, len(line), number, "line")
+            for number, line in enumerate(iter(lambda: lines.readline(MAX_ROW_BYTES + 1), ""), start=1):
+                check_row_size(path, len(line), number, "line")
                 if said := line.strip():
                     yield said
     except UnicodeDecodeError as error:
-        raise Refused(
+        raise InputError(
             f"{path}: is not text in UTF-8 ({error.reason} at byte {error.start}); convert it first"
         ) from None

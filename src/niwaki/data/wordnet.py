@@ -12,27 +12,42 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import compute
 
-from niwaki.core.errors import Refused
-from niwaki.data import files
+from niwaki.core.errors import InputError
+from niwaki.data import dataset_files
 
 LEXFILES = 45  # lexicographer files, which part the synsets by what they are of: noun.animal, verb.motion …
 POS = ("noun", "verb", "adj", "adv")
 SPELLINGS = {name: name for name in POS} | {
-    "n": "noun", "v": "verb", "a": "adj", "s": "adj", "j": "adj", "r": "adv", "adjective": "adj", "adverb": "adv",
-    "1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj",
-}  # fmt: skip
+    "n": "noun",
+    "v": "verb",
+    "a": "adj",
+    "s": "adj",
+    "j": "adj",
+    "r": "adv",
+    "adjective": "adj",
+    "adverb": "adv",
+    "1": "noun",
+    "2": "verb",
+    "3": "adj",
+    "4": "adv",
+    "5": "adj",
+}
 LETTERS = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "s"}  # the digit of a sense key, the letter of its synset
 TEXTS = pa.list_(pa.string())
 SENSES = pa.schema(
     [
-        ("sense_key", pa.string()), ("lemma", pa.string()), ("pos", pa.string()), ("synset", pa.string()),
-        ("sense_number", pa.int32()), ("tag_count", pa.int32()),
+        ("sense_key", pa.string()),
+        ("lemma", pa.string()),
+        ("pos", pa.string()),
+        ("synset", pa.string()),
+        ("sense_number", pa.int32()),
+        ("tag_count", pa.int32()),
     ]
-)  # fmt: skip
+)
 SYNSETS = pa.schema(
     [("synset", pa.string()), ("lexfile", pa.int32()), ("lemmas", TEXTS), ("gloss", pa.string()), ("hypernyms", TEXTS)]
 )
-MOST_LINE_BYTES = 1 << 20
+MAX_LINE_BYTES = 1 << 20
 MARKER = re.compile(r"\((?:p|a|ip)\)$")  # where an adjective may stand, behind it in `data.adj`
 
 
@@ -43,18 +58,20 @@ class WordNet:
     exceptions: dict[tuple[str, str], str]  # irregular form and part of speech → its lemma
 
 
-def read(folder: Path) -> WordNet:
+def read_wordnet(folder: Path) -> WordNet:
     """Refused in one line where the folder holds no inventory, or one whose senses lead nowhere."""
     if not folder.is_dir():
-        raise Refused(f"{folder}: is no folder with an inventory of senses (senses.parquet and synsets.parquet)")
+        raise InputError(f"{folder}: is no folder with an inventory of senses (senses.parquet and synsets.parquet)")
     if (folder / "senses.parquet").is_file():
-        senses, synsets = (_table(folder / f"{name}.parquet", schema) for name, schema in (("senses", SENSES), ("synsets", SYNSETS)))  # fmt: skip
+        senses, synsets = (
+            _table(folder / f"{name}.parquet", schema) for name, schema in (("senses", SENSES), ("synsets", SYNSETS))
+        )
     elif (folder / "index.sense").is_file():
         senses = pa.Table.from_pylist(list(_index(folder / "index.sense")), SENSES)
         synsets = pa.Table.from_pylist([row for pos in POS for row in _data(folder / f"data.{pos}")], SYNSETS)
     else:
-        raise Refused(f"{folder}: has neither senses.parquet and synsets.parquet nor index.sense and data.noun")
-    refuse_loose(folder, senses, synsets)
+        raise InputError(f"{folder}: has neither senses.parquet and synsets.parquet nor index.sense and data.noun")
+    reject_dangling_senses(folder, senses, synsets)
     return WordNet(senses, synsets, dict(_exceptions(folder)))
 
 
@@ -68,50 +85,50 @@ def lemma_of(said: str) -> str:
     return said.strip().lower().replace(" ", "_")
 
 
-def refuse_loose(where: Path, senses: pa.Table, synsets: pa.Table) -> None:
+def reject_dangling_senses(where: Path, senses: pa.Table, synsets: pa.Table) -> None:
     """Every sense must have a key of its own, a part of speech, a synset that is there, and a number from 1 on."""
     for name, table in (("senses", senses), ("synsets", synsets)):
         for column in table.column_names:
             if table.column(column).null_count:
-                raise Refused(f"{where}: {name} has empty cells in '{column}'; fill them or drop their rows")
+                raise InputError(f"{where}: {name} has empty cells in '{column}'; fill them or drop their rows")
     for table, column in ((senses, "sense_key"), (synsets, "synset")):
         if len(table.column(column).unique()) < table.num_rows:
-            raise Refused(f"{where}: the same {column} is there twice; keep one")
+            raise InputError(f"{where}: the same {column} is there twice; keep one")
     there = compute.is_in(senses.column("synset"), synsets.column("synset").combine_chunks())
     if not compute.all(there).as_py():
         lost = senses.column("synset").filter(compute.invert(there))[0].as_py()
-        raise Refused(f"{where}: a sense belongs to synset '{lost}', which is not among the synsets")
+        raise InputError(f"{where}: a sense belongs to synset '{lost}', which is not among the synsets")
     files_said = synsets.column("lexfile").to_numpy()
     if len(files_said) and not 0 <= files_said.min() <= files_said.max() < LEXFILES:
-        raise Refused(f"{where}: a lexicographer file (lexfile) must be a number from 0 to {LEXFILES - 1}")
+        raise InputError(f"{where}: a lexicographer file (lexfile) must be a number from 0 to {LEXFILES - 1}")
     odd = sorted(set(senses.column("pos").unique().to_pylist()) - set(POS))
     if odd:
-        raise Refused(f"{where}: part of speech '{odd[0]}' is not known; write {', '.join(POS)}")
+        raise InputError(f"{where}: part of speech '{odd[0]}' is not known; write {', '.join(POS)}")
 
 
 def _table(path: Path, schema: pa.Schema) -> pa.Table:
-    found = files.read_table(path)
+    found = dataset_files.read_table(path)
     if "hypernyms" in schema.names and "hypernyms" not in found.column_names:
         found = found.append_column("hypernyms", pa.array([[]] * found.num_rows, TEXTS))
     missing = [name for name in schema.names if name not in found.column_names]
     if missing:
-        raise Refused(f"{path}: has no column '{missing[0]}'; an inventory has {', '.join(schema.names)}")
+        raise InputError(f"{path}: has no column '{missing[0]}'; an inventory has {', '.join(schema.names)}")
     try:
         return found.select(schema.names).cast(schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise Refused(f"{path}: its columns are not of the types of an inventory ({error})") from None
+        raise InputError(f"{path}: its columns are not of the types of an inventory ({error})") from None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Lines with their numbers, without those of the licence, which begin with spaces."""
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES), b""), start=1):
+            for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), start=1):
                 text = line.decode("utf-8")
                 if text.strip() and not text.startswith(" "):
                     yield number, text.rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"{path}: cannot be read ({error})") from None
+        raise InputError(f"{path}: cannot be read ({error})") from None
 
 
 def _index(path: Path) -> Iterator[dict[str, object]]:
@@ -120,11 +137,15 @@ def _index(path: Path) -> Iterator[dict[str, object]]:
             key, offset, rank, count = line.split()
             lemma, _, rest = key.rpartition("%")
             yield {
-                "sense_key": key, "lemma": lemma, "pos": SPELLINGS[rest[0]], "synset": f"{int(offset):08d}-{LETTERS[rest[0]]}",
-                "sense_number": int(rank), "tag_count": int(count),
-            }  # fmt: skip
+                "sense_key": key,
+                "lemma": lemma,
+                "pos": SPELLINGS[rest[0]],
+                "synset": f"{int(offset):08d}-{LETTERS[rest[0]]}",
+                "sense_number": int(rank),
+                "tag_count": int(count),
+            }
         except (ValueError, KeyError, IndexError):
-            raise Refused(f"{path}: line {number} is none of index.sense (key, offset, number, count)") from None
+            raise InputError(f"{path}: line {number} is none of index.sense (key, offset, number, count)") from None
 
 
 def _data(path: Path) -> Iterator[dict[str, object]]:
@@ -136,10 +157,20 @@ def _data(path: Path) -> Iterator[dict[str, object]]:
             count = 2 * int(words, 16)
             lemmas = [MARKER.sub("", word) for word in rest[:count:2]]
             pointers = rest[count + 1 : count + 1 + 4 * int(rest[count])]
-            above = [f"{pointers[at + 1]}-{pointers[at + 2]}" for at in range(0, len(pointers), 4) if pointers[at] in ("@", "@i")]  # fmt: skip
-            yield {"synset": f"{offset}-{letter}", "lexfile": int(lexfile), "lemmas": lemmas, "gloss": gloss.strip(), "hypernyms": above}  # fmt: skip
+            above = [
+                f"{pointers[at + 1]}-{pointers[at + 2]}"
+                for at in range(0, len(pointers), 4)
+                if pointers[at] in ("@", "@i")
+            ]
+            yield {
+                "synset": f"{offset}-{letter}",
+                "lexfile": int(lexfile),
+                "lemmas": lemmas,
+                "gloss": gloss.strip(),
+                "hypernyms": above,
+            }
         except (ValueError, IndexError):
-            raise Refused(f"{path}: line {number} is none of a WordNet data file") from None
+            raise InputError(f"{path}: line {number} is none of a WordNet data file") from None
 
 
 def _exceptions(folder: Path) -> Iterator[tuple[tuple[str, str], str]]:

@@ -1,7 +1,7 @@
 """Several models as one, cheapest first: an input moves on to the next only where the one before is unsure. The exits of one network
 are such models too, and what they computed is not computed again.
 
-How sure a model is, its kind of answer says (`Kind.sureness`). Where one of several is chosen, that is the largest probability after
+How sure a model is, its kind of answer says (`AnswerType.confidence`). Where one of several is chosen, that is the largest probability after
 the logits were divided by a temperature fitted on validation rows. One number a model cannot overfit and never changes an answer; and
 since it makes the largest probability the chance of being right, what is sure enough means the same for every model.
 
@@ -15,24 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from niwaki.answers._kind import Input, Rows
+from niwaki.answers._answer_type import EncodedInputs, Input
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import MANIFEST
-from niwaki.core.inside import below, inside
 from niwaki.core.manifest import fault_in_files
+from niwaki.core.path_safety import file_inside, folder_inside
 from niwaki.core.settings import Settings, check, setting
 from niwaki.engines import RUNTIMES
-from niwaki.engines.choice import able
+from niwaki.engines.engine_choice import usable_engines
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtime import Runtime
 
 CASCADE = "cascade.json"
-MOST_BYTES, MOST_MODELS, MOST_LAYERS = 1 << 20, 16, 512
+MAX_BYTES, MOST_MODELS, MOST_LAYERS = 1 << 20, 16, 512
 SMALL = 1 << 20  # larger files are hashed when the model that they belong to is loaded
 
 
-class Step(Settings):
+class CascadeStep(Settings):
     """One model of a cascade, or one exit of it."""
 
     folder: str = setting(..., "its folder, below the cascade's", pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
@@ -41,11 +41,13 @@ class Step(Settings):
     threshold: float = setting(0.0, "it answers where it is as sure as this or more", ge=0, le=1)
 
 
-class Plan(Settings):
+class CascadePlan(Settings):
     """What `cascade.json` says."""
 
     version: int = setting(1, "of this file's form", ge=1, le=1)
-    steps: list[Step] = setting(..., "cheapest first; the last answers whatever reaches it", min_length=2, max_length=MOST_MODELS)  # fmt: skip
+    steps: list[CascadeStep] = setting(
+        ..., "cheapest first; the last answers whatever reaches it", min_length=2, max_length=MOST_MODELS
+    )
     keep: float = setting(1.0, "share of the last model's score that the thresholds were chosen to keep", gt=0, le=1)
     level: float = setting(0.95, "how sure it is that it is kept", gt=0.5, lt=1)
     task: str = setting("", "on whose validation rows")
@@ -60,29 +62,36 @@ class Cascade(Predictor):
     ) -> None:
         self.folder = folder
         if (folder / MANIFEST).exists() and (fault := fault_in_files(folder, hash_up_to=SMALL)):
-            raise Refused(f"{fault}; make the cascade anew")
-        self.plan = read_plan(folder)
+            raise InputError(f"{fault}; make the cascade anew")
+        self.plan = read_cascade_plan(folder)
         self.steps = [steps for _, steps in by_folder(self.plan.steps)]
         self.models = [
-            Predictor(home, engine_for(home, engine) if len(steps) > 1 else engine, threads, max_tokens)
-            for home, steps in zip(homes(folder, self.plan), self.steps, strict=True)
+            Predictor(home, engine_with_exits(home, engine) if len(steps) > 1 else engine, threads, max_tokens)
+            for home, steps in zip(model_folders(folder, self.plan), self.steps, strict=True)
         ]
-        refuse_unlike([(model.folder, model) for model in self.models])
+        check_compatible([(model.folder, model) for model in self.models])
         for model, steps in zip(self.models, self.steps, strict=True):
-            refuse_other_exits(model, steps)
-            refuse_heat(model, steps)
+            check_exits(model, steps)
+            check_temperatures(model, steps)
         last = self.models[-1]
-        self.kind, self.labels, self.threads, self.max_tokens = last.kind, last.labels, last.threads, last.max_tokens
+        self.answer_type, self.labels, self.threads, self.max_tokens = (
+            last.answer_type,
+            last.labels,
+            last.threads,
+            last.max_tokens,
+        )
         self.engine = " ".join(model.engine for model in self.models)
 
-    def encode(self, inputs: Sequence[Input]) -> Rows:
+    def encode(self, inputs: Sequence[Input]) -> EncodedInputs:
         """In the first model's tokens; further ones read the inputs anew."""
         return self.models[0].encode(inputs)
 
-    def said(self, inputs: Sequence[Input], rows: Rows, bare: bool = False) -> list[Any]:
-        return self.settled(inputs, rows, bare)[0]
+    def predict_rows(self, inputs: Sequence[Input], rows: EncodedInputs, bare: bool = False) -> list[Any]:
+        return self.predict_with_steps(inputs, rows, bare)[0]
 
-    def settled(self, inputs: Sequence[Input], rows: Rows, bare: bool = False) -> tuple[list[Any], np.ndarray]:
+    def predict_with_steps(
+        self, inputs: Sequence[Input], rows: EncodedInputs, bare: bool = False
+    ) -> tuple[list[Any], np.ndarray]:
         """What the step that answered each input says, and its number."""
         found: list[Any] = [None] * len(inputs)
         number_of = np.zeros(len(inputs), dtype=np.int64)
@@ -92,11 +101,11 @@ class Cascade(Predictor):
                 break
             asked = [inputs[int(place)] for place in waiting]
             read = rows if before == 0 else model.encode(asked)
-            logits, taken = calibrated(model, steps, read)
-            for place, answer in zip(waiting, model.read(logits, read, asked, bare), strict=True):
+            logits, taken = calibrated_logits(model, steps, read)
+            for place, answer in zip(waiting, model.decode_answers(logits, read, asked, bare), strict=True):
                 found[place] = answer
             number_of[waiting] = before + taken
-            enough = model.kind.sureness(logits, read, asked, model.labels) >= steps[-1].threshold
+            enough = model.answer_type.confidence(logits, read, asked, model.labels) >= steps[-1].threshold
             waiting = waiting[(taken == len(steps) - 1) & ~enough]
             before += len(steps)
         return found, number_of
@@ -105,24 +114,30 @@ class Cascade(Predictor):
         return f"Cascade({str(self.folder)!r}, models={len(self.models)}, engine={self.engine!r}, labels={self.labels})"
 
 
-def calibrated(model: Predictor, steps: Sequence[Step], rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+def calibrated_logits(
+    model: Predictor, steps: Sequence[CascadeStep], rows: EncodedInputs
+) -> tuple[np.ndarray, np.ndarray]:
     """What a model answers at the exit where it is sure, or at its end, and for each input the number of that step."""
-    heat = np.array([step.temperature for step in steps], dtype=np.float32)
+    temperatures = np.array([step.temperature for step in steps], dtype=np.float32)
     if len(steps) == 1:
-        return model.logits(rows) / heat[0], np.zeros(rows.inputs, dtype=np.int64)
+        return model.logits(rows) / temperatures[0], np.zeros(rows.inputs, dtype=np.int64)
 
     def stops(number: int, some: np.ndarray) -> np.ndarray:
-        return model.kind.sureness(some / heat[number], rows, (), model.labels) >= steps[number].threshold
+        return (
+            model.answer_type.confidence(some / temperatures[number], rows, (), model.labels) >= steps[number].threshold
+        )
 
-    logits, taken = model.exited(rows, stops)
-    return logits / heat[taken, None], taken
+    logits, taken = model.logits_with_exits(rows, stops)
+    return logits / temperatures[taken, None], taken
 
 
 def is_cascade(folder: Path) -> bool:
     return (folder / CASCADE).exists()
 
 
-def opened(folder: Path, engine: str = "", threads: int | None = None, max_tokens: int | None = None) -> Predictor:
+def open_predictor(
+    folder: Path, engine: str = "", threads: int | None = None, max_tokens: int | None = None
+) -> Predictor:
     """What answers from a folder: a cascade, or one model."""
     return (Cascade if is_cascade(folder) else Predictor)(folder, engine, threads, max_tokens)
 
@@ -130,88 +145,98 @@ def opened(folder: Path, engine: str = "", threads: int | None = None, max_token
 def engines_of(folder: Path) -> list[str]:
     """The engines that can serve a model, or every model of a cascade, in the order of preference."""
     if not is_cascade(folder):
-        return able(folder)
-    plan = read_plan(folder)
+        return usable_engines(folder)
+    plan = read_cascade_plan(folder)
     found = [
-        [name for name in able(home) if len(steps) == 1 or RUNTIMES.load(name, Runtime).leaves]
-        for home, (_, steps) in zip(homes(folder, plan), by_folder(plan.steps), strict=True)
+        [name for name in usable_engines(home) if len(steps) == 1 or RUNTIMES.load(name, Runtime).supports_early_exit]
+        for home, (_, steps) in zip(model_folders(folder, plan), by_folder(plan.steps), strict=True)
     ]
     return [name for name in found[0] if all(name in others for others in found)]
 
 
-def read_plan(folder: Path) -> Plan:
-    where = inside(folder, CASCADE)
-    said = strict_json.read(where, MOST_BYTES, 10_000)
+def read_cascade_plan(folder: Path) -> CascadePlan:
+    where = file_inside(folder, CASCADE)
+    said = strict_json.load(where, MAX_BYTES, 10_000)
     if not isinstance(said, dict):
-        raise Refused(f"{where}: must be a table")
-    plan = check(Plan, said, str(where))
+        raise InputError(f"{where}: must be a table")
+    plan = check(CascadePlan, said, str(where))
     groups = by_folder(plan.steps)
     if len({name for name, _ in groups}) < len(groups):
-        raise Refused(f"{where}: names a folder twice; each model has its own, and its exits follow each other")
+        raise InputError(f"{where}: names a folder twice; each model has its own, and its exits follow each other")
     return plan
 
 
-def by_folder(steps: Sequence[Step]) -> list[tuple[str, list[Step]]]:
+def by_folder(steps: Sequence[CascadeStep]) -> list[tuple[str, list[CascadeStep]]]:
     """The steps of each model, in their order."""
     return [(name, list(some)) for name, some in groupby(steps, key=lambda step: step.folder)]
 
 
-def engine_for(home: Path, engine: str) -> str:
+def engine_with_exits(home: Path, engine: str) -> str:
     """Of a model that is left early: the engine that is asked for, or the first that texts can leave; of these native is the fastest."""
-    there = able(home)
+    there = usable_engines(home)
     first = ["native"] if engine == "auto" and "native" in there else []
     names = [engine] if engine not in ("", "auto") else [*first, *there]
-    found = next((name for name in names if RUNTIMES.load(name, Runtime).leaves), None)
+    found = next((name for name in names if RUNTIMES.load(name, Runtime).supports_early_exit), None)
     if found is None:
-        raise Refused(f"{home}: texts leave it early, which engine '{engine}' cannot do; take native, onnx or torch")
+        raise InputError(f"{home}: texts leave it early, which engine '{engine}' cannot do; take native, onnx or torch")
     return found
 
 
-def exits_in(model: Predictor) -> list[int]:
+def usable_exits(model: Predictor) -> list[int]:
     """The numbers of layers after which a model may answer in a cascade, besides all."""
-    return model.exits if model.kind.leaves else []
+    return model.exits if model.answer_type.supports_early_exit else []
 
 
-def refuse_other_exits(model: Predictor, steps: Sequence[Step]) -> None:
+def check_exits(model: Predictor, steps: Sequence[CascadeStep]) -> None:
     """A model answers at the end alone, or at all of its exits and at the end."""
     asked = [step.layers for step in steps]
-    if asked not in ([0], [*exits_in(model), 0]):
-        raise Refused(f"{model.folder}: the cascade has it answer after {asked[:20]} layers (0: all), and it was trained to after {exits_in(model) or 'all alone'}; make the cascade anew")  # fmt: skip
+    if asked not in ([0], [*usable_exits(model), 0]):
+        raise InputError(
+            f"{model.folder}: the cascade has it answer after {asked[:20]} layers (0: all), and it was trained to after {usable_exits(model) or 'all alone'}; make the cascade anew"
+        )
 
 
-def refuse_heat(model: Predictor, steps: Sequence[Step]) -> None:
-    if not model.kind.one_of and any(step.temperature != 1 for step in steps):
-        raise Refused(f"{model.folder}: the cascade gives it a temperature, and only models that choose one of several have one; make the cascade anew")  # fmt: skip
+def check_temperatures(model: Predictor, steps: Sequence[CascadeStep]) -> None:
+    if not model.answer_type.is_single_choice and any(step.temperature != 1 for step in steps):
+        raise InputError(
+            f"{model.folder}: the cascade gives it a temperature, and only models that choose one of several have one; make the cascade anew"
+        )
 
 
-def homes(folder: Path, plan: Plan) -> list[Path]:
+def model_folders(folder: Path, plan: CascadePlan) -> list[Path]:
     """The folders of the models, each once. Refused where one leads out, is not there, or is a cascade itself."""
     found = []
     for name, _ in by_folder(plan.steps):
-        home = below(folder, name)
+        home = folder_inside(folder, name)
         if not home.is_dir():
-            raise Refused(f"{folder / CASCADE}: names the model '{name}', which is not there; make the cascade anew")
+            raise InputError(f"{folder / CASCADE}: names the model '{name}', which is not there; make the cascade anew")
         if is_cascade(home):
-            raise Refused(f"{home}: is a cascade; a cascade is made of models")
+            raise InputError(f"{home}: is a cascade; a cascade is made of models")
         found.append(home)
     return found
 
 
-def refuse_unlike(models: Sequence[tuple[Any, Predictor]]) -> None:
+def check_compatible(models: Sequence[tuple[Any, Predictor]]) -> None:
     """All must answer the same question, and be able to doubt; the name of each is said with it."""
     first_name, first = models[0]
     for name, model in models:
-        kind, other = named(model), named(first)
-        if not model.kind.doubts():
-            raise Refused(f"{name}: answers with a {kind}, which says nothing of how sure the model is; a cascade needs that")  # fmt: skip
+        kind, other = answer_type_name(model), answer_type_name(first)
+        if not model.answer_type.has_confidence():
+            raise InputError(
+                f"{name}: answers with a {kind}, which says nothing of how sure the model is; a cascade needs that"
+            )
         if kind != other:
-            raise Refused(f"{name}: answers with {kind}, {first_name} with {other}; all must answer alike")
+            raise InputError(f"{name}: answers with {kind}, {first_name} with {other}; all must answer alike")
         if model.labels != first.labels:
-            raise Refused(f"{name}: its labels are {model.labels[:20]}, those of {first_name} are {first.labels[:20]}; all must have the same")  # fmt: skip
-        if not model.kind.answers_like(first.kind):
-            raise Refused(f"{name}: its answers are not those of {first_name}, which has another inventory; give models that were made with the same")  # fmt: skip
+            raise InputError(
+                f"{name}: its labels are {model.labels[:20]}, those of {first_name} are {first.labels[:20]}; all must have the same"
+            )
+        if not model.answer_type.same_outputs_as(first.answer_type):
+            raise InputError(
+                f"{name}: its answers are not those of {first_name}, which has another inventory; give models that were made with the same"
+            )
 
 
-def named(model: Predictor) -> str:
+def answer_type_name(model: Predictor) -> str:
     """The name of its kind of answer."""
-    return str(model.kind.to_json()["kind"])
+    return str(model.answer_type.to_json()["kind"])

@@ -18,21 +18,21 @@ def expand(graph: Any) -> None:
     kept = []
     for number, node in enumerate(graph.node):
         if node.domain == DOMAIN:
-            pen = Pen(f"{DOMAIN}_{number}", node)
-            OPERATORS[node.op_type](pen, *node.input)
-            kept += pen.nodes
+            writer = NodeWriter(f"{DOMAIN}_{number}", node)
+            OPERATORS[node.op_type](writer, *node.input)
+            kept += writer.nodes
         else:
             kept.append(node)
     del graph.node[:]
     graph.node.extend(kept)
 
 
-class Pen:
+class NodeWriter:
     """Writes the nodes that stand for one; the last gets its output."""
 
     def __init__(self, name: str, node: Any) -> None:
         self.output = node.output[0]
-        self.said = {attribute.name: attribute.i for attribute in node.attribute}
+        self.attributes = {attribute.name: attribute.i for attribute in node.attribute}
         self.nodes: list[Any] = []
         self.names: Iterator[str] = (f"{name}_{number}" for number in range(1_000_000))
 
@@ -49,46 +49,48 @@ class Pen:
         return self("Constant", value=numpy_helper.from_array(np.array(value, dtype=kind)))
 
 
-def unpack(pen: Pen, words: str, scale: str) -> None:
+def unpack(writer: NodeWriter, words: str, scale: str) -> None:
     """`forms.digits`: (…, words) and (…, groups) to the weights (…, columns)."""
-    base, group, columns, last = (pen.said[name] for name in ("base", "group", "columns", "rank"))
+    base, group, columns, last = (writer.attributes[name] for name in ("base", "group", "columns", "rank"))
 
     def flat(value: str) -> str:
-        whole = pen("Reshape", value, pen.constant([0] * (last - 1) + [-1]))
-        return pen("Slice", whole, pen.constant([0]), pen.constant([columns]), pen.constant([last - 1]))
+        whole = writer("Reshape", value, writer.constant([0] * (last - 1) + [-1]))
+        return writer("Slice", whole, writer.constant([0]), writer.constant([columns]), writer.constant([last - 1]))
 
-    whole = pen("Unsqueeze", pen("Cast", words, to=INT32), pen.constant([last]))
-    shifted = pen("Div", whole, pen.constant([base**place for place in range(pen.said["digits"])], np.int32))
-    digits = flat(pen("Mod", shifted, pen.constant(base, np.int32)))
-    centred = pen("Sub", pen("Cast", digits, to=FLOAT), pen.constant((base - 1) / 2, np.float32))
-    step = pen("Unsqueeze", pen("Cast", scale, to=FLOAT), pen.constant([last]))
-    each = flat(pen("Expand", step, pen.constant([1] * last + [group])))
-    pen("Mul", centred, each, last=True)
+    whole = writer("Unsqueeze", writer("Cast", words, to=INT32), writer.constant([last]))
+    shifted = writer(
+        "Div", whole, writer.constant([base**place for place in range(writer.attributes["digits"])], np.int32)
+    )
+    digits = flat(writer("Mod", shifted, writer.constant(base, np.int32)))
+    centred = writer("Sub", writer("Cast", digits, to=FLOAT), writer.constant((base - 1) / 2, np.float32))
+    step = writer("Unsqueeze", writer("Cast", scale, to=FLOAT), writer.constant([last]))
+    each = flat(writer("Expand", step, writer.constant([1] * last + [group])))
+    writer("Mul", centred, each, last=True)
 
 
-def spread(pen: Pen, bits: str, values: str) -> None:
+def spread(writer: NodeWriter, bits: str, values: str) -> None:
     """`forms.sparse`: the n-th bit that is set takes the n-th value, the others are 0."""
-    rows, columns = pen.said["rows"], pen.said["columns"]
-    whole = pen("Unsqueeze", pen("Cast", bits, to=INT32), pen.constant([1]))
-    shifted = pen("Div", whole, pen.constant([1 << place for place in range(8)], np.int32))
-    digits = pen("Reshape", pen("Mod", shifted, pen.constant(2, np.int32)), pen.constant([-1]))
-    there = pen("Slice", digits, pen.constant([0]), pen.constant([rows * columns]), pen.constant([0]))
-    count = pen("Sub", pen("CumSum", there, pen.constant(0)), pen.constant(1, np.int32))
-    number = pen("Max", count, pen.constant(0, np.int32))
-    taken = pen("Gather", pen("Reshape", values, pen.constant([-1])), number)
-    flat = pen("Mul", taken, pen("Cast", there, to=FLOAT))
-    pen("Reshape", flat, pen.constant([rows, columns]), last=True)
+    rows, columns = writer.attributes["rows"], writer.attributes["columns"]
+    whole = writer("Unsqueeze", writer("Cast", bits, to=INT32), writer.constant([1]))
+    shifted = writer("Div", whole, writer.constant([1 << place for place in range(8)], np.int32))
+    digits = writer("Reshape", writer("Mod", shifted, writer.constant(2, np.int32)), writer.constant([-1]))
+    there = writer("Slice", digits, writer.constant([0]), writer.constant([rows * columns]), writer.constant([0]))
+    count = writer("Sub", writer("CumSum", there, writer.constant(0)), writer.constant(1, np.int32))
+    number = writer("Max", count, writer.constant(0, np.int32))
+    taken = writer("Gather", writer("Reshape", values, writer.constant([-1])), number)
+    flat = writer("Mul", taken, writer("Cast", there, to=FLOAT))
+    writer("Reshape", flat, writer.constant([rows, columns]), last=True)
 
 
-def rounded_product(pen: Pen, x: str, weight: str, bias: str) -> None:
+def rounded_product(writer: NodeWriter, x: str, weight: str, bias: str) -> None:
     """`forms.store`: weights (out, in) rounded to 8 bits by rows, activations at run time, a product of integers."""
-    largest = pen("ReduceMax", pen("Abs", weight), axes=[1], keepdims=1)
-    scale = pen("Div", pen("Max", largest, pen.constant(1e-12, np.float32)), pen.constant(127, np.float32))
-    codes = pen("Cast", pen("Transpose", pen("Round", pen("Div", weight, scale)), perm=[1, 0]), to=INT8)
-    numbers, step, zero = pen("DynamicQuantizeLinear", x, outputs=3)
-    total = pen("Cast", pen("MatMulInteger", numbers, codes, zero), to=FLOAT)
-    scaled = pen("Mul", total, pen("Mul", step, pen("Reshape", scale, pen.constant([-1]))))
-    pen("Add", scaled, bias, last=True)
+    largest = writer("ReduceMax", writer("Abs", weight), axes=[1], keepdims=1)
+    scale = writer("Div", writer("Max", largest, writer.constant(1e-12, np.float32)), writer.constant(127, np.float32))
+    codes = writer("Cast", writer("Transpose", writer("Round", writer("Div", weight, scale)), perm=[1, 0]), to=INT8)
+    numbers, step, zero = writer("DynamicQuantizeLinear", x, outputs=3)
+    total = writer("Cast", writer("MatMulInteger", numbers, codes, zero), to=FLOAT)
+    scaled = writer("Mul", total, writer("Mul", step, writer("Reshape", scale, writer.constant([-1]))))
+    writer("Add", scaled, bias, last=True)
 
 
 OPERATORS: dict[str, Callable[..., None]] = {"Unpack": unpack, "Spread": spread, "RoundedProduct": rounded_product}

@@ -11,42 +11,102 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused
-from niwaki.core.inside import inside
-from niwaki.core.tensor_file import header
+from niwaki.core.errors import InputError
+from niwaki.core.path_safety import file_inside
+from niwaki.core.tensor_file import read_header
 
-GRAPH, STRETCH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
+GRAPH, EXIT_GRAPH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"  # of a network that writes
-MOST_BYTES, MOST_NODES, MOST_EXTERNAL = 4 << 20, 50_000, 20_000
+MAX_BYTES, MOST_NODES, MOST_EXTERNAL = 4 << 20, 50_000, 20_000
 MOST_INLINE = 1 << 16  # numbers of a table in the graph itself
 MOST_MADE = 1 << 24  # numbers of what a constant shape makes
 EXTERNAL = 1
 ALLOWED = {"location", "offset", "length"}
 OPERATORS = {
-    "Abs", "Add", "And", "Cast", "Clip", "Concat", "Constant", "ConstantOfShape", "CumSum", "DequantizeLinear", "Div",
-    "DynamicQuantizeLinear", "Equal", "Erf", "Exp", "Expand", "Flatten", "Gather", "GatherElements", "Gelu", "Gemm", "Greater",
-    "GreaterOrEqual", "Identity", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "MatMul", "MatMulInteger",
-    "Max", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "Pow", "QuantizeLinear", "Range", "Reciprocal", "ReduceMax",
-    "ReduceMean", "ReduceSum", "Relu", "Reshape", "Round", "Shape", "Sigmoid", "Sign", "Sin", "Cos", "Slice", "Softmax", "Split", "Sqrt", "Squeeze",
-    "Sub", "Tanh", "Transpose", "Unsqueeze", "Where",
-}  # fmt: skip
+    "Abs",
+    "Add",
+    "And",
+    "Cast",
+    "Clip",
+    "Concat",
+    "Constant",
+    "ConstantOfShape",
+    "CumSum",
+    "DequantizeLinear",
+    "Div",
+    "DynamicQuantizeLinear",
+    "Equal",
+    "Erf",
+    "Exp",
+    "Expand",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "Gelu",
+    "Gemm",
+    "Greater",
+    "GreaterOrEqual",
+    "Identity",
+    "LSTM",
+    "LayerNormalization",
+    "LeakyRelu",
+    "Less",
+    "LessOrEqual",
+    "Log",
+    "LogSoftmax",
+    "MatMul",
+    "MatMulInteger",
+    "Max",
+    "Min",
+    "Mish",
+    "Mod",
+    "Mul",
+    "Neg",
+    "Not",
+    "Or",
+    "Pow",
+    "QuantizeLinear",
+    "Range",
+    "Reciprocal",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceSum",
+    "Relu",
+    "Reshape",
+    "Round",
+    "Shape",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Cos",
+    "Slice",
+    "Softmax",
+    "Split",
+    "Sqrt",
+    "Squeeze",
+    "Sub",
+    "Tanh",
+    "Transpose",
+    "Unsqueeze",
+    "Where",
+}
 MAKERS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}  # operator → which input is a shape
 
 
 def check_graph(folder: Path, name: str, weights: str) -> bytes:
     """The bytes of a graph that keeps the rules; what is read is what was checked."""
-    path = inside(folder, name)
-    data = strict_json.read_bytes(path, MOST_BYTES)
+    path = file_inside(folder, name)
+    data = strict_json.read_bytes(path, MAX_BYTES)
     import onnx
 
     try:
         model = onnx.load_from_string(data)
     except Exception:  # noqa: BLE001 - the parser's errors share no base
-        raise Refused(f"{path}: cannot be read, it is damaged or cut short") from None
+        raise InputError(f"{path}: cannot be read, it is damaged or cut short") from None
     try:
-        _check(model, inside(folder, weights), weights)
+        _check(model, file_inside(folder, weights), weights)
     except ValueError as error:
-        raise Refused(f"{path}: {error}") from None
+        raise InputError(f"{path}: {error}") from None
     return data
 
 
@@ -101,7 +161,7 @@ def _check_inline(tensor: Any, what: str) -> None:
 def _check_tables(graph: Any, weights: Path, name: str) -> None:
     if len(graph.initializer) > MOST_EXTERNAL:
         raise ValueError(f"has more than {MOST_EXTERNAL} tables")
-    found = header(weights) if weights.exists() else None
+    found = read_header(weights) if weights.exists() else None
     places = {} if found is None else {found.start + t.first: found.start + t.last for t in found.tensors.values()}
     for table in graph.initializer:
         if table.data_location != EXTERNAL and not table.external_data:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 ANSWERS, STATE = "answers.jsonl", "state.json"
 STATE_BYTES = 1 << 20
@@ -51,7 +51,7 @@ class PartialFolder:
         except OSError as error:
             if error.errno != errno.ELOOP:
                 raise
-            raise Refused(f"{self.path / name}: is a symbolic link; remove {self.path}") from None
+            raise InputError(f"{self.path / name}: is a symbolic link; remove {self.path}") from None
 
     def open_answers(self, new: bool) -> int:
         how = os.O_CREAT | os.O_EXCL if new else 0
@@ -59,7 +59,7 @@ class PartialFolder:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_uid != os.geteuid():
             os.close(handle)
-            raise Refused(f"{self.answers}: is not a plain file of its own; remove {self.path}")
+            raise InputError(f"{self.answers}: is not a plain file of its own; remove {self.path}")
         return handle
 
     def holds(self, handle: int) -> bool:
@@ -117,7 +117,7 @@ class PartialFolder:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[PartialFolder]:
+def open_folder(path: Path) -> Iterator[PartialFolder]:
     folder = PartialFolder(path)
     try:
         yield folder
@@ -141,18 +141,18 @@ def _start(out: Path) -> str:
     return f".{out.name}.partial-"
 
 
-def sweep(out: Path) -> None:
+def remove_leftovers(out: Path) -> None:
     """Removes folders that nobody can resume from."""
     for path in folders_of(out):
-        with contextlib.suppress(OSError), opened(path) as folder:
+        with contextlib.suppress(OSError), open_folder(path) as folder:
             if folder.is_leftover():
                 folder.remove()
 
 
 @contextlib.contextmanager
-def taken(out: Path) -> Iterator[tuple[PartialFolder, int]]:
+def locked_folder(out: Path) -> Iterator[tuple[PartialFolder, int]]:
     """The folder for `out` and its file of answers, locked: the one that an earlier process left, or a new one."""
-    sweep(out)
+    remove_leftovers(out)
     with contextlib.ExitStack() as held:
         found = [entry for path in folders_of(out) if (entry := _locked(held, path, new=False))]
         for folder, _ in found[1:]:  # of older processes, whose work went on in the newest
@@ -164,14 +164,14 @@ def taken(out: Path) -> Iterator[tuple[PartialFolder, int]]:
         assert made is not None
         if len(folders_of(out)) > 1:  # another process began in the same moment
             made[0].remove()
-            raise Refused(f"{out}: is being written by another process; wait for it or give another name")
+            raise InputError(f"{out}: is being written by another process; wait for it or give another name")
         yield made
 
 
 def _locked(held: contextlib.ExitStack, path: Path, new: bool) -> tuple[PartialFolder, int] | None:
     """The folder and its file, None where that file is gone by now."""
     try:
-        folder = held.enter_context(opened(path))
+        folder = held.enter_context(open_folder(path))
         handle = folder.open_answers(new)
     except FileNotFoundError:
         return None
@@ -179,7 +179,7 @@ def _locked(held: contextlib.ExitStack, path: Path, new: bool) -> tuple[PartialF
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise Refused(f"{path}: is being written by another process; wait for it or give another name") from None
+        raise InputError(f"{path}: is being written by another process; wait for it or give another name") from None
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL):  # a file system without locks
             raise

@@ -12,31 +12,33 @@ from weakref import WeakSet
 import numpy as np
 from tokenizers import Tokenizer
 
-from niwaki.answers._choose import kind_of, labels_of
-from niwaki.answers._kind import Input, Kind, Rows, Value, checked, limited
-from niwaki.core.errors import Refused, UsageError, first_line, is_panic
-from niwaki.core.inside import inside
-from niwaki.core.sealed import refuse_changed
-from niwaki.core.tensor_file import header
+from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, Value, check_inputs, with_truncation
+from niwaki.answers._from_config import answer_type_of, labels_of
+from niwaki.core.errors import InputError, UsageError, first_line, is_panic
+from niwaki.core.model_integrity import check_unchanged
+from niwaki.core.path_safety import file_inside
+from niwaki.core.tensor_file import read_header
 from niwaki.data.batching import in_order
-from niwaki.data.tokenizer_rules import read_text
-from niwaki.data.tokenizing import encode
 from niwaki.engines import RUNTIMES
-from niwaki.engines.choice import able, fastest
-from niwaki.engines.exits import Stops, exits_of, settle
+from niwaki.engines.engine_choice import fastest_engine, usable_engines
+from niwaki.engines.exits import ExitRule, exits_of, run_with_exits
 from niwaki.engines.native.wordpiece import Wordpiece
 from niwaki.engines.runtime import Runtime
 from niwaki.models.config_rules import CONFIG, readable_tokens
 from niwaki.models.config_rules import read as read_config
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
+from niwaki.tokenization.tokenizer_rules import read_text
+from niwaki.tokenization.tokenizing import encode
 
 
-class NotFinite(Refused):
+class NotFinite(InputError):
     """A model that answers with NaN or infinity."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        super().__init__(f"{folder}: its logits are not finite (NaN or infinity); its weights are damaged or its training went astray: take another copy, or train it anew")  # fmt: skip
+        super().__init__(
+            f"{folder}: its logits are not finite (NaN or infinity); its weights are damaged or its training went astray: take another copy, or train it anew"
+        )
 
 
 class Predictor:
@@ -48,27 +50,27 @@ class Predictor:
     ) -> None:
         if threads is not None and threads < 0:
             raise UsageError(f"load: threads must be 1 or more, or none for all cores (given: {threads})")
-        config = refuse_folder(folder)
-        refuse_changed(folder)
+        config = check_model_folder(folder)
+        check_unchanged(folder)
         self.folder = folder
         self.threads = threads or len(os.sched_getaffinity(0))
-        self.engine = fastest(folder, self.threads) if engine == "auto" else engine or able(folder)[0]
+        self.engine = fastest_engine(folder, self.threads) if engine == "auto" else engine or usable_engines(folder)[0]
         kind: type[Runtime] = RUNTIMES.load(self.engine, Runtime)
-        fault = kind.fault(folder)
+        fault = kind.unsupported_reason(folder)
         if fault:
-            raise Refused(fault)
+            raise InputError(fault)
         self.labels = labels_of(config, str(folder / CONFIG))
-        self.kind = kind_of(config, str(folder / CONFIG)).opened(folder, self.labels)
+        self.answer_type = answer_type_of(config, str(folder / CONFIG)).load_files(folder, self.labels)
         self.vocabulary: int | None = config.get("vocab_size")
         self.pad_id = int(config.get("pad_token_id") or 0)
         self.exits = exits_of(config)
         self.max_tokens = max_tokens or readable_tokens(config)
         self._tokenizer_path = folder / "tokenizer.json"
         tokenizer = read_tokenizer(self._tokenizer_path)
-        refuse_no_room(tokenizer, self.max_tokens, folder / CONFIG)
-        self.tokenizer = limited(tokenizer, self.max_tokens)
+        check_token_limit(tokenizer, self.max_tokens, folder / CONFIG)
+        self.tokenizer = with_truncation(tokenizer, self.max_tokens)
         self.runtime = kind(folder, self.threads)
-        with refusing(self._tokenizer_path):
+        with tokenizer_errors(self._tokenizer_path):
             self._bare = not encode(self.tokenizer, "").ids  # else marks make tokens of every text
             self._types = self._few_types(config)
 
@@ -87,53 +89,63 @@ class Predictor:
         """The answer to each text (or pair of texts, or what the kind of answer takes) with its probabilities."""
         if not isinstance(texts, Iterable) or isinstance(texts, Mapping):  # whose keys would be answered
             raise UsageError(f"predict: give a text or a list of them (given: {type(texts).__name__})")
-        inputs = checked(self.kind, [texts] if isinstance(texts, str | tuple) else list(texts))
+        inputs = check_inputs(self.answer_type, [texts] if isinstance(texts, str | tuple) else list(texts))
         return self.answers(inputs, self.encode(inputs))
 
-    def answers(self, inputs: Sequence[Input], rows: Rows) -> list[Any]:
+    def answers(self, inputs: Sequence[Input], rows: EncodedInputs) -> list[Any]:
         """The answers to inputs that are encoded already; what the kind asks further is asked too."""
-        found = self.said(inputs, rows)
-        further = self.kind.further(found)
-        return self.kind.completed(found, self.answers(further, self.encode(further))) if further else found
+        found = self.predict_rows(inputs, rows)
+        second_pass_inputs = self.answer_type.second_pass_inputs(found)
+        return (
+            self.answer_type.merge_second_pass(found, self.answers(second_pass_inputs, self.encode(second_pass_inputs)))
+            if second_pass_inputs
+            else found
+        )
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:
         """The bare answers: a label, a number, a list of tags, a text. Inputs are trusted to be of the right form."""
-        return self.said(inputs, self.encode(inputs), bare=True)
+        return self.predict_rows(inputs, self.encode(inputs), bare=True)
 
-    def said(self, inputs: Sequence[Input], rows: Rows, bare: bool = False) -> list[Any]:
+    def predict_rows(self, inputs: Sequence[Input], rows: EncodedInputs, bare: bool = False) -> list[Any]:
         """The answers of one pass, or the bare ones."""
-        return self.read(self.logits(rows), rows, inputs, bare)
+        return self.decode_answers(self.logits(rows), rows, inputs, bare)
 
-    def read(self, logits: np.ndarray, rows: Rows, inputs: Sequence[Input], bare: bool = False) -> list[Any]:
-        read = self.kind.values if bare else self.kind.answers
+    def decode_answers(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], bare: bool = False
+    ) -> list[Any]:
+        read = self.answer_type.values if bare else self.answer_type.answers
         return read(logits, rows, inputs, self.labels)
 
-    def encode(self, inputs: Sequence[Input]) -> Rows:
-        with refusing(self._tokenizer_path):
+    def encode(self, inputs: Sequence[Input]) -> EncodedInputs:
+        with tokenizer_errors(self._tokenizer_path):
             rows = self._own(inputs, self._encode) if self._own else self._encode(inputs)
         self._refuse_tokens(rows)
         return rows
 
-    def _refuse_tokens(self, rows: Rows) -> None:
+    def _refuse_tokens(self, rows: EncodedInputs) -> None:
         """What no engine could look up, or would answer with anything."""
         largest = int(rows.ids.values.max(initial=0))
         if self.vocabulary is not None and largest >= self.vocabulary:
-            raise Refused(f"{self._tokenizer_path}: gives id {largest}, and the model knows {self.vocabulary} pieces")
+            raise InputError(
+                f"{self._tokenizer_path}: gives id {largest}, and the model knows {self.vocabulary} pieces"
+            )
         if self._bare and not rows.ids.lengths.all():
-            raise NoTokens(sorted({int(rows.owners[one]) for one in np.flatnonzero(rows.ids.lengths == 0)}))
+            raise NoTokens(sorted({int(rows.input_index[one]) for one in np.flatnonzero(rows.ids.lengths == 0)}))
         if self._types is not None and (kind := int(rows.types.values.max(initial=0))) >= self._types:
-            raise Refused(f"{self._tokenizer_path}: gives token type {kind}, and the model knows {self._types}; give single texts, or a tokenizer whose types are below that")  # fmt: skip
+            raise InputError(
+                f"{self._tokenizer_path}: gives token type {kind}, and the model knows {self._types}; give single texts, or a tokenizer whose types are below that"
+            )
 
-    def _encode(self, inputs: Sequence[Input]) -> Rows:
-        return self.kind.encode(inputs, self.tokenizer, self.max_tokens)
+    def _encode(self, inputs: Sequence[Input]) -> EncodedInputs:
+        return self.answer_type.encode(inputs, self.tokenizer, self.max_tokens)
 
     @cached_property
     def _own(self) -> Wordpiece | None:
         """What reads texts sooner than the tokenizers library, where the kind of answer takes plain texts and the tokenizer is like BERT's."""
-        plain = type(self.kind).encode is Kind.encode
+        plain = type(self.answer_type).encode is AnswerType.encode
         return Wordpiece.of(self.tokenizer, self.max_tokens) if plain else None
 
-    def logits(self, rows: Rows) -> np.ndarray:
+    def logits(self, rows: EncodedInputs) -> np.ndarray:
         """(sequences, labels), or (tokens of all sequences, labels) from heads per token, all finite. Work is arranged by length
         and shared between threads; the caller never sees it."""
         return self._finite(self._arranged(rows))
@@ -144,39 +156,41 @@ class Predictor:
             raise NotFinite(self.folder)
         return logits
 
-    def _arranged(self, rows: Rows) -> np.ndarray:
+    def _arranged(self, rows: EncodedInputs) -> np.ndarray:
         lengths = rows.ids.lengths
         if not len(lengths):
             return np.zeros((0, len(self.labels)), dtype=np.float32)
         if len(lengths) == 1:  # nothing to arrange
-            return self._run(rows, np.zeros(1, dtype=np.int64), alone=True)
+            return self._run(rows, np.zeros(1, dtype=np.int64), use_all_threads=True)
         batches = self.runtime.batches(lengths)
-        alone = len(batches) == 1
-        run = map if alone else self._pool.map
-        parts = run(lambda chosen: self._run(rows, chosen, alone), batches)
-        return in_order(zip(batches, parts, strict=True), lengths, self.kind.per_token)
+        use_all_threads = len(batches) == 1
+        run = map if use_all_threads else self._pool.map
+        parts = run(lambda chosen: self._run(rows, chosen, use_all_threads), batches)
+        return in_order(zip(batches, parts, strict=True), lengths, self.answer_type.per_token)
 
-    def _run(self, rows: Rows, chosen: np.ndarray, alone: bool) -> np.ndarray:
+    def _run(self, rows: EncodedInputs, chosen: np.ndarray, use_all_threads: bool) -> np.ndarray:
         """Logits of some sequences, in the shape that this model's answers are read from: a graph of another may give any."""
-        found = self.runtime.run(rows.ids, rows.types, chosen, self.pad_id, alone)
-        count = int(rows.ids.lengths[chosen].sum()) if self.kind.per_token else len(chosen)
+        found = self.runtime.run(rows.ids, rows.types, chosen, self.pad_id, use_all_threads)
+        count = int(rows.ids.lengths[chosen].sum()) if self.answer_type.per_token else len(chosen)
         wanted = (count, found.shape[-1] if getattr(self.runtime, "search", None) else len(self.labels))
         if found.shape != wanted:
-            raise Refused(f"{self.folder}: its graph gives numbers of shape {found.shape} where {wanted} are needed; it is of another model")  # fmt: skip
+            raise InputError(
+                f"{self.folder}: its graph gives numbers of shape {found.shape} where {wanted} are needed; it is of another model"
+            )
         return found
 
-    def exited(self, rows: Rows, stops: Stops) -> tuple[np.ndarray, np.ndarray]:
+    def logits_with_exits(self, rows: EncodedInputs, stops: ExitRule) -> tuple[np.ndarray, np.ndarray]:
         """(sequences, labels) of a network with exits: the logits of the exit that each sequence took, and its number."""
         batches = self.runtime.batches(rows.ids.lengths) if len(rows.ids) else []
         logits = np.zeros((len(rows.ids), len(self.labels)), dtype=np.float32)
         taken = np.zeros(len(rows.ids), dtype=np.int64)
-        alone = len(batches) == 1
-        run = map if alone else self._pool.map
+        use_all_threads = len(batches) == 1
+        run = map if use_all_threads else self._pool.map
 
         def leave(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            waiting = self.runtime.begin(rows.ids, rows.types, chosen, self.pad_id)
-            step = partial(self.runtime.stretch, exits=self.exits, alone=alone)
-            return settle(waiting, len(self.exits), step, stops)
+            waiting = self.runtime.start_layers(rows.ids, rows.types, chosen, self.pad_id)
+            step = partial(self.runtime.run_layers, exits=self.exits, use_all_threads=use_all_threads)
+            return run_with_exits(waiting, len(self.exits), step, stops)
 
         for chosen, (found, numbers) in zip(batches, run(leave, batches), strict=True):
             logits[chosen], taken[chosen] = found, numbers
@@ -186,13 +200,15 @@ class Predictor:
         return f"Predictor({str(self.folder)!r}, engine={self.engine!r}, labels={self.labels})"
 
 
-class NoTokens(Refused):
+class NoTokens(InputError):
     """Texts without marks around them, and of which no piece is known: an answer would mean nothing."""
 
     fault = "holds a text of which the tokenizer makes no tokens"  # of a line of a file
 
     def __init__(self, numbers: list[int]) -> None:
-        super().__init__(f"texts.{numbers[0]}: the tokenizer makes no tokens of it; leave it out, an answer for it would mean nothing")  # fmt: skip
+        super().__init__(
+            f"texts.{numbers[0]}: the tokenizer makes no tokens of it; leave it out, an answer for it would mean nothing"
+        )
         self.numbers = numbers
 
 
@@ -208,45 +224,47 @@ def _forget_threads() -> None:
 os.register_at_fork(after_in_child=_forget_threads)
 
 
-def refuse_folder(folder: Path) -> dict[str, Any]:
+def check_model_folder(folder: Path) -> dict[str, Any]:
     """The checked config. Only JSON and the header of the weights are looked at here: a deployment needs neither torch
     nor transformers."""
     if not folder.is_dir():
-        raise Refused(f"{folder}: is not a folder")
+        raise InputError(f"{folder}: is not a folder")
     for name in (CONFIG, "tokenizer.json", "model.safetensors"):
-        if not inside(folder, name).is_file():
-            raise Refused(f"{folder}: is not a model that can predict, it has no {name}")
+        if not file_inside(folder, name).is_file():
+            raise InputError(f"{folder}: is not a model that can predict, it has no {name}")
     config = read_config(folder)
     labels_of(config, str(folder / CONFIG))
     check_tokenizer_folder(folder)
-    header(folder / "model.safetensors")
+    read_header(folder / "model.safetensors")
     return config
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
     """The tokenizer of a file that keeps the rules, tried once: what the rules do not see shows on the first text."""
     text = read_text(path)
-    with refusing(path):
+    with tokenizer_errors(path):
         tokenizer = Tokenizer.from_str(text)
         encode(tokenizer, "A text, 1 of 2: naïve 日本語 \u0300 .", "and another")
     return tokenizer
 
 
 @contextlib.contextmanager
-def refusing(path: Path) -> Iterator[None]:
+def tokenizer_errors(path: Path) -> Iterator[None]:
     """What the tokenizers library raises, panics among it, as one line."""
     try:
         yield
-    except Refused:
+    except InputError:
         raise
     except BaseException as error:
         if not isinstance(error, Exception) and not is_panic(error):
             raise
-        raise Refused(f"{path}: cannot be read ({first_line(error)})") from None
+        raise InputError(f"{path}: cannot be read ({first_line(error)})") from None
 
 
-def refuse_no_room(tokenizer: Tokenizer, max_tokens: int, where: Path) -> None:
+def check_token_limit(tokenizer: Tokenizer, max_tokens: int, where: Path) -> None:
     """Where the marks alone fill what is read: the tokenizers library would then cut nothing at all."""
     marks = tokenizer.num_special_tokens_to_add(True)
     if max_tokens <= marks:
-        raise Refused(f"{where}: texts are cut after {max_tokens} tokens, and the marks of a pair are {marks}; niwaki_max_tokens must be more")  # fmt: skip
+        raise InputError(
+            f"{where}: texts are cut after {max_tokens} tokens, and the marks of a pair are {marks}; niwaki_max_tokens must be more"
+        )

@@ -7,7 +7,7 @@ import numpy as np
 
 from niwaki.data.batching import sorted_batches
 from niwaki.data.ragged import Ragged
-from niwaki.engines.exits import Padded, Waiting
+from niwaki.engines.exits import ActiveBatch, PaddedBatch
 
 BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
 
@@ -15,8 +15,8 @@ BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in 
 class Runtime:
     """Base of the files in `runtimes/`. May be called from several threads at once. One that pads writes `logits` alone."""
 
-    leaves: ClassVar[bool] = False  # whether texts can leave the network early, at exits
-    writes: ClassVar[bool] = False  # whether it runs networks that write, token by token
+    supports_early_exit: ClassVar[bool] = False  # whether texts can leave the network early, at exits
+    supports_seq2seq: ClassVar[bool] = False  # whether it runs networks that write, token by token
 
     reads_types: bool = True  # whether the network does read token types
 
@@ -25,17 +25,17 @@ class Runtime:
         self.threads = threads
 
     @classmethod
-    def lacking(cls) -> str | None:
+    def missing_requirement(cls) -> str | None:
         """What this machine lacks to run any model in it, and how to get it; or None."""
         return None
 
     @classmethod
-    def fault(cls, folder: Path) -> str | None:
+    def unsupported_reason(cls, folder: Path) -> str | None:
         """Why this runtime cannot serve the folder, or None."""
-        return cls.lacking()
+        return cls.missing_requirement()
 
     @classmethod
-    def no_writing(cls, where: object) -> str:
+    def generation_unsupported(cls, where: object) -> str:
         """Why a network that writes is not run."""
         return f"{where}: the network writes its answers token by token, which this engine does not run; take onnx or torch"
 
@@ -48,20 +48,22 @@ class Runtime:
         """Numbers of the sequences that are run together."""
         return sorted_batches(lengths, BATCH_ROWS, BATCH_TOKENS)
 
-    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
+    def run(
+        self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, use_all_threads: bool = False
+    ) -> np.ndarray:
         """Chosen sequences to (sequences, labels), or from heads per token to (their tokens, one behind the other, labels). A batch
-        that is `alone` may have all threads."""
+        that is `use_all_threads` may have all threads."""
         filled, mask = ids.padded(sequences, pad_id)
         found = self.logits(filled, mask.astype(np.int64), types.padded(sequences)[0])
         return found[mask] if found.ndim == 3 else found
 
-    def begin(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> Waiting:
-        """Chosen sequences as `stretch` takes them, before the first layer."""
+    def start_layers(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> ActiveBatch:
+        """Chosen sequences as `run_layers` takes them, before the first layer."""
         filled, mask = ids.padded(sequences, pad_id)
-        return Padded(filled, mask.astype(np.int64), types.padded(sequences)[0])
+        return PaddedBatch(filled, mask.astype(np.int64), types.padded(sequences)[0])
 
-    def stretch(
-        self, waiting: Any, number: int, exits: list[int], alone: bool = False
+    def run_layers(
+        self, waiting: Any, number: int, exits: list[int], use_all_threads: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """From one exit to the next: logits (texts, labels), and what the following stretch begins with, where there is one."""
         raise NotImplementedError

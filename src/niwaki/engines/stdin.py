@@ -13,12 +13,12 @@ LOOK_UP_SECONDS = 0.1
 def stdin(over: Callable[[], bool]) -> Any:
     """Its bytes as a file, which ends where `over` says so."""
     try:
-        return io.BufferedReader(Patient(sys.stdin.fileno(), over))
+        return io.BufferedReader(InterruptibleStdin(sys.stdin.fileno(), over))
     except io.UnsupportedOperation:  # what a program put in its place
         return getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode("utf-8", "surrogatepass"))
 
 
-class Patient(io.RawIOBase):
+class InterruptibleStdin(io.RawIOBase):
     """Reads what a descriptor has, and waits for it without holding on to it."""
 
     def __init__(self, descriptor: int, over: Callable[[], bool]) -> None:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from niwaki.answers._kind import Rows
+from niwaki.answers._answer_type import EncodedInputs
 from niwaki.core import log
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.signals import stopping
-from niwaki.engines.inputs import Lines, Row, named, rows, said
-from niwaki.engines.partial import Part, refuse_out, writing
+from niwaki.engines.input_file import InputLines, InputRow, display_name, read_inputs, row_error
+from niwaki.engines.partial_output import PartialOutput, check_output_path, open_output
 from niwaki.engines.predictor import NoTokens, Predictor
 
 BATCH, BATCH_BYTES = 4096, 8 << 20  # inputs read at once: enough to sort by length, little memory
@@ -29,24 +29,24 @@ BATCH, BATCH_BYTES = 4096, 8 << 20  # inputs read at once: enough to sort by len
 class Batch:
     """Inputs that are answered together, in tokens."""
 
-    rows: list[Row]
+    rows: list[InputRow]
     inputs: list[Any]  # of the rows that have no fault
-    encoded: Rows
+    encoded: EncodedInputs
     read: str  # hash of all lines up to the last of these
     bytes: int  # of them
     whole: bool  # False: it ends where the input did, or where reading was given up
 
 
-def batches(predictor: Predictor, lines: Lines, source: Iterator[Row], skip_bad: bool) -> Iterator[Batch]:
+def batches(predictor: Predictor, lines: InputLines, source: Iterator[InputRow], skip_bad: bool) -> Iterator[Batch]:
     """Refused at the first row with a fault, unless these are passed over."""
 
-    def sound(row: Row) -> Row:
+    def sound(row: InputRow) -> InputRow:
         if row.fault and not skip_bad:
-            raise Refused(f"{said(lines.path, row)}; mend it, or pass bad lines over with --skip-bad")
+            raise InputError(f"{row_error(lines.path, row)}; mend it, or pass bad lines over with --skip-bad")
         return row
 
     while True:
-        taken: list[Row] = []
+        taken: list[InputRow] = []
         start, whole = lines.bytes, False
         for row in source:
             taken.append(sound(row))
@@ -55,10 +55,12 @@ def batches(predictor: Predictor, lines: Lines, source: Iterator[Row], skip_bad:
                 break
         if not taken:
             return
-        yield Batch(*in_tokens(predictor, taken, sound), lines.digest, lines.bytes, whole)
+        yield Batch(*tokenize_rows(predictor, taken, sound), lines.digest, lines.bytes, whole)
 
 
-def in_tokens(predictor: Predictor, taken: list[Row], sound: Callable[[Row], Row]) -> tuple[list[Row], list[Any], Rows]:
+def tokenize_rows(
+    predictor: Predictor, taken: list[InputRow], sound: Callable[[InputRow], InputRow]
+) -> tuple[list[InputRow], list[Any], EncodedInputs]:
     """The rows, the inputs of those without a fault, and these in tokens; one of which there are no tokens has that as its fault,
     and `sound` is asked whether it may."""
     good = [row for row in taken if not row.fault]
@@ -68,7 +70,7 @@ def in_tokens(predictor: Predictor, taken: list[Row], sound: Callable[[Row], Row
     except NoTokens as error:
         empty = {good[number].line for number in error.numbers}
         marked = [sound(replace(row, fault=error.fault)) if row.line in empty else row for row in taken]
-        return in_tokens(predictor, marked, sound)
+        return tokenize_rows(predictor, marked, sound)
 
 
 def answered(predictor: Predictor, source: Iterator[Batch]) -> Iterator[tuple[Batch, list[Any]]]:
@@ -103,7 +105,7 @@ def predict_file(
     force: bool = False,
 ) -> dict[str, Any]:
     """Answers every input of a file in a file of JSON lines, and says how many. Killed, the same call goes on where it was."""
-    refuse_out(out, force, [source])
+    check_output_path(out, force, [source])
     made_by = {
         "model": model_digest(predictor.folder),
         "engine": predictor.engine,
@@ -114,23 +116,25 @@ def predict_file(
     began = time.monotonic()
     with (
         stopping() as stop,
-        contextlib.closing(Lines(source, stop)) as lines,
-        writing(out, made_by, force, skip_bad) as part,
+        contextlib.closing(InputLines(source, stop)) as lines,
+        open_output(out, made_by, force, skip_bad) as part,
     ):
-        found = rows(lines, predictor.kind, columns)
+        found = read_inputs(lines, predictor.answer_type, columns)
         before = part.state.inputs
         if before:
-            log.say(f"{out}: going on after {before} inputs")
-            pass_over(lines, found, part, stop)
+            log.info(f"{out}: going on after {before} inputs")
+            skip_answered(lines, found, part, stop)
         _fill(predictor, part, batches(predictor, lines, found, skip_bad), lines, stop)
         if not part.state.inputs:
-            raise Refused(f"{named(source)}: has no inputs")
+            raise InputError(f"{display_name(source)}: has no inputs")
         part.finish()
     seconds = time.monotonic() - began
     return {"out": str(out), "inputs": part.state.inputs, "bad": part.state.bad, "before": before, "seconds": seconds}
 
 
-def _fill(predictor: Predictor, part: Part, source: Iterator[Batch], lines: Lines, stop: Callable[[], bool]) -> None:
+def _fill(
+    predictor: Predictor, part: PartialOutput, source: Iterator[Batch], lines: InputLines, stop: Callable[[], bool]
+) -> None:
     began, first = time.monotonic(), part.state.inputs
     shown = log.progress("predict, kB read", lines.size // 1000, lines.bytes // 1000) if lines.size else _unshown()
     with shown as update:
@@ -153,7 +157,7 @@ def _unshown() -> contextlib.AbstractContextManager[Callable[[int, str], None]]:
     return contextlib.nullcontext(lambda done, remark: None)
 
 
-def pass_over(lines: Lines, found: Iterator[Row], part: Part, stop: Callable[[], bool]) -> None:
+def skip_answered(lines: InputLines, found: Iterator[InputRow], part: PartialOutput, stop: Callable[[], bool]) -> None:
     """What is answered already is read again, so that it is known to be the same."""
     there = 0
     while there < part.state.inputs and not stop() and next(found, None) is not None:
@@ -161,8 +165,8 @@ def pass_over(lines: Lines, found: Iterator[Row], part: Part, stop: Callable[[],
     if stop():
         raise KeyboardInterrupt
     if there < part.state.inputs or lines.digest != part.state.read:
-        raise Refused(
-            f"{named(lines.path)}: is not what the first {part.state.inputs} lines in {part.folder.answers} answer; --force begins anew"
+        raise InputError(
+            f"{display_name(lines.path)}: is not what the first {part.state.inputs} lines in {part.folder.answers} answer; --force begins anew"
         )
 
 

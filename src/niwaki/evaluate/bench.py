@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from niwaki.answers._kind import Input
-from niwaki.core.errors import Refused
-from niwaki.core.log import say
-from niwaki.engines.cascade import homes, is_cascade, opened, read_plan
-from niwaki.engines.predictor import refuse_folder
+from niwaki.answers._answer_type import Input
+from niwaki.core.errors import InputError
+from niwaki.core.log import info
+from niwaki.engines.cascade import is_cascade, model_folders, open_predictor, read_cascade_plan
+from niwaki.engines.predictor import check_model_folder
 from niwaki.evaluate.speed import race
 from niwaki.models.config_rules import MOST_POSITIONS, text_positions
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
@@ -34,22 +34,24 @@ def texts_of(stream: str, count: int) -> list[str]:
     return texts
 
 
-def readable(folders: Sequence[Path], asked: Sequence[str]) -> list[str]:
+def readable_streams(folders: Sequence[Path], asked: Sequence[str]) -> list[str]:
     """The streams that are asked for, Refused where one is longer than a model reads; none asks for all that every model can."""
     longest = {folder: positions_in(folder) for folder in folders}
     least = min(longest, key=lambda folder: longest[folder])
     beyond = [stream for stream in asked or STREAMS if STREAMS[stream] > longest[least]]
     if asked and beyond:
-        raise Refused(f"--stream {beyond[0]}: {least} reads no more than {longest[least]} tokens; take a shorter one")
+        raise InputError(
+            f"--stream {beyond[0]}: {least} reads no more than {longest[least]} tokens; take a shorter one"
+        )
     if beyond:
-        say(f"without {' and '.join(beyond)}: {least} reads no more than {longest[least]} tokens")
+        info(f"without {' and '.join(beyond)}: {least} reads no more than {longest[least]} tokens")
     return [stream for stream in asked or STREAMS if stream not in beyond]
 
 
 def positions_in(folder: Path) -> int:
     """The longest text for a model, or for every model of a cascade."""
-    found = homes(folder, read_plan(folder)) if is_cascade(folder) else [folder]
-    configs = [refuse_folder(home) for home in found]
+    found = model_folders(folder, read_cascade_plan(folder)) if is_cascade(folder) else [folder]
+    configs = [check_model_folder(home) for home in found]
     return min(text_positions(one) if one.get("max_position_embeddings") else MOST_POSITIONS for one in configs)
 
 
@@ -61,9 +63,11 @@ def bench(
     for stream in streams:
         runners: dict[str, Callable[[Sequence[Input]], Any]] = {}
         for label, (folder, engine) in models.items():
-            predictor = opened(folder, engine, threads, STREAMS[stream] or None)
-            if (kind := predictor.kind.to_json()["kind"]) not in ANSWERS:
-                raise Refused(f"{folder}: bench runs models that read a text and answer with a {', '.join(ANSWERS[:-1])} or {ANSWERS[-1]}, not with {kind}")  # fmt: skip
+            predictor = open_predictor(folder, engine, threads, STREAMS[stream] or None)
+            if (kind := predictor.answer_type.to_json()["kind"]) not in ANSWERS:
+                raise InputError(
+                    f"{folder}: bench runs models that read a text and answer with a {', '.join(ANSWERS[:-1])} or {ANSWERS[-1]}, not with {kind}"
+                )
             runners[label] = predictor.values
         found = race(runners, texts_of(stream, COUNTS[stream]), next(iter(runners)), rounds)
         told["streams"][stream] = {"tokens": STREAMS[stream] or None, **found}

@@ -11,29 +11,31 @@ from niwaki.tasks._task import Task
 RESAMPLES = 1000
 
 
-def quality(task: Task, outcomes: np.ndarray, seed: int = 0) -> dict[str, Any]:
+def quality(task: Task, example_stats: np.ndarray, seed: int = 0) -> dict[str, Any]:
     """All metrics of the task with 95 % intervals from a bootstrap over the rows; the primary one on top.
     A metric of some rows alone, such as verbs, is left out of the draws that have none of these."""
-    value = task.scores(outcomes)
-    draws = [task.scores(outcomes[rows]) for rows in drawn(len(outcomes), seed)]
+    value = task.scores(example_stats)
+    draws = [task.scores(example_stats[rows]) for rows in bootstrap_rows(len(example_stats), seed)]
     every = {name: {"value": value[name], **interval([draw[name] for draw in draws if name in draw])} for name in value}
-    return {"metric": task.metric, **every[task.metric], "rows": len(outcomes), "all": every}
+    return {"metric": task.metric, **every[task.metric], "rows": len(example_stats), "all": every}
 
 
 def difference(task: Task, a: Sequence[np.ndarray], b: Sequence[np.ndarray], seed: int = 0) -> dict[str, Any]:
     """score(a) − score(b), means over the seeds each was made with, by a paired bootstrap: the same rows are drawn for
     both, and of several seeds, some. `shown` says whether the interval leaves 0 out."""
 
-    def score(outcomes: Sequence[np.ndarray], rows: Any = slice(None)) -> float:
-        return float(np.mean([task.scores(one[rows])[task.metric] for one in outcomes]))
+    def score(example_stats: Sequence[np.ndarray], rows: Any = slice(None)) -> float:
+        return float(np.mean([task.scores(one[rows])[task.metric] for one in example_stats]))
 
     generator = numpy_generator(seed, "seeds")
-    draws = [score(_some(a, generator), rows) - score(_some(b, generator), rows) for rows in drawn(len(a[0]), seed)]
+    draws = [
+        score(_some(a, generator), rows) - score(_some(b, generator), rows) for rows in bootstrap_rows(len(a[0]), seed)
+    ]
     found = interval(draws)
     return {"difference": score(a) - score(b), **found, "shown": not found["low"] <= 0 <= found["high"]}
 
 
-def drawn(rows: int, seed: int) -> Iterator[np.ndarray]:
+def bootstrap_rows(rows: int, seed: int) -> Iterator[np.ndarray]:
     """Rows drawn with replacement: the same seed draws the same rows, so two models are compared on the same draws."""
     generator = numpy_generator(seed, "bootstrap", rows)
     for _ in range(RESAMPLES):
@@ -44,5 +46,5 @@ def interval(draws: Sequence[float]) -> dict[str, float]:
     return {"low": float(np.quantile(draws, 0.025)), "high": float(np.quantile(draws, 0.975))}
 
 
-def _some(outcomes: Sequence[np.ndarray], generator: np.random.Generator) -> list[np.ndarray]:
-    return [outcomes[number] for number in generator.integers(0, len(outcomes), len(outcomes))]
+def _some(example_stats: Sequence[np.ndarray], generator: np.random.Generator) -> list[np.ndarray]:
+    return [example_stats[number] for number in generator.integers(0, len(example_stats), len(example_stats))]

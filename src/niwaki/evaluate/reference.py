@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from niwaki.answers._choose import kind_of
-from niwaki.answers._kind import Input, Value
+from niwaki.answers._answer_type import Input, Value
+from niwaki.answers._from_config import answer_type_of
 from niwaki.answers.text import Text
 from niwaki.data.batching import in_order
 from niwaki.models.forward import Batch, forward
+from niwaki.models.generation import written
 from niwaki.models.model import config_of, load_folder
-from niwaki.models.writing import written
 from niwaki.tasks._task import Features
-from niwaki.train.feed import Feed
+from niwaki.train.collator import Collator
 
 BATCH = 32
 CPU, NOTHING = torch.device("cpu"), torch.zeros(0)
@@ -27,34 +27,36 @@ class Reference:
     def __init__(self, folder: Path, max_tokens: int) -> None:
         self.model = load_folder(folder)
         self.model.network.eval().set_attn_implementation("eager")
-        self.kind = kind_of(config_of(self.model.network), str(folder)).opened(folder, self.model.labels)
+        self.answer_type = answer_type_of(config_of(self.model.network), str(folder)).load_files(
+            folder, self.model.labels
+        )
         self.max_tokens = min(max_tokens, self.model.anatomy.max_tokens)
 
     @property
     def description(self) -> str:
-        where = "torch" if self.model.anatomy.writes else "transformers"
+        where = "torch" if self.model.anatomy.is_seq2seq else "transformers"
         return f"{where}, eager, fp32, batches of {BATCH} in arrival order"
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:
         parts = []
-        rows = self.kind.encode(inputs, self.model.tokenizer.backend_tokenizer, self.max_tokens)
-        feed = Feed(Features(rows, torch.zeros(0).numpy()), self.model, CPU)
+        rows = self.answer_type.encode(inputs, self.model.tokenizer.backend_tokenizer, self.max_tokens)
+        collator = Collator(Features(rows, torch.zeros(0).numpy()), self.model, CPU)
         order = np.arange(len(rows.ids))
         with torch.inference_mode():
             for start in range(0, len(order), BATCH):
                 sequences = order[start : start + BATCH]
-                parts.append((sequences, self._logits(feed.inputs(sequences))))
-        logits = in_order(parts, rows.ids.lengths, self.kind.per_token)
-        return self.kind.values(logits, rows, inputs, self.model.labels)
+                parts.append((sequences, self._logits(collator.inputs(sequences))))
+        logits = in_order(parts, rows.ids.lengths, self.answer_type.per_token)
+        return self.answer_type.values(logits, rows, inputs, self.model.labels)
 
     def _logits(self, given: dict[str, torch.Tensor]) -> np.ndarray:
         anatomy, mask = self.model.anatomy, given["attention_mask"]
-        if isinstance(self.kind, Text):
-            return written(anatomy, given["input_ids"], mask, given.get("token_type_ids"), self.kind.search)
+        if isinstance(self.answer_type, Text):
+            return written(anatomy, given["input_ids"], mask, given.get("token_type_ids"), self.answer_type.search)
         if not anatomy.in_transformers:
             found = forward(anatomy, Batch(given, NOTHING, NOTHING)).logits
         else:
             outputs = self.model.network(**given)
             spans = "start_logits" in outputs  # transformers gives the two logits of a span apart
             found = torch.stack([outputs.start_logits, outputs.end_logits], -1) if spans else outputs.logits
-        return (found[mask.bool()] if self.kind.per_token else found).numpy()
+        return (found[mask.bool()] if self.answer_type.per_token else found).numpy()

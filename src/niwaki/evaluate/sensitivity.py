@@ -17,12 +17,12 @@ from niwaki.models.anatomy import Network
 from niwaki.models.edits.decoder import Decoder
 from niwaki.models.edits.factored import truncated
 from niwaki.models.edits.layers import Layers
-from niwaki.models.forms.digits import Digits
-from niwaki.models.forms.factored import linear_of
 from niwaki.models.forward import Batch
-from niwaki.models.layer import Layer, reads
+from niwaki.models.layer import Layer, has_attention
 from niwaki.models.model import Model
-from niwaki.models.places import plain
+from niwaki.models.module_paths import to_dense
+from niwaki.models.packed.factored import linear_of
+from niwaki.models.packed.low_bit import LowBit
 
 GROUP = 64
 Loss = Callable[[Model, Batch], Tensor]
@@ -41,14 +41,14 @@ class Cut:
 
 
 def four_bits(weight: Tensor) -> Tensor:
-    return Digits.of(weight, 16, GROUP)()
+    return LowBit.of(weight, 16, GROUP)()
 
 
 def two_bits(weight: Tensor) -> Tensor:
-    return Digits.of(weight, 4, GROUP)()
+    return LowBit.of(weight, 4, GROUP)()
 
 
-def half_of_it(weight: Tensor) -> Tensor:
+def half_sparse(weight: Tensor) -> Tensor:
     """Without the smaller half of its weights."""
     return weight * (weight.abs() > weight.abs().flatten().median())
 
@@ -61,7 +61,7 @@ def quarter_rank(weight: Tensor) -> Tensor:
 MATRIX_CUTS = {
     "4 bits": four_bits,
     "2 bits": two_bits,
-    "half of it 0": half_of_it,
+    "half of it 0": half_sparse,
     "a quarter of its rank": quarter_rank,
 }
 
@@ -96,7 +96,7 @@ def _cuts(model: Model) -> Iterator[tuple[str, str, str, Callable[[], Change]]]:
         for number, whole in enumerate(stack):
             for layer in whole:
                 which = f"{name} {number}" + (f" {layer.path('attention_module')}" if len(whole) > 1 else "")
-                for head in range(layer.heads if layer.heads > 1 and reads(layer) else 0):
+                for head in range(layer.heads if layer.heads > 1 and has_attention(layer) else 0):
                     yield "head", f"{which} head {head}", "without it", partial(_without_head, layer, head)
     for path in dict.fromkeys(anatomy.matrices()):
         if hasattr(network.get_submodule(path), "out_features"):  # an LSTM's are not cut
@@ -108,13 +108,13 @@ def _cuts(model: Model) -> Iterator[tuple[str, str, str, Callable[[], Change]]]:
 def _without_layer(model: Model, name: str, number: int) -> Iterator[Model]:
     small = model.clone()
     others = [other for other in range(len(model.anatomy.stacks[name])) if other != number]
-    small.operate(Layers(keep=others) if name == "layer" else Decoder(keep=others))
+    small.apply_edit(Layers(keep=others) if name == "layer" else Decoder(keep=others))
     yield small
 
 
 @contextlib.contextmanager
 def _without_head(layer: Layer, head: int) -> Iterator[None]:
-    width = layer.head_width
+    width = layer.head_size
     gate = torch.ones(layer.heads * width)
     gate[head * width : (head + 1) * width] = 0
     handle = layer.part("out").register_forward_pre_hook(lambda module, args: (args[0] * gate, *args[1:]))
@@ -127,7 +127,7 @@ def _without_head(layer: Layer, head: int) -> Iterator[None]:
 @contextlib.contextmanager
 def _swapped(network: Network, path: str, cut: Callable[[Tensor], Tensor]) -> Iterator[None]:
     module = network.get_submodule(path)
-    found: nn.Linear = plain(module)
+    found: nn.Linear = to_dense(module)
     network.set_submodule(path, linear_of(cut(found.weight), found.bias))
     try:
         yield

@@ -10,16 +10,16 @@ import numpy as np
 
 from niwaki.core.log import progress
 from niwaki.core.seeds import numpy_generator
-from niwaki.evaluate.quiet import Watch
+from niwaki.evaluate.machine_load import LoadMonitor
 from niwaki.meter import Reading, Window, meter
-from niwaki.meter.compare import interval, ratio, turn
+from niwaki.meter.compare import interval, ratio, round_order
 
 Runner = Callable[[Sequence[Any]], Any]  # texts in, answers out
 ROUNDS, SINGLES = 6, 20  # six pairs are the fewest that payback takes; single requests are timed in every round
 
 
 @dataclass
-class Laps:
+class Timings:
     """What one contender needed, round by round."""
 
     per_second: list[float] = field(default_factory=list)
@@ -36,15 +36,15 @@ def race(
     window: Callable[[], Window] = meter,
 ) -> dict[str, Any]:
     """Throughput with interval, latency percentiles, energy, the ratios to `reference` from paired rounds, and how quiet the machine was."""
-    names, laps = list(contenders), {name: Laps() for name in contenders}
+    names, laps = list(contenders), {name: Timings() for name in contenders}
     for runner in contenders.values():  # warm up: caches, thread pools, memory
         runner(texts[: max(1, len(texts) // 8)])
     gc.collect()
-    watch = Watch()
+    watch = LoadMonitor()
     gc.freeze()  # what is there stays: collecting between laps then takes no time and none falls into a lap
     with progress("speed", rounds * len(contenders)) as update:
         for number in range(rounds):
-            for place, which in enumerate(turn(number, rounds, len(names))):
+            for place, which in enumerate(round_order(number, rounds, len(names))):
                 _lap(contenders[names[which]], texts, singles, laps[names[which]], number, window())
                 update(number * len(names) + place + 1, names[which])
     gc.unfreeze()
@@ -54,7 +54,7 @@ def race(
     return {"version": 1, **about, "contenders": results}
 
 
-def _lap(runner: Runner, texts: Sequence[Any], singles: int, laps: Laps, number: int, window: Window) -> None:
+def _lap(runner: Runner, texts: Sequence[Any], singles: int, laps: Timings, number: int, window: Window) -> None:
     gc.collect()
     with window:
         runner(texts)
@@ -66,17 +66,17 @@ def _lap(runner: Runner, texts: Sequence[Any], singles: int, laps: Laps, number:
         laps.latency_ms.append((time.perf_counter() - start) * 1e3)
 
 
-def energy_ratio(reference: Laps, laps: Laps) -> dict[str, float] | None:
+def energy_ratio(reference: Timings, laps: Timings) -> dict[str, float] | None:
     """From paired rounds; None where the joules of a round are not known."""
     before, after = ([reading.joules or 0.0 for reading in one.readings] for one in (reference, laps))
     return asdict(ratio(before, after)) if min(*before, *after) > 0 else None
 
 
-def seconds(laps: Laps) -> list[float]:
+def seconds(laps: Timings) -> list[float]:
     return [reading.seconds for reading in laps.readings]
 
 
-def _summary(laps: Laps, reference: Laps, texts: int) -> dict[str, Any]:
+def _summary(laps: Timings, reference: Timings, texts: int) -> dict[str, Any]:
     p50, p95, p99 = (float(value) for value in np.percentile(laps.latency_ms, [50, 95, 99]))
     total = sum(laps.readings[1:], laps.readings[0])
     return {

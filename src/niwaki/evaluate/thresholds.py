@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from niwaki.evaluate.kept import is_kept
+from niwaki.evaluate.retention import is_score_kept
 from niwaki.tasks._task import Task
 
 STEPS = 200
@@ -18,15 +18,15 @@ COLDEST, HOTTEST = 0.05, 20.0  # temperatures
 
 
 @dataclass(frozen=True)
-class Chosen:
+class TunedThreshold:
     """Of a cascade on the rows it was chosen on."""
 
     threshold: float
     answered_by: np.ndarray  # (rows,) number of the model
-    outcomes: np.ndarray
+    example_stats: np.ndarray
 
 
-def temperature(logits: np.ndarray, gold: np.ndarray) -> float:
+def fit_temperature(logits: np.ndarray, gold: np.ndarray) -> float:
     """What logits (rows, labels) must be divided by for the probabilities of the right labels to be highest (Guo et al. 2017)."""
     from scipy.optimize import minimize_scalar
 
@@ -43,30 +43,30 @@ def temperature(logits: np.ndarray, gold: np.ndarray) -> float:
     return float(np.exp(found.x))
 
 
-def choose(
-    task: Task, sureness: Sequence[np.ndarray], outcomes: Sequence[np.ndarray], keep: float, level: float
-) -> Chosen | None:
-    """The lowest threshold that is shown to keep the share; None where not even the first step is shown to. `sureness` (rows,)
-    and `outcomes`, which are the task's, of each model, cheapest first."""
-    early = np.stack(sureness[:-1])  # (models - 1, rows)
-    every = np.stack(outcomes)
-    best: Chosen | None = None
+def choose_threshold(
+    task: Task, confidence: Sequence[np.ndarray], example_stats: Sequence[np.ndarray], keep: float, level: float
+) -> TunedThreshold | None:
+    """The lowest threshold that is shown to keep the share; None where not even the first step is shown to. `confidence` (rows,)
+    and `example_stats`, which are the task's, of each model, cheapest first."""
+    early = np.stack(confidence[:-1])  # (models - 1, rows)
+    every = np.stack(example_stats)
+    best: TunedThreshold | None = None
     for threshold in candidates(early):
         by = answered_by(early, threshold)
         found = every[by, np.arange(len(by))]
-        if not is_kept(task, every[-1], found, keep, level):
+        if not is_score_kept(task, every[-1], found, keep, level):
             break
-        best = Chosen(float(threshold), by, found)
+        best = TunedThreshold(float(threshold), by, found)
     return best
 
 
-def candidates(sureness: np.ndarray) -> np.ndarray:
+def candidates(confidence: np.ndarray) -> np.ndarray:
     """From the highest down; each lets about as many more stop. The answers play no part, only how sure the models are."""
     shares = np.linspace(0, 1, STEPS + 1)[1:]
-    return np.unique(np.quantile(sureness.max(axis=0), 1 - shares, method="higher"))[::-1]
+    return np.unique(np.quantile(confidence.max(axis=0), 1 - shares, method="higher"))[::-1]
 
 
-def answered_by(sureness: np.ndarray, threshold: float) -> np.ndarray:
+def answered_by(confidence: np.ndarray, threshold: float) -> np.ndarray:
     """(rows,) the first model that is sure enough; the last one where none is."""
-    enough = np.concatenate([sureness >= threshold, np.ones((1, sureness.shape[1]), dtype=bool)])
+    enough = np.concatenate([confidence >= threshold, np.ones((1, confidence.shape[1]), dtype=bool)])
     return enough.argmax(axis=0)

@@ -13,10 +13,10 @@ from niwaki.meter.reading import TIERS, Reading
 GPU_FILE = "/dev/nvidia0"
 
 if TYPE_CHECKING:
-    from niwaki.meter.window import Look, Window
+    from niwaki.meter.window import Snapshot, Window
 
 
-def account(window: "Window", before: "Look", after: "Look", vcpus: int) -> Reading:
+def account(window: "Window", before: "Snapshot", after: "Snapshot", vcpus: int) -> Reading:
     usage = usage_between(before, after, vcpus)
     parts, distrusted = energies(window, before, after, usage)
     joules = sum(part.joules for part in parts) if parts else None
@@ -35,7 +35,7 @@ def account(window: "Window", before: "Look", after: "Look", vcpus: int) -> Read
     )
 
 
-def usage_between(before: "Look", after: "Look", vcpus: int) -> Usage:
+def usage_between(before: "Snapshot", after: "Snapshot", vcpus: int) -> Usage:
     # a window carried through fork() ends in a process whose counters began at 0
     cpu = after.cpu - before.cpu if after.pid == before.pid else after.cpu
     return Usage(after.at - before.at, max(0.0, cpu), vcpus, _host_busy(before.host, after.host))
@@ -47,7 +47,7 @@ def _host_busy(before: Host | None, after: Host | None) -> float | None:
     return after.busy_seconds - before.busy_seconds
 
 
-def energies(window: "Window", before: "Look", after: "Look", usage: Usage) -> tuple[list[Energy], list[str]]:
+def energies(window: "Window", before: "Snapshot", after: "Snapshot", usage: Usage) -> tuple[list[Energy], list[str]]:
     """One per part of the machine, and which readers could not be believed in this window."""
     parts: list[Energy] = []
     distrusted: list[str] = []
@@ -68,7 +68,7 @@ def _marginal(parts: list[Energy]) -> float | None:
 
 
 def _detail(
-    window: "Window", before: "Look", after: "Look", usage: Usage, parts: list[Energy], distrusted: list[str]
+    window: "Window", before: "Snapshot", after: "Snapshot", usage: Usage, parts: list[Energy], distrusted: list[str]
 ) -> dict[str, Any]:
     constants = [item for part in parts for item in part.constants]
     detail: dict[str, Any] = {
@@ -113,7 +113,7 @@ def _money(window: "Window", usage: Usage, detail: dict[str, Any]) -> list[dict[
     return window.price.constants()
 
 
-def _host(before: Host | None, look: "Look") -> dict[str, Any]:
+def _host(before: Host | None, look: "Snapshot") -> dict[str, Any]:
     """Load, and the shares of the machine that were busy or stolen during the window; None when it was too short."""
     after = look.host
     shares: dict[str, Any] = {"load": look.load, "busy": None, "steal": None}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.errors import InputError, did_you_mean
 from niwaki.meter.reader import constant
 from niwaki.meter.reading import KWH
 from niwaki.meter.tables import rows
@@ -37,11 +37,13 @@ def grid(place: str | float, pue: str | float | None = None) -> Grid:
     own = _number(place)
     if own is not None:
         if own < 0:
-            raise Refused(f"place: an intensity of {place} g/kWh is below 0; give grams of CO2e per kWh")
+            raise InputError(f"place: an intensity of {place} g/kWh is below 0; give grams of CO2e per kWh")
         return Grid("own intensity", own, "as given", "", overhead)
     row = _known().get(str(place).strip().upper())
     if row is None:
-        raise Refused(f"place: '{place}' is not in the grid table{_near(str(place))} (or give grams of CO2e per kWh)")
+        raise InputError(
+            f"place: '{place}' is not in the grid table{_near(str(place))} (or give grams of CO2e per kWh)"
+        )
     return Grid(row["code"], float(row["grams_per_kwh"]), row["source"], int(row["year"]), overhead)
 
 
@@ -53,10 +55,10 @@ def pue_of(pue: str | float | None) -> float:
     if value is None:
         named = {row["name"]: float(row["pue"]) for row in rows("pue")}
         if pue not in named:
-            raise Refused(f"pue: '{pue}' is not known{did_you_mean(str(pue), list(named))}")
+            raise InputError(f"pue: '{pue}' is not known{did_you_mean(str(pue), list(named))}")
         return named[str(pue)]
     if value < 1:
-        raise Refused(f"pue: {pue} is below 1; it is facility energy ÷ machine energy, so 1 or more")
+        raise InputError(f"pue: {pue} is below 1; it is facility energy ÷ machine energy, so 1 or more")
     return value
 
 
@@ -94,7 +96,7 @@ def _number(value: str | float) -> float | None:
 def embodied(seconds: float, machine_kg: float, lifetime_years: float, share: float = 1.0) -> dict[str, Any]:
     """Making of the machine, shared out by time used. Never added to CO2e of use: the inputs are the caller's own."""
     if machine_kg < 0 or lifetime_years <= 0 or not 0 <= share <= 1:
-        raise Refused("embodied: give kilograms of 0 or more, years above 0 and a share of the machine from 0 to 1")
+        raise InputError("embodied: give kilograms of 0 or more, years above 0 and a share of the machine from 0 to 1")
     grams = machine_kg * 1000 * share * seconds / (lifetime_years * 365 * 24 * 3600)
     given = constant("embodied carbon of the machine", machine_kg, "kg CO2e", "as given", "")
     years = constant("life of the machine", lifetime_years, "years", "as given", "")

@@ -21,7 +21,7 @@ class Measured:
 
     @property
     def total(self) -> Reading:
-        return sum(self.readings, Reading.nothing())
+        return sum(self.readings, Reading.zero())
 
 
 def measure(command: Sequence[str], repeats: int = 1, **options: Any) -> Measured:

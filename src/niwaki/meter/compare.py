@@ -16,7 +16,7 @@ from niwaki.meter.window import meter
 LEVEL = 0.98  # nominal: pairs are not quite independent on a loaded machine. How often it holds: docs/measuring.md
 TRIM = 0.2  # of the pairs, at either end: one mad pair in five does no harm
 MIN_PAIRS = 6
-LEAST_SECONDS = 0.05  # of a sample: on a loaded machine the ratio of 3 ms jobs came out 4 % low
+MIN_SECONDS = 0.05  # of a sample: on a loaded machine the ratio of 3 ms jobs came out 4 % low
 SYSTEMATIC = 0.002  # of a sample: what no number of pairs averages out, docs/measuring.md
 
 
@@ -35,7 +35,7 @@ class Interval:
 
 
 def interleave(
-    first: Callable[[], object], second: Callable[[], object], pairs: int, least_seconds: float = LEAST_SECONDS
+    first: Callable[[], object], second: Callable[[], object], pairs: int, least_seconds: float = MIN_SECONDS
 ) -> tuple[list[float], list[float]]:
     """CPU seconds per call of both, measured in turns, in samples of about the same length."""
     jobs = (first, second)
@@ -43,12 +43,12 @@ def interleave(
     calls = [math.ceil(max(least_seconds, *once) / seconds) for seconds in once]
     times: tuple[list[float], list[float]] = ([], [])
     for pair in range(pairs):
-        for which in turn(pair, pairs, 2):
+        for which in round_order(pair, pairs, 2):
             times[which].append(sample(jobs[which], calls[which]))
     return times
 
 
-def turn(number: int, rounds: int, jobs: int) -> range:
+def round_order(number: int, rounds: int, jobs: int) -> range:
     """In which order the jobs go in one of several rounds.
 
     It is turned round once, at half, so that drift cancels. Turning it at every round would put two samples of one job
@@ -91,7 +91,7 @@ def interval(values: Sequence[float]) -> Interval:
     ordered, middle = sorted(values), trimmed_mean(values)
     winsorised = [min(max(value, ordered[cut]), ordered[-1 - cut]) for value in values]
     error = stdev(winsorised) / ((1 - 2 * cut / count) * math.sqrt(count))
-    doubt = student(count - 2 * cut - 1) * error
+    doubt = student_quantile(count - 2 * cut - 1) * error
     return Interval(middle, middle - doubt, middle + doubt)
 
 
@@ -101,16 +101,16 @@ def trimmed_mean(values: Sequence[float]) -> float:
 
 
 @cache
-def student(freedom: int) -> float:
+def student_quantile(freedom: int) -> float:
     """How many standard errors either side hold LEVEL of Student's distribution, by bisection."""
     low, high = 0.0, 1e3
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if within(middle, freedom) < LEVEL else (low, middle)
+        low, high = (middle, high) if student_probability(middle, freedom) < LEVEL else (low, middle)
     return high
 
 
-def within(errors: float, freedom: int) -> float:
+def student_probability(errors: float, freedom: int) -> float:
     """The part of Student's distribution between -errors and +errors: a finite sum for whole degrees of freedom."""
     angle = math.atan(errors / math.sqrt(freedom))
     odd = freedom % 2

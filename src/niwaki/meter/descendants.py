@@ -31,16 +31,16 @@ class Member:
 
 @dataclass(frozen=True)
 class Tree:
-    """All descendants of `root`, listed when `last_number` had been standing still for `settled` seconds."""
+    """All descendants of `root`, listed when `last_number` had been standing still for `stable_seconds` seconds."""
 
     root: int
     last_number: int
-    settled: float
+    stable_seconds: float
     listed_at: float
     members: tuple[Member, ...]
 
-    def holds(self, root: int, last_number: int, now: float) -> bool:
-        fresh = self.settled >= SETTLE_SECONDS and now - self.listed_at < KEEP_SECONDS
+    def is_current(self, root: int, last_number: int, now: float) -> bool:
+        fresh = self.stable_seconds >= SETTLE_SECONDS and now - self.listed_at < KEEP_SECONDS
         return fresh and self.root == root and self.last_number == last_number
 
     def seconds(self) -> float | None:
@@ -65,7 +65,7 @@ def live_seconds(root: int) -> float:
     last_number, now, kept = _last_number(), time.perf_counter(), _tree
     if last_number is None:
         return sum(_seconds(member) for member in _listed(root))
-    if kept is not None and kept.holds(root, last_number, now) and (found := kept.seconds()) is not None:
+    if kept is not None and kept.is_current(root, last_number, now) and (found := kept.seconds()) is not None:
         return found
     if _met[0] != last_number:
         _met = (last_number, now)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import write_text
 from niwaki.meter.machine import machine
 from niwaki.meter.reading import KWH, Reading
@@ -61,12 +61,12 @@ def write_emissions(path: Path | str, readings: Iterable[Reading], project: str 
     write_text(Path(path), text.getvalue())
 
 
-def beside(reading: Reading, path: Path | str) -> dict[str, Any]:
+def compare_with_codecarbon(reading: Reading, path: Path | str) -> dict[str, Any]:
     """Our joules and those of the last row of a CodeCarbon emissions.csv about the same work, and their ratio."""
     try:
         last = list(csv.DictReader(Path(path).read_text(encoding="utf-8").splitlines()))[-1]
         theirs = float(last["energy_consumed"]) * KWH
     except (OSError, IndexError, KeyError, ValueError) as error:
-        raise Refused(f"{path}: is not a CodeCarbon emissions.csv with a row ({error!r})") from None
+        raise InputError(f"{path}: is not a CodeCarbon emissions.csv with a row ({error!r})") from None
     times = theirs / reading.joules if reading.joules else None
     return {"niwaki_joules": reading.joules, "codecarbon_joules": theirs, "codecarbon_per_niwaki": times}

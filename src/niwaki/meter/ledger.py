@@ -44,26 +44,26 @@ class Total:
 
     charges: int = 0
     unknown: int = 0  # charges whose joules nobody knows
-    known: Reading = field(default_factory=Reading.nothing)
-    blind: Reading = field(default_factory=Reading.nothing)  # sum of the unknown ones: their seconds are known
+    known: Reading = field(default_factory=Reading.zero)
+    unmeasured: Reading = field(default_factory=Reading.zero)  # sum of the unknown ones: their seconds are known
     outcomes: dict[str, int] = field(default_factory=dict)
 
     def plus(self, line: dict[str, Any]) -> "Total":
         reading = Reading.from_dict(line["reading"])
         outcomes = {**self.outcomes, line["outcome"]: self.outcomes.get(line["outcome"], 0) + 1}
         if reading.joules is None:
-            return Total(self.charges + 1, self.unknown + 1, self.known, self.blind + reading, outcomes)
-        return Total(self.charges + 1, self.unknown, self.known + reading, self.blind, outcomes)
+            return Total(self.charges + 1, self.unknown + 1, self.known, self.unmeasured + reading, outcomes)
+        return Total(self.charges + 1, self.unknown, self.known + reading, self.unmeasured, outcomes)
 
     @property
     def reading(self) -> Reading:
         if not self.unknown:
             return self.known
         if self.unknown == self.charges:
-            return self.blind
+            return self.unmeasured
         # what is known is a lower bound of the joules; the seconds are whole
         seconds, cpu_seconds = (
-            getattr(self.known, key) + getattr(self.blind, key) for key in ("seconds", "cpu_seconds")
+            getattr(self.known, key) + getattr(self.unmeasured, key) for key in ("seconds", "cpu_seconds")
         )
         detail = {**self.known.detail, "unknown_charges": self.unknown}
         return replace(self.known, seconds=seconds, cpu_seconds=cpu_seconds, detail=detail)

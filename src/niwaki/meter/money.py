@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.errors import InputError, did_you_mean
 from niwaki.meter.reader import constant
 from niwaki.meter.tables import rows
 
@@ -24,7 +24,7 @@ class Price:
         for name in ("usd_per_vcpu_hour", "usd_per_gpu_hour"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
-                raise Refused(f"price: {name} of {value} is not a price; give US dollars, 0 or more")
+                raise InputError(f"price: {name} of {value} is not a price; give US dollars, 0 or more")
 
     def usd(self, seconds: float, vcpus: int) -> float:
         return seconds / 3600 * (vcpus * self.usd_per_vcpu_hour + self.gpus * self.usd_per_gpu_hour)
@@ -46,7 +46,7 @@ def price(given: "str | float | Price") -> Price:
         pass
     named = {row["name"]: row for row in rows("prices")}
     if given not in named:
-        raise Refused(f"price: '{given}' is not known{did_you_mean(str(given), list(named))}")
+        raise InputError(f"price: '{given}' is not known{did_you_mean(str(given), list(named))}")
     row = named[str(given)]
     return Price(float(row["usd_per_vcpu_hour"]), row["source"], int(row["year"]))
 

@@ -25,7 +25,7 @@ class Reading:
     detail: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def nothing(cls) -> "Reading":
+    def zero(cls) -> "Reading":
         """The neutral element of +: no time, no work."""
         return cls(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "measured", co2e_grams=0.0, usd=0.0)
 
@@ -41,8 +41,8 @@ class Reading:
     def __add__(self, other: "Reading") -> "Reading":
         if not isinstance(other, Reading):
             return NotImplemented
-        if other.is_nothing or self.is_nothing:
-            return self if other.is_nothing else other
+        if other.is_zero or self.is_zero:
+            return self if other.is_zero else other
         return Reading(
             self.seconds + other.seconds,
             self.cpu_seconds + other.cpu_seconds,
@@ -77,7 +77,7 @@ class Reading:
         return self if other == 0 else NotImplemented  # so that sum(readings) works
 
     @property
-    def is_nothing(self) -> bool:
+    def is_zero(self) -> bool:
         return self.seconds == 0 and self.cpu_seconds == 0 and self.joules == 0
 
     @property

@@ -44,7 +44,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 @dataclass(frozen=True)
-class Look:
+class Snapshot:
     """The counters at one moment."""
 
     pid: int
@@ -55,7 +55,7 @@ class Look:
     counters: tuple[Any, ...]  # one snapshot per chosen reader
 
 
-class Sources:
+class ReaderSet:
     """The readers of this process: chosen at the first window, because liveness checks cost some 100 ms."""
 
     def __init__(self, readers: list[sources.Reader] | None = None) -> None:
@@ -76,9 +76,11 @@ class Sources:
                     self._chosen = chosen  # last: another thread that sees it needs the rest as well
         return self._chosen
 
-    def look(self) -> Look:
+    def snapshot(self) -> Snapshot:
         counters = tuple([_snapshot(reader) for reader in self.chosen])
-        return Look(os.getpid(), time.perf_counter(), cpu_seconds(), os.getloadavg()[0], self._look_at_host(), counters)
+        return Snapshot(
+            os.getpid(), time.perf_counter(), cpu_seconds(), os.getloadavg()[0], self._look_at_host(), counters
+        )
 
 
 def _snapshot(reader: sources.Reader) -> Any:
@@ -88,18 +90,18 @@ def _snapshot(reader: sources.Reader) -> Any:
         return sources.LOST
 
 
-DEFAULT = Sources()
+DEFAULT = ReaderSet()
 
 
 class Window:
     """An open or closed window. `reading` is there once it is closed, also when the body raised."""
 
-    def __init__(self, grid: Grid | None, pue: float, price: Price | None, sources: Sources) -> None:
+    def __init__(self, grid: Grid | None, pue: float, price: Price | None, sources: ReaderSet) -> None:
         self.grid, self.pue, self.price, self.sources = grid, pue, price, sources
         self.overlaps = False
         self._thread = 0
-        self._before: Look | None = None
-        self._after: Look | None = None
+        self._before: Snapshot | None = None
+        self._after: Snapshot | None = None
         self._reading: Reading | None = None
 
     def __enter__(self) -> "Window":
@@ -112,11 +114,11 @@ class Window:
                 if other._thread != self._thread:
                     other.overlaps = self.overlaps = True
             _open.append(self)
-        self._before = self.sources.look()
+        self._before = self.sources.snapshot()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._after = self.sources.look()
+        self._after = self.sources.snapshot()
         with _lock:
             if self not in _open:  # carried through fork()
                 return
@@ -129,7 +131,7 @@ class Window:
         """The reading so far, the window staying open: for heartbeats. Also keeps counters that wrap around honest."""
         if self._before is None:
             raise UsageError("meter: the window is not open; use it in a `with` statement")
-        return self._account(self._before, self.sources.look())
+        return self._account(self._before, self.sources.snapshot())
 
     @property
     def reading(self) -> Reading:
@@ -139,7 +141,7 @@ class Window:
             self._reading = self._account(self._before, self._after)
         return self._reading
 
-    def _account(self, before: Look, after: Look) -> Reading:
+    def _account(self, before: Snapshot, after: Snapshot) -> Reading:
         return account(self, before, after, vcpus())
 
     def __call__(self, function: SomeFunction) -> SomeFunction:
@@ -157,7 +159,7 @@ def meter(
     place: str | float | None = None,
     pue: str | float | None = None,
     price: str | float | Price | None = None,
-    readers: Sources | None = None,
+    readers: ReaderSet | None = None,
 ) -> Window: ...
 
 
@@ -168,7 +170,7 @@ def meter(
     place: str | float | None = None,  # ISO 3166 code, country name, or own g CO2e/kWh
     pue: str | float | None = None,  # number or name in tables/pue.csv
     price: str | float | Price | None = None,  # dollars per vCPU-hour or name in tables/prices.csv
-    readers: Sources | None = None,  # other power sources than the ones found here
+    readers: ReaderSet | None = None,  # other power sources than the ones found here
 ) -> Any:
     """A window that meters its body: `with meter() as m:`, `@meter` or `@meter(place="FRA")`."""
     window = Window(
@@ -204,5 +206,5 @@ def _decorate(function: Any, fresh: Callable[[], Window]) -> Any:
             keep(window)
 
     wrapper: Any = coroutine if inspect.iscoroutinefunction(function) else plain
-    wrapper.reading, wrapper.total = None, Reading.nothing()
+    wrapper.reading, wrapper.total = None, Reading.zero()
     return wrapper

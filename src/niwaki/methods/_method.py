@@ -15,7 +15,7 @@ from niwaki.models.model import Model
 Moment = Literal["prepare", "finish"]
 
 
-def no_models(stage: str) -> Model:
+def no_stage_models(stage: str) -> Model:
     raise LookupError(stage)
 
 
@@ -32,21 +32,25 @@ class Context:
     loss: Callable[[Model, Batch], Tensor]  # the task's own loss
     soft_loss: Callable[[Tensor, Tensor, Batch, float], Tensor]  # logits of student and teacher, batch, temperature
     texts: Callable[[], Iterable[str]]  # every text the stage trains on
-    made: Callable[[str], Model] = no_models  # the model of an earlier stage; of "", the recipe's, with a new head
+    stage_model: Callable[[str], Model] = (
+        no_stage_models  # the model of an earlier stage; of "", the recipe's, with a new head
+    )
 
 
 class Method(Settings):
     """Base of the files in this package. Fields are settings; what is learnt on the way is private."""
 
     version: ClassVar[int] = 1  # raised when the same settings give another result: stages are then made anew
-    needs: ClassVar[frozenset[str]] = frozenset()  # insides of the student that `loss` reads: HIDDEN, SCORES, STATES
+    student_activations: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # insides of the student that `loss` reads: HIDDEN, SCORES, STATES
     needs_teacher: ClassVar[bool] = False
     may_have_teacher: ClassVar[bool] = False  # follows one where there is one
     needs_training: ClassVar[bool] = False  # refused in a stage without a train block
-    holds: ClassVar[bool] = (
+    pins_modules: ClassVar[bool] = (
         False  # whether training needs the matrices that `prepare` left: refused where a later one's replaces them
     )
-    saves: ClassVar[tuple[str, ...]] = ()  # what it makes smaller: file, memory, flops, time
+    reduces: ClassVar[tuple[str, ...]] = ()  # what it makes smaller: file, memory, flops, time
 
     _helpers: nn.Module | None = PrivateAttr(None)
 
@@ -55,7 +59,7 @@ class Method(Settings):
         """What it is called in recipes: its file's name."""
         return cls.__module__.rpartition(".")[2]
 
-    def fits(self, model: Model, teacher: Model | None, made: Callable[[str], Model]) -> None:
+    def check_teacher(self, model: Model, teacher: Model | None, stage_model: Callable[[str], Model]) -> None:
         """Refused where the method cannot work with this teacher, or with the models of the `stages` it reads. All may be
         skeletons: this is asked before any work, for the shape that `prepare` will see."""
 
@@ -65,7 +69,7 @@ class Method(Settings):
         return self._helpers
 
     @property
-    def ripe(self) -> float:
+    def min_progress(self) -> float:
         """The share of training after which weights are as the method means them: of those from then on the best validated are
         kept. 1 keeps the last."""
         return 0.0
@@ -82,16 +86,16 @@ class Method(Settings):
         return bool(self.trains_answers)
 
     @property
-    def forgets(self) -> bool:
+    def resets_head(self) -> bool:
         """Whether `prepare` leaves a new head, which answers by chance until it is trained."""
         return False
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """Earlier stages whose models the method reads (`context.made`), beside the one it starts from and the teachers."""
+        """Earlier stages whose models the method reads (`context.stage_model`), beside the one it starts from and the teachers."""
         return ()
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         """What `prepare` or `finish` makes of the shape, on a skeleton without weights or tokenizer, before any work: Refused
         where it cannot. A method that changes no shape, or refuses none, has nothing to rehearse."""
         return model
@@ -104,15 +108,15 @@ class Method(Settings):
         """The rows that are trained on, from those so far; `answered` gives rows with the teacher's answers for the right ones."""
         return rows
 
-    def asks(self, model: Model, teacher: Model) -> frozenset[str]:
-        """Insides of the teacher that `loss` reads, by name and depth (`models/insides.py`), for the model as prepared."""
+    def teacher_activations(self, model: Model, teacher: Model) -> frozenset[str]:
+        """Insides of the teacher that `loss` reads, by name and depth (`models/activations.py`), for the model as prepared."""
         return frozenset()
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         """The signal so far to the new signal."""
         return loss
 
-    def price(self, model: Model) -> Tensor | None:
+    def penalty(self, model: Model) -> Tensor | None:
         """What the model's shape costs: added to the signal that all methods made, so that none of them mixes it away."""
         return None
 

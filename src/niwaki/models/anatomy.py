@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from niwaki.core.catalog import Catalog
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.block import Block
-from niwaki.models.decoding import Pair, Unit
-from niwaki.models.encoder import HIDDEN, Layout, Record, encode
-from niwaki.models.forms.silent import Silent
+from niwaki.models.decoding import DecoderLayer, KeyValue
+from niwaki.models.encoder import HIDDEN, Layout, Record, run_layers
 from niwaki.models.layer import MATRICES, Layer
 from niwaki.models.layout import Packed, padded
-from niwaki.models.places import leaves
+from niwaki.models.module_paths import leaf_paths
+from niwaki.models.packed.removed import Removed
 
 Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
 
@@ -29,7 +29,7 @@ class Anatomy:
     body: ClassVar[str]
     layer_list: ClassVar[str] = "encoder.layer"  # relative to the body
     attention_module: ClassVar[str]  # holds the width of a head
-    head_width_key: ClassVar[str] = "attention_head_size"  # under this name
+    head_size_key: ClassVar[str] = "attention_head_size"  # under this name
     query: ClassVar[str]
     key: ClassVar[str]
     value: ClassVar[str]
@@ -56,39 +56,43 @@ class Anatomy:
 
     depth_key: ClassVar[str] = "num_hidden_layers"  # names in the config
     heads_key: ClassVar[str] = "num_attention_heads"
-    neurons_key: ClassVar[str] = "intermediate_size"
-    width_key: ClassVar[str] = "hidden_size"
-    uses_types: ClassVar[bool] = True  # whether the second text of a pair is marked by token types
+    ffn_size_key: ClassVar[str] = "intermediate_size"
+    hidden_size_key: ClassVar[str] = "hidden_size"
+    uses_token_types: ClassVar[bool] = True  # whether the second text of a pair is marked by token types
     in_transformers: ClassVar[bool] = True  # whether transformers has the networks, and not niwaki alone
-    for_tokens: ClassVar[bool] = True  # whether there are heads that answer for every token
-    writes: ClassVar[bool] = False  # whether it answers with a text that it writes, token by token
-    decodes: ClassVar[bool] = False  # whether layers of its own write, and not those that read
-    marks: ClassVar[tuple[str, ...]] = ("pad_token_id",)  # of the config: ids that the network looks for in a text
+    has_token_heads: ClassVar[bool] = True  # whether there are heads that answer for every token
+    is_seq2seq: ClassVar[bool] = False  # whether it answers with a text that it writes, token by token
+    has_decoder: ClassVar[bool] = False  # whether layers of its own write, and not those that read
+    special_token_keys: ClassVar[tuple[str, ...]] = (
+        "pad_token_id",
+    )  # of the config: ids that the network looks for in a text
     max_positions_offset: ClassVar[int] = 0  # positions a family loses to padding marks
 
-    own_pieces: ClassVar[bool] = False  # whether it came to us writing, with marks and pieces of its own
+    has_own_tokenizer: ClassVar[bool] = False  # whether it came to us writing, with marks and pieces of its own
     norms_first: ClassVar[bool] = False  # whether norms lie before the blocks (pre-norm) and not behind them
-    scales: ClassVar[bool] = True  # whether products of queries and keys are divided by the root of their width
+    scales_attention: ClassVar[bool] = (
+        True  # whether products of queries and keys are divided by the root of their width
+    )
 
     def __init__(self, network: Network) -> None:
         self.network = network
 
     @classmethod
-    def introduce(cls) -> None:
+    def register_networks(cls) -> None:
         """Tells transformers of the family's networks, where they are not its own."""
 
     @classmethod
-    def refuse(cls, config: dict[str, Any]) -> None:
+    def check_config(cls, config: dict[str, Any]) -> None:
         """Refused where the config describes a network of the family that this anatomy does not."""
 
     @classmethod
-    def settle(cls, network: Network) -> None:
+    def adapt_network(cls, network: Network) -> None:
         """Brings a network that transformers made into the form that the anatomy describes; its tensors keep their names."""
 
     @property
     def constants(self) -> list[Any]:
         """What a config decides and no tensor shows: two networks of the same tensors are the same only if these are."""
-        return [(layer.heads, layer.head_width) for layer in self.attentions]
+        return [(layer.heads, layer.head_size) for layer in self.attentions]
 
     @property
     def trunk(self) -> Any:
@@ -104,7 +108,7 @@ class Anatomy:
         """Which of `layers` runs at each depth."""
         return list(range(len(self.layers)))
 
-    def take_layers(self, keep: list[int]) -> None:
+    def keep_layers(self, keep: list[int]) -> None:
         """These of `layers` stay, in this order."""
         modules = [layer.module for layer in self.layers]
         self.trunk.set_submodule(self.layer_list, nn.ModuleList([modules[number] for number in keep]))
@@ -134,14 +138,19 @@ class Anatomy:
         (batch, tokens) say it of the texts that are read and written."""
         return read
 
-    def shape(self, depth: int, width: int, heads: int, neurons: int) -> dict[str, int]:
+    def shape(self, depth: int, hidden_size: int, heads: int, ffn_size: int) -> dict[str, int]:
         """The config's keys for a stock network of these sizes."""
-        return {self.depth_key: depth, self.width_key: width, self.heads_key: heads, self.neurons_key: neurons}
+        return {
+            self.depth_key: depth,
+            self.hidden_size_key: hidden_size,
+            self.heads_key: heads,
+            self.ffn_size_key: ffn_size,
+        }
 
     def require_layers(self, what: str) -> None:
         """Refused, in the name of what asks, where the network has no attention layers."""
         if not self.layers:
-            raise Refused(
+            raise InputError(
                 f"{what}: a model of family '{self.network.config.model_type}' has no attention layers; leave '{what}' out ('logits' distils "
                 "it, 'ffn' and 'vocabulary' cut it, 'int8' packs it), or start from a transformer"
             )
@@ -151,23 +160,23 @@ class Anatomy:
         """Groups of neurons that can be cut: the feed-forward block of each layer."""
         return [Block(layer.module, self.ffn_in, self.ffn_out) for layer in self.layers]
 
-    def tell_neurons(self) -> None:
+    def update_config_ffn_size(self) -> None:
         """Writes the numbers of neurons into the config where a config can say them: all layers alike."""
-        counts = {block.neurons for block in self.blocks}
+        counts = {block.ffn_size for block in self.blocks}
         if len(counts) == 1:
-            setattr(self.network.config, self.neurons_key, counts.pop())
+            setattr(self.network.config, self.ffn_size_key, counts.pop())
 
-    def tell_heads(self) -> None:
+    def update_config_heads(self) -> None:
         """The same of the numbers of heads, where they are as wide as a config reckons."""
-        self.tell_heads_of(self.layers, self.heads_key)
+        self.update_config_heads_of(self.layers, self.heads_key)
 
-    def tell_heads_of(self, layers: list[Layer], key: str) -> None:
+    def update_config_heads_of(self, layers: list[Layer], key: str) -> None:
         counts = {layer.heads for layer in layers}
-        if len(counts) == 1 and layers[0].head_width * max(counts) == self.width:
+        if len(counts) == 1 and layers[0].head_size * max(counts) == self.hidden_size:
             setattr(self.network.config, key, counts.pop())
 
     @property
-    def width(self) -> int:
+    def hidden_size(self) -> int:
         return self.layers[0].linear("query").in_features
 
     @property
@@ -189,7 +198,7 @@ class Anatomy:
 
     def token_tables(self) -> list[str]:
         """The same; of one that is made of several, these."""
-        return [leaf for path in self.whole_token_tables() for leaf in leaves(self.network, path)]
+        return [leaf for path in self.whole_token_tables() for leaf in leaf_paths(self.network, path)]
 
     @property
     def embeddings(self) -> list[nn.Module]:
@@ -200,7 +209,7 @@ class Anatomy:
         """Paths, from the network, of the norms behind the tables."""
         return [f"{self.body}.{self.embedding_norm}"]
 
-    def beside(self) -> list[str]:
+    def small_weights(self) -> list[str]:
         """Paths, from the network, of the small tables and the inner matrices of the head: too few numbers to cut or round
         hard, too many to leave as floats where the rest is packed."""
         return [*(f"{self.body}.{path}" for path in self.other_tables), *self.head_square]
@@ -212,7 +221,7 @@ class Anatomy:
     def matrices(self) -> Iterator[str]:
         """Paths, from the network, of all matrices of the encoder (not of the head); of one that is made of several, of these."""
         for path in self.whole_matrices():
-            yield from leaves(self.network, path)
+            yield from leaf_paths(self.network, path)
 
     def whole_matrices(self) -> Iterator[str]:
         """The same with those that are made of several as one."""
@@ -221,12 +230,12 @@ class Anatomy:
         root = {id(module): name for name, module in self.network.named_modules()}
         for layer in self.attentions:
             for part in layer.parts:
-                if part in MATRICES and not isinstance(layer.part(part), Silent):
+                if part in MATRICES and not isinstance(layer.part(part), Removed):
                     yield f"{root[id(layer.module)]}.{layer.path(part)}"
 
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
         """Token ids (batch, tokens) to the first hidden state (batch, tokens, width)."""
-        arguments = {"token_type_ids": types} if self.uses_types and types is not None else {}
+        arguments = {"token_type_ids": types} if self.uses_token_types and types is not None else {}
         hidden = self.trunk.embeddings(input_ids=ids, **arguments)
         projected = self.projection and _has(self.trunk, self.projection)
         return self.trunk.get_submodule(self.projection)(hidden) if projected else hidden
@@ -248,7 +257,7 @@ class Anatomy:
             record[HIDDEN].append(hidden)
         layers, every = self.layers, self.per_token or bool(record)
         run = [layers[number] for number in self.order]
-        rows = encode(run, layout.pack(hidden), layout, self.position_bias(hidden), every, record)
+        rows = run_layers(run, layout.pack(hidden), layout, self.position_bias(hidden), every, record)
         if self.per_token:
             return layout.unpack(self.answer(rows))
         return self.answer(layout.by_sequence(layout.first(rows) if every else rows))
@@ -258,7 +267,7 @@ class Anatomy:
         of all tokens (`every`), or of the first alone."""
         layers, bias = self.layers, self.position_bias(hidden)
         run = [layers[number] for number in self.order[first:last]]
-        return encode(run, hidden, padded(mask, hidden), bias, every, {}) if run else hidden
+        return run_layers(run, hidden, padded(mask, hidden), bias, every, {}) if run else hidden
 
     def position_bias(self, hidden: Tensor) -> Tensor | None:
         """What the family adds to all attention scores, (1 or batch, heads, tokens, tokens), or None."""
@@ -269,26 +278,26 @@ class Anatomy:
         raise NotImplementedError
 
     @property
-    def units(self) -> list[Unit]:
-        """Of a network that writes, the layers of its decoder; with `remember`, `step` and `nothing_written` its lean pass."""
+    def decoder_layers(self) -> list[DecoderLayer]:
+        """Of a network that writes, the layers of its decoder; with `encode`, `decode_step` and `empty_past` its lean pass."""
         raise NotImplementedError
 
-    def take_units(self, keep: list[int]) -> None:
+    def keep_decoder_layers(self, keep: list[int]) -> None:
         """These of the decoder's layers stay, in this order."""
         raise NotImplementedError
 
-    def remember(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[Pair]:
+    def encode(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> list[KeyValue]:
         """What the decoder reads of texts (batch, tokens): keys and values of each of its layers."""
         raise NotImplementedError
 
-    def step(
-        self, ids: Tensor, place: Tensor, mask: Tensor, memory: list[Pair], past: list[Pair]
-    ) -> tuple[Tensor, list[Pair]]:
+    def decode_step(
+        self, ids: Tensor, place: Tensor, mask: Tensor, memory: list[KeyValue], past: list[KeyValue]
+    ) -> tuple[Tensor, list[KeyValue]]:
         """The last token of each hypothesis (texts, hypotheses), all at one place, to the logarithms of how likely each piece comes
         next (texts, hypotheses, pieces), and the past with that token."""
         raise NotImplementedError
 
-    def nothing_written(self, hypotheses: int, like: Tensor) -> list[Pair]:
+    def empty_past(self, hypotheses: int, like: Tensor) -> list[KeyValue]:
         """The past of hypotheses that have not begun."""
         raise NotImplementedError
 
@@ -334,7 +343,9 @@ def anatomy_of(network: Network) -> Anatomy:
 def family_of(kind: str) -> type[Anatomy]:
     if not is_known(kind):
         known = ", ".join(FAMILIES.names())
-        raise Refused(f"model family '{kind}' has no anatomy; there is: {known} (docs/adding.md says how to add one)")
+        raise InputError(
+            f"model family '{kind}' has no anatomy; there is: {known} (docs/extending.md says how to add one)"
+        )
     return FAMILIES.load(_file_name(kind), Anatomy)
 
 

@@ -28,13 +28,13 @@ class Block:
         return self.module.get_submodule(self.read_by)
 
     @property
-    def neurons(self) -> int:
+    def ffn_size(self) -> int:
         return int(self.maker.out_features)
 
     def keep(self, neurons: list[int]) -> None:
         """These stay, in this order."""
         every = self.reader.in_features // self.copies
-        others_after = range(self.first + self.neurons, every)
+        others_after = range(self.first + self.ffn_size, every)
         shown = [*range(self.first), *(self.first + number for number in neurons), *others_after]
         inputs = [copy * every + place for copy in range(self.copies) for place in shown]
         reader = cut_linear(self.reader, inputs=inputs)
@@ -49,5 +49,5 @@ class Block:
     def factors(self, gate: Tensor) -> Tensor:
         """A factor for each neuron as one for each input of the reader; what others show it is left as it is."""
         every = self.reader.in_features // self.copies
-        before, after = gate.new_ones(self.first), gate.new_ones(every - self.first - self.neurons)
+        before, after = gate.new_ones(self.first), gate.new_ones(every - self.first - self.ffn_size)
         return torch.cat([before, gate, after]).repeat(self.copies)

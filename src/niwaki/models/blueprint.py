@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import check
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.edit import EDITS, Edit
@@ -28,7 +28,7 @@ class Blueprint:
     edits: list[Edit] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        edits = [{"edit": edit.label(), **edit.recorded().model_dump()} for edit in self.edits]
+        edits = [{"edit": edit.label(), **edit.for_blueprint().model_dump()} for edit in self.edits]
         return {"version": VERSION, "base": self.base, "edits": edits}
 
     @classmethod
@@ -38,13 +38,13 @@ class Blueprint:
             or not isinstance(value.get("edits"), list)
             or not isinstance(value.get("base"), dict)
         ):
-            raise Refused("blueprint.json: must hold 'version', 'base' and 'edits'")
+            raise InputError("blueprint.json: must hold 'version', 'base' and 'edits'")
         if value.get("version") != VERSION:
-            raise Refused(
+            raise InputError(
                 f"blueprint.json: version {str(value.get('version'))[:20]!r} is not known, this niwaki reads {VERSION}"
             )
         if len(value["edits"]) > MAX_EDITS:
-            raise Refused(f"blueprint.json: more than {MAX_EDITS} edits")
+            raise InputError(f"blueprint.json: more than {MAX_EDITS} edits")
         return cls(value["base"], [_read_edit(number, edit) for number, edit in enumerate(value["edits"])])
 
     def replay(self) -> Network:
@@ -54,7 +54,7 @@ class Blueprint:
         with init_empty_weights():
             network = build(self.base)
         if len(self.edits) * len(anatomy_of(network).layers) > MOST_CUTS:
-            raise Refused(f"blueprint.json: {len(self.edits)} edits of so many layers are more than any model has")
+            raise InputError(f"blueprint.json: {len(self.edits)} edits of so many layers are more than any model has")
         for edit in self.edits:
             edit.apply(network, anatomy_of(network))
         return network
@@ -63,7 +63,7 @@ class Blueprint:
 def _read_edit(number: int, value: Any) -> Edit:
     path = f"blueprint.json: edits.{number}"
     if not isinstance(value, dict) or not isinstance(value.get("edit"), str):
-        raise Refused(f"{path}: must be a table with the key 'edit'")
+        raise InputError(f"{path}: must be a table with the key 'edit'")
     kind: type[Edit] = EDITS.load(value["edit"], Edit)
     return check(kind, {key: item for key, item in value.items() if key != "edit"}, path)
 
@@ -75,7 +75,7 @@ def is_stock(network: Network) -> bool:
     try:
         with torch.device("meta"):
             skeleton = build(network.config.to_dict())
-    except Refused:  # a shape that no stock network can have, such as a width that its heads do not divide
+    except InputError:  # a shape that no stock network can have, such as a width that its heads do not divide
         return False
     same = _shapes(skeleton) == _shapes(network) and anatomy_of(skeleton).constants == anatomy_of(network).constants
     return same and first_names(skeleton) == first_names(network)

@@ -13,18 +13,36 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
-CONFIG, MOST_BYTES = "config.json", 8 << 20
-MOST_LABELS = 100_000
+CONFIG, MAX_BYTES = "config.json", 8 << 20
+MAX_LABELS = 100_000
 MOST_LAYERS, MOST_POSITIONS, MOST_TOKENS = 200, 1 << 20, 10_000_000
 BEFORE_TEXTS = {"mpnet": 2, "roberta": 2}  # positions of the padding mark and before, in families that count from there
 NO_POSITIONS = 512  # tokens of a text, for a model that has no table of positions
 WIDEST = 1 << 17
 ACTIVATIONS = {
-    "gelu", "gelu_10", "gelu_fast", "gelu_new", "gelu_python", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate",
-    "laplace", "leaky_relu", "linear", "mish", "quick_gelu", "relu", "relu2", "relu6", "sigmoid", "silu", "swish", "tanh",
-}  # fmt: skip
+    "gelu",
+    "gelu_10",
+    "gelu_fast",
+    "gelu_new",
+    "gelu_python",
+    "gelu_pytorch_tanh",
+    "gelu_python_tanh",
+    "gelu_accurate",
+    "laplace",
+    "leaky_relu",
+    "linear",
+    "mish",
+    "quick_gelu",
+    "relu",
+    "relu2",
+    "relu6",
+    "sigmoid",
+    "silu",
+    "swish",
+    "tanh",
+}
 TOKENIZERS = {
     f"{name}Tokenizer{ending}"
     for name in (
@@ -66,19 +84,28 @@ def one_of(*words: str) -> Rule:
 
 
 def names(value: Any) -> bool:
-    return isinstance(value, list) and len(value) <= 20 and all(isinstance(item, str) and item.isidentifier() for item in value)  # fmt: skip
+    return (
+        isinstance(value, list)
+        and len(value) <= 20
+        and all(isinstance(item, str) and item.isidentifier() for item in value)
+    )
 
 
 def labels(value: Any) -> bool:
     return (
         isinstance(value, dict)
-        and len(value) <= MOST_LABELS
+        and len(value) <= MAX_LABELS
         and all(is_label(item) and len(str(number)) < 9 for number, item in value.items())
     )
 
 
 def label_numbers(value: Any) -> bool:
-    return isinstance(value, dict) and len(value) <= MOST_LABELS and all(map(is_label, value)) and all(isinstance(item, int) for item in value.values())  # fmt: skip
+    return (
+        isinstance(value, dict)
+        and len(value) <= MAX_LABELS
+        and all(map(is_label, value))
+        and all(isinstance(item, int) for item in value.values())
+    )
 
 
 def is_label(value: Any) -> bool:
@@ -96,11 +123,22 @@ def exits(value: Any) -> bool:
 
 def answer(value: Any) -> bool:
     """How logits are read (`niwaki.answers` checks the fields): flat, a few plain values, or ids."""
-    return isinstance(value, dict) and len(value) <= 20 and all(isinstance(item, str | int | float | bool | None) or (isinstance(item, list) and mark(item)) for item in value.values())  # fmt: skip
+    return (
+        isinstance(value, dict)
+        and len(value) <= 20
+        and all(
+            isinstance(item, str | int | float | bool | None) or (isinstance(item, list) and mark(item))
+            for item in value.values()
+        )
+    )
 
 
-# an id is a number, or, of some models, several
-mark: Rule = lambda value: whole(MOST_TOKENS, -1)(value) or (isinstance(value, list) and len(value) <= 20 and all(map(whole(MOST_TOKENS), value)))  # noqa: E731  # fmt: skip
+def mark(value: object) -> bool:
+    """An id is a number, or, for some models, several."""
+    several = isinstance(value, list) and len(value) <= 20 and all(map(whole(MOST_TOKENS), value))
+    return whole(MOST_TOKENS, -1)(value) or several
+
+
 width, layers = whole(WIDEST, 1), whole(MOST_LAYERS, 1)
 ALLOWED: dict[str, Rule] = {
     "model_type": lambda value: isinstance(value, str),
@@ -112,13 +150,13 @@ ALLOWED: dict[str, Rule] = {
     **dict.fromkeys(("lstm_units", "num_filters", "num_products"), width),
     "neighbours": whole(100),
     "filter_widths": filter_widths,
-    "niwaki_encoder": lambda value: isinstance(value, str) and value.isidentifier() and value != "writer",
+    "niwaki_encoder": lambda value: isinstance(value, str) and value.isidentifier() and value != "encoder_decoder",
     "decoder_layers": whole(MOST_LAYERS),
     "decoder_heads": whole(4096, 1),
-    "decoder_neurons": width,
-    "decoder_pieces": whole(MOST_TOKENS, 4),
+    "decoder_ffn_size": width,
+    "decoder_vocabulary_size": whole(MOST_TOKENS, 4),
     "decoder_positions": whole(MOST_POSITIONS, 1),
-    **dict.fromkeys(("decoder_sinusoids", "decoder_shares"), flag),
+    **dict.fromkeys(("decoder_sinusoids", "decoder_shares_embeddings"), flag),
     **dict.fromkeys(("d_model", "d_kv", "d_ff", "encoder_ffn_dim", "decoder_ffn_dim"), width),
     **dict.fromkeys(("encoder_layers", "num_layers", "num_decoder_layers"), layers),
     **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads", "num_heads"), whole(4096, 1)),
@@ -134,17 +172,44 @@ ALLOWED: dict[str, Rule] = {
     "type_vocab_size": whole(1000),
     "relative_attention_num_buckets": whole(10_000, 1),
     "chunk_size_feed_forward": whole(MOST_POSITIONS),
-    "num_labels": whole(MOST_LABELS),
+    "num_labels": whole(MAX_LABELS),
     **dict.fromkeys(
-        ("pad_token_id", "bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id", "decoder_start_token_id",
-         "forced_bos_token_id", "forced_eos_token_id"), mark,
+        (
+            "pad_token_id",
+            "bos_token_id",
+            "eos_token_id",
+            "sep_token_id",
+            "cls_token_id",
+            "decoder_start_token_id",
+            "forced_bos_token_id",
+            "forced_eos_token_id",
+        ),
+        mark,
     ),
     **dict.fromkeys(
-        ("attention_probs_dropout_prob", "hidden_dropout_prob", "classifier_dropout", "classifier_dropout_prob", "dropout",
-         "attention_dropout", "qa_dropout", "seq_classif_dropout", "summary_last_dropout", "layer_norm_eps",
-         "activation_dropout", "encoder_layerdrop", "decoder_layerdrop", "dropout_rate", "layer_norm_epsilon"), share,
+        (
+            "attention_probs_dropout_prob",
+            "hidden_dropout_prob",
+            "classifier_dropout",
+            "classifier_dropout_prob",
+            "dropout",
+            "attention_dropout",
+            "qa_dropout",
+            "seq_classif_dropout",
+            "summary_last_dropout",
+            "layer_norm_eps",
+            "activation_dropout",
+            "encoder_layerdrop",
+            "decoder_layerdrop",
+            "dropout_rate",
+            "layer_norm_epsilon",
+        ),
+        share,
     ),
-    **dict.fromkeys(("initializer_range", "initializer_factor", "init_std"), lambda value: isinstance(value, int | float) and 0 <= value <= 1000),
+    **dict.fromkeys(
+        ("initializer_range", "initializer_factor", "init_std"),
+        lambda value: isinstance(value, int | float) and 0 <= value <= 1000,
+    ),
     **dict.fromkeys(("hidden_act", "activation", "activation_function"), one_of(*ACTIVATIONS)),
     "summary_activation": one_of(*ACTIVATIONS, ""),
     "summary_type": one_of("first", "last", "mean", "cls_index", "attn"),
@@ -153,15 +218,39 @@ ALLOWED: dict[str, Rule] = {
     "tokenizer_class": one_of(*TOKENIZERS),
     **dict.fromkeys(("dtype", "torch_dtype"), one_of("float32", "float16", "bfloat16", "float64", "auto")),
     **dict.fromkeys(
-        ("add_cross_attention", "is_decoder", "is_encoder_decoder", "output_attentions", "output_hidden_states",
-         "return_dict", "sinusoidal_pos_embds", "summary_use_proj", "tie_word_embeddings", "use_cache"), flag,
+        (
+            "add_cross_attention",
+            "is_decoder",
+            "is_encoder_decoder",
+            "output_attentions",
+            "output_hidden_states",
+            "return_dict",
+            "sinusoidal_pos_embds",
+            "summary_use_proj",
+            "tie_word_embeddings",
+            "use_cache",
+        ),
+        flag,
     ),
     "id2label": labels,
     "label2id": label_numbers,
     "niwaki_answer": answer,
     "niwaki_exits": exits,
-}  # fmt: skip
-PROVENANCE = {"_name_or_path", "name_or_path", "_commit_hash", "_num_labels", "_attn_implementation_autoset", "finetuning_task", "language", "license", "tags", "task_specific_params", "sentence_transformers", "bad_words_ids"}  # left out, whatever they say  # fmt: skip
+}
+PROVENANCE = {
+    "_name_or_path",
+    "name_or_path",
+    "_commit_hash",
+    "_num_labels",
+    "_attn_implementation_autoset",
+    "finetuning_task",
+    "language",
+    "license",
+    "tags",
+    "task_specific_params",
+    "sentence_transformers",
+    "bad_words_ids",
+}  # left out, whatever they say
 PLAIN_ATTENTION = {"eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"}
 STEERING = re.compile(
     r"auto_?map|remote|custom|_code|code_|kernel|implementation|quantiz|fusion|adapter|peft|lora|plugin|module|import"
@@ -174,7 +263,7 @@ LEADS_OUT = re.compile(r"://|^[/~\\]|\.\.[/\\]|^[A-Za-z]:[/\\]|[\w.-]+/[\w.-]+|\
 def read(folder: Path) -> dict[str, Any]:
     """The entries of a folder's config.json, checked so. Whether its family is known is for who builds a network."""
     where = folder / CONFIG
-    return checked(strict_json.read(where, MOST_BYTES), str(where))
+    return checked(strict_json.load(where, MAX_BYTES), str(where))
 
 
 def readable_tokens(config: dict[str, Any]) -> int:
@@ -184,48 +273,52 @@ def readable_tokens(config: dict[str, Any]) -> int:
 
 def text_positions(config: dict[str, Any]) -> int:
     """The longest text that there are positions for."""
-    return int(config.get("max_position_embeddings") or NO_POSITIONS) - BEFORE_TEXTS.get(str(config.get("model_type")), 0)  # fmt: skip
+    return int(config.get("max_position_embeddings") or NO_POSITIONS) - BEFORE_TEXTS.get(
+        str(config.get("model_type")), 0
+    )
 
 
 def checked(values: Any, where: str) -> dict[str, Any]:
     """The entries of a config that describe the network, each of its form; Refused for one that is not, or that steers."""
     if not isinstance(values, dict):
-        raise Refused(f"{where}: must be a table, not {type(values).__name__}")
+        raise InputError(f"{where}: must be a table, not {type(values).__name__}")
     kept: dict[str, Any] = {}
     for key, value in values.items():
         rule = ALLOWED.get(key)
         if rule is None:
-            refuse_steering(key, value, where)
+            check_not_steering(key, value, where)
         elif value is None:
             kept[key] = None
         elif rule(plain_dtype(key, value)):
             kept[key] = plain_dtype(key, value)
         else:
-            raise Refused(f"{where}: '{key}' is {shown(value)}, which no model of these families has")
+            raise InputError(f"{where}: '{key}' is {shown(value)}, which no model of these families has")
     groups, inner = (
         kept.get(key) or 1 for key in ("num_hidden_groups", "inner_group_num")
     )  # null stands for the default
     if groups * inner > MOST_LAYERS:
-        raise Refused(f"{where}: num_hidden_groups times inner_group_num is more than {MOST_LAYERS} layers")
+        raise InputError(f"{where}: num_hidden_groups times inner_group_num is more than {MOST_LAYERS} layers")
     read = kept.get("niwaki_max_tokens")
     if read and kept.get("max_position_embeddings") and read > text_positions(kept):
-        raise Refused(f"{where}: niwaki_max_tokens is {read}, and the model has positions for {text_positions(kept)}; write fewer")  # fmt: skip
+        raise InputError(
+            f"{where}: niwaki_max_tokens is {read}, and the model has positions for {text_positions(kept)}; write fewer"
+        )
     return kept
 
 
-def refuse_steering(key: str, value: Any, where: str) -> None:
+def check_not_steering(key: str, value: Any, where: str) -> None:
     """What is not on the list is left out; loudly, where it would make a less careful reader load something."""
     if key in PROVENANCE or key.endswith("name_or_path") or value in (None, False, [], {}, ""):
         return
     if key in ("attn_implementation", "_attn_implementation") and isinstance(value, str) and value in PLAIN_ATTENTION:
         return  # niwaki chooses its own
     if key.startswith("_") or STEERING.search(key.lower()):
-        raise Refused(f"{where}: '{key}' asks for code, files or formats that niwaki never loads; remove the key")
+        raise InputError(f"{where}: '{key}' asks for code, files or formats that niwaki never loads; remove the key")
     if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value)):
-        raise Refused(f"{where}: '{key}' is a table, which no config of these families has; remove the key")
+        raise InputError(f"{where}: '{key}' is a table, which no config of these families has; remove the key")
     for text in value if isinstance(value, list) else [value]:
         if isinstance(text, str) and (LEADS_OUT.search(text) or len(text) > 1000):
-            raise Refused(f"{where}: '{key}' is {shown(text)}, which leads out of the folder; remove the key")
+            raise InputError(f"{where}: '{key}' is {shown(text)}, which leads out of the folder; remove the key")
 
 
 def plain_dtype(key: str, value: Any) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from niwaki.core.catalog import Catalog
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import Settings
 from niwaki.models.anatomy import Anatomy, Network
 
@@ -17,7 +17,7 @@ class Edit(Settings):
         """Changes the network in place, and its config where the config can tell the new shape."""
         raise NotImplementedError
 
-    def recorded(self) -> "Edit":
+    def for_blueprint(self) -> "Edit":
         """What a blueprint needs to rebuild the shape: often less than what the cut needed."""
         return self
 
@@ -26,35 +26,35 @@ class Edit(Settings):
         return cls.__module__.rpartition(".")[2]
 
 
-def chosen(keep: Sequence[int] | int, size: int, what: str) -> list[int]:
+def resolve_indices(keep: Sequence[int] | int, size: int, what: str) -> list[int]:
     """The indices that `keep` names (an int n stands for the first n), checked against what there is."""
     if isinstance(keep, int) and keep > size:  # before a list of it is made: a file may name any number
-        raise Refused(f"{what}: must be different numbers below {size} (given: the first {str(keep)[:20]})")
+        raise InputError(f"{what}: must be different numbers below {size} (given: the first {str(keep)[:20]})")
     indices = list(range(keep)) if isinstance(keep, int) else list(keep)
     if not indices:
-        raise Refused(f"{what}: at least one must be kept")
+        raise InputError(f"{what}: at least one must be kept")
     if len(set(indices)) != len(indices) or min(indices) < 0 or max(indices) >= size:
-        raise Refused(f"{what}: must be different numbers below {size} (given: {_short(indices)})")
+        raise InputError(f"{what}: must be different numbers below {size} (given: {_short(indices)})")
     return indices
 
 
 def per_layer(keep: Sequence[Sequence[int] | int], sizes: Sequence[int], what: str) -> list[list[int]]:
-    """`chosen` for every distinct layer, all checked before the first is cut."""
+    """`resolve_indices` for every distinct layer, all checked before the first is cut."""
     if len(keep) != len(sizes):
-        raise Refused(f"{what}: {len(keep)} layers are named and the model has {len(sizes)}")
+        raise InputError(f"{what}: {len(keep)} layers are named and the model has {len(sizes)}")
     return [
-        chosen(one, size, f"{what} of layer {number}")
+        resolve_indices(one, size, f"{what} of layer {number}")
         for number, (one, size) in enumerate(zip(keep, sizes, strict=True))
     ]
 
 
-def refuse_torn(what: str, places: Iterable[tuple[str, object, object]]) -> None:
+def check_shared_alike(what: str, places: Iterable[tuple[str, object, object]]) -> None:
     """Of each place its name, the module that lies there and what is wanted: of a module in several places, the same in each."""
     first: dict[int, tuple[str, object]] = {}
     for name, module, wanted in places:
         other, before = first.setdefault(id(module), (name, wanted))
         if before != wanted:
-            raise Refused(f"{what}: {other} and {name} share their matrices, so the same must be done to both")
+            raise InputError(f"{what}: {other} and {name} share their matrices, so the same must be done to both")
 
 
 def _short(indices: list[int]) -> str:

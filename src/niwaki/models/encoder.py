@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from niwaki.models.layer import Layer, attended, fed, reads
+from niwaki.models.layer import Layer, has_attention, run_attention, run_ffn
 from niwaki.models.layout import Packed, Padded
 
 HIDDEN, SCORES = "hidden", "scores"
@@ -25,7 +25,7 @@ Layout = Padded | Packed
 Record = dict[str, list[Tensor]]
 
 
-def encode(
+def run_layers(
     layers: Sequence[Layer], rows: Tensor, layout: Layout, bias: Tensor | None, every: bool, record: Record
 ) -> Tensor:
     """Rows through the layers in turn. Behind the last one come the rows of all tokens (`every`), or of the first token of
@@ -49,9 +49,9 @@ def run_layer(layer: Layer, rows: Tensor, layout: Layout, bias: Tensor | None, e
         query, key, value = states
         return layout.attend(layer, query, key, value, bias, record.get(SCORES))
 
-    if not reads(layer) and not record.keys().isdisjoint((SCORES, *STATES)):
+    if not has_attention(layer) and not record.keys().isdisjoint((SCORES, *STATES)):
         mixed()  # the attention was removed, and its states are recorded nevertheless
-    return fed(layer, attended(layer, wanted, mixed))
+    return run_ffn(layer, run_attention(layer, wanted, mixed))
 
 
 def project(layer: Layer, rows: Tensor, layout: Layout, every: bool) -> Sequence[Tensor]:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import torch
 
-from niwaki.core.errors import Refused
-from niwaki.core.tensor_file import header
+from niwaki.core.errors import InputError
+from niwaki.core.tensor_file import read_header
 from niwaki.models.anatomy import anatomy_of, family_of
 from niwaki.models.model import BLUEPRINT, WEIGHTS
 from niwaki.models.skeleton import HEADS, build, read_config
-from niwaki.models.ties import distinct
+from niwaki.models.ties import unique_tensors
 
 
 def fine_tuned(folder: Path) -> str:
@@ -23,22 +23,22 @@ def fine_tuned(folder: Path) -> str:
     config = read_config(folder)
     if any(key.startswith("niwaki_") and value for key, value in config.items()):
         return "a niwaki stage saved it"
-    names = header(folder / WEIGHTS).tensors.keys() & task_head_tensors(config)
+    names = read_header(folder / WEIGHTS).tensors.keys() & task_head_tensors(config)
     return f"its weights hold a task head ({min(names)})" if names else ""
 
 
 def task_head_tensors(config: dict) -> set[str]:
     """Names of the tensors that any task head of this family has outside the encoder. Heads of pretraining (masked language
     model, next sentence) have other names; the pooler is part of pretraining too."""
-    if family_of(str(config["model_type"])).writes:
+    if family_of(str(config["model_type"])).is_seq2seq:
         return set()  # its head writes text, and comes from pretraining
     found: set[str] = set()
     for head in HEADS:
         try:
             with torch.device("meta"):
                 network = build({**config, "architectures": [f"AnyFor{head}"]})
-        except Refused:  # the family has no such head
+        except InputError:  # the family has no such head
             continue
         body = f"{anatomy_of(network).body}."
-        found |= {name for name in distinct(network) if not name.startswith(body) and ".pooler." not in name}
+        found |= {name for name in unique_tensors(network) if not name.startswith(body) and ".pooler." not in name}
     return found

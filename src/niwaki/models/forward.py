@@ -50,5 +50,5 @@ def forward(anatomy: Anatomy, batch: Batch, needs: frozenset[str] = frozenset())
 
 def real_inputs(anatomy: Anatomy, path: str, x: Tensor, batch: Batch) -> Tensor:
     """Of what the matrix at a path was given in a batch, the real tokens' (tokens, in); of what is no row of tokens, all."""
-    real = anatomy.real_tokens(path, batch.mask, batch.written) if anatomy.writes else batch.mask
+    real = anatomy.real_tokens(path, batch.mask, batch.written) if anatomy.is_seq2seq else batch.mask
     return x[real.bool()] if x.ndim == 3 and x.shape[:2] == real.shape else x.flatten(0, -2)

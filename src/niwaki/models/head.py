@@ -6,10 +6,10 @@ from typing import Any
 
 from torch import nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Network, anatomy_of, family_of
-from niwaki.models.labels import name_labels
-from niwaki.models.skeleton import WHOLE, WRITTEN
+from niwaki.models.head_labels import name_labels
+from niwaki.models.skeleton import CONDITIONAL_GENERATION, SEQUENCE_CLASSIFICATION
 
 PLAIN_UNITS = {"mean": 0.0, "scale": 1.0}  # of a head that was trained elsewhere: what it says is the number
 
@@ -33,20 +33,24 @@ class Head:
             "id2label": dict(enumerate(self.labels)),
             "label2id": {name: number for number, name in enumerate(self.labels)},
             "num_labels": len(self.labels),
-            "architectures": [f"AnyFor{self._fitting(family_of(str(config['model_type'])).writes)}"],
+            "architectures": [f"AnyFor{self._fitting(family_of(str(config['model_type'])).is_seq2seq)}"],
             "problem_type": self.problem,
             "niwaki_answer": self.answer or None,
         }
 
-    def _fitting(self, writes: bool) -> str:
+    def _fitting(self, is_seq2seq: bool) -> str:
         """What only reads learns to write by a method that gives it a decoder, and has the head for whole texts until then."""
-        return WHOLE if self.architecture == WRITTEN and not writes else self.architecture
+        return (
+            SEQUENCE_CLASSIFICATION
+            if self.architecture == CONDITIONAL_GENERATION and not is_seq2seq
+            else self.architecture
+        )
 
     def put_on(self, network: Network, where: str) -> None:
         """On an edited network, which keeps the head it has: it must be of the same kind, with as many labels."""
         anatomy = anatomy_of(network)
-        if anatomy.head != self._fitting(anatomy.writes):
-            raise Refused(
+        if anatomy.head != self._fitting(anatomy.is_seq2seq):
+            raise InputError(
                 f"{where}: an edited model keeps its head, which is for {anatomy.head}, not {self.architecture}"
             )
         name_labels(network, self.labels, where)
@@ -59,7 +63,12 @@ def rescale(network: Network, before: Any, now: dict[str, Any]) -> None:
     cannot be changed, and is left to training."""
     final = anatomy_of(network).head_final
     layer = network.get_submodule(final) if final else None
-    if not isinstance(before, dict) or before == now or not {"mean", "scale"} <= before.keys() & now.keys() or type(layer) is not nn.Linear:  # fmt: skip
+    if (
+        not isinstance(before, dict)
+        or before == now
+        or not {"mean", "scale"} <= before.keys() & now.keys()
+        or type(layer) is not nn.Linear
+    ):
         return
     layer.weight.data.mul_(before["scale"] / now["scale"])
     layer.bias.data.mul_(before["scale"]).add_(before["mean"] - now["mean"]).div_(now["scale"])

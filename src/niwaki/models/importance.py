@@ -44,13 +44,13 @@ def importance(model: Model, batches: Iterable[Batch], loss: Callable[[Model, Ba
 def gates(anatomy: Anatomy) -> Iterator[tuple[list[Tensor], list[Tensor], Tensor]]:
     """Puts a gate before `out` (per head), before what reads a block (per neuron) and after every norm (per column)."""
     heads = [torch.ones(layer.heads, requires_grad=True) for layer in anatomy.attentions]
-    neurons = [torch.ones(block.neurons, requires_grad=True) for block in anatomy.blocks]
-    columns = torch.ones(anatomy.width, requires_grad=True)
+    neurons = [torch.ones(block.ffn_size, requires_grad=True) for block in anatomy.blocks]
+    columns = torch.ones(anatomy.hidden_size, requires_grad=True)
     handles = []
     for block, gate in zip(anatomy.blocks, neurons, strict=True):
         handles.append(block.reader.register_forward_pre_hook(_gate_input(gate, block.factors)))
     for layer, gate in zip(anatomy.attentions, heads, strict=True):
-        per_head = partial(torch.repeat_interleave, repeats=layer.head_width)
+        per_head = partial(torch.repeat_interleave, repeats=layer.head_size)
         handles.append(layer.part("out").register_forward_pre_hook(_gate_input(gate, per_head)))
         norms = [layer.part(part) for part in layer.parts if part.endswith("norm")]
         handles += [norm.register_forward_hook(_gate_output(columns)) for norm in norms]

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from niwaki.models.forms.silent import Silent
+from niwaki.models.packed.removed import Removed
 
 MATRICES = ("query", "key", "value", "out", "ffn_in", "ffn_out")
 PARTS = (*MATRICES, "attention_norm", "ffn_norm")
-OUT_OF_REACH = -1e4  # lower than any score
+MASKED_SCORE = -1e4  # lower than any score
 
 
 class Layer:
@@ -45,13 +45,13 @@ class Layer:
         return self.part("attention_module")
 
     @property
-    def head_width(self) -> int:
-        return int(getattr(self.attention, getattr(self.paths, "head_width_key", "attention_head_size")))
+    def head_size(self) -> int:
+        return int(getattr(self.attention, getattr(self.paths, "head_size_key", "attention_head_size")))
 
     @property
     def scale(self) -> float:
         """What the products of queries and keys are multiplied by."""
-        return self.head_width**-0.5 if getattr(self.paths, "scales", True) else 1.0
+        return self.head_size**-0.5 if getattr(self.paths, "scales_attention", True) else 1.0
 
     def drop(self, role: str, x: Tensor) -> Tensor:
         """Dropout of a role (`attention_dropout`, `out_dropout`, `inner_dropout`, `ffn_dropout`) while training. The
@@ -78,33 +78,33 @@ class Layer:
 
     @property
     def heads(self) -> int:
-        return self.linear("query").out_features // self.head_width
+        return self.linear("query").out_features // self.head_size
 
     @property
-    def neurons(self) -> int:
+    def ffn_size(self) -> int:
         return self.linear("ffn_in").out_features
 
 
-def ignored(mask: Tensor, hidden: Tensor) -> Tensor:
+def padding_bias(mask: Tensor, hidden: Tensor) -> Tensor:
     """(batch, tokens) to (batch, 1, 1, tokens), added to scores: 0 where a token is real, and padding is not read."""
-    return (1.0 - mask[:, None, None, :].to(hidden.dtype)) * OUT_OF_REACH
+    return (1.0 - mask[:, None, None, :].to(hidden.dtype)) * MASKED_SCORE
 
 
-def reads(layer: Layer) -> bool:
+def has_attention(layer: Layer) -> bool:
     """Whether its attention is there."""
-    return not isinstance(layer.part("out"), Silent)
+    return not isinstance(layer.part("out"), Removed)
 
 
-def attended(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor]) -> Tensor:
+def run_attention(layer: Layer, wanted: Tensor, mixed: Callable[[], Tensor]) -> Tensor:
     """Rows (…, width) with what the heads read added to them. An attention that was removed is not run."""
-    read = mixed() if reads(layer) else wanted
+    read = mixed() if has_attention(layer) else wanted
     return layer.behind("attention_norm", layer.drop("out_dropout", layer.part("out")(read)) + wanted)
 
 
-def fed(layer: Layer, rows: Tensor) -> Tensor:
+def run_ffn(layer: Layer, rows: Tensor) -> Tensor:
     """Rows (…, width) through the feed-forward block."""
     last = layer.part("ffn_out")
-    if isinstance(last, Silent):
+    if isinstance(last, Removed):
         return layer.behind("ffn_norm", layer.drop("ffn_dropout", last(rows)) + rows)
     inner = layer.part("activation")(layer.part("ffn_in")(layer.before("ffn_norm", rows)))
     return layer.behind("ffn_norm", layer.drop("ffn_dropout", last(layer.drop("inner_dropout", inner))) + rows)
@@ -112,12 +112,14 @@ def fed(layer: Layer, rows: Tensor) -> Tensor:
 
 def keys_and_values(layer: Layer, hidden: Tensor) -> tuple[Tensor, Tensor]:
     """What can be read of hidden states (batch, tokens, width): each (batch, heads, tokens, head width)."""
-    return split_heads(layer.part("key")(hidden), layer.head_width), split_heads(layer.part("value")(hidden), layer.head_width)  # fmt: skip
+    return split_heads(layer.part("key")(hidden), layer.head_size), split_heads(
+        layer.part("value")(hidden), layer.head_size
+    )
 
 
-def read_by(layer: Layer, wanted: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
+def multi_head_attention(layer: Layer, wanted: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
     """What the heads read for the wanted rows: (batch, rows, heads × head width). `bias` is added to the scores."""
-    return attend(layer, split_heads(layer.part("query")(wanted), layer.head_width), key, value, bias)[0]
+    return attend(layer, split_heads(layer.part("query")(wanted), layer.head_size), key, value, bias)[0]
 
 
 def attend(layer: Layer, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -144,6 +146,6 @@ def at_heads(bias: Tensor, layer: Layer) -> Tensor:
     return bias if kept is None else bias[:, kept]
 
 
-def split_heads(x: Tensor, head_width: int) -> Tensor:
+def split_heads(x: Tensor, head_size: int) -> Tensor:
     """(batch, tokens, heads × head width) to (batch, heads, tokens, head width)."""
-    return x.unflatten(-1, (-1, head_width)).transpose(1, 2)
+    return x.unflatten(-1, (-1, head_size)).transpose(1, 2)

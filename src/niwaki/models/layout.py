@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from niwaki.models.layer import OUT_OF_REACH, Layer, at_heads, attend, ignored, split_heads
+from niwaki.models.layer import MASKED_SCORE, Layer, at_heads, attend, padding_bias, split_heads
 
 SIMILAR, SLACK_TOKENS = 1.25, 8  # sequences share a rectangle up to this ratio of lengths, and this many tokens more
 
@@ -40,7 +40,7 @@ class Padded:
         """Each query row over all tokens of its sequence. Scores are appended to `scores` where it is a list."""
         every = query.shape[1] == key.shape[1]
         whole = self.mask_bias if bias is None else self.mask_bias + _rows(at_heads(bias, layer), every)
-        query, key, value = (split_heads(rows, layer.head_width) for rows in (query, key, value))
+        query, key, value = (split_heads(rows, layer.head_size) for rows in (query, key, value))
         mixed, found = attend(layer, query, key, value, whole)
         if scores is not None:
             scores.append(found)
@@ -92,7 +92,7 @@ class Packed:
 
     def _scores(self, layer: Layer, query: Tensor, key: Tensor) -> Tensor:
         """Of all sequences in one rectangle, in the order of the batch: (batch, heads, tokens, tokens)."""
-        asked, given = (split_heads(self.unpack(rows), layer.head_width) for rows in (query, key))
+        asked, given = (split_heads(self.unpack(rows), layer.head_size) for rows in (query, key))
         return asked @ given.transpose(-1, -2) * layer.scale
 
 
@@ -106,7 +106,7 @@ class _Group:
         if self.rows < self.sequences * self.tokens:
             real = torch.arange(self.tokens, device=device)[None] < torch.tensor(lengths, device=device)[:, None]
             self.places = real.flatten().nonzero()[:, 0]
-            self.mask_bias = torch.where(real, 0.0, OUT_OF_REACH)[:, None, None]
+            self.mask_bias = torch.where(real, 0.0, MASKED_SCORE)[:, None, None]
 
     def attend(
         self, layer: Layer, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, every: bool
@@ -114,7 +114,7 @@ class _Group:
         asked = self._rectangle(query) if every else query[:, None]
         rectangles = (asked, self._rectangle(key), self._rectangle(value))
         own = self._bias(key, bias, every)
-        query, key, value = (split_heads(rows, layer.head_width) for rows in rectangles)
+        query, key, value = (split_heads(rows, layer.head_size) for rows in rectangles)
         mixed, _ = attend(layer, query, key, value, own)
         if not every:
             return mixed[:, 0]
@@ -182,4 +182,4 @@ def _scattered(rows: Tensor, places: Tensor, count: int) -> Tensor:
 
 def padded(mask: Tensor, like: Tensor) -> Padded:
     """The layout of sequences (batch, tokens) with a mask; `like` has the dtype of the scores."""
-    return Padded(ignored(mask, like))
+    return Padded(padding_bias(mask, like))

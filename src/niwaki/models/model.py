@@ -9,28 +9,28 @@ from typing import Any
 
 import torch
 
-from niwaki.answers._choose import files_of
+from niwaki.answers._from_config import answer_files_of
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused, first_line
+from niwaki.core.errors import InputError, first_line
 from niwaki.core.files import require_memory, write_json, write_text
-from niwaki.core.inside import inside
-from niwaki.core.sealed import refuse_changed
-from niwaki.core.tensor_file import Header, header
+from niwaki.core.model_integrity import check_unchanged
+from niwaki.core.path_safety import file_inside
+from niwaki.core.tensor_file import Header, read_header
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of, family_of
-from niwaki.models.bars import without_bars
 from niwaki.models.blueprint import Blueprint, is_stock
-from niwaki.models.config_rules import CONFIG, MOST_BYTES
+from niwaki.models.config_rules import CONFIG, MAX_BYTES
 from niwaki.models.edit import Edit
-from niwaki.models.forms.sparse import Sparse, refuse_misfits
 from niwaki.models.head import PLAIN_UNITS, Head, rescale
-from niwaki.models.labels import labels_in, moved, name_labels, named_otherwise
+from niwaki.models.head_labels import has_other_labels, label_order, labels_in, name_labels
+from niwaki.models.packed.sparse import Sparse, check_sparse_stores
+from niwaki.models.progress import without_progress_bars
 from niwaki.models.skeleton import attention, build, checked_config, read_config
-from niwaki.models.ties import distinct, spelled_out
+from niwaki.models.ties import unique_tensors, with_tied_names
 from niwaki.models.tokenizer_loading import TOKENIZER, load_tokenizer
 
 WEIGHTS, BLUEPRINT = "model.safetensors", "blueprint.json"
 HEAD_NUMBERS = 20_000_000  # more than any head's
-BESIDE_SHAPE = (
+EXTRA_CONFIG_KEYS = (
     "pad_token_id",
     "sep_token_id",
     "niwaki_max_tokens",
@@ -42,12 +42,12 @@ BESIDE_SHAPE = (
 
 @dataclass
 class Model:
-    """`network` is a transformers model, edited only through `operate`."""
+    """`network` is a transformers model, edited only through `apply_edit`."""
 
     network: Network
     tokenizer: Any  # a transformers fast tokenizer; `.backend_tokenizer` is what runs
     blueprint: Blueprint = field(default_factory=Blueprint)
-    beside: dict[str, bytes] = field(default_factory=dict)  # files that the kind of answer needs, by name
+    sibling_files: dict[str, bytes] = field(default_factory=dict)  # files that the kind of answer needs, by name
 
     @property
     def anatomy(self) -> Anatomy:
@@ -61,30 +61,30 @@ class Model:
     def clone(self) -> "Model":
         return copy.deepcopy(self)
 
-    def operate(self, edit: Edit) -> None:
+    def apply_edit(self, edit: Edit) -> None:
         """The only door to change structure: does the edit and writes it into the blueprint."""
         if not self.blueprint.edits:
             self.blueprint.base = config_of(self.network)
         edit.apply(self.network, self.anatomy)
-        self.blueprint.edits.append(edit.recorded())
+        self.blueprint.edits.append(edit.for_blueprint())
         if is_stock(self.network):
             self.blueprint = Blueprint()
 
     def parameters(self) -> int:
         """Numbers that the model stores, packed or not; a shared one counts once."""
-        return sum(value.numel() for value in distinct(self.network).values())
+        return sum(value.numel() for value in unique_tensors(self.network).values())
 
     def save(self, folder: Path) -> None:
-        """Writes the Hugging Face layout into an existing folder; atomicity is the caller's (`core.files.committed`)."""
+        """Writes the Hugging Face layout into an existing folder; atomicity is the caller's (`core.files.commit_folder`)."""
         from safetensors.torch import save_file
 
-        save_file(distinct(self.network), folder / WEIGHTS, metadata={"format": "pt"})
+        save_file(unique_tensors(self.network), folder / WEIGHTS, metadata={"format": "pt"})
         write_json(folder / CONFIG, config_of(self.network))
         self.tokenizer.save_pretrained(folder)
         write_text(folder / TOKENIZER, compact((folder / TOKENIZER).read_text(encoding="utf-8")))
         if self.blueprint.edits:
             write_json(folder / BLUEPRINT, self.blueprint.to_json())
-        for name, content in self.beside.items():
+        for name, content in self.sibling_files.items():
             (folder / name).write_bytes(content)
 
 
@@ -103,56 +103,58 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
 
     `head` asks for a head of that kind; without one the folder's own is taken.
     """
-    refuse_unless_model(folder)
+    check_is_model(folder)
     config = read_config(folder)
-    found = header(folder / WEIGHTS)
-    require_memory(4 * found.numbers, f"{folder / WEIGHTS}: as numbers of 4 bytes it")
-    refuse_changed(folder)
+    found = read_header(folder / WEIGHTS)
+    require_memory(4 * found.numel, f"{folder / WEIGHTS}: as numbers of 4 bytes it")
+    check_unchanged(folder)
     tokenizer = load_tokenizer(folder, config)
     if not (folder / BLUEPRINT).exists():
         network = _load_stock(folder, config, found, head)
-        return Model(network, tokenizer, beside=_beside(folder, config, head))
-    blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_BYTES))
+        return Model(network, tokenizer, sibling_files=_sibling_files(folder, config, head))
+    blueprint = Blueprint.from_json(strict_json.load(folder / BLUEPRINT, MAX_BYTES))
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
     network = blueprint.replay()
     load_weights(network, folder / WEIGHTS)
-    network.config.update({key: value for key, value in config.items() if key in BESIDE_SHAPE})
+    network.config.update({key: value for key, value in config.items() if key in EXTRA_CONFIG_KEYS})
     if head:
-        _refuse_moved(folder, config, head)
+        _check_label_order(folder, config, head)
         head.put_on(network, str(folder))
     else:
         name_labels(network, labels_in(config), str(folder))
-    return Model(network.eval(), tokenizer, blueprint, _beside(folder, config, head))
+    return Model(network.eval(), tokenizer, blueprint, _sibling_files(folder, config, head))
 
 
-def _refuse_moved(folder: Path, config: dict[str, Any], head: Head) -> None:
-    if moved(config, head.labels):
-        raise Refused(f"{folder}: has the task's labels in another order, {labels_in(config)[:20]}, and an edited model keeps its head; make it anew")  # fmt: skip
+def _check_label_order(folder: Path, config: dict[str, Any], head: Head) -> None:
+    if label_order(config, head.labels):
+        raise InputError(
+            f"{folder}: has the task's labels in another order, {labels_in(config)[:20]}, and an edited model keeps its head; make it anew"
+        )
 
 
-def _beside(folder: Path, config: dict[str, Any], head: Head | None) -> dict[str, bytes]:
+def _sibling_files(folder: Path, config: dict[str, Any], head: Head | None) -> dict[str, bytes]:
     """The folder's own files, or those of the task; a network that writes goes on with the pieces it has learnt."""
     if head is None:
-        return beside_of(folder, config)
-    found, own, family = head.files(), beside_of(folder, config), family_of(str(config["model_type"]))
+        return sibling_files_of(folder, config)
+    found, own, family = head.files(), sibling_files_of(folder, config), family_of(str(config["model_type"]))
     if (
-        family.writes and found != own and (own or not family.own_pieces)
+        family.is_seq2seq and found != own and (own or not family.has_own_tokenizer)
     ):  # a stock folder has none, and the task its own
         unlike = next(name for name in sorted({**found, **own}) if found.get(name) != own.get(name))
-        raise Refused(
+        raise InputError(
             f"{folder / unlike}: is not what the task's rows give, so the model would learn other pieces than it writes; "
-            "set data.split and data.pieces as it was made, on the same train rows, or start from an encoder"
+            "set data.split and data.vocab_size as it was made, on the same train rows, or start from an encoder"
         )
     return found
 
 
-def beside_of(folder: Path, config: dict[str, Any]) -> dict[str, bytes]:
+def sibling_files_of(folder: Path, config: dict[str, Any]) -> dict[str, bytes]:
     """The files that the folder's kind of answer needs; others that lie there are not the model's."""
     found = {}
-    for name in files_of(config):
-        path = inside(folder, name)
+    for name in answer_files_of(config):
+        path = file_inside(folder, name)
         if not path.is_file():
-            raise Refused(f"{path}: is missing; what the model answers with is in it")
+            raise InputError(f"{path}: is missing; what the model answers with is in it")
         require_memory(path.stat().st_size, f"{path}: it")
         found[name] = path.read_bytes()
     return found
@@ -162,11 +164,11 @@ def skeleton_of(folder: Path, head: Head | None = None) -> Model:
     """The shape of a folder's model without weights and tokenizer; takes no memory."""
     config = read_config(folder)
     if (folder / BLUEPRINT).exists():
-        blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_BYTES))
+        blueprint = Blueprint.from_json(strict_json.load(folder / BLUEPRINT, MAX_BYTES))
         blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
         network = blueprint.replay()
         if head:
-            _refuse_moved(folder, config, head)
+            _check_label_order(folder, config, head)
             head.put_on(network, str(folder))
         return Model(network, None, blueprint)
     if head:
@@ -177,15 +179,15 @@ def skeleton_of(folder: Path, head: Head | None = None) -> Model:
 
 def has_head(folder: Path, head: Head) -> bool:
     """Whether the folder's weights have such a head; without one it would be made up. An edited model keeps the one it has."""
-    if named_otherwise(read_config(folder), head.labels):
+    if has_other_labels(read_config(folder), head.labels):
         return False
     if (folder / BLUEPRINT).exists():
         return True
-    network, there = skeleton_of(folder, head).network, header(folder / WEIGHTS).tensors
+    network, there = skeleton_of(folder, head).network, read_header(folder / WEIGHTS).tensors
     body = anatomy_of(network).body
     return all(
         name in there and tuple(there[name].shape) == tuple(value.shape)
-        for name, value in distinct(network).items()
+        for name, value in unique_tensors(network).items()
         if _of_head(name, body)
     )
 
@@ -194,26 +196,26 @@ def _of_head(name: str, body: str) -> bool:
     return not name.startswith(f"{body}.") or ".pooler." in name
 
 
-def refuse_unless_model(folder: Path) -> None:
+def check_is_model(folder: Path) -> None:
     if not folder.is_dir():
-        raise Refused(f"{folder}: is not a folder")
+        raise InputError(f"{folder}: is not a folder")
     for name in (CONFIG, WEIGHTS, BLUEPRINT):
-        inside(folder, name)
+        file_inside(folder, name)
     if not (folder / CONFIG).is_file():
-        raise Refused(f"{folder}: is not a model, it has no {CONFIG}")
+        raise InputError(f"{folder}: is not a model, it has no {CONFIG}")
     if not (folder / WEIGHTS).is_file():
         pickles = [path.name for path in folder.iterdir() if path.suffix in (".bin", ".pt", ".pth", ".ckpt", ".pkl")]
         if pickles:
-            raise Refused(
+            raise InputError(
                 f"{folder / pickles[0]}: is a pickle, which can run code when loaded, so it is not read; convert it once, where you "
                 f"trust it: `python -m niwaki.convert_pickle --i-trust-this-file {pickles[0]} {WEIGHTS}`"
             )
         if (folder / f"{WEIGHTS}.index.json").is_file():
-            raise Refused(
+            raise InputError(
                 f"{folder}: its weights are split into several files; join them into one {WEIGHTS} with transformers: "
                 "load the model and call save_pretrained(folder, max_shard_size='100GB')"
             )
-        raise Refused(f"{folder}: has no {WEIGHTS}")
+        raise InputError(f"{folder}: has no {WEIGHTS}")
 
 
 def load_weights(network: Network, path: Path) -> None:
@@ -224,24 +226,24 @@ def load_weights(network: Network, path: Path) -> None:
     try:
         state = load_file(path)
     except (SafetensorError, OSError) as error:
-        raise Refused(f"{path}: cannot be read, it is damaged or cut short ({error})") from None
-    refuse_other_tensors(network, path, state)
+        raise InputError(f"{path}: cannot be read, it is damaged or cut short ({error})") from None
+    check_tensors(network, path, state)
     copies = {name: value.clone() for name, value in state.items()}  # a loaded tensor is a view of the file on disk
-    network.load_state_dict(spelled_out(network, copies), strict=True, assign=True)
-    refuse_misfits(network, str(path))
+    network.load_state_dict(with_tied_names(network, copies), strict=True, assign=True)
+    check_sparse_stores(network, str(path))
 
 
-def refuse_other_tensors(network: Network, path: Path, state: Mapping[str, torch.Tensor]) -> None:
+def check_tensors(network: Network, path: Path, state: Mapping[str, torch.Tensor]) -> None:
     """Rejects tensors that are not exactly those of the network: names, shapes, types. They may be on the meta device."""
     for name, module in network.named_modules():
         if isinstance(module, Sparse):
             module.fit(name, {key: tuple(value.shape) for key, value in state.items()})
-    own = distinct(network)
+    own = unique_tensors(network)
     for name in sorted(own.keys() ^ state.keys()):
-        raise Refused(f"{path}: tensor '{name}' is {'missing' if name in own else 'not part of this model'}")
+        raise InputError(f"{path}: tensor '{name}' is {'missing' if name in own else 'not part of this model'}")
     for name, value in state.items():
         if value.shape != own[name].shape or value.dtype != own[name].dtype:
-            raise Refused(
+            raise InputError(
                 f"{path}: tensor '{name}' is {tuple(value.shape)} {value.dtype}, the model needs {tuple(own[name].shape)} {own[name].dtype}"
             )
 
@@ -251,12 +253,14 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
     and not the folder, in which it would look for further files to follow."""
     from safetensors.torch import load_file
 
-    order = moved(config, asked.labels) if asked else []
+    order = label_order(config, asked.labels) if asked else []
     before = config.get("niwaki_answer")
     if asked:
         config = asked.on(config)
-    network, missing = filled(folder, config, found, lambda: load_file(folder / WEIGHTS), new_head=asked is not None)
-    family_of(str(config["model_type"])).settle(network)
+    network, missing = stock_network(
+        folder, config, found, lambda: load_file(folder / WEIGHTS), new_head=asked is not None
+    )
+    family_of(str(config["model_type"])).adapt_network(network)
     network.config.architectures = [type(network).__name__]
     for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
         parameter.data = parameter.data.clone()
@@ -270,21 +274,32 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
     return network.eval()
 
 
-def filled(
-    folder: Path, config: dict[str, Any], found: Header, tensors: Callable[[], dict[str, torch.Tensor]], new_head: bool, **placement: Any
-) -> tuple[Network, dict[str, Any]]:  # fmt: skip
+def stock_network(
+    folder: Path,
+    config: dict[str, Any],
+    found: Header,
+    tensors: Callable[[], dict[str, torch.Tensor]],
+    new_head: bool,
+    **placement: Any,
+) -> tuple[Network, dict[str, Any]]:
     """A stock network with these tensors, and what transformers says of those that are missing; Refused where they do not fit."""
     import transformers
 
     kind = _kind_that_fits(config, found, folder)
     try:
-        with without_bars():
+        with without_progress_bars():
             network, missing = kind.from_pretrained(
-                None, config=transformers.AutoConfig.for_model(**config), state_dict=tensors(), attn_implementation=attention(),
-                dtype="float32", ignore_mismatched_sizes=new_head, output_loading_info=True, **placement,
-            )  # fmt: skip
+                None,
+                config=transformers.AutoConfig.for_model(**config),
+                state_dict=tensors(),
+                attn_implementation=attention(),
+                dtype="float32",
+                ignore_mismatched_sizes=new_head,
+                output_loading_info=True,
+                **placement,
+            )
     except Exception as error:  # noqa: BLE001 - damaged files break transformers in many places
-        raise Refused(
+        raise InputError(
             f"{folder / WEIGHTS}: cannot be read, it is damaged, cut short or of another shape ({first_line(error)})"
         ) from None
     _refuse_holes(network, missing, folder, may_lack_head=new_head)
@@ -296,9 +311,9 @@ def _kind_that_fits(config: dict[str, Any], found: Header, folder: Path) -> Any:
     but for a new head, which is small."""
     with torch.device("meta"):
         skeleton = build(config)
-    numbers = sum(value.numel() for value in distinct(skeleton).values())
-    if numbers > found.numbers + HEAD_NUMBERS:
-        raise Refused(
+    numbers = sum(value.numel() for value in unique_tensors(skeleton).values())
+    if numbers > found.numel + HEAD_NUMBERS:
+        raise InputError(
             f"{folder / CONFIG}: describes {numbers} numbers, more than {WEIGHTS} holds; it is not its config"
         )
     return type(skeleton)
@@ -314,4 +329,4 @@ def _refuse_holes(network: Network, found: dict[str, Any], folder: Path, may_lac
     body = anatomy_of(network).body
     for name in _lacking(found):
         if not (may_lack_head and _of_head(name, body)):
-            raise Refused(f"{folder / WEIGHTS}: tensor '{name}' is missing or of another shape than {CONFIG} says")
+            raise InputError(f"{folder / WEIGHTS}: tensor '{name}' is missing or of another shape than {CONFIG} says")

@@ -13,14 +13,14 @@ import numpy as np
 import torch
 
 from niwaki.core.seeds import numpy_generator
-from niwaki.core.tensor_file import header
-from niwaki.data.tokenizing import encode
-from niwaki.models import tokens
+from niwaki.core.tensor_file import read_header
 from niwaki.models.anatomy import Network
 from niwaki.models.config_rules import text_positions
 from niwaki.models.model import CONFIG, WEIGHTS, Model
-from niwaki.models.places import plain
+from niwaki.models.module_paths import to_dense
 from niwaki.models.skeleton import attention, checked_config
+from niwaki.tokenization import trimming
+from niwaki.tokenization.tokenizing import encode
 
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 CANDIDATES = 15  # of each word, as in the paper
@@ -68,7 +68,7 @@ class Nearest:
         self.number = whole_words(tokenizer)
         self.words = list(self.number)
         table = torch.nn.functional.normalize(
-            plain(model.anatomy.tokens).weight.detach().float()[list(self.number.values())]
+            to_dense(model.anatomy.tokens).weight.detach().float()[list(self.number.values())]
         )
         self.lower = bool(tokenizer.normalizer) and tokenizer.normalizer.normalize_str("A") == "a"
         row = {word: place for place, word in enumerate(self.words)}
@@ -93,7 +93,7 @@ class InContext:
 
     def __init__(self, network: Network, tokenizer: Any) -> None:
         self.network, self.mask = network.eval(), tokenizer.mask_token_id
-        self.tokenizer = tokens.plain(tokenizer.backend_tokenizer)
+        self.tokenizer = trimming.without_padding(tokenizer.backend_tokenizer)
         self.longest = text_positions(network.config.to_dict())
         self.number = whole_words(self.tokenizer)
         self.allowed = torch.tensor(sorted(self.number.values()))
@@ -111,9 +111,10 @@ class InContext:
         spans = [(word.start(), word.end()) for word in WORD.finditer(text)]
         places = [starts.get(first, -1) for first, last in spans]
         single = [
-            number for number, (place, (_, last)) in enumerate(zip(places, spans, strict=True))
+            number
+            for number, (place, (_, last)) in enumerate(zip(places, spans, strict=True))
             if place >= 0 and encoding.offsets[place][1] == last
-        ]  # fmt: skip
+        ]
         found: list[list[str]] = [[] for _ in spans]
         for begin in range(0, len(single), AT_ONCE):
             some = single[begin : begin + AT_ONCE]
@@ -131,8 +132,8 @@ def whole_words(tokenizer: Any) -> dict[str, int]:
     """Pieces of the vocabulary that are words by themselves, with their numbers."""
     vocabulary = tokenizer.get_vocab()
     mark = next((mark for mark in BEGINS_WORD if any(piece.startswith(mark) for piece in vocabulary)), "")
-    plain = {piece.removeprefix(mark): number for piece, number in vocabulary.items() if piece.startswith(mark)}
-    words = {word: number for word, number in plain.items() if WORD.fullmatch(word) and len(word) > 1}
+    to_dense = {piece.removeprefix(mark): number for piece, number in vocabulary.items() if piece.startswith(mark)}
+    words = {word: number for word, number in to_dense.items() if WORD.fullmatch(word) and len(word) > 1}
     return dict(sorted(words.items(), key=lambda entry: entry[1]))
 
 
@@ -143,14 +144,18 @@ def masked_model(folder: Path) -> Network | None:
 
     from niwaki.core import strict_json
 
-    if not any(name.startswith(MLM_HEADS) for name in header(folder / WEIGHTS).tensors):
+    if not any(name.startswith(MLM_HEADS) for name in read_header(folder / WEIGHTS).tensors):
         return None
-    values = checked_config(strict_json.read(folder / CONFIG), str(folder / CONFIG))
+    values = checked_config(strict_json.load(folder / CONFIG), str(folder / CONFIG))
     config = transformers.AutoConfig.for_model(**values)
     with torch.device("meta"):
         kind: Any = type(transformers.AutoModelForMaskedLM.from_config(config))
     network, told = kind.from_pretrained(
-        None, config=config, state_dict=load_file(folder / WEIGHTS),
-        attn_implementation=attention(), dtype="float32", output_loading_info=True,
-    )  # fmt: skip
+        None,
+        config=config,
+        state_dict=load_file(folder / WEIGHTS),
+        attn_implementation=attention(),
+        dtype="float32",
+        output_loading_info=True,
+    )
     return None if told["missing_keys"] or told["mismatched_keys"] else network

@@ -4,16 +4,16 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused, first_line
+from niwaki.core.errors import InputError, first_line
 from niwaki.models.anatomy import FAMILIES, Network, family_of, is_known
-from niwaki.models.config_rules import CONFIG, MOST_BYTES, checked, shown
+from niwaki.models.config_rules import CONFIG, MAX_BYTES, checked, shown
 
-WHOLE = "SequenceClassification"  # the head for whole texts
-WRITTEN = "ConditionalGeneration"  # and what texts are written by
+SEQUENCE_CLASSIFICATION = "SequenceClassification"  # the head for whole texts
+CONDITIONAL_GENERATION = "ConditionalGeneration"  # and what texts are written by
 HEADS = {
-    name: f"AutoModelFor{name}" for name in (WHOLE, "TokenClassification", "QuestionAnswering")
+    name: f"AutoModelFor{name}" for name in (SEQUENCE_CLASSIFICATION, "TokenClassification", "QuestionAnswering")
 }  # of encoders: architecture suffix → transformers' class
-ALL = {**HEADS, WRITTEN: "AutoModelForSeq2SeqLM"}
+ALL = {**HEADS, CONDITIONAL_GENERATION: "AutoModelForSeq2SeqLM"}
 
 
 def checked_config(values: Any, where: str) -> dict[str, Any]:
@@ -21,16 +21,16 @@ def checked_config(values: Any, where: str) -> dict[str, Any]:
     the family too."""
     kind = values.get("model_type") if isinstance(values, dict) else None
     if isinstance(values, dict) and not is_known(kind):
-        raise Refused(f"{where}: model_type {shown(kind)} is not supported; there is: {', '.join(FAMILIES.names())}")
+        raise InputError(f"{where}: model_type {shown(kind)} is not supported; there is: {', '.join(FAMILIES.names())}")
     kept = checked(values, where)
-    family_of(str(kind)).introduce()
+    family_of(str(kind)).register_networks()
     return kept
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """That of a folder."""
     where = folder / CONFIG
-    return checked_config(strict_json.read(where, MOST_BYTES), str(where))
+    return checked_config(strict_json.load(where, MAX_BYTES), str(where))
 
 
 def build(values: dict[str, Any]) -> Network:
@@ -39,19 +39,19 @@ def build(values: dict[str, Any]) -> Network:
 
     values = checked_config(values, "config")
     head, family = head_of(values), family_of(values["model_type"])
-    if (head == WRITTEN) != family.writes:
-        raise Refused(f"config: a model of family '{values['model_type']}' has no head for {head}")
-    family.refuse(values)
-    if head not in (WHOLE, WRITTEN) and not family.for_tokens:
-        raise Refused(
+    if (head == CONDITIONAL_GENERATION) != family.is_seq2seq:
+        raise InputError(f"config: a model of family '{values['model_type']}' has no head for {head}")
+    family.check_config(values)
+    if head not in (SEQUENCE_CLASSIFICATION, CONDITIONAL_GENERATION) and not family.has_token_heads:
+        raise InputError(
             f"config: a model of family '{values['model_type']}' answers for whole texts, not for tokens ({head}); take another family"
         )
     kind = getattr(transformers, ALL[head])
     try:
         network = kind.from_config(transformers.AutoConfig.for_model(**values), attn_implementation=attention())
     except Exception as error:  # noqa: BLE001 - a wrong number in a config can break transformers anywhere
-        raise Refused(f"config: describes no network that can be made ({first_line(error)})") from None
-    family.settle(network)
+        raise InputError(f"config: describes no network that can be made ({first_line(error)})") from None
+    family.adapt_network(network)
     return network
 
 
@@ -67,9 +67,9 @@ def head_of(values: dict[str, Any]) -> str:
     """Which head the config's architecture has, e.g. `BertForSequenceClassification` → `SequenceClassification`."""
     names = values.get("architectures") or []
     for name in names:
-        for head, ending in [*((head, f"For{head}") for head in ALL), (WRITTEN, "MTModel")]:
+        for head, ending in [*((head, f"For{head}") for head in ALL), (CONDITIONAL_GENERATION, "MTModel")]:
             if str(name).endswith(ending):
                 return head
-    raise Refused(
+    raise InputError(
         f"config: architectures {names} has none of the heads niwaki knows ({', '.join(ALL)}); fine-tune it first"
     )

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from niwaki.models.forms.factored import Factored, FactoredTable
-from niwaki.models.forms.int8 import Int8Embedding, Int8Linear
+from niwaki.models.packed.factored import Factored, FactoredTable
+from niwaki.models.packed.int8 import Int8Embedding, Int8Linear
 
 Indices = Sequence[int]
 
@@ -21,7 +21,7 @@ def cut_linear(linear: nn.Module, outputs: Indices | None = None, inputs: Indice
         linear, nn.Linear | Int8Linear
     ):  # kept in a form that is made anew: what it rounds is rounded again
         form: Any = linear
-        return form.again(cut_linear(form.plain(), outputs, inputs))
+        return form.repack(cut_linear(form.to_dense(), outputs, inputs))
     rows = _indices(outputs, linear.out_features)
     columns = _indices(inputs, linear.in_features)
     if isinstance(linear, Int8Linear):
@@ -56,7 +56,7 @@ def cut_table(table: nn.Module, rows: Indices | None = None, columns: Indices | 
         return FactoredTable(narrow, table.up if columns is None else cut_linear(table.up, outputs=columns))
     if not isinstance(table, nn.Embedding | Int8Embedding):
         form: Any = table
-        return form.again(cut_table(form.plain(), rows, columns))
+        return form.repack(cut_table(form.to_dense(), rows, columns))
     row_index = _indices(rows, table.num_embeddings)
     column_index = _indices(columns, table.embedding_dim)
     if isinstance(table, Int8Embedding):

@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from pathlib import Path
 
-from niwaki.core.errors import Refused, first_line
+from niwaki.core.errors import InputError, first_line
 from niwaki.data.embedded import MODELS, find_model
 from niwaki.models.head import Head
 from niwaki.models.hub_owners import with_owner
@@ -24,7 +24,7 @@ def locate(name: str) -> Path:
         return Path(name).expanduser()
     hub_id = MODELS[name].hub_id if name in MODELS else name
     if name.startswith((".", "/", "~")) or hub_id.count("/") != 1:
-        raise Refused(
+        raise InputError(
             f"model '{name}': is neither an embedded model ({', '.join(MODELS)}), a folder, nor a Hugging Face id (owner/name){_hint(name)}"
         )
     return _fetch(hub_id)
@@ -42,6 +42,6 @@ def _fetch(hub_id: str) -> Path:
     try:
         return Path(snapshot_download(hub_id, allow_patterns=["*.json", "*.safetensors", "vocab.txt", "merges.txt"]))
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
-        raise Refused(
+        raise InputError(
             f"model '{hub_id}': could not be fetched from the Hugging Face hub ({first_line(error)}); give a folder instead"
         ) from None

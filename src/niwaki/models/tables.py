@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from niwaki.models.forms.factored import FactoredTable
-from niwaki.models.forms.int8 import Int8Embedding
+from niwaki.models.packed.factored import FactoredTable
+from niwaki.models.packed.int8 import Int8Embedding
 
 
 def scores(table: Any, hidden: Tensor) -> Tensor:
@@ -25,7 +25,7 @@ def scores(table: Any, hidden: Tensor) -> Tensor:
     return hidden @ table(torch.arange(table.num_embeddings, device=hidden.device)).T.to(hidden.dtype)
 
 
-class Borrowed(nn.Module):
+class TiedEmbedding(nn.Module):
     """The vectors of a table that lies elsewhere in the network, times a number."""
 
     def __init__(self, owner: nn.Module, name: str, scale: float = 1.0) -> None:
@@ -41,7 +41,7 @@ class Borrowed(nn.Module):
         return vectors if self.scale == 1.0 else vectors * self.scale
 
 
-class Likelihoods(Borrowed):
+class TiedHead(TiedEmbedding):
     """Hidden states to a score for each piece of a table that lies elsewhere."""
 
     def forward(self, hidden: Tensor) -> Tensor:
@@ -69,14 +69,14 @@ class Positions(nn.Module):
         """(tokens,) to (tokens, width)."""
         return self.weight[places + self.offset]
 
-    def plain(self) -> nn.Embedding:
+    def to_dense(self) -> nn.Embedding:
         return nn.Embedding.from_pretrained(self.weight.detach(), freeze=not self.weight.requires_grad)
 
-    def again(self, table: nn.Embedding) -> "Positions":
+    def repack(self, table: nn.Embedding) -> "Positions":
         return Positions(nn.Parameter(table.weight.detach(), requires_grad=table.weight.requires_grad), self.offset)
 
     def packed(self) -> "PackedPositions":
-        return PackedPositions(Int8Embedding.of(self.plain()), self.offset)
+        return PackedPositions(Int8Embedding.of(self.to_dense()), self.offset)
 
 
 class PackedPositions(Positions):
@@ -94,17 +94,17 @@ class PackedPositions(Positions):
         rows = places + self.offset
         return self.weight[rows].float() * self.scale[rows][..., None]
 
-    def plain(self) -> nn.Embedding:
+    def to_dense(self) -> nn.Embedding:
         return nn.Embedding.from_pretrained(self.weight.float() * self.scale[:, None], freeze=False)
 
-    def again(self, table: nn.Embedding) -> "PackedPositions":
+    def repack(self, table: nn.Embedding) -> "PackedPositions":
         return PackedPositions(Int8Embedding.of(table), self.offset)
 
     def packed(self) -> "PackedPositions":
         return self
 
 
-def lend(network: nn.Module, owner: nn.Module, name: str, borrowers: dict[str, float]) -> bool:
+def tie_table(network: nn.Module, owner: nn.Module, name: str, borrowers: dict[str, float]) -> bool:
     """Puts one plain table into its owner, and what borrows it into all these places (with what each multiplies by); False where one
     of these has numbers of its own."""
     old = getattr(owner, name)
@@ -115,6 +115,6 @@ def lend(network: nn.Module, owner: nn.Module, name: str, borrowers: dict[str, f
     table.weight = old.weight
     setattr(owner, name, table)
     for path, scale in borrowers.items():
-        kind = Likelihoods if isinstance(network.get_submodule(path), nn.Linear) else Borrowed
+        kind = TiedHead if isinstance(network.get_submodule(path), nn.Linear) else TiedEmbedding
         network.set_submodule(path, kind(owner, name, scale))
     return True

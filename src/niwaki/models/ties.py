@@ -12,13 +12,13 @@ def first_names(module: nn.Module) -> dict[str, str]:
     return {name: seen.setdefault(id(value), name) for name, value in module.state_dict(keep_vars=True).items()}
 
 
-def distinct(module: nn.Module) -> dict[str, Tensor]:
+def unique_tensors(module: nn.Module) -> dict[str, Tensor]:
     """The state with each tensor once."""
     state: Mapping[str, Any] = module.state_dict()
     return {name: state[name].detach().contiguous() for name, first in first_names(module).items() if name == first}
 
 
-def spelled_out(module: nn.Module, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def with_tied_names(module: nn.Module, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The state of a file with every name that the module has for a tensor; what it does not know stays as it is."""
     names = first_names(module)
     return {**state, **{name: state[first] for name, first in names.items() if first in state and name not in state}}

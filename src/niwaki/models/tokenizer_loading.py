@@ -7,10 +7,10 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from niwaki.core.errors import Refused, first_line, is_panic
-from niwaki.data.tokenizer_rules import read_text
+from niwaki.core.errors import InputError, first_line, is_panic
 from niwaki.models.tokenizer_settings import check_folder
-from niwaki.models.tokens import plain
+from niwaki.tokenization.tokenizer_rules import read_text
+from niwaki.tokenization.trimming import without_padding
 
 TOKENIZER = "tokenizer.json"
 
@@ -18,7 +18,7 @@ TOKENIZER = "tokenizer.json"
 def plain_tokenizer(folder: Path, config: dict[str, Any]) -> Tokenizer:
     """What splits texts, without padding, truncation and transformers' class around it, which takes a second to import."""
     if not (folder / TOKENIZER).is_file():
-        return plain(load_tokenizer(folder, config).backend_tokenizer)
+        return without_padding(load_tokenizer(folder, config).backend_tokenizer)
     check_folder(folder)
     text = read_text(folder / TOKENIZER)
     with damage_of(folder):
@@ -36,7 +36,7 @@ def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:
     if (folder / TOKENIZER).is_file():
         read_text(folder / TOKENIZER)
     elif not (folder / "vocab.txt").is_file():
-        raise Refused(f"{folder}: has no {TOKENIZER}")
+        raise InputError(f"{folder}: has no {TOKENIZER}")
     with damage_of(folder):
         return transformers.AutoTokenizer.from_pretrained(
             folder, config=transformers.AutoConfig.for_model(**config), trust_remote_code=False, local_files_only=True
@@ -51,4 +51,4 @@ def damage_of(folder: Path) -> Iterator[None]:
     except BaseException as error:
         if not isinstance(error, Exception) and not is_panic(error):
             raise
-        raise Refused(f"{folder / TOKENIZER}: cannot be read ({first_line(error)})") from None
+        raise InputError(f"{folder / TOKENIZER}: cannot be read ({first_line(error)})") from None

@@ -8,10 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core import strict_json
-from niwaki.core.errors import Refused
-from niwaki.core.inside import inside
-from niwaki.data.tokenizer_rules import MOST_ADDED, MOST_BYTES, MOST_ID, MOST_TEXT, MOST_VALUES
-from niwaki.models.config_rules import PROVENANCE, TOKENIZERS, Rule, flag, names, one_of, refuse_steering, shown, whole
+from niwaki.core.errors import InputError
+from niwaki.core.path_safety import file_inside
+from niwaki.models.config_rules import (
+    PROVENANCE,
+    TOKENIZERS,
+    Rule,
+    check_not_steering,
+    flag,
+    names,
+    one_of,
+    shown,
+    whole,
+)
+from niwaki.tokenization.tokenizer_rules import MAX_ADDED_TOKENS, MAX_BYTES, MAX_ID, MAX_TEXT, MAX_VALUES
 
 SETTINGS, MARKS, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 READ = ("vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", SETTINGS, MARKS, ADDED)  # by transformers, if there
@@ -23,17 +33,23 @@ def token(value: Any) -> bool:
     """A mark: a text, or a text with how it is found."""
     if isinstance(value, dict):
         kept = {key: item for key, item in value.items() if key not in ("content", "__type", "id")}
-        return set(value) <= FIELDS and isinstance(value.get("content"), str) and token(value["content"]) and all(map(flag, kept.values())) and value.get("__type") in (None, "AddedToken")  # fmt: skip
-    return isinstance(value, str) and 1 <= len(value) <= MOST_TEXT
+        return (
+            set(value) <= FIELDS
+            and isinstance(value.get("content"), str)
+            and token(value["content"])
+            and all(map(flag, kept.values()))
+            and value.get("__type") in (None, "AddedToken")
+        )
+    return isinstance(value, str) and 1 <= len(value) <= MAX_TEXT
 
 
 def tokens(value: Any) -> bool:
     items = list(value.values()) if isinstance(value, dict) else value
-    return isinstance(items, list) and len(items) <= MOST_ADDED and all(map(token, items))
+    return isinstance(items, list) and len(items) <= MAX_ADDED_TOKENS and all(map(token, items))
 
 
 def numbered(value: Any) -> bool:
-    return tokens(value) and isinstance(value, dict) and all(key.isdigit() and int(key) < MOST_ID for key in value)
+    return tokens(value) and isinstance(value, dict) and all(key.isdigit() and int(key) < MAX_ID for key in value)
 
 
 def length(value: Any) -> bool:
@@ -60,11 +76,27 @@ ALLOWED: dict[str, Rule] = {
     "model_input_names": names,
     "never_split": lambda value: isinstance(value, list) and len(value) <= 1000 and all(map(token, value)),
     **dict.fromkeys(
-        ("do_lower_case", "do_basic_tokenize", "strip_accents", "tokenize_chinese_chars", "clean_up_tokenization_spaces",
-         "add_prefix_space", "trim_offsets", "keep_accents", "remove_space", "use_fast", "legacy", "split_special_tokens",
-         "is_local", "local_files_only", "add_bos_token", "add_eos_token"), flag,
+        (
+            "do_lower_case",
+            "do_basic_tokenize",
+            "strip_accents",
+            "tokenize_chinese_chars",
+            "clean_up_tokenization_spaces",
+            "add_prefix_space",
+            "trim_offsets",
+            "keep_accents",
+            "remove_space",
+            "use_fast",
+            "legacy",
+            "split_special_tokens",
+            "is_local",
+            "local_files_only",
+            "add_bos_token",
+            "add_eos_token",
+        ),
+        flag,
     ),
-}  # fmt: skip
+}
 NEVER_OPENED = PROVENANCE | {"special_tokens_map_file", "processor_class", "transformers_version"}
 
 
@@ -72,31 +104,35 @@ def check_folder(folder: Path) -> None:
     """Refused unless every file of the tokenizer lies in the folder and keeps the rules (tokenizer.json has its own)."""
     for name in NEVER:
         if (folder / name).exists():
-            raise Refused(f"{folder / name}: is a program in a template language, which niwaki never keeps; remove it")
+            raise InputError(
+                f"{folder / name}: is a program in a template language, which niwaki never keeps; remove it"
+            )
     for name in READ:
-        path = inside(folder, name)
-        if path.exists() and path.stat().st_size > MOST_BYTES:
-            raise Refused(f"{path}: is larger than {MOST_BYTES >> 20} MB, which no tokenizer's is")
+        path = file_inside(folder, name)
+        if path.exists() and path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path}: is larger than {MAX_BYTES >> 20} MB, which no tokenizer's is")
     check_settings(_table(folder / SETTINGS), str(folder / SETTINGS))
     for key, value in _table(folder / MARKS).items():
         if value is not None and not MARK_RULES.get(key, lambda _: False)(value):
-            raise Refused(f"{folder / MARKS}: '{key[:60]}' is {shown(value)}, which is no mark of a tokenizer")
+            raise InputError(f"{folder / MARKS}: '{key[:60]}' is {shown(value)}, which is no mark of a tokenizer")
     added = _table(folder / ADDED)
-    if len(added) > MOST_ADDED or not all(token(text) and whole(MOST_ID)(number) for text, number in added.items()):
-        raise Refused(f"{folder / ADDED}: must be a table from at most {MOST_ADDED} texts to their ids")
+    if len(added) > MAX_ADDED_TOKENS or not all(
+        token(text) and whole(MAX_ID)(number) for text, number in added.items()
+    ):
+        raise InputError(f"{folder / ADDED}: must be a table from at most {MAX_ADDED_TOKENS} texts to their ids")
 
 
 def check_settings(values: dict[str, Any], where: str) -> None:
     for key, value in values.items():
         rule = ALLOWED.get(key)
         if rule is None and key not in NEVER_OPENED:
-            refuse_steering(key, value, where)
+            check_not_steering(key, value, where)
         elif rule is not None and value is not None and not rule(value):
-            raise Refused(f"{where}: '{key}' is {shown(value)}, which is not taken for it; mend or remove it")
+            raise InputError(f"{where}: '{key}' is {shown(value)}, which is not taken for it; mend or remove it")
 
 
 def _table(path: Path) -> dict[str, Any]:
-    value = strict_json.read(path, 8 << 20, MOST_VALUES // 4) if path.exists() else {}
+    value = strict_json.load(path, 8 << 20, MAX_VALUES // 4) if path.exists() else {}
     if not isinstance(value, dict):
-        raise Refused(f"{path}: must be a table, not {type(value).__name__}")
+        raise InputError(f"{path}: must be a table, not {type(value).__name__}")
     return value

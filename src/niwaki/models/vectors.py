@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from niwaki.data.tokenizing import encode
 from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
-from niwaki.models.tokens import plain
+from niwaki.tokenization.tokenizing import encode
+from niwaki.tokenization.trimming import without_padding
 
 PIECES_A_BATCH = 512
 Rows = list[list[int]]  # token ids
@@ -22,14 +22,14 @@ Rows = list[list[int]]  # token ids
 def vectors_for(tokenizer: Any, source: Model, how: str, width: int) -> Tensor:
     """(pieces, at most `width`): a vector for each piece of a transformers tokenizer, in its order, from `source`, which may
     have another one. `how` is "table" (its vectors as stored) or "read" (its last hidden states)."""
-    rows = pieces_for(tokenizer, source)
+    rows = source_token_ids(tokenizer, source)
     found = (table_vectors if how == "table" else read_vectors)(source, rows)
     return evened(reduced(found, width))
 
 
-def pieces_for(tokenizer: Any, source: Model) -> Rows:
+def source_token_ids(tokenizer: Any, source: Model) -> Rows:
     """Of each piece, the ids under which the source knows it; of one it does not know, those that it splits it into."""
-    known, inner = source.tokenizer.get_vocab(), plain(source.tokenizer.backend_tokenizer)
+    known, inner = source.tokenizer.get_vocab(), without_padding(source.tokenizer.backend_tokenizer)
     pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
     unknown = [known.get(source.tokenizer.unk_token, 0)]
     rows = []
@@ -58,7 +58,7 @@ def table_vectors(source: Model, rows: Rows) -> Tensor:
 @torch.no_grad()
 def read_vectors(source: Model, rows: Rows) -> Tensor:
     """Each row read as a text of its own, between its marks: the mean of the last hidden states (rows, width)."""
-    marks = encode(plain(source.tokenizer.backend_tokenizer), "").ids
+    marks = encode(without_padding(source.tokenizer.backend_tokenizer), "").ids
     texts = [[*marks[:1], *row, *marks[1:]] for row in rows]
     source.network.eval()
     nothing, anatomy, found = torch.zeros(0), source.anatomy, []

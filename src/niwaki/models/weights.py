@@ -5,36 +5,50 @@ from pathlib import Path
 import torch
 
 from niwaki.core import strict_json
-from niwaki.core.finite import refuse_not_finite
-from niwaki.core.tensor_file import Header, header
-from niwaki.models.bars import without_reports
+from niwaki.core.finite import check_finite
+from niwaki.core.tensor_file import Header, read_header
 from niwaki.models.blueprint import Blueprint
-from niwaki.models.config_rules import MOST_BYTES
+from niwaki.models.config_rules import MAX_BYTES
 from niwaki.models.head import Head
-from niwaki.models.model import BLUEPRINT, WEIGHTS, filled, refuse_other_tensors
-from niwaki.models.skeleton import WRITTEN, checked_config, read_config
+from niwaki.models.model import BLUEPRINT, WEIGHTS, check_tensors, stock_network
+from niwaki.models.progress import without_load_warnings
+from niwaki.models.skeleton import CONDITIONAL_GENERATION, checked_config, read_config
 
 TYPES = {
-    "BOOL": torch.bool, "U8": torch.uint8, "I8": torch.int8, "F8_E5M2": torch.float8_e5m2, "F8_E4M3": torch.float8_e4m3fn,
-    "I16": torch.int16, "U16": torch.uint16, "F16": torch.float16, "BF16": torch.bfloat16, "I32": torch.int32, "U32": torch.uint32,
-    "F32": torch.float32, "F64": torch.float64, "I64": torch.int64, "U64": torch.uint64,
-}  # fmt: skip
-ANY = Head(["0", "1"], WRITTEN)  # stands for the task's: an encoder gets the head for whole texts in its place
+    "BOOL": torch.bool,
+    "U8": torch.uint8,
+    "I8": torch.int8,
+    "F8_E5M2": torch.float8_e5m2,
+    "F8_E4M3": torch.float8_e4m3fn,
+    "I16": torch.int16,
+    "U16": torch.uint16,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I32": torch.int32,
+    "U32": torch.uint32,
+    "F32": torch.float32,
+    "F64": torch.float64,
+    "I64": torch.int64,
+    "U64": torch.uint64,
+}
+ANY = Head(
+    ["0", "1"], CONDITIONAL_GENERATION
+)  # stands for the task's: an encoder gets the head for whole texts in its place
 
 
 def check_weights(folder: Path) -> None:
     """Rejects weights that are cut short, hold NaN or infinity, or are not those of the network that config.json and
     blueprint.json describe. A stock folder may lack the tensors of a head, which a task brings."""
-    found = header(folder / WEIGHTS)
-    refuse_not_finite(folder / WEIGHTS, found)
+    found = read_header(folder / WEIGHTS)
+    check_finite(folder / WEIGHTS, found)
     config = read_config(folder)
     if not (folder / BLUEPRINT).exists():
-        with without_reports():
-            filled(folder, ANY.on(config), found, lambda: tensors_of(found), new_head=True, device_map="meta")
+        with without_load_warnings():
+            stock_network(folder, ANY.on(config), found, lambda: tensors_of(found), new_head=True, device_map="meta")
         return
-    blueprint = Blueprint.from_json(strict_json.read(folder / BLUEPRINT, MOST_BYTES))
+    blueprint = Blueprint.from_json(strict_json.load(folder / BLUEPRINT, MAX_BYTES))
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
-    refuse_other_tensors(blueprint.replay(), folder / WEIGHTS, tensors_of(found))
+    check_tensors(blueprint.replay(), folder / WEIGHTS, tensors_of(found))
 
 
 def tensors_of(found: Header) -> dict[str, torch.Tensor]:

@@ -39,15 +39,15 @@ def build(run_folder: Path, per_day: float | None = None) -> dict[str, Any]:
 
 def content(verified: "VerifiedRun", per_day: float | None = None) -> dict[str, Any]:
     """What the report of a verified run says."""
+    from niwaki.report.baseline_rows import with_gains
     from niwaki.report.facts import facts
-    from niwaki.report.folder import read
-    from niwaki.report.ladder import climb
+    from niwaki.report.run_files import read_run
     from niwaki.report.verdict import verdict
-    from niwaki.report.worth import repay
+    from niwaki.report.worth import payback_of
 
-    run = read(verified)
+    run = read_run(verified)
     known = facts(run)
     known["verdict"] = verdict(known)
-    known["ladder"] = climb(known)
-    known["payback"] = repay(known, run, per_day)
+    known["baselines"] = with_gains(known)
+    known["payback"] = payback_of(known, run, per_day)
     return known

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.files import write_text
-from niwaki.report.ladder import lineage
+from niwaki.report.baseline_rows import lineage
 from niwaki.report.markdown import fenced, plain
 from niwaki.report.page import environment
 from niwaki.report.worth import label_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from niwaki.report import figures
-from niwaki.report.folder import mappings, number
+from niwaki.report import formatting
+from niwaki.report.run_files import mappings, number
 
 NOT_SHOWN = "no difference shown"
 Facts = dict[str, Any]
@@ -28,7 +28,7 @@ def gap(metric: str | None, pair: Facts) -> Facts:
     """
     value, low, high = (number(pair.get(key)) for key in ("difference", "low", "high"))
     if value is None or low is None or high is None or not low <= value <= high:
-        words = figures.UNKNOWN if value is None else figures.difference(metric, value)
+        words = formatting.UNKNOWN if value is None else formatting.difference(metric, value)
         return {"difference": value, "low": None, "high": None, "shown": None, "words": words}
     words = _words(metric, value, low, high)
     return {"difference": value, "low": low, "high": high, "shown": not low <= 0 <= high, "words": words}
@@ -36,13 +36,13 @@ def gap(metric: str | None, pair: Facts) -> Facts:
 
 def _words(metric: str | None, value: float, low: float, high: float) -> str:
     if low > 0:
-        return f"a gain of {figures.difference(metric, value, low, high, sign='-')} is shown"
+        return f"a gain of {formatting.difference(metric, value, low, high, sign='-')} is shown"
     if high < 0:
-        return f"a loss of {figures.difference(metric, -value, -high, -low, sign='-')} is shown"
-    return f"{figures.difference(metric, value, low, high)}: {NOT_SHOWN}"
+        return f"a loss of {formatting.difference(metric, -value, -high, -low, sign='-')} is shown"
+    return f"{formatting.difference(metric, value, low, high)}: {NOT_SHOWN}"
 
 
-def between(facts: Facts, a: str, b: str) -> Facts | None:
+def find_comparison(facts: Facts, a: str, b: str) -> Facts | None:
     """What is known of a against b; None where the two were not compared, or without an interval."""
     found = (pair for pair in facts["comparisons"] if (pair["a"], pair["b"]) == (a, b) and pair["shown"] is not None)
     return next(found, None)
@@ -51,7 +51,7 @@ def between(facts: Facts, a: str, b: str) -> Facts | None:
 def kept_range(facts: Facts, stage: Facts, best: Facts) -> str:
     """The range of the share of the best score that a stage keeps: from the paired comparison on the same test rows; without one
     from the stage's own interval, which is wider."""
-    pair = between(facts, stage["name"], best["name"])
+    pair = find_comparison(facts, stage["name"], best["name"])
     if pair:
         low, high = (best["score"] + pair[end] for end in ("low", "high"))
     else:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from niwaki.report import figures
-from niwaki.report.folder import mapping, number
+from niwaki.report import formatting
+from niwaki.report.run_files import mapping, number
 
 LIMITS = {"steal": 0.02, "others": 0.10, "spread": 0.30}  # above which a measurement counts as disturbed
 WORDS = {
@@ -27,7 +27,7 @@ def conditions(speed: Facts) -> Facts:
 
 
 def _share(value: float | None) -> str:
-    return figures.share(value).replace(".0 %", " %")
+    return formatting.share(value).replace(".0 %", " %")
 
 
 def _load(load: float | None) -> str:

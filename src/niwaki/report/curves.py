@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from niwaki.report.folder import number
+from niwaki.report.run_files import number
 
 POINTS = 160  # more than the width of the plot can tell apart
 

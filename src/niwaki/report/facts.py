@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from niwaki.report.baseline_rows import baseline_rows, without_transformer
 from niwaki.report.comparisons import comparisons
 from niwaki.report.conditions import conditions
 from niwaki.report.curves import curve
-from niwaki.report.folder import Run, mapping, mappings, number
-from niwaki.report.ladder import ladder, without_transformer
 from niwaki.report.readings import reading, spent
+from niwaki.report.run_files import RunFiles, mapping, mappings, number
 from niwaki.report.scores import over_seeds, quality
 from niwaki.report.worth import letters
 
@@ -17,14 +17,14 @@ PACE = ("throughput", "throughput_low", "throughput_high", "latency_ms")
 Facts = dict[str, Any]
 
 
-def facts(run: Run) -> Facts:
+def facts(run: RunFiles) -> Facts:
     """All that the page, the markdown and the verdict are made from."""
     contenders = mapping(run.speed.get("contenders"))
     planned = mappings(run.plan.get("stages"))
     stages = [_stage(stage, run, contenders) for stage in planned]
     writes = mapping(run.plan.get("task")).get("answer") == "text"  # networks that transformers does not have
     reference = _reference(stages[0], mapping(contenders.get(REFERENCE)), "torch" if writes else "transformers")
-    metric, rungs = _metric(run), ladder(run.baseline)
+    metric, baselines = _metric(run), baseline_rows(run.baseline)
     best = max((stage["score"] for stage in stages if stage["score"] is not None), default=None)
     for stage in stages:
         stage["kept"] = over(stage["score"], best)
@@ -39,9 +39,9 @@ def facts(run: Run) -> Facts:
         "stages": stages,
         "reference": reference,
         "baseline": _baseline(without_transformer(run.baseline)),
-        "ladder": rungs,
-        "baselines_not_run": [str(reason) for reason in mapping(run.baseline.get("passed_over")).values()],
-        "comparisons": comparisons(run.comparisons, metric, [item["name"] for item in stages + rungs]),
+        "baselines": baselines,
+        "baselines_not_run": [str(reason) for reason in mapping(run.baseline.get("skipped")).values()],
+        "comparisons": comparisons(run.comparisons, metric, [item["name"] for item in stages + baselines]),
         "race": _race(run.speed) if run.speed else None,
         "spent": spent(run.ledger, [stage["name"] for stage in stages]),
         "reproduce": _reproduce(run, stages),
@@ -71,14 +71,14 @@ def over(value: float | None, whole: float | None) -> float | None:
     return None if value is None or whole is None or value < 0 or whole <= 0 else value / whole
 
 
-def _unfinished(run: Run, stages: list[Facts]) -> list[str]:
+def _unfinished(run: RunFiles, stages: list[Facts]) -> list[str]:
     """Names of the stages that are not finished, and of their repeats with the seed."""
     names = [stage["name"] for stage in stages]
     again = [f"{name} (seed {seed})" for name in names for seed, one in run.repeats.get(name, {}).items() if not one]
     return [stage["name"] for stage in stages if not stage["finished"]] + again
 
 
-def _about(run: Run) -> Facts:
+def _about(run: RunFiles) -> Facts:
     plan = run.plan
     return {
         "name": _string(plan.get("name")),
@@ -90,7 +90,7 @@ def _about(run: Run) -> Facts:
     }
 
 
-def _task(run: Run) -> Facts:
+def _task(run: RunFiles) -> Facts:
     task = mapping(run.plan.get("task"))
     labels = task.get("labels")
     return {
@@ -100,7 +100,7 @@ def _task(run: Run) -> Facts:
     }
 
 
-def _metric(run: Run) -> str | None:
+def _metric(run: RunFiles) -> str | None:
     said = [_string(mapping(result.get("score")).get("metric")) for result in run.results.values()]
     return next((metric for metric in said if metric), _task(run)["metric"])
 
@@ -109,7 +109,7 @@ def _string(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
+def _stage(planned: Facts, run: RunFiles, contenders: Facts) -> Facts:
     name = str(planned.get("name"))
     result = run.results.get(name, {})
     seeded = _seeded(planned, run, result)
@@ -122,7 +122,7 @@ def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
         "copy_of": _string(planned.get("copy_of")),
         "teachers": [str(name) for name in planned.get("teachers") or []],
         "methods": mappings(planned.get("methods")),
-        "saves": [str(name) for name in planned.get("saves") or []],
+        "reduces": [str(name) for name in planned.get("reduces") or []],
         "engine": _string(result.get("engine")),
         "versions": {str(name): str(version) for name, version in mapping(result.get("versions")).items()},
         **over_seeds({seed: one.get("score") for seed, one in seeded.items()}),
@@ -136,7 +136,7 @@ def _stage(planned: Facts, run: Run, contenders: Facts) -> Facts:
     }
 
 
-def _seeded(planned: Facts, run: Run, result: Facts) -> dict[Any, Facts]:
+def _seeded(planned: Facts, run: RunFiles, result: Facts) -> dict[Any, Facts]:
     """The results of a stage by seed, the first one's first; none where that is not finished."""
     first = {number(planned.get("seed", run.plan.get("seed"))): result}
     again = {seed: one for seed, one in run.repeats.get(str(planned.get("name")), {}).items() if one}
@@ -212,7 +212,7 @@ def _baseline(baseline: Facts) -> Facts | None:
     }
 
 
-def _versions(run: Run, stages: list[Facts]) -> Facts:
+def _versions(run: RunFiles, stages: list[Facts]) -> Facts:
     """The packages that made the stages, as recorded with each; those of the last run where a stage has no record."""
     recorded = {stage["name"]: stage["versions"] for stage in stages if stage["versions"]}
     first = next(iter(recorded.values()), mapping(run.plan.get("versions")))
@@ -223,7 +223,7 @@ def _versions(run: Run, stages: list[Facts]) -> Facts:
     return {"versions": first, "other_versions": {name: changed for name, changed in others.items() if changed}}
 
 
-def _reproduce(run: Run, stages: list[Facts]) -> Facts:
+def _reproduce(run: RunFiles, stages: list[Facts]) -> Facts:
     return {
         "recipe": run.recipe,
         **_versions(run, stages),

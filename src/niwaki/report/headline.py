@@ -7,9 +7,9 @@ with the best stage, the ratios from the repeated rounds of the speed measuremen
 from dataclasses import dataclass, field
 from typing import Any
 
-from niwaki.report import figures
+from niwaki.report import formatting
 from niwaki.report.comparisons import kept_range
-from niwaki.report.folder import number
+from niwaki.report.run_files import number
 from niwaki.report.verdict import as_loaded
 
 Facts = dict[str, Any]
@@ -93,20 +93,20 @@ def _why(facts: Facts, verdict: Facts, scored: int) -> str:
         return "The only finished model of this run."
     if verdict["cost"] is None:
         return f"The highest {metric} of {scored} models; none of their costs was measured."
-    keep = figures.share(verdict["keep"]).replace(".0 %", " %")
+    keep = formatting.share(verdict["keep"]).replace(".0 %", " %")
     return f"The cheapest of {scored} models, by {verdict['cost']}, that keeps at least {keep} of the best {metric}."
 
 
 def _quality(facts: Facts, chosen: Facts, best: Facts) -> Tile:
     metric, name = facts["metric"], facts["metric"] or "score"
     if chosen is best or chosen["kept"] is None:
-        ends = figures.interval(metric, chosen["score_low"], chosen["score_high"])
+        ends = formatting.interval(metric, chosen["score_low"], chosen["score_high"])
         detail = "the highest of this run" if chosen is best else "as good as the best"
-        return Tile(figures.scored(metric, chosen), name, detail, ends)
+        return Tile(formatting.scored(metric, chosen), name, detail, ends)
     return Tile(
-        figures.share(chosen["kept"]),
+        formatting.share(chosen["kept"]),
         f"of the best {name} kept",
-        f"{figures.scored(metric, chosen)} instead of {figures.score(metric, best['score'])}",
+        f"{formatting.scored(metric, chosen)} instead of {formatting.score(metric, best['score'])}",
         kept_range(facts, chosen, best),
     )
 
@@ -114,9 +114,9 @@ def _quality(facts: Facts, chosen: Facts, best: Facts) -> Tile:
 def _savings(facts: Facts, chosen: Facts) -> list[Tile]:
     reference, loaded = facts["reference"], as_loaded(chosen)
     details = {
-        "bytes": _instead(figures.megabytes, chosen["bytes"], reference["bytes"]),
+        "bytes": _instead(formatting.megabytes, chosen["bytes"], reference["bytes"]),
         "throughput": _instead(_texts, loaded["throughput"], reference["throughput"]) + _portable(chosen),
-        "energy": f"{figures.energy_told(loaded['energy']['per_1000'])} per 1000 texts",
+        "energy": f"{formatting.energy_with_range(loaded['energy']['per_1000'])} per 1000 texts",
     }
     return [tile for key in RATIOS if (tile := _ratio(loaded["ratios"], key, details[key]))]
 
@@ -126,12 +126,12 @@ def _portable(chosen: Facts) -> str:
     if as_loaded(chosen)["engine"] == chosen["engine"]:
         return ""
     ratios = chosen["ratios"]
-    ends = figures.ratio_range(ratios["throughput_low"], ratios["throughput_high"])
-    return f", in the {as_loaded(chosen)['engine']} engine; {_texts(chosen['throughput'])}, {figures.ratio(ratios['throughput'])}{f' ({ends})' if ends else ''}, in {chosen['engine']}"  # fmt: skip
+    ends = formatting.ratio_range(ratios["throughput_low"], ratios["throughput_high"])
+    return f", in the {as_loaded(chosen)['engine']} engine; {_texts(chosen['throughput'])}, {formatting.ratio(ratios['throughput'])}{f' ({ends})' if ends else ''}, in {chosen['engine']}"
 
 
 def _texts(value: float | None) -> str:
-    return figures.UNKNOWN if value is None else f"{figures.significant(value, 3)} texts/s"
+    return formatting.UNKNOWN if value is None else f"{formatting.significant(value, 3)} texts/s"
 
 
 def _instead(write: Any, own: float | None, other: float | None) -> str:
@@ -147,7 +147,7 @@ def _ratio(ratios: Facts, key: str, detail: str) -> Tile | None:
     if value < 1:
         value, low, high = 1 / value, high and 1 / high, low and 1 / low
         better = worse
-    return Tile(figures.ratio(value, digits), better, detail, figures.ratio_range(low, high, digits))
+    return Tile(formatting.ratio(value, digits), better, detail, formatting.ratio_range(low, high, digits))
 
 
 def _against(facts: Facts) -> str:

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
+from niwaki.report.baseline_rows import baseline_table
 from niwaki.report.headline import headline
-from niwaki.report.ladder import steps
 from niwaki.report.page import environment
 from niwaki.report.savings import savings
 
@@ -28,4 +28,6 @@ def markdown(facts: dict[str, Any]) -> str:
     made = environment(html=False)
     made.filters.update(plain=plain, fenced=fenced)
     template = made.get_template("report.md.j2")
-    return template.render(run=facts, headline=headline(facts), ladder=steps(facts), savings=savings(facts))
+    return template.render(
+        run=facts, headline=headline(facts), baseline_rows=baseline_table(facts), savings=savings(facts)
+    )

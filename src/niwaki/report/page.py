@@ -10,26 +10,26 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from niwaki.report import figures, pictures
+from niwaki.report import formatting, page_plots
+from niwaki.report.baseline_rows import baseline_table
 from niwaki.report.headline import headline
-from niwaki.report.ladder import steps
-from niwaki.report.need import answer
 from niwaki.report.savings import savings
+from niwaki.report.transformer_need import answer
 from niwaki.report.worth import deployed_label
 
 UNITS = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?(?:B|J|FLOP)|[kMGT]|m?J|m?s|min|texts/s|±)(?![\w/]))|(?<=±) |(?<=%) (?=±)")
 TEMPLATES = Path(__file__).parent / "templates"
 WRITERS = (
-    *(figures.carbon, figures.duration, figures.energy, figures.energy_range, figures.energy_told),
+    *(formatting.carbon, formatting.duration, formatting.energy, formatting.energy_range, formatting.energy_with_range),
     *(
-        figures.megabytes,
-        figures.milliseconds,
-        figures.money,
-        figures.rate,
-        figures.ratio,
-        figures.scaled,
-        figures.share,
-        figures.times,
+        formatting.megabytes,
+        formatting.milliseconds,
+        formatting.money,
+        formatting.rate,
+        formatting.ratio,
+        formatting.scaled,
+        formatting.share,
+        formatting.times,
     ),
 )
 
@@ -45,15 +45,15 @@ def page(facts: dict[str, Any]) -> str:
             run=facts,
             headline=headline(facts),
             models=with_copies(facts["stages"]),
-            ladder=steps(facts),
+            baseline_rows=baseline_table(facts),
             savings=savings(facts),
             style=Markup(style),
             script=Markup(script),
             policy=policy(style, script),
             label=Markup(label.svg()) if label else None,
-            energy_plot=pictures.against_energy(facts),
-            latency_plot=pictures.against_latency(facts),
-            curves=pictures.curves(facts),
+            energy_plot=page_plots.against_energy(facts),
+            latency_plot=page_plots.against_latency(facts),
+            curves=page_plots.curves(facts),
         )
     )
 
@@ -81,10 +81,13 @@ def environment(html: bool) -> Environment:
     made.filters.update({writer.__name__: writer for writer in WRITERS})
     made.filters["bound"] = lambda text: str(text).replace(" %", "\u00a0%")  # no line begins with the sign
     made.filters["units"] = units
-    made.filters["scored"] = lambda row, metric: figures.scored(metric, row)
-    made.filters["told"] = lambda row, metric: figures.told(metric, row)
+    made.filters["scored"] = lambda row, metric: formatting.scored(metric, row)
+    made.filters["told"] = lambda row, metric: formatting.score_with_interval(metric, row)
     made.globals.update(
-        answer=answer, difference=figures.difference, interval=figures.interval, ratio_range=figures.ratio_range
+        answer=answer,
+        difference=formatting.difference,
+        interval=formatting.interval,
+        ratio_range=formatting.ratio_range,
     )
     return made
 

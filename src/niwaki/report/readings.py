@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from niwaki.report.folder import number
+from niwaki.report.run_files import number
 
 TIERS = ("measured", "apportioned", "estimated", "unknown")  # strongest first
 AMOUNTS = ("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "co2e_grams", "usd")

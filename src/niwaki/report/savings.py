@@ -28,9 +28,9 @@ def _row(stage: Facts, parent: Facts) -> Facts:
         "name": stage["name"],
         "parent": parent["name"],
         "methods": [str(method.get("use")) for method in stage["methods"]],
-        "claims": stage["saves"],
+        "claims": stage["reduces"],
         "ratios": ratios,
-        "remark": remark(stage["saves"], ratios),
+        "remark": remark(stage["reduces"], ratios),
     }
 
 

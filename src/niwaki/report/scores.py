@@ -3,7 +3,7 @@
 from statistics import fmean, stdev
 from typing import Any
 
-from niwaki.report.folder import mapping, number
+from niwaki.report.run_files import mapping, number
 
 ENDS = {"score": "value", "score_low": "low", "score_high": "high"}  # key of a fact → key in the file
 Facts = dict[str, Any]

@@ -6,7 +6,7 @@
 3. Of those, the one with the least cost is deployed, as run by the engine that `niwaki.load` picks. Cost is the first of these that is known for all of them: energy
    per 1000 texts, time per text (1 ÷ throughput), median latency, bytes on disk. Costs within 5 % of the least are a
    tie, which the smallest file wins, then the higher score.
-4. Where a baseline without a transformer would do, or is better (`report/need.py`), the sentence says so.
+4. Where a baseline without a transformer would do, or is better (`report/transformer_need.py`), the sentence says so.
 
 With several seeds every score here is the mean over them. A best score that is not above 0 (Matthews can be) has no
 97 %: then only a score as high is good enough.
@@ -15,9 +15,9 @@ With several seeds every score here is the mean over them. A best score that is 
 from collections.abc import Callable
 from typing import Any
 
-from niwaki.report import figures
-from niwaki.report.comparisons import between, kept_range
-from niwaki.report.need import fine_tuning, need
+from niwaki.report import formatting
+from niwaki.report.comparisons import find_comparison, kept_range
+from niwaki.report.transformer_need import fine_tuning, transformer_need
 
 KEEP = 0.97  # share of the best score that a stage must keep
 TIE = 1.05  # costs closer than this are not told apart: repeats of a race differ by as much
@@ -61,7 +61,7 @@ def verdict(facts: dict[str, Any], keep: float = KEEP) -> dict[str, Any]:
     best = max(scored, key=lambda stage: stage["score"])
     enough = [stage for stage in scored if stage["score"] >= floor(best, keep)]
     cost, chosen = cheapest(enough)
-    answer = need(facts, best)
+    answer = transformer_need(facts, best)
     return {
         "deploy": chosen["name"],
         "best": best["name"],
@@ -109,14 +109,14 @@ def _plain(facts: dict[str, Any]) -> str:
 
 def _quality(facts: dict[str, Any], chosen: Stage, best: Stage) -> str:
     metric = facts["metric"]
-    own = figures.score(metric, chosen["score"])
+    own = formatting.score(metric, chosen["score"])
     if chosen is best:
         return f"it has the best {metric or 'score'}, {own}"
-    both = f"{own} against {figures.score(metric, best['score'])}"
+    both = f"{own} against {formatting.score(metric, best['score'])}"
     if chosen["kept"] is None:
         return f"its {metric or 'score'} is as good as the best ({both})"
-    ends = f" ({kept_range(facts, chosen, best)})" if between(facts, chosen["name"], best["name"]) else ""
-    return f"it keeps {figures.share(chosen['kept'])}{ends} of the best {metric or 'score'} ({both})"
+    ends = f" ({kept_range(facts, chosen, best)})" if find_comparison(facts, chosen["name"], best["name"]) else ""
+    return f"it keeps {formatting.share(chosen['kept'])}{ends} of the best {metric or 'score'} ({both})"
 
 
 def _gains(stage: Stage) -> str:
@@ -137,8 +137,8 @@ def _gains(stage: Stage) -> str:
 
 def _ranged(ratios: Stage, key: str, digits: int = 3) -> str:
     """ "7.3× (7.0–7.6×)", without a range where none is known."""
-    ends = figures.ratio_range(ratios.get(f"{key}_low"), ratios.get(f"{key}_high"), digits)
-    return figures.ratio(ratios[key], digits) + (f" ({ends})" if ends else "")
+    ends = formatting.ratio_range(ratios.get(f"{key}_low"), ratios.get(f"{key}_high"), digits)
+    return formatting.ratio(ratios[key], digits) + (f" ({ends})" if ends else "")
 
 
 def _portable(stage: Stage) -> str:
@@ -153,8 +153,10 @@ def _reasons(
     facts: dict[str, Any], chosen: Stage, best: Stage, enough: list[Stage], cost: str | None, keep: float
 ) -> list[str]:
     least = floor(best, keep)
-    share = f"{figures.share(keep)} of the best" if best["score"] > 0 else "no less than the best, which is not above 0"
-    line = f"{share}, so at least {figures.score(facts['metric'], least)}"
+    share = (
+        f"{formatting.share(keep)} of the best" if best["score"] > 0 else "no less than the best, which is not above 0"
+    )
+    line = f"{share}, so at least {formatting.score(facts['metric'], least)}"
     missed = [stage["name"] for stage in facts["stages"] if stage["score"] is not None and stage not in enough]
     reasons = [
         f"Good enough ({line}): {', '.join(stage['name'] for stage in enough)}.",
@@ -198,7 +200,7 @@ def _below_in_engine(metric: str | None, chosen: Stage, least: float) -> str:
     loaded = as_loaded(chosen)
     if loaded is chosen or loaded["score"] is None or chosen["score"] < least or loaded["score"] >= least:
         return ""
-    return f"In the {loaded['engine']} engine {chosen['name']} scores {figures.score(metric, loaded['score'])}, below that line; engine=\"{chosen['engine']}\" gives the score above."  # fmt: skip
+    return f'In the {loaded["engine"]} engine {chosen["name"]} scores {formatting.score(metric, loaded["score"])}, below that line; engine="{chosen["engine"]}" gives the score above.'
 
 
 def _over_baseline(facts: dict[str, Any], chosen: Stage, low: float) -> str:
@@ -206,7 +208,7 @@ def _over_baseline(facts: dict[str, Any], chosen: Stage, low: float) -> str:
     baseline = facts["baseline"]
     if baseline is None or baseline["score"] is None:
         return ""
-    pair = between(facts, chosen["name"], baseline["name"])
+    pair = find_comparison(facts, chosen["name"], baseline["name"])
     if pair:
         return f"{chosen['name']} against {baseline['name']}: {pair['words']}."
     inside = f"{baseline['name']} lies inside the interval of {chosen['name']}: no gain of this stage over it is shown."

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from niwaki.core.errors import UsageError
-from niwaki.meter.label import Label, label
+from niwaki.meter.energy_label import EnergyLabel, energy_label
 from niwaki.meter.payback import NOT_SHOWN, payback
 from niwaki.meter.reading import Reading
-from niwaki.report import figures
-from niwaki.report.folder import Run, mapping, number
+from niwaki.report import formatting
+from niwaki.report.run_files import RunFiles, mapping, number
 
 SAMPLES = "cpu_seconds_per_1000"  # of a contender in speed.json: one figure per round, so that rounds can be paired
 Facts = dict[str, Any]
@@ -16,22 +16,22 @@ Facts = dict[str, Any]
 
 def letters(used: Facts) -> str | None:
     """The label's letters for a reading per 1000 texts: "D", or "D–E" when its range spans two; null when unknown."""
-    made = label(used["joules"], used["joules_low"], used["joules_high"])
+    made = energy_label(used["joules"], used["joules_low"], used["joules_high"])
     return None if made.letter == "?" else made.letters
 
 
-def deployed_label(facts: Facts) -> Label | None:
+def deployed_label(facts: Facts) -> EnergyLabel | None:
     """The label of the stage to deploy, as a picture; None where there is none or its energy is not known."""
     stage = next((stage for stage in facts["stages"] if stage["name"] == facts["verdict"]["deploy"]), None)
     return label_of(facts, stage) if stage else None
 
 
-def label_of(facts: Facts, stage: Facts) -> Label | None:
+def label_of(facts: Facts, stage: Facts) -> EnergyLabel | None:
     if stage["energy"]["label"] is None:
         return None
     used = stage["energy"]["per_1000"]
-    quality = f"{facts['metric'] or 'score'} {figures.score(facts['metric'], stage['score'])}, {used['tier']}"
-    return label(
+    quality = f"{facts['metric'] or 'score'} {formatting.score(facts['metric'], stage['score'])}, {used['tier']}"
+    return energy_label(
         *(used[key] for key in ("joules", "joules_low", "joules_high")),
         name=stage["name"],
         task=str(facts["task"].get("name") or ""),
@@ -39,7 +39,7 @@ def label_of(facts: Facts, stage: Facts) -> Label | None:
     )
 
 
-def repay(facts: Facts, run: Run, per_day: float | None = None) -> Facts | None:
+def payback_of(facts: Facts, run: RunFiles, per_day: float | None = None) -> Facts | None:
     """The payback of the deployed stage against the first, each by its own engine; None where nothing was compressed.
 
     Against the first stage, not the reference: changing the engine is free, so its saving pays for nothing.
@@ -70,7 +70,7 @@ def _samples(contender: Any) -> list[float]:
     return [value for value in map(number, values) if value is not None] if isinstance(values, list) else []
 
 
-def _spent(parts: list[Facts], run: Run) -> Reading:
+def _spent(parts: list[Facts], run: RunFiles) -> Reading:
     """The sum of cleaned readings; joules are known only where those of every part are."""
     low, middle, high = (_known_sum(part[key] for part in parts) for key in ("joules_low", "joules", "joules_high"))
     seconds, cpu_seconds = (sum(part[key] or 0.0 for part in parts) for key in ("seconds", "cpu_seconds"))
@@ -82,7 +82,7 @@ def _known_sum(values: Iterable[float | None]) -> float | None:
     return None if None in found else sum(value or 0.0 for value in found)
 
 
-def _terms(run: Run) -> Facts:
+def _terms(run: RunFiles) -> Facts:
     """Grid and price that the last charge was made with, for what a year saves; empty where none was set."""
     wanted = {"grid": ("grams_per_kwh", "pue"), "price": ("usd_per_vcpu_hour",)}
     detail: Facts = {}

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from niwaki.evaluate.footprint import flops
-from niwaki.models.insides import LOGITS, numbers
+from niwaki.models.activations import LOGITS, numbers
 from niwaki.models.model import WEIGHTS, Model
-from niwaki.models.ties import distinct
-from niwaki.run.plan import ORIGIN, Plan, PlannedStage
-from niwaki.run.texts import count
+from niwaki.models.ties import unique_tensors
+from niwaki.run.plan import MODEL_FILES, Plan, PlannedStage
+from niwaki.run.unlabelled_texts import count
 from niwaki.tasks._task import Task
 
 TOKENS_PER_WORD = 1.35
@@ -37,8 +37,8 @@ def estimate(plan: Plan) -> dict[str, Any]:
         *([one.spec.name, *one.spec.teachers] for one in plan.stages if one.spec.train)
     )
     passed = {name: flops(shapes[name].trained, tokens) / speed for name in busy}  # seconds of a text
-    beside = sum(_bytes(plan, name) for name in ORIGIN if name != WEIGHTS)
-    disk = {name: (weights_bytes(both.made) + beside) / 1e6 for name, both in shapes.items()}
+    beside = sum(_bytes(plan, name) for name in MODEL_FILES if name != WEIGHTS)
+    disk = {name: (weights_bytes(both.finished) + beside) / 1e6 for name, both in shapes.items()}
     stages = []
     for stage in plan.stages:
         name, trained = stage.spec.name, shapes[stage.spec.name].trained
@@ -49,12 +49,18 @@ def estimate(plan: Plan) -> dict[str, Any]:
             + steps * trained.parameters() / UPDATES
             + (COPY_SECONDS if stage.copy_of else EVALUATION_SECONDS)
         )
-        for teacher in stage.spec.teachers if stage.spec.train and not stage.heard else ():
+        for teacher in stage.spec.teachers if stage.spec.train and not stage.teacher_cached else ():
             seconds += rows * passed[teacher]
-        stages.append({
-            "name": name, "methods": stage.to_json()["methods"], "rows": rows, "steps": steps,
-            "cpu_seconds": round(seconds), "megabytes": round(disk[name]),
-        })  # fmt: skip
+        stages.append(
+            {
+                "name": name,
+                "methods": stage.to_json()["methods"],
+                "rows": rows,
+                "steps": steps,
+                "cpu_seconds": round(seconds),
+                "megabytes": round(disk[name]),
+            }
+        )
     state = 8 * max(weights_bytes(both.trained) for both in shapes.values()) / 1e6  # of the largest, while it trains
     comparing = comparing_seconds(plan, passed[plan.stages[0].spec.name])
     made = sum(stage["cpu_seconds"] for stage in stages) * (1 + len(plan.repeats))
@@ -72,8 +78,8 @@ def cache_bytes(plan: Plan, stages: Iterable[PlannedStage]) -> int:
     shapes, tokens, found = plan.shapes, tokens_of(plan.task), 0.0
     for stage in stages:
         trained, rows = shapes[stage.spec.name].trained, work(plan.task, stage)[0]
-        for teacher in () if stage.heard else stage.spec.teachers:
-            found += rows * shown_bytes(stage, trained, shapes[teacher].made, tokens)
+        for teacher in () if stage.teacher_cached else stage.spec.teachers:
+            found += rows * teacher_output_bytes(stage, trained, shapes[teacher].finished, tokens)
     return round(min(found, 1e9 * plan.recipe.cache.gigabytes))
 
 
@@ -103,7 +109,7 @@ def work(task: Task, stage: PlannedStage) -> tuple[int, int, int]:
     train, splits = stage.spec.train, task.splits()
     if train is None:
         return 0, 0, 0
-    rows = splits["train"].num_rows * (train.labelled + train.augment) + count(task, stage.spec)
+    rows = splits["train"].num_rows * (train.labelled + train.augmentations) + count(task, stage.spec)
     validated = splits["validation"].num_rows * train.validations * train.epochs
     return rows, round(train.epochs * -(-rows // train.batch)), round(validated)
 
@@ -115,20 +121,20 @@ def tokens_of(task: Task) -> int:
     return round(min(task.max_tokens, TOKENS_PER_WORD * words + 2))
 
 
-def shown_bytes(stage: PlannedStage, student: Model, teacher: Model, tokens: int) -> float:
+def teacher_output_bytes(stage: PlannedStage, student: Model, teacher: Model, tokens: int) -> float:
     """What a teacher shows of one text, and is kept; of one that writes nothing is."""
-    if teacher.anatomy.writes:
+    if teacher.anatomy.is_seq2seq:
         return 0.0
-    asked = {LOGITS}.union(*(method.asks(student, teacher) for method in stage.methods))
+    asked = {LOGITS}.union(*(method.teacher_activations(student, teacher) for method in stage.methods))
     return 4.0 * sum(int(numbers(teacher.anatomy, name, np.array([tokens]))[0]) for name in asked)
 
 
 def weights_bytes(model: Model) -> int:
-    return sum(value.numel() * value.element_size() for value in distinct(model.network).values())
+    return sum(value.numel() * value.element_size() for value in unique_tensors(model.network).values())
 
 
 def _bytes(plan: Plan, name: str) -> int:
-    path = plan.largest / name
+    path = plan.largest_source / name
     return path.stat().st_size if path.is_file() else 0
 
 

@@ -5,22 +5,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from niwaki.answers._choose import kind_of, labels_of
-from niwaki.answers._kind import Input, Value
-from niwaki.core.errors import GateMissed, Refused, UsageError, did_you_mean
-from niwaki.core.files import committed
+from niwaki.answers._answer_type import Input, Value
+from niwaki.answers._from_config import answer_type_of, labels_of
+from niwaki.core.errors import GateMissed, InputError, UsageError, did_you_mean
+from niwaki.core.files import commit_folder
 from niwaki.engines import RUNTIMES
 from niwaki.engines.export import write_graph
-from niwaki.engines.native.files import write_program
+from niwaki.engines.native.program_file import write_program
 from niwaki.engines.predictor import NotFinite, Predictor
 from niwaki.engines.runtime import Runtime
 from niwaki.evaluate.quality import difference, quality
 from niwaki.models.config_rules import read as read_config
 from niwaki.models.edits.int8 import Int8
-from niwaki.models.forms.int8 import Int8Linear
-from niwaki.models.forms.static import StaticInt8Linear
-from niwaki.models.forms.store import StoredLinear
 from niwaki.models.model import Model, load_folder
+from niwaki.models.packed.int8 import Int8Linear
+from niwaki.models.packed.static import StaticInt8Linear
+from niwaki.models.packed.store import StoredLinear
 from niwaki.run.runner import quiet_libraries
 from niwaki.tasks._task import Task
 
@@ -37,29 +37,29 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
     if precision not in PRECISIONS:
         raise UsageError(f"--precision {precision}: write int8 or float, or nothing")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
-        raise Refused(f"{out}: is there already; remove it, or choose another folder with --out")
+        raise InputError(f"{out}: is there already; remove it, or choose another folder with --out")
     engine: type[Runtime] = RUNTIMES.load(to, Runtime)
     quiet_libraries()
     model = load_folder(source)
-    if model.anatomy.writes and not engine.writes:
-        raise Refused(engine.no_writing(source))
-    if lacking := engine.lacking():
-        raise Refused(lacking)
+    if model.anatomy.is_seq2seq and not engine.supports_seq2seq:
+        raise InputError(engine.generation_unsupported(source))
+    if missing_requirement := engine.missing_requirement():
+        raise InputError(missing_requirement)
     if task is not None:
         config = read_config(source)
-        task.refuse_other(kind_of(config, str(source)), labels_of(config, str(source)), source)
+        task.check_model_matches(answer_type_of(config, str(source)), labels_of(config, str(source)), source)
     rounded = precision == "int8" or (to == "native" and not precision and has_floats(model))
     if rounded and has_floats(model):
-        model.operate(Int8())
-    with committed(out) as folder:
+        model.apply_edit(Int8())
+    with commit_folder(out) as folder:
         model.save(folder)
         write_graph(model, folder)
         reason = write_program(model, folder)
         if to == "native" and reason:
-            raise Refused(f"{source}: {reason}")
+            raise InputError(f"{source}: {reason}")
         told = {"source": str(source), "out": str(out), "engine": to, "int8": rounded}
         try:
-            told |= compared(source, folder, to, task)
+            told |= compare_engines(source, folder, to, task)
         except NotFinite as found:
             if found.folder == source:
                 raise
@@ -67,7 +67,7 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
                 f"{out}: not written: its logits are not finite in the {to} engine; --precision float keeps the weights as they are"
             ) from None
         told["bytes"] = [sum(path.stat().st_size for path in one.iterdir()) for one in (source, folder)]
-        refuse_apart(told, tolerance)
+        check_parity(told, tolerance)
     return told
 
 
@@ -80,14 +80,14 @@ def has_floats(model: Model) -> bool:
     )
 
 
-def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[str, Any]:
+def compare_engines(source: Path, made: Path, engine: str, task: Task | None) -> dict[str, Any]:
     """The artifact in its engine beside its source in torch: logits and answers, and with a task its score."""
     one = Predictor(source, "torch")
     inputs = list(task.inputs(task.splits()["test"])) if task else texts_for(one)
-    before = asked(one, inputs)  # first, so that a source that cannot answer is refused by its own name
+    before = predict(one, inputs)  # first, so that a source that cannot answer is refused by its own name
     other = Predictor(made, engine)
-    after = asked(other, inputs)
-    same = float(np.mean([one.kind.same(a, b) for a, b in zip(before.values, after.values, strict=True)]))
+    after = predict(other, inputs)
+    same = float(np.mean([one.answer_type.same(a, b) for a, b in zip(before.values, after.values, strict=True)]))
     apart = np.abs(before.logits - after.logits)
     told = {
         "texts": len(inputs),
@@ -97,9 +97,9 @@ def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[s
     }
     if task is None:
         return told
-    outcomes = [task.outcomes(found.values, task.splits()["test"]) for found in (before, after)]
-    scores = [quality(task, found) for found in outcomes]
-    paired = difference(task, [outcomes[1]], [outcomes[0]])
+    example_stats = [task.example_stats(found.values, task.splits()["test"]) for found in (before, after)]
+    scores = [quality(task, found) for found in example_stats]
+    paired = difference(task, [example_stats[1]], [example_stats[0]])
     return {
         **told,
         "task": task.name,
@@ -109,33 +109,33 @@ def compared(source: Path, made: Path, engine: str, task: Task | None) -> dict[s
     }
 
 
-class Said(NamedTuple):
+class EngineOutput(NamedTuple):
     logits: np.ndarray
     values: list[Value]
 
 
-def asked(predictor: Predictor, inputs: list[Input]) -> Said:
+def predict(predictor: Predictor, inputs: list[Input]) -> EngineOutput:
     rows = predictor.encode(inputs)
     logits = predictor.logits(rows)
-    return Said(logits, predictor.read(logits, rows, inputs, bare=True))
+    return EngineOutput(logits, predictor.decode_answers(logits, rows, inputs, bare=True))
 
 
 def texts_for(predictor: Predictor) -> list[Input]:
     """Sentences of the embedded reviews, in the form that the model reads."""
     from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
-    form = predictor.kind.to_json()["kind"]
+    form = predictor.answer_type.to_json()["kind"]
     if form in ("span", "choice"):
-        raise Refused(
+        raise InputError(
             f"export: a model that answers with a {form} is compared on rows of its task; name it with --task or --data"
         )
     found = imdb_sentences(TEXTS, 0)
     if form == "senses":
-        return [predictor.kind.check(text) for text in found]
+        return [predictor.answer_type.check(text) for text in found]
     return [text.split() for text in found] if form in ("tags", "roles") else list(found)
 
 
-def refuse_apart(told: dict[str, Any], tolerance: float) -> None:
+def check_parity(told: dict[str, Any], tolerance: float) -> None:
     """GateMissed where the artifact is worse than its source by more than the tolerance, or answers otherwise too often."""
     if "scores" in told:
         source, made = told["scores"]

@@ -3,14 +3,14 @@
 import tomllib
 from typing import Any
 
-from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.errors import InputError, did_you_mean
 
 
 def apply_override(values: dict[str, Any], override: str) -> None:
     """`stages.student.train.epochs=1`: stages are found by name or number; the value is TOML, or else plain text."""
     path, sign, text = override.partition("=")
     if not sign or not path:
-        raise Refused(f"--set {override}: must be key.path=value")
+        raise InputError(f"--set {override}: must be key.path=value")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -24,7 +24,7 @@ def apply_override(values: dict[str, Any], override: str) -> None:
     elif isinstance(place, dict):
         place[last] = value
     else:
-        raise Refused(f"--set {override}: '{last}' lies below a plain value")
+        raise InputError(f"--set {override}: '{last}' lies below a plain value")
 
 
 def _enter(place: Any, part: str, override: str) -> Any:
@@ -32,7 +32,7 @@ def _enter(place: Any, part: str, override: str) -> Any:
         return place[_number(place, part, override)]
     if isinstance(place, dict):
         return place.setdefault(part, {})
-    raise Refused(f"--set {override}: '{part}' lies below a plain value")
+    raise InputError(f"--set {override}: '{part}' lies below a plain value")
 
 
 def _number(items: list[Any], part: str, override: str) -> int:
@@ -41,4 +41,4 @@ def _number(items: list[Any], part: str, override: str) -> int:
         if isinstance(item, dict) and part in (item.get("name"), item.get("use"), str(number)):
             return number
     names = [str(item.get("name") or item.get("use")) for item in items if isinstance(item, dict)]
-    raise Refused(f"--set {override}: there is no '{part}'{did_you_mean(part, names)}")
+    raise InputError(f"--set {override}: there is no '{part}'{did_you_mean(part, names)}")

@@ -9,39 +9,39 @@ already has under another name.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from niwaki.core.errors import Refused
-from niwaki.methods._making import make_method
+from niwaki.core.errors import InputError
+from niwaki.methods._factory import make_method
 from niwaki.models.model import Model
-from niwaki.models.ties import distinct
+from niwaki.models.ties import unique_tensors
 from niwaki.run.recipe import Stage
 
-METHODS: dict[str, dict[str, Any]] = {"int8": {"use": "int8"}, "4bit": {"use": "lowbit", "bits": 4}}
+COPY_METHODS: dict[str, dict[str, Any]] = {"int8": {"use": "int8"}, "4bit": {"use": "rtn", "bits": 4}}
 Tensors = dict[str, tuple[Any, ...]]
 
 
-def copies_of(source: str, shape: Model, kinds: Sequence[str], taken: Callable[[str], bool]) -> Iterator[Stage]:
+def quantized_copies(source: str, shape: Model, kinds: Sequence[str], taken: Callable[[str], bool]) -> Iterator[Stage]:
     """The copies of one stage, whose finished model has this shape, that differ from it and from each other."""
     known = [tensors(shape)]
-    whole = packed(shape, METHODS["int8"])
+    whole = packed(shape, COPY_METHODS["int8"])
     if tensors(whole, matrices=True) == tensors(shape, matrices=True):
         return  # its matrices are packed already
     for kind in dict.fromkeys(kinds):
         try:
-            found = tensors(whole if kind == "int8" else packed(shape, METHODS[kind]))
-        except Refused:  # this network cannot be packed so
+            found = tensors(whole if kind == "int8" else packed(shape, COPY_METHODS[kind]))
+        except InputError:  # this network cannot be packed so
             continue
         if found not in known:
             known.append(found)
-            yield Stage(name=free_name(f"{source}-{kind}", taken), start=source, methods=[dict(METHODS[kind])])
+            yield Stage(name=free_name(f"{source}-{kind}", taken), start=source, methods=[dict(COPY_METHODS[kind])])
 
 
 def packed(shape: Model, method: dict[str, Any]) -> Model:
-    return make_method(method, "").rehearse(shape.clone(), "finish")
+    return make_method(method, "").dry_run(shape.clone(), "finish")
 
 
 def tensors(model: Model, matrices: bool = False) -> Tensors:
     """Name, shape and type of all that a model stores, or of its matrices alone."""
-    found = {name: (tuple(value.shape), value.dtype) for name, value in distinct(model.network).items()}
+    found = {name: (tuple(value.shape), value.dtype) for name, value in unique_tensors(model.network).items()}
     paths = tuple(f"{path}." for path in model.anatomy.matrices())
     return {name: form for name, form in found.items() if name.startswith(paths)} if matrices else found
 

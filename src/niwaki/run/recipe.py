@@ -8,14 +8,14 @@ from pydantic import ValidationError
 
 from niwaki.core import strict_toml
 from niwaki.core.advice import data_option
-from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.problems import Problems
 from niwaki.core.recipes import recipe_files
 from niwaki.core.settings import Settings, check, faults_of, setting
-from niwaki.data.files import refuse_unreadable
+from niwaki.data.dataset_files import reject_unreadable
 from niwaki.data.folders import is_spreadsheet, kind_of
 from niwaki.meter import Window, meter
-from niwaki.methods._making import make_method
+from niwaki.methods._factory import make_method
 from niwaki.methods._method import Method
 from niwaki.run.overrides import apply_override
 from niwaki.run.recipe_faults import data_faults, meter_faults, stages_faults, vector_faults
@@ -24,13 +24,15 @@ from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
 
 RECIPE = "recipe.toml"  # of a run folder
-MOST = {"stages": 200, "seeds": 1000}
+MAX_ITEMS = {"stages": 200, "seeds": 1000}
 
 
 class Stage(Settings):
     name: str = setting(..., "what the stage is called")
     start: str = setting("", "stage whose model it starts from; none takes the stage before, or the recipe's model")
-    model: str = setting("", "another pretrained model that it starts from instead: embedded name, folder, or Hugging Face id")  # fmt: skip
+    model: str = setting(
+        "", "another pretrained model that it starts from instead: embedded name, folder, or Hugging Face id"
+    )
     teacher: str | list[str] = setting("", "stage whose model teaches; of several, the mean of their logits does")
     methods: list[dict[str, Any]] = setting([], "what is done, in this order: { use = name, setting = value … }")
     train: TrainSettings | None = setting(None, "how it is trained; none trains nothing")
@@ -68,7 +70,9 @@ class Recipe(Settings):
     seeds: list[int] = setting([], "several seeds: every stage is made with each, and the report tells their spread")
     meter: MeterSettings = setting(MeterSettings(), "where the electricity comes from and what it costs")
     vectors: str = setting("", "file of word vectors, as GloVe's, for the baseline; none takes the model's own table")
-    quantize: list[Literal["int8", "4bit"]] = setting(["int8", "4bit"], "training-free quantized copies that are made of every stage, and scored; [] makes none")  # fmt: skip
+    quantize: list[Literal["int8", "4bit"]] = setting(
+        ["int8", "4bit"], "training-free quantized copies that are made of every stage, and scored; [] makes none"
+    )
     cache: CacheSettings = setting(CacheSettings(), "where what teachers said is kept, and how much of it")
     stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
 
@@ -84,50 +88,52 @@ def locate(name: str) -> Path:
     path = Path(name).expanduser()
     known = recipe_files()
     if name not in known:
-        refuse_rows(name, path)
+        reject_data(name, path)
     if path.suffix == ".toml" or "/" in name:
         if not path.is_file():
-            raise Refused(f"recipe '{name}': is not there")
+            raise InputError(f"recipe '{name}': is not there")
         return path
     if name not in known:
-        raise Refused(f"recipe '{name}': is not known{did_you_mean(name, [*known])}; a file of your own ends in .toml")
+        raise InputError(
+            f"recipe '{name}': is not known{did_you_mean(name, [*known])}; a file of your own ends in .toml"
+        )
     return known[name]
 
 
-def refuse_rows(name: str, path: Path) -> None:
+def reject_data(name: str, path: Path) -> None:
     """Rejects rows, or the folder of a run, in the place of a recipe, and says how to give them."""
     if (path / RECIPE).is_file():
-        raise Refused(f"recipe '{name}': is the folder of a run; its recipe is {path / RECIPE}")
+        raise InputError(f"recipe '{name}': is the folder of a run; its recipe is {path / RECIPE}")
     if is_spreadsheet(path):
-        refuse_unreadable(path)
+        reject_unreadable(path)
     if kind_of(path) or path.is_dir():
-        raise Refused(f"recipe '{name}': is not a recipe; rows of your own are given as {data_option(name)}")
+        raise InputError(f"recipe '{name}': is not a recipe; rows of your own are given as {data_option(name)}")
 
 
-class RecipeRefused(Refused):
-    """A recipe with faults. `sound` is what is right in it: data and model can be checked all the same."""
+class RecipeError(InputError):
+    """A recipe with faults. `partial_recipe` is what is right in it: data and model can be checked all the same."""
 
-    def __init__(self, faults: list[str], sound: "Sound | None") -> None:
+    def __init__(self, faults: list[str], partial_recipe: "PartialRecipe | None") -> None:
         super().__init__(faults)
-        self.sound = sound
+        self.partial_recipe = partial_recipe
 
 
-class Sound(NamedTuple):
+class PartialRecipe(NamedTuple):
     """A recipe without its faults, which is not to be run; and the keys that had some."""
 
     recipe: Recipe
-    unsound: frozenset[str]
+    faulty: frozenset[str]
 
 
 def read(path: Path, overrides: list[str] | None = None) -> Recipe:
     """The recipe with `key.path=value` overrides applied, or Refused with all its faults."""
-    values, problems = strict_toml.read(path), Problems()
+    values, problems = strict_toml.load(path), Problems()
     for override in overrides or []:
         with problems.collecting():
             apply_override(values, override)
-    for key, most in MOST.items():
+    for key, most in MAX_ITEMS.items():
         if isinstance(values.get(key), list) and len(values[key]) > most:
-            raise Refused(f"{path}: {key} are {len(values[key])}, more than {most}, which no recipe has")
+            raise InputError(f"{path}: {key} are {len(values[key])}, more than {most}, which no recipe has")
     return _parse(values, problems.faults)
 
 
@@ -139,25 +145,27 @@ def parse(values: dict[str, Any]) -> Recipe:
 def _parse(values: dict[str, Any], faults: list[str]) -> Recipe:
     """`faults` are those that were found before."""
     try:
-        recipe, unsound, stages = Recipe.model_validate(values), set[str](), set[int]()
+        recipe, faulty, stages = Recipe.model_validate(values), set[str](), set[int]()
     except ValidationError as error:
         faults = [*faults, *faults_of(error, Recipe, "")]
         places = [entry["loc"] for entry in error.errors(include_url=False)]
-        unsound = {str(place[0]) for place in places if place}
+        faulty = {str(place[0]) for place in places if place}
         stages = {int(place[1]) for place in places if place[:1] == ("stages",) and len(place) > 1}
-        partial = _without(values, unsound, stages)
+        partial = _without(values, faulty, stages)
         if partial is None:
-            raise RecipeRefused(faults, None) from None
+            raise RecipeError(faults, None) from None
         recipe = partial
     found = {
-        "data": [] if unsound & {"task", "data"} else data_faults(recipe),
+        "data": [] if faulty & {"task", "data"} else data_faults(recipe),
         "meter": meter_faults(recipe),
         "vectors": vector_faults(recipe),
         "stages": stages_faults(recipe, stages),
     }
     faults = [*faults, *(fault for some in found.values() for fault in some)]
     if faults:
-        raise RecipeRefused(faults, Sound(recipe, frozenset(unsound | {key for key, some in found.items() if some})))
+        raise RecipeError(
+            faults, PartialRecipe(recipe, frozenset(faulty | {key for key, some in found.items() if some}))
+        )
     return recipe
 
 
@@ -166,7 +174,10 @@ def _without(values: dict[str, Any], keys: set[str], stages: set[int]) -> Recipe
     is no recipe either."""
     given = values.get("stages")
     listed = given if isinstance(given, list) and given else [{}]
-    kept = [_stage_without(number, one) if number in stages or not isinstance(one, dict) else one for number, one in enumerate(listed)]  # fmt: skip
+    kept = [
+        _stage_without(number, one) if number in stages or not isinstance(one, dict) else one
+        for number, one in enumerate(listed)
+    ]
     rest = {key: value for key, value in values.items() if key not in keys}
     try:
         return Recipe.model_validate({**rest, "stages": kept})

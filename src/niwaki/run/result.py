@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
+from niwaki.core.model_integrity import MODEL
 from niwaki.core.run_folder import REPORT, open_run, stages_of
-from niwaki.core.sealed import MODEL
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Run:
         """Verifies the whole run; the weights of the model that is then loaded are hashed when it is."""
         report = open_run(folder).current_report()
         if not isinstance(report.get("stages"), list):
-            raise Refused(f"{folder / REPORT}: is not a report; remove it, and `niwaki report` writes it again")
+            raise InputError(f"{folder / REPORT}: is not a report; remove it, and `niwaki report` writes it again")
         return cls(folder, report)
 
     @property
@@ -34,9 +34,9 @@ class Run:
         verified = open_run(self.folder)
         planned = {str(entry.get("name")): str(entry.get("folder")) for entry in reversed(stages_of(verified.plan))}
         if stage not in planned:
-            raise Refused(f"{self.folder}: has no stage '{stage}'; there is: {', '.join(reversed(planned))}")
+            raise InputError(f"{self.folder}: has no stage '{stage}'; there is: {', '.join(reversed(planned))}")
         if planned[stage] not in verified.stages:
-            raise Refused(f"{self.folder / planned[stage]}: is not made yet; `niwaki run` makes it")
+            raise InputError(f"{self.folder / planned[stage]}: is not made yet; `niwaki run` makes it")
         return verified.stages[planned[stage]] / MODEL
 
     @property
@@ -45,7 +45,7 @@ class Run:
         verdict = self.report.get("verdict")
         stage = verdict.get("deploy") if isinstance(verdict, dict) else None
         if not isinstance(stage, str) or not stage:
-            raise Refused(f"{self.folder}: its report names no stage to deploy")
+            raise InputError(f"{self.folder}: its report names no stage to deploy")
         return self.model(stage)
 
     def _rows(self) -> list[list[str]]:

@@ -8,29 +8,29 @@ from typing import Any
 
 from niwaki import report
 from niwaki.core.documents import read_document, write_document
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import (
     fingerprint,
     folder_bytes,
     read_json,
+    remove_leftovers,
     require_memory,
     require_space,
     require_writable,
-    sweep,
     write_text,
 )
 from niwaki.core.lock import locked
-from niwaki.core.log import say
+from niwaki.core.log import info
+from niwaki.core.model_integrity import PLAN, RESULT
 from niwaki.core.run_folder import RECIPE, REPORT, fault_in_measurement, fault_in_report, fault_in_stage
-from niwaki.core.sealed import PLAN, RESULT
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
 from niwaki.models.model import WEIGHTS
-from niwaki.run.comparing import comparisons
+from niwaki.run.comparisons import comparisons
 from niwaki.run.estimate import cache_bytes
-from niwaki.run.plan import Plan, PlannedStage, digest_of, make_plan, versions
+from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions
 from niwaki.run.recipe import Recipe, to_toml
-from niwaki.run.texts import cache_folder, refuse_cache
+from niwaki.run.unlabelled_texts import cache_folder, check_cache_folder
 from niwaki.train.loop import Interrupted
 
 BASELINES, RACE = 2, 2  # raised when baselines, or what is raced, change for the same inputs
@@ -41,17 +41,17 @@ Stop = Callable[[], bool]
 
 def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
     """Fills `folder` and returns the content of its report.json."""
-    refuse_several_processes()
+    check_single_process()
     require_writable(folder)
     quiet_libraries()
     with locked(folder), stopping() as should_stop:
         plan = make_plan(recipe, name)
         require_room(plan, folder)
         if any(stage.spec.teachers for stage in plan.stages):
-            refuse_cache(cache_folder(recipe.cache, folder))
+            check_cache_folder(cache_folder(recipe.cache, folder))
         (folder / "stages").mkdir(exist_ok=True)
         for place in (folder, folder / "stages", folder / "cache"):
-            sweep(place)
+            remove_leftovers(place)
         write_text(folder / RECIPE, to_toml(recipe))
         needs = inputs(plan)
         write_plan(plan, needs, folder)
@@ -64,7 +64,7 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
         stop_if_asked(should_stop)
         once(folder / "comparisons.json", needs, lambda: comparisons(plan, folder))
         once(folder / "speed.json", needs, lambda: measured_speed(plan, folder, ledger))
-        name_uncounted(ledger, [stage.spec.name for stage in plan.stages])
+        warn_uncounted(ledger, [stage.spec.name for stage in plan.stages])
         discard_unsound_report(folder)
         return report.write(folder)
 
@@ -77,7 +77,7 @@ def write_plan(plan: Plan, needs: dict[str, Any], folder: Path) -> None:
 
 def inputs(plan: Plan) -> dict[str, Any]:
     """What each measurement of a run depends on; other inputs, another measurement."""
-    baselines = [BASELINES, plan.task.fingerprint(), digest_of(plan.model_folder), plan.recipe.vectors]
+    baselines = [BASELINES, plan.task.fingerprint(), model_digest(plan.model_folder), plan.recipe.vectors]
     stages = [stage.key for stage in plan.stages]
     every = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
     return {"baseline.json": baselines, "comparisons.json": [baselines, every], "speed.json": [RACE, stages]}
@@ -86,13 +86,13 @@ def inputs(plan: Plan) -> dict[str, Any]:
 def discard_unsound_report(folder: Path) -> None:
     """A report that was edited, or whose ledger lost lines, is named before the new one takes its place."""
     if fault := fault_in_report(folder, read_document(folder / PLAN)):
-        say(f"{fault.partition('; ')[0]}; the report is written again")
+        info(f"{fault.partition('; ')[0]}; the report is written again")
         (folder / REPORT).unlink()
 
 
-def name_uncounted(ledger: Ledger, stages: list[str]) -> None:
+def warn_uncounted(ledger: Ledger, stages: list[str]) -> None:
     for name in uncounted(ledger, [*stages, "baseline", "race"]):
-        say(f"{ledger.path}: has no charge for '{name}', whose result is there; what it took is not in the sums")
+        info(f"{ledger.path}: has no charge for '{name}', whose result is there; what it took is not in the sums")
 
 
 def uncounted(ledger: Ledger, names: list[str]) -> list[str]:
@@ -110,12 +110,12 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
     if target.exists():
         fault = fault_in_stage(target, stage.key, unlisted=False)
         if fault is None:
-            say(f"{stage.spec.name}: there already{other_versions(target)}")
+            info(f"{stage.spec.name}: there already{other_versions(target)}")
             shutil.rmtree(
                 target.with_name(f".work-{target.name}"), ignore_errors=True
             )  # a kill came before it was gone
             return
-        say(f"{fault}; the stage is made again")
+        info(f"{fault}; the stage is made again")
         shutil.rmtree(target)
     with ledger.begin(
         stage=stage.spec.name,
@@ -135,11 +135,11 @@ def other_versions(stage: Path) -> str:
     )
 
 
-def refuse_several_processes() -> None:
+def check_single_process() -> None:
     """Their results would differ from those of one, under the same key, and each would write over the other's."""
     count = os.environ.get("WORLD_SIZE", "1")
     if count.isdigit() and int(count) > 1:
-        raise Refused(
+        raise InputError(
             f"a run is one process, and a launcher (torchrun, accelerate) started {count}; "
             "start `niwaki run` by itself, it uses all cores"
         )
@@ -152,7 +152,7 @@ def require_room(plan: Plan, folder: Path) -> None:
     stages = [stage for one in (plan, *plan.repeats) for stage in one.stages]
     missing = [stage for stage in stages if not (folder / stage.folder).exists()]
     trains = any(stage.spec.train for stage in missing)
-    weights = (plan.largest / WEIGHTS).stat().st_size
+    weights = (plan.largest_source / WEIGHTS).stat().st_size
     models = sum(COPY if stage.copy_of else 1.0 for stage in missing)
     require_disk(plan, folder, missing, int(weights * (models + ON_DISK * trains)))
     require_memory(
@@ -191,23 +191,23 @@ def once(path: Path, needs: dict[str, Any], make: Callable[[], dict[str, Any]], 
         if fault is None and read_document(path).get("inputs") == wanted:
             return
         if fault is not None:
-            say(f"{fault}; it is made again")
+            info(f"{fault}; it is made again")
     write_document(path, {**make(), "inputs": wanted, "versions": versions()}, files)
 
 
 def run_baseline(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
     import numpy as np
 
-    from niwaki.evaluate.ladder import climb
+    from niwaki.evaluate.baseline import run_baselines
 
     with ledger.begin(stage="baseline", what="evaluate", window=plan.recipe.meter.window()):
-        told, outcomes = climb(plan.task, plan.model_folder, plan.recipe.meter.window, plan.recipe.vectors)
-    np.save(folder / "baseline.npy", outcomes, allow_pickle=False)
+        told, example_stats = run_baselines(plan.task, plan.model_folder, plan.recipe.meter.window, plan.recipe.vectors)
+    np.save(folder / "baseline.npy", example_stats, allow_pickle=False)
     return told
 
 
 def measured_speed(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
-    from niwaki.run.racing import run_race
+    from niwaki.run.race import run_race
 
     with ledger.begin(stage="race", what="speed", window=plan.recipe.meter.window()):
         return run_race(plan, folder)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from niwaki.core.collecting import without_gc
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
+from niwaki.core.gc_pause import without_gc
 from niwaki.core.problems import Problems
 from niwaki.run.result import Run
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from niwaki.run.recipe import Recipe
 
 RUNS = Path("runs")
-EXAMPLE, OWN, PAIRS = "rotten_tomatoes", "own", "pairs"  # recipes that are run where none is named
+EXAMPLE, OWN_DATA, SEQ2SEQ = "rotten_tomatoes", "own_data", "seq2seq"  # recipes that are run where none is named
 
 
 def run(
@@ -51,25 +51,25 @@ def read_recipe(recipe: str | Path, overrides: Sequence[str], data: str | Path) 
     """The recipe, with `data` in the place of its rows, and the run's name. Refused with the faults of the recipe, and with those of
     the data and models that it names."""
     from niwaki.run.inputs import check_inputs
-    from niwaki.run.recipe import RecipeRefused, Sound, read
+    from niwaki.run.recipe import PartialRecipe, RecipeError, read
 
     problems, resolved = Problems(), None
     with problems.collecting():
         resolved = resolve(recipe, overrides, data, problems)
     if resolved is None:
-        raise Refused(problems.faults)
+        raise InputError(problems.faults)
     path, name, settings = resolved
-    unsound = frozenset(["data"] if problems.faults else [])
+    faulty = frozenset(["data"] if problems.faults else [])
     try:
-        sound: Sound | None = Sound(read(path, settings), unsound)
-    except RecipeRefused as error:
+        partial_recipe: PartialRecipe | None = PartialRecipe(read(path, settings), faulty)
+    except RecipeError as error:
         problems.add(error.faults)
-        sound = error.sound
-    if problems.faults or sound is None:
-        if sound:
-            check_inputs(sound.recipe, problems, sound.unsound | unsound)
-        raise Refused(problems.faults)
-    return sound.recipe, name
+        partial_recipe = error.partial_recipe
+    if problems.faults or partial_recipe is None:
+        if partial_recipe:
+            check_inputs(partial_recipe.recipe, problems, partial_recipe.faulty | faulty)
+        raise InputError(problems.faults)
+    return partial_recipe.recipe, name
 
 
 def resolve(
@@ -84,21 +84,21 @@ def resolve(
         return path, path.stem, list(overrides)
     task = "classification"
     with problems.collecting():
-        task = task_of(str(data), overrides)
-    path = locate(str(recipe) or (PAIRS if is_written(task) else OWN))
+        task = infer_task(str(data), overrides)
+    path = locate(str(recipe) or (SEQ2SEQ if is_generation_task(task) else OWN_DATA))
     return path, f"{Path(data).stem}-{path.stem}", [*rows_of(str(data), task), *overrides]
 
 
-def own_rows(data: str, overrides: Sequence[str]) -> list[str]:
+def data_overrides(data: str, overrides: Sequence[str]) -> list[str]:
     """Overrides that put a user's rows in the place of a recipe's: their task, unless it is named, and where they lie."""
-    return rows_of(data, task_of(data, overrides))
+    return rows_of(data, infer_task(data, overrides))
 
 
 def rows_of(data: str, task: str) -> list[str]:
     return [f"task={json.dumps(task)}", f"data={{ path = {json.dumps(data)} }}"]
 
 
-def is_written(task: str) -> bool:
+def is_generation_task(task: str) -> bool:
     """Whether the task is answered with a text."""
     from niwaki.tasks import TASKS
     from niwaki.tasks._task import Task
@@ -106,19 +106,19 @@ def is_written(task: str) -> bool:
     return task in TASKS.names() and TASKS.load(task, Task).answer == "text"
 
 
-def task_of(data: str, overrides: Sequence[str]) -> str:
+def infer_task(data: str, overrides: Sequence[str]) -> str:
     """The task of a user's rows: as he names it, else as their columns tell."""
     from niwaki.run.overrides import apply_override
-    from niwaki.tasks._recognise import recognise
+    from niwaki.tasks._detect_task import recognise
 
     said: dict[str, Any] = {"data": {}}
     for override in overrides:
-        with contextlib.suppress(Refused):  # a fault in an override is told where the recipe is read
+        with contextlib.suppress(InputError):  # a fault in an override is told where the recipe is read
             apply_override(said, override)
     try:
         return str(said["task"]) if "task" in said else recognise(data, _columns(said["data"]))
-    except Refused as error:
-        raise Refused([fault if data in fault else f"{data}: {fault}" for fault in error.faults]) from None
+    except InputError as error:
+        raise InputError([fault if data in fault else f"{data}: {fault}" for fault in error.faults]) from None
 
 
 def _columns(settings: Any) -> dict[str, str]:

@@ -21,9 +21,36 @@ class Measured(NamedTuple):
 
 Found: TypeAlias = "frozenset[Any]"  # of things, or of numbers
 FILTERS = ("state", "city", "river", "lake", "mountain", "place", "capital", "major")
-RELATIONS = ("loc_1", "loc_2", "next_to_1", "next_to_2", "traverse_1", "traverse_2", "capital_1", "capital_2", "high_point_1", "high_point_2", "low_point_1", "low_point_2")  # fmt: skip
-MEASURES = {"population_1": "people", "density_1": "density", "area_1": "area", "len": "length", "elevation_1": "height", "size": "size"}  # fmt: skip
-EXTREMES = {"largest": ("size", max), "smallest": ("size", min), "longest": ("length", max), "shortest": ("length", min), "highest": ("height", max), "lowest": ("height", min)}  # fmt: skip
+RELATIONS = (
+    "loc_1",
+    "loc_2",
+    "next_to_1",
+    "next_to_2",
+    "traverse_1",
+    "traverse_2",
+    "capital_1",
+    "capital_2",
+    "high_point_1",
+    "high_point_2",
+    "low_point_1",
+    "low_point_2",
+)
+MEASURES = {
+    "population_1": "people",
+    "density_1": "density",
+    "area_1": "area",
+    "len": "length",
+    "elevation_1": "height",
+    "size": "size",
+}
+EXTREMES = {
+    "largest": ("size", max),
+    "smallest": ("size", min),
+    "longest": ("length", max),
+    "shortest": ("length", min),
+    "highest": ("height", max),
+    "lowest": ("height", min),
+}
 BEYOND: dict[str, tuple[str, int]] = {"higher_2": ("height", 1), "lower_2": ("height", -1), "longer": ("length", 1)}
 COUNTED = {"most": max, "fewest": min}
 NAMED = {"stateid": "state", "riverid": "river", "placeid": "place", "countryid": "country", "cityid": "city"}

@@ -15,11 +15,11 @@ from niwaki.answers.label import Label
 from niwaki.core import log
 from niwaki.core.files import fingerprint, sha256, user_cache
 from niwaki.data.batching import sorted_batches
+from niwaki.models.cpu_features import has_bf16
 from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, forward
 from niwaki.models.head import Head
 from niwaki.models.model import load_folder
-from niwaki.models.silicon import has_bf16
 from niwaki.models.sources import locate
 
 WORDS = "words"  # instead of an encoder: TF-IDF of the words
@@ -65,7 +65,7 @@ def by_encoder(folder: Path, texts: Sequence[str]) -> np.ndarray:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network, anatomy = model.network.to(device).eval(), model.anatomy
     rows = Label().encode(texts, model.tokenizer.backend_tokenizer, min(MOST_TOKENS, anatomy.max_tokens))
-    found = np.empty((len(texts), anatomy.width), dtype=np.float32)
+    found = np.empty((len(texts), anatomy.hidden_size), dtype=np.float32)
     done = 0
     with log.progress("glosses", len(texts)) as update, torch.autocast(device.type, torch.bfloat16, enabled=has_bf16()):
         for chosen in sorted_batches(rows.ids.lengths, BATCH, BATCH_TOKENS):

@@ -39,9 +39,9 @@ def matthews(predicted: np.ndarray, gold: np.ndarray) -> float:
     return float((hits.sum() * rows - said @ true) / np.sqrt(spread)) if spread > 0 else 0.0
 
 
-def mistaken(outcomes: np.ndarray) -> np.ndarray:
+def all_labels_wrong(example_stats: np.ndarray) -> np.ndarray:
     """(rows, 2) of labels said and right, to the same with another label said wherever it was the right one."""
-    said, gold = outcomes.T
+    said, gold = example_stats.T
     return np.stack([np.where(said == gold, (said + 1) % max(2, int(gold.max(initial=0)) + 1), said), gold], axis=1)
 
 

@@ -14,10 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 
 Notation: TypeAlias = Literal["", "calls", "lists", "clauses", "sql"]
-APART = {"calls": re.compile(r"([(),'])"), "lists": re.compile(r"([()])"), "clauses": re.compile(r"([(),;])"), "sql": re.compile(r"([\"(),;])")}  # fmt: skip
+APART = {
+    "calls": re.compile(r"([(),'])"),
+    "lists": re.compile(r"([()])"),
+    "clauses": re.compile(r"([(),;])"),
+    "sql": re.compile(r"([\"(),;])"),
+}
 QUOTE = {"calls": "'", "sql": '"'}
 TIGHT = re.compile(r" ?\( ?| (?=[),])")
 DEEPEST = 200  # brackets within brackets
@@ -31,7 +36,7 @@ class Tree:
     arguments: "tuple[Tree, ...] | None" = None
 
 
-def spaced(formula: str, notation: Notation) -> str:
+def separate_symbols(formula: str, notation: Notation) -> str:
     """Symbols with one space between them."""
     if notation in APART:
         formula = APART[notation].sub(r" \1 ", formula)
@@ -48,7 +53,7 @@ def joined(text: str, notation: Notation) -> str:
 
 def parse(formula: str, notation: Notation) -> Tree:
     """The tree of a formula in calls or lists; ValueError where it is none."""
-    symbols = spaced(formula, notation).split()
+    symbols = separate_symbols(formula, notation).split()
     reader = Reader(symbols, notation)
     tree = reader.term(0)
     if reader.at != len(symbols):
@@ -130,5 +135,7 @@ def trees(formulas: Sequence[str], notation: Notation) -> list[Tree]:
         try:
             found.append(parse(formula, notation))
         except ValueError as error:
-            raise Refused(f"row {number + 1} of the train rows is no formula in {notation} ({error}): {formula[:80]}; mend it, or set data.well_formed = false") from None  # fmt: skip
+            raise InputError(
+                f"row {number + 1} of the train rows is no formula in {notation} ({error}): {formula[:80]}; mend it, or set data.well_formed = false"
+            ) from None
     return found

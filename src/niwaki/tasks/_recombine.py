@@ -24,7 +24,9 @@ class Name(NamedTuple):
     written: str  # in a formula
 
 
-def recombined(rows: Sequence[Row], names: Mapping[str, Sequence[Name]], wanted: int, without: Collection[str], seed: int) -> list[Row]:  # fmt: skip
+def recombined(
+    rows: Sequence[Row], names: Mapping[str, Sequence[Name]], wanted: int, without: Collection[str], seed: int
+) -> list[Row]:
     """At most so many new rows, none twice, none that is there, and none of the questions `without`. The same seed, the same rows."""
     patterns = [(row, places) for row in rows if (places := [one for one in swappable(*row) if names[one.kind]])]
     if not patterns:
@@ -54,7 +56,11 @@ def dealt(names: Sequence[Name], generator: np.random.Generator) -> Iterator[Nam
 def swappable(question: str, formula: str) -> list[Name]:
     """The names of a row that can be exchanged: those that stand in the question once, and are no part of another."""
     names = list(dict.fromkeys(named(question, formula)))
-    return [one for one in names if len(spelt(one.said, question)) == 1 and sum(one.said in other.said for other in names) == 1]  # fmt: skip
+    return [
+        one
+        for one in names
+        if len(spelt(one.said, question)) == 1 and sum(one.said in other.said for other in names) == 1
+    ]
 
 
 def named(question: str, formula: str) -> Iterator[Name]:
@@ -88,12 +94,22 @@ def swapped(question: str, formula: str, name: Name, other: Name) -> Row:
 def names_in(world: World) -> dict[str, list[Name]]:
     """Names by kind. A city that is called as a state is no `city`: of New York no question says which it means."""
     things = sorted(world.things)
-    found = {kind: [Name(kind, name, f"{kind}id('{name}')") for name in dict.fromkeys(one.name for one in things if one.kind == kind)] for kind in ("state", "river")}  # fmt: skip
+    found = {
+        kind: [
+            Name(kind, name, f"{kind}id('{name}')")
+            for name in dict.fromkeys(one.name for one in things if one.kind == kind)
+        ]
+        for kind in ("state", "river")
+    }
     states, letters = {one.said for one in found["state"]}, {state: said for said, state in STATES.items()}
     cities = [one for one in things if one.kind == "city"]
     alone = dict.fromkeys(one.name for one in cities if one.name not in states)
     return {
         **found,
         "city": [Name("city", name, f"cityid('{name}', _)") for name in alone],
-        "town": [Name("town", f"{one.name} {one.state}", f"cityid('{one.name}', '{letters[one.state]}')") for one in cities if one.state in letters],
-    }  # fmt: skip
+        "town": [
+            Name("town", f"{one.name} {one.state}", f"cityid('{one.name}', '{letters[one.state]}')")
+            for one in cities
+            if one.state in letters
+        ],
+    }

@@ -3,15 +3,15 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from niwaki.answers._senses import Knowledge
+from niwaki.answers._sense_inventory import SenseInventory
 from niwaki.answers.senses import Sentence, Target
 
 Word = tuple[str, str]  # lemma, part of speech
 
 
-def first_sense(knowledge: Knowledge, target: Target) -> str | None:
-    first, last = knowledge.candidates(target.lemma, target.pos)
-    return knowledge.keys[first] if first < last else None
+def first_sense(sense_inventory: SenseInventory, target: Target) -> str | None:
+    first, last = sense_inventory.candidates(target.lemma, target.pos)
+    return sense_inventory.keys[first] if first < last else None
 
 
 def counted(inputs: Iterable[Sentence], golds: Iterable[Sequence[Sequence[str]]]) -> dict[Word, str]:
@@ -23,6 +23,6 @@ def counted(inputs: Iterable[Sentence], golds: Iterable[Sequence[Sequence[str]]]
     return {word: found.most_common(1)[0][0] for word, found in counts.items()}
 
 
-def most_frequent(knowledge: Knowledge, common: Mapping[Word, str], target: Target) -> str | None:
+def most_frequent(sense_inventory: SenseInventory, common: Mapping[Word, str], target: Target) -> str | None:
     """The commonest of the train rows, else the inventory's first."""
-    return common.get((target.lemma, target.pos)) or first_sense(knowledge, target)
+    return common.get((target.lemma, target.pos)) or first_sense(sense_inventory, target)

@@ -34,9 +34,9 @@ def f1(earned: float, answered: float, asked: float) -> float:
     return float(2 * earned / (answered + asked)) if answered + asked else 0.0
 
 
-def scores(outcomes: np.ndarray) -> dict[str, float]:
+def scores(example_stats: np.ndarray) -> dict[str, float]:
     """F1 over all and of each part of speech that is asked about."""
-    by_part = outcomes.sum(axis=0).reshape(len(POS), 3)
+    by_part = example_stats.sum(axis=0).reshape(len(POS), 3)
     earned, answered, asked = by_part.sum(axis=0)
     told = {
         "f1": f1(earned, answered, asked),

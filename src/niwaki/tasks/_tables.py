@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from niwaki.core.errors import Refused, first_line
+from niwaki.core.errors import InputError, first_line
 from niwaki.core.files import fingerprint
 from niwaki.data.spill import gather
 
@@ -18,7 +18,7 @@ def counted(parts: dict[str, pa.Table]) -> str:
     return f"{rows} rows" if texts > rows / 2 else f"{rows} rows of {texts} different texts"
 
 
-def sliced(rows: pa.Table) -> Iterator[pa.Table]:
+def row_slices(rows: pa.Table) -> Iterator[pa.Table]:
     for start in range(0, rows.num_rows, SLICE):
         yield rows.slice(start, SLICE)
 
@@ -32,14 +32,14 @@ def as_text(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
         texts = (pa.record_batch([chunk.cast(pa.string())], [column]) for chunk in given.chunks)
         return gather(texts, pa.schema([(column, pa.string())])).column(0)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise Refused(
+        raise InputError(
             f"{where}: column '{column}' is not text in UTF-8 ({first_line(error)}); convert it first"
         ) from None
 
 
 def digest(rows: pa.Table) -> str:
     digest = hashlib.sha256()
-    for part in sliced(rows):
+    for part in row_slices(rows):
         digest.update(fingerprint(part.to_pylist()).encode())
     return digest.hexdigest()
 

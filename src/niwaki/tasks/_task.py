@@ -16,22 +16,22 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from niwaki.answers import ANSWERS
-from niwaki.answers._kind import Input, Kind, Rows, Value
+from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, Value
 from niwaki.core import log
-from niwaki.core.errors import Refused, did_you_mean
+from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.files import fingerprint
 from niwaki.core.settings import Settings, setting
-from niwaki.data import files
+from niwaki.data import dataset_files
 from niwaki.data.cells import empty_cells
-from niwaki.data.columns import guess
+from niwaki.data.columns import guess_columns
 from niwaki.data.overlap import shared_rows
 from niwaki.data.ragged import Ragged
-from niwaki.data.splits import PARTS, arrange, labelled
+from niwaki.data.splits import SPLITS, has_labels, make_splits
 from niwaki.models.forward import Batch
 from niwaki.models.head import Head
-from niwaki.tasks._cutting import drawn, keep_rare_labels, rare_remark, refuse_too_few
-from niwaki.tasks._reading import described
-from niwaki.tasks._tables import digest, each_of, sliced
+from niwaki.tasks._column_report import describe_columns
+from niwaki.tasks._splitting import keep_rare_labels, rare_remark, reject_too_few_rows, sample_rows
+from niwaki.tasks._tables import digest, each_of, row_slices
 
 NO_LABEL = -100
 ASKED = ("text", "second", "question", "context", "endings")  # columns of tasks that hold what is asked
@@ -41,7 +41,7 @@ ASKED = ("text", "second", "question", "context", "endings")  # columns of tasks
 class Features:
     """Rows ready for a network, with their targets: (rows, …), or ragged like the tokens; NO_LABEL where there is none."""
 
-    rows: Rows
+    rows: EncodedInputs
     targets: np.ndarray | Ragged
 
     def __len__(self) -> int:
@@ -70,27 +70,33 @@ class Task(Settings):
     rows: int = setting(0, "train rows to take, drawn by their hash; 0 takes all", ge=0)
     max_tokens: int = setting(128, "texts are cut after this many tokens", ge=8, le=100_000)
 
-    form: ClassVar[str]  # what its columns are guessed by, see data/columns.py
+    column_layout: ClassVar[str]  # what its columns are guessed by, see data/columns.py
     answer: ClassVar[str]  # the kind of answer, a file in `niwaki/answers`
-    roles: ClassVar[tuple[str, ...]]  # settings that name columns; empty ones are guessed
-    also_read: ClassVar[tuple[str, ...]] = ()  # columns that are read under a fixed name where a file has them
-    strata: ClassVar[str] = ""  # column whose values every split has in the same shares
-    grouped: ClassVar[bool] = False  # whether splits are shares of rows and not of different texts, which are then few
-    drawn_by: ClassVar[tuple[str, ...]] = ("text",)  # columns by whose hash `rows` are drawn
+    column_roles: ClassVar[tuple[str, ...]]  # settings that name columns; empty ones are guessed
+    optional_columns: ClassVar[tuple[str, ...]] = ()  # columns that are read under a fixed name where a file has them
+    stratify_by: ClassVar[str] = ""  # column whose values every split has in the same shares
+    group_by_text: ClassVar[bool] = (
+        False  # whether splits are shares of rows and not of different texts, which are then few
+    )
+    sample_by: ClassVar[tuple[str, ...]] = ("text",)  # columns by whose hash `rows` are drawn
     metric: ClassVar[str]  # the primary one, higher is better
-    hits: ClassVar[slice] = slice(0, 1)  # columns of its outcomes that hold how much is right, for that metric
+    correct_columns: ClassVar[slice] = slice(
+        0, 1
+    )  # columns of its outcomes that hold how much is right, for that metric
     description: ClassVar[str] = ""
     caveat: ClassVar[str] = ""  # of a named task: what a reader of scores must know
-    places: ClassVar[tuple[str, ...]] = ()  # settings that say where something lies, as `path` does
-    home: ClassVar[str] = ""  # of a named task: its folder's name in a folder of tasks
-    hub: ClassVar[str] = ""  # and its Hugging Face id
-    exam: ClassVar[dict[str, str]] = {}  # and the part it is scored on, where that is not `test`: our name → its name
+    path_settings: ClassVar[tuple[str, ...]] = ()  # settings that say where something lies, as `path` does
+    folder_name: ClassVar[str] = ""  # of a named task: its folder's name in a folder of tasks
+    hub_id: ClassVar[str] = ""  # and its Hugging Face id
+    evaluation_splits: ClassVar[
+        dict[str, str]
+    ] = {}  # and the part it is scored on, where that is not `test`: our name → its name
 
     _reading: str = ""
     _rare: str = ""  # labels that are too rare for a split
     _given: tuple[str, ...] = ()  # parts besides train that a file gives
 
-    def starts_from(self, folder: Path) -> None:
+    def set_start_model(self, folder: Path) -> None:
         """Told of the recipe's model before anything is asked: one that writes brings pieces of its own."""
 
     # ── rows ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -100,21 +106,21 @@ class Task(Settings):
         return type(self).__module__.rpartition(".")[2]
 
     def source(self) -> str | Path:
-        if not self.path and not self.hub:
-            raise Refused(f"data.path: needed for task '{self.name}' (a file or folder with its rows)")
-        if self.home and self.path and (Path(self.path).expanduser() / self.home).is_dir():
-            return Path(self.path).expanduser() / self.home
-        return self.path or self.hub
+        if not self.path and not self.hub_id:
+            raise InputError(f"data.path: needed for task '{self.name}' (a file or folder with its rows)")
+        if self.folder_name and self.path and (Path(self.path).expanduser() / self.folder_name).is_dir():
+            return Path(self.path).expanduser() / self.folder_name
+        return self.path or self.hub_id
 
     def parts(self) -> dict[str, pa.Table]:
         """What there is before any split is made: parts by name, or everything under `all`."""
-        found = files.read(self.source())
-        if not self.exam:
+        found = dataset_files.read_splits(self.source())
+        if not self.evaluation_splits:
             return found
-        missing = [theirs for theirs in ("train", *self.exam.values()) if theirs not in found]
+        missing = [theirs for theirs in ("train", *self.evaluation_splits.values()) if theirs not in found]
         if missing:
-            raise Refused(f"{self.source()}: has no {missing[0]} rows, which task '{self.name}' needs")
-        return {"train": found["train"], **{ours: found[theirs] for ours, theirs in self.exam.items()}}
+            raise InputError(f"{self.source()}: has no {missing[0]} rows, which task '{self.name}' needs")
+        return {"train": found["train"], **{ours: found[theirs] for ours, theirs in self.evaluation_splits.items()}}
 
     def splits(self) -> dict[str, pa.Table]:
         """`train`, `validation`, `test` and further tests, each with the columns of the task. Read once per task object."""
@@ -123,31 +129,35 @@ class Task(Settings):
     @property
     def tests(self) -> list[str]:
         """Splits to be scored on; the first is the one that counts."""
-        return ["test", *(part for part in self.splits() if part not in PARTS)]
+        return ["test", *(part for part in self.splits() if part not in SPLITS)]
 
     @cached_property
     def _splits(self) -> dict[str, pa.Table]:
         found = self.parts()
         hidden = [name for name in found if name not in ("all", "train") and self._hides(found[name], found)]
         if hidden:
-            log.say(f"{self.source()}: the {', '.join(hidden)} rows have no labels and are left out")
-        if self.path and not self.home:
+            log.info(f"{self.source()}: the {', '.join(hidden)} rows have no labels and are left out")
+        if self.path and not self.folder_name:
             first = found["train"] if "train" in found else next(iter(found.values()))
-            read = described(self.columns(first), first, "second" in self.roles, self.also_read)
+            read = describe_columns(self.columns(first), first, "second" in self.column_roles, self.optional_columns)
             self._reading = f"{self.name}, {read}"
-        parts = {name: self.checked(name, table) for name, table in found.items() if name not in hidden}
+        parts = {name: self.normalized(name, table) for name, table in found.items() if name not in hidden}
         self._refuse_unlike(parts)
         try:
-            arranged = arrange(parts, "text", self.strata, self.validation, self.test, "text" if self.grouped else "")
-        except Refused as error:
-            raise Refused(f"{self.source()}: {error}") from None
-        refuse_too_few(self.source(), parts, arranged, {"validation": self.validation, "test": self.test}, self.grouped)
+            arranged = make_splits(
+                parts, "text", self.stratify_by, self.validation, self.test, "text" if self.group_by_text else ""
+            )
+        except InputError as error:
+            raise InputError(f"{self.source()}: {error}") from None
+        reject_too_few_rows(
+            self.source(), parts, arranged, {"validation": self.validation, "test": self.test}, self.group_by_text
+        )
         splits, rare = keep_rare_labels(arranged) if self.answer in ("label", "labels") else (arranged.parts, [])
         self._rare = rare_remark(rare)
         self._given = tuple(part for part, name in arranged.origin.items() if name and part != "train")
-        return {**splits, "train": self.extended(self._sample(splits["train"]))}
+        return {**splits, "train": self.with_extra_rows(self._sample(splits["train"]))}
 
-    def extended(self, rows: pa.Table) -> pa.Table:
+    def with_extra_rows(self, rows: pa.Table) -> pa.Table:
         """The train rows, with those that a task has of its own behind them."""
         return rows
 
@@ -179,48 +189,54 @@ class Task(Settings):
             unlike = sorted(set(first[1].column_names) ^ set(table.column_names))
             if unlike:
                 lacking = name if unlike[0] in first[1].column_names else first[0]
-                raise Refused(
+                raise InputError(
                     f"{self.source()}: the {lacking} rows have no column for '{unlike[0]}', which others have; give all parts the same columns"
                 )
 
     def _hides(self, judge: pa.Table, parts: dict[str, pa.Table]) -> bool:
         """Whether a part has no labels to be scored by: some sets put -1 in their test rows, or leave the column out."""
-        if "label" not in self.roles:
+        if "label" not in self.column_roles:
             return False
         try:
-            return not labelled(judge, self.columns(judge)["label"])
-        except Refused:
+            return not has_labels(judge, self.columns(judge)["label"])
+        except InputError:
             if "train" not in parts or self.columns(parts["train"])["label"] in judge.column_names:
                 raise
             return True
 
     def _sample(self, rows: pa.Table) -> pa.Table:
-        return drawn(rows, self.rows, self.drawn_by, self.strata) if 0 < self.rows < rows.num_rows else rows
+        return sample_rows(rows, self.rows, self.sample_by, self.stratify_by) if 0 < self.rows < rows.num_rows else rows
 
-    def checked(self, part: str, table: pa.Table) -> pa.Table:
+    def normalized(self, part: str, table: pa.Table) -> pa.Table:
         """The columns of the task, under its own names, of the right types, with no empty cell; `text` is among them and
         decides which split a row falls into."""
         raise NotImplementedError
 
-    def refuse_empty(self, part: str, table: pa.Table) -> None:
+    def reject_empty(self, part: str, table: pa.Table) -> None:
         """The table has the columns, under the user's names, that must be filled."""
         empty = {name: count for name, count in empty_cells(table, table.column_names).items() if count}
         if empty:
             named = ", ".join(f"'{name}' {count}" for name, count in empty.items())
             where = "" if part == "all" else f"in the {part} rows "
-            raise Refused(f"{self.source()}: empty cells {where}({named}); fill them or drop their rows")
+            raise InputError(f"{self.source()}: empty cells {where}({named}); fill them or drop their rows")
 
     def columns(self, table: pa.Table) -> dict[str, Any]:
         """Role → column, as the user named them, else as they are guessed."""
-        named = {role: getattr(self, role) for role in self.roles if getattr(self, role)}
-        missing = [f"{self.source()}: has no column '{column}'{did_you_mean(column, table.column_names)} (set data.{role})"
-                   for role, said in named.items() for column in each_of(said, table) if column not in table.column_names]  # fmt: skip
+        named = {role: getattr(self, role) for role in self.column_roles if getattr(self, role)}
+        missing = [
+            f"{self.source()}: has no column '{column}'{did_you_mean(column, table.column_names)} (set data.{role})"
+            for role, said in named.items()
+            for column in each_of(said, table)
+            if column not in table.column_names
+        ]
         if missing:
-            raise Refused(missing)
-        if len(named) == len(self.roles):
+            raise InputError(missing)
+        if len(named) == len(self.column_roles):
             return named
-        found = guess(table, {role: ",".join(each_of(said, table)) for role, said in named.items()}, self.form)
-        return {role: column for role, column in found.columns.items() if role in self.roles}
+        found = guess_columns(
+            table, {role: ",".join(each_of(said, table)) for role, said in named.items()}, self.column_layout
+        )
+        return {role: column for role, column in found.columns.items() if role in self.column_roles}
 
     # ── what the rows ask and the right answers ─────────────────────────────────────────────────────────────────────
 
@@ -228,28 +244,28 @@ class Task(Settings):
     def labels(self) -> list[str]:
         raise NotImplementedError
 
-    def refuse_other(self, kind: Kind, labels: list[str], model: Path) -> None:
+    def check_model_matches(self, answer_type: AnswerType, labels: list[str], model: Path) -> None:
         """Refused where a model answers with something else than the task asks for, or with other labels."""
-        if (said := kind.to_json()["kind"]) != self.answer:
-            raise Refused(f"{model}: answers with a {said}, the task wants a {self.answer}")
-        self.refuse_other_labels(labels, model)
+        if (said := answer_type.to_json()["kind"]) != self.answer:
+            raise InputError(f"{model}: answers with a {said}, the task wants a {self.answer}")
+        self.check_labels_match(labels, model)
 
-    def refuse_other_labels(self, labels: list[str], model: Path) -> None:
+    def check_labels_match(self, labels: list[str], model: Path) -> None:
         """Refused where a model was made for others than the task's."""
         if labels != self.labels:
-            raise Refused(
+            raise InputError(
                 f"{model}: its labels are {labels[:20]}, the task's are {self.labels[:20]}; choose the task it was made for"
             )
 
     @cached_property
-    def kind(self) -> Kind:
-        return ANSWERS.load(self.answer, Kind)()
+    def answer_type(self) -> AnswerType:
+        return ANSWERS.load(self.answer, AnswerType)()
 
     @cached_property
     def head(self) -> Head:
         """What a model needs to learn the task."""
-        kind = self.kind
-        return Head(self.labels, kind.architecture, kind.to_json(), kind.problem, self.files)
+        answer_type = self.answer_type
+        return Head(self.labels, answer_type.architecture, answer_type.to_json(), answer_type.problem, self.files)
 
     def files(self) -> dict[str, bytes]:
         """What the kind of answer needs beside the network, by the names of its `files`."""
@@ -263,38 +279,38 @@ class Task(Settings):
         """The right answers, as plain data."""
         raise NotImplementedError
 
-    def answered(self, rows: pa.Table, values: Sequence[Value]) -> pa.Table:
+    def with_answers(self, rows: pa.Table, values: Sequence[Value]) -> pa.Table:
         """The rows with these answers in the place of the right ones."""
-        raise Refused(f"task '{self.name}': its rows cannot be given a teacher's answers; distil with 'logits'")
+        raise InputError(f"task '{self.name}': its rows cannot be given a teacher's answers; distil with 'logits'")
 
     def texts(self, rows: pa.Table) -> Iterator[str]:
         """All that is written in the rows, for vocabularies."""
-        for part in sliced(rows):
+        for part in row_slices(rows):
             for given in self.inputs(part):
                 yield from texts_in(given)
 
-    def answers_as(self, kind: Kind) -> None:
+    def use_answer_type(self, answer_type: AnswerType) -> None:
         """Reads its targets as a saved model reads its answers: in the pieces that the model writes."""
 
     def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features:
-        inputs = (given for part in sliced(rows) for given in self.inputs(part))
-        encoded = self.kind.encode(inputs, tokenizer, min(self.max_tokens, max_tokens or self.max_tokens))
+        inputs = (given for part in row_slices(rows) for given in self.inputs(part))
+        encoded = self.answer_type.encode(inputs, tokenizer, min(self.max_tokens, max_tokens or self.max_tokens))
         return Features(encoded, self.targets(rows, encoded))
 
-    def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray | Ragged:
+    def targets(self, rows: pa.Table, encoded: EncodedInputs) -> np.ndarray | Ragged:
         raise NotImplementedError
 
-    def texts_alone(self, rows: pa.Table) -> list[Input]:
+    def augmentable_inputs(self, rows: pa.Table) -> list[Input]:
         """The inputs, where they are texts or pairs of texts whose words may be replaced."""
-        raise Refused(
-            f"task '{self.name}': rows whose answers hang on single words cannot be augmented; set train.augment = 0"
+        raise InputError(
+            f"task '{self.name}': rows whose answers hang on single words cannot be augmented; set train.augmentations = 0"
         )
 
-    def unlabelled(self, texts: Sequence[Input], tokenizer: Tokenizer, max_tokens: int) -> Features:
+    def unlabelled_features(self, texts: Sequence[Input], tokenizer: Tokenizer, max_tokens: int) -> Features:
         """Features of texts that only a teacher has an opinion on."""
         raise NotImplementedError
 
-    def transfer_texts(self, rows: int, seed: int) -> list[str]:
+    def unlabelled_texts(self, rows: int, seed: int) -> list[str]:
         """Unlabelled texts of the task's kind to distil on; a task that has none gives none."""
         return []
 
@@ -307,31 +323,31 @@ class Task(Settings):
         """How far the logits of a student are from its teacher's."""
         raise NotImplementedError
 
-    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+    def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         """(rows, …): of each answer, the numbers that scores are made of. Rows can then be drawn without looking at texts."""
         raise NotImplementedError
 
-    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         """All metrics of the task; `metric` is among them."""
         raise NotImplementedError
 
-    def lost(self, outcomes: np.ndarray) -> np.ndarray:
+    def all_wrong(self, example_stats: np.ndarray) -> np.ndarray:
         """The outcomes of the same rows if nothing in the answers were right."""
-        found = outcomes.copy()
-        found[:, self.hits] = 0
+        found = example_stats.copy()
+        found[:, self.correct_columns] = 0
         return found
 
-    def settled(self, logits: np.ndarray, rows: Rows, table: pa.Table) -> Kind:
+    def tuned(self, logits: np.ndarray, rows: EncodedInputs, table: pa.Table) -> AnswerType:
         """The kind of answer with what is chosen on the validation rows, such as a threshold."""
-        return self.kind
+        return self.answer_type
 
-    def read_value(self, text: Any) -> Value:
+    def parse_value(self, text: Any) -> Value:
         """An answer from a file of predictions."""
         return text
 
     def fingerprint(self) -> str:
         """Changes when the rows, their order, or what is made of them changes."""
-        settings = self.model_dump(exclude={"path", *self.places})  # the rows count, not where they lie
+        settings = self.model_dump(exclude={"path", *self.path_settings})  # the rows count, not where they lie
         digests = {part: digest(table) for part, table in self.splits().items()}
         return fingerprint([type(self).__name__, settings, self.labels, digests])
 

@@ -6,7 +6,7 @@ from niwaki.tasks.classification import Classification
 
 
 class AgNews(Classification):
-    home: ClassVar[str] = "ag_news"
-    hub: ClassVar[str] = "fancyzhx/ag_news"
+    folder_name: ClassVar[str] = "ag_news"
+    hub_id: ClassVar[str] = "fancyzhx/ag_news"
     description: ClassVar[str] = "topic of a piece of news"
-    names: ClassVar[tuple[str, ...]] = ("World", "Sports", "Business", "Sci/Tech")
+    label_names: ClassVar[tuple[str, ...]] = ("World", "Sports", "Business", "Sci/Tech")

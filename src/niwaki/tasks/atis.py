@@ -2,16 +2,16 @@
 
 from typing import ClassVar
 
-from niwaki.tasks._formulas import Formulas
+from niwaki.tasks._formula_task import FormulaTask
 from niwaki.tasks._notation import Notation
 
 
-class Atis(Formulas):
-    home: ClassVar[str] = "atis"
-    reads: ClassVar[dict[str, str]] = {"text": "utterance", "target": "logical_form"}
+class Atis(FormulaTask):
+    folder_name: ClassVar[str] = "atis"
+    role_columns: ClassVar[dict[str, str]] = {"text": "utterance", "target": "logical_form"}
     unordered: ClassVar[tuple[str, ...]] = ("and", "or", "=")
     description: ClassVar[str] = "the formula of a flight enquiry"
 
     @property
-    def noted(self) -> Notation:
+    def formula_notation(self) -> Notation:
         return "lists"

@@ -9,12 +9,12 @@ from pyarrow import compute
 from torch import Tensor
 from torch.nn import functional
 
-from niwaki.answers._kind import Input, Rows, Value
-from niwaki.core.errors import Refused, first_line
+from niwaki.answers._answer_type import EncodedInputs, Input, Value
+from niwaki.core.errors import InputError, first_line
 from niwaki.core.settings import setting
+from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.forward import Batch
-from niwaki.models.soft import soft_cross_entropy
-from niwaki.tasks._metrics import accuracy, mistaken
+from niwaki.tasks._metrics import accuracy, all_labels_wrong
 from niwaki.tasks._tables import as_text, each_of
 from niwaki.tasks._task import Task
 
@@ -24,29 +24,31 @@ class Choice(Task):
     endings: list[str] | str = setting("", "columns that hold one ending each, or one column of lists; none guesses")
     label: str = setting("", "column that holds the number of the right ending, from 0; none guesses")
 
-    roles: ClassVar[tuple[str, ...]] = ("text", "endings", "label")
-    form: ClassVar[str] = "choice"
+    column_roles: ClassVar[tuple[str, ...]] = ("text", "endings", "label")
+    column_layout: ClassVar[str] = "choice"
     answer: ClassVar[str] = "choice"
     metric: ClassVar[str] = "accuracy"
     description: ClassVar[str] = "which of several endings fits a beginning"
 
-    def checked(self, part: str, table: pa.Table) -> pa.Table:
+    def normalized(self, part: str, table: pa.Table) -> pa.Table:
         columns = self.columns(table)
         text = as_text(table, columns["text"], self.source())
         endings = _endings(table, columns["endings"], self.source())
-        self.refuse_empty(
+        self.reject_empty(
             part,
             pa.table({columns["text"]: text, "endings": endings, columns["label"]: table.column(columns["label"])}),
         )
-        self.refuse_empty(part, pa.table({"endings": compute.list_flatten(endings)}))
+        self.reject_empty(part, pa.table({"endings": compute.list_flatten(endings)}))
         counts = set(compute.unique(compute.list_value_length(endings)).to_pylist())
         if len(counts) != 1 or min(counts) < 2:
-            raise Refused(
+            raise InputError(
                 f"{self.source()}: the {part} rows have {sorted(counts)} endings; all must have as many, two or more"
             )
         label = _numbers(table, columns["label"], self.source())
         if not 0 <= compute.min(label).as_py() <= compute.max(label).as_py() < min(counts):
-            raise Refused(f"{self.source()}: column '{columns['label']}' must hold numbers from 0 to {min(counts) - 1}")
+            raise InputError(
+                f"{self.source()}: column '{columns['label']}' must hold numbers from 0 to {min(counts) - 1}"
+            )
         return pa.table({"text": text, "endings": endings, "label": label})
 
     @property
@@ -59,7 +61,7 @@ class Choice(Task):
     def gold(self, rows: pa.Table) -> list[Value]:
         return rows.column("label").to_pylist()
 
-    def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray:
+    def targets(self, rows: pa.Table, encoded: EncodedInputs) -> np.ndarray:
         return rows.column("label").to_numpy().astype(np.int64)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -69,16 +71,16 @@ class Choice(Task):
         rows = len(batch.targets)
         return soft_cross_entropy(student.view(rows, -1), teacher.view(rows, -1), temperature)
 
-    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+    def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         return np.stack([np.asarray(values, dtype=np.int64), rows.column("label").to_numpy()], axis=1)
 
-    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
-        return {"accuracy": accuracy(outcomes[:, 0], outcomes[:, 1])}
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
+        return {"accuracy": accuracy(example_stats[:, 0], example_stats[:, 1])}
 
-    def lost(self, outcomes: np.ndarray) -> np.ndarray:
-        return mistaken(outcomes)
+    def all_wrong(self, example_stats: np.ndarray) -> np.ndarray:
+        return all_labels_wrong(example_stats)
 
-    def read_value(self, text: Any) -> Value:
+    def parse_value(self, text: Any) -> Value:
         return int(text)
 
 
@@ -86,7 +88,7 @@ def _numbers(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
     try:
         return table.column(column).cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise Refused(
+        raise InputError(
             f"{where}: column '{column}' must hold numbers of endings, counted from 0 ({first_line(error)})"
         ) from None
 
@@ -98,7 +100,7 @@ def _endings(table: pa.Table, columns: list[str] | str, where: object) -> pa.Chu
         try:
             return table.column(several[0]).cast(pa.list_(pa.string()))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise Refused(
+            raise InputError(
                 f"{where}: column '{several[0]}' does not hold lists; name the columns of all endings (data.endings)"
             ) from None
     rows = zip(*(as_text(table, column, where).to_pylist() for column in several), strict=True)

@@ -8,62 +8,78 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from niwaki.answers._kind import Value
-from niwaki.core.errors import Refused
+from niwaki.answers._answer_type import Value
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.data import files
+from niwaki.data import dataset_files
 from niwaki.data.folders import READERS
-from niwaki.tasks._formulas import Formulas
+from niwaki.tasks._formula_task import FormulaTask
 from niwaki.tasks._notation import Notation
 
 GENERAL = "gen"
 CATEGORIES = (
-    "active_to_passive", "cp_recursion", "do_dative_to_pp_dative", "obj_omitted_transitive_to_transitive", "obj_pp_to_subj_pp",
-    "obj_to_subj_common", "obj_to_subj_proper", "only_seen_as_transitive_subj_as_unacc_subj",
-    "only_seen_as_unacc_subj_as_obj_omitted_transitive_subj", "only_seen_as_unacc_subj_as_unerg_subj", "passive_to_active",
-    "pp_dative_to_do_dative", "pp_recursion", "prim_to_inf_arg", "prim_to_obj_common", "prim_to_obj_proper", "prim_to_subj_common",
-    "prim_to_subj_proper", "subj_to_obj_common", "subj_to_obj_proper", "unacc_to_transitive",
-)  # fmt: skip
+    "active_to_passive",
+    "cp_recursion",
+    "do_dative_to_pp_dative",
+    "obj_omitted_transitive_to_transitive",
+    "obj_pp_to_subj_pp",
+    "obj_to_subj_common",
+    "obj_to_subj_proper",
+    "only_seen_as_transitive_subj_as_unacc_subj",
+    "only_seen_as_unacc_subj_as_obj_omitted_transitive_subj",
+    "only_seen_as_unacc_subj_as_unerg_subj",
+    "passive_to_active",
+    "pp_dative_to_do_dative",
+    "pp_recursion",
+    "prim_to_inf_arg",
+    "prim_to_obj_common",
+    "prim_to_obj_proper",
+    "prim_to_subj_common",
+    "prim_to_subj_proper",
+    "subj_to_obj_common",
+    "subj_to_obj_proper",
+    "unacc_to_transitive",
+)
 OTHER = -1
 COLUMNS = ["sentence", "logical_form", "category"]
 
 
-class Cogs(Formulas):
-    longest: int = setting(512, "most tokens that are written; the deepest of `gen` have 480", ge=1, le=100_000)
+class Cogs(FormulaTask):
+    max_new_tokens: int = setting(512, "most tokens that are written; the deepest of `gen` have 480", ge=1, le=100_000)
 
-    home: ClassVar[str] = "cogs"
-    reads: ClassVar[dict[str, str]] = {"text": "sentence", "target": "logical_form"}
+    folder_name: ClassVar[str] = "cogs"
+    role_columns: ClassVar[dict[str, str]] = {"text": "sentence", "target": "logical_form"}
     description: ClassVar[str] = "the logical form of a sentence"
     caveat: ClassVar[str] = (
         "The test is of the train rows' own kind; `gen`, told beside it, is what the set was made for."
     )
 
     @property
-    def noted(self) -> Notation:
+    def formula_notation(self) -> Notation:
         return "clauses"
 
     def parts(self) -> dict[str, pa.Table]:
         """Train, dev, test, and `gen` as a further test."""
         folder = Path(self.source()).expanduser()
-        found = {part: table for part, table in files.read(folder).items() if part != "all"}
+        found = {part: table for part, table in dataset_files.read_splits(folder).items() if part != "all"}
         general = next((path for suffix in READERS if (path := folder / f"{GENERAL}{suffix}").is_file()), None)
         missing = "train" if "train" not in found else GENERAL if general is None else ""
         if missing or general is None:
-            raise Refused(f"{folder}: has no {missing} rows, which task '{self.name}' needs")
-        return {part: headed(table) for part, table in {**found, GENERAL: files.read_table(general)}.items()}
+            raise InputError(f"{folder}: has no {missing} rows, which task '{self.name}' needs")
+        return {part: headed(table) for part, table in {**found, GENERAL: dataset_files.read_table(general)}.items()}
 
-    def checked(self, part: str, table: pa.Table) -> pa.Table:
-        self.refuse_without(table, COLUMNS)
+    def normalized(self, part: str, table: pa.Table) -> pa.Table:
+        self.require_columns(table, COLUMNS)
         place = compute.index_in(table.column("category").cast(pa.string()), pa.array(CATEGORIES))
-        return super().checked(part, table).append_column("category", compute.fill_null(place, OTHER))
+        return super().normalized(part, table).append_column("category", compute.fill_null(place, OTHER))
 
-    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+    def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         """Whether it is right, and which category it is of."""
-        return np.column_stack([super().outcomes(values, rows), rows.column("category").to_numpy()])
+        return np.column_stack([super().example_stats(values, rows), rows.column("category").to_numpy()])
 
-    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         """Exact match; of rows of several categories, that of each too."""
-        right, place = outcomes[:, 0], outcomes[:, 1].astype(int)
+        right, place = example_stats[:, 0], example_stats[:, 1].astype(int)
         scores = {"exact": float(right.mean())}
         there = np.unique(place)
         if len(there) < 2:

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from niwaki.answers._kind import Value
-from niwaki.core.errors import Refused
+from niwaki.answers._answer_type import Value
+from niwaki.core.errors import InputError
 from niwaki.core.files import fingerprint, sha256
 from niwaki.core.settings import setting
-from niwaki.data import files
+from niwaki.data import dataset_files
 from niwaki.data.database import Database
 from niwaki.data.folders import READERS
-from niwaki.tasks._formulas import Formulas
+from niwaki.tasks._formula_task import FormulaTask
 from niwaki.tasks._funql import denotation
 from niwaki.tasks._geography import World, denoted
 from niwaki.tasks._notation import Notation, joined
@@ -27,7 +27,7 @@ PARTS = {"train": "train", "dev": "validation", "test": "test"}  # of the split 
 Denotation = frozenset[object]
 
 
-class Geoquery(Formulas):
+class Geoquery(FormulaTask):
     language: Literal["en", "de", "el", "th", "zh", "es", "ja", "tr"] = setting(
         "en", "of the questions; es, ja and tr have 250"
     )
@@ -36,48 +36,54 @@ class Geoquery(Formulas):
         0, "train rows to add, with other names of the database in the places of theirs; of funql", ge=0, le=100_000
     )
 
-    home: ClassVar[str] = "geoquery"
+    folder_name: ClassVar[str] = "geoquery"
     description: ClassVar[str] = "the formula that answers a question on the geography of the USA"
 
     @property
-    def noted(self) -> Notation:
+    def formula_notation(self) -> Notation:
         return "sql" if self.meaning == "sql" else "calls"
 
     def parts(self) -> dict[str, pa.Table]:
         """As the questions are split by custom: 550, 50 and 280; rows that lack the language or the meaning are left out. Questions are
         in small letters, as the set first had them: so a name is the same word in the question and in the formula."""
-        table = files.read_table(self._file())
-        self.refuse_without(table, ["question_split", self.language, self.meaning])
+        table = dataset_files.read_table(self._file())
+        self.require_columns(table, ["question_split", self.language, self.meaning])
         table = table.select(["question_split", self.language, self.meaning])
         table = table.filter(
             compute.and_(*(compute.is_valid(table.column(name)) for name in (self.language, self.meaning)))
         )
-        table = table.rename_columns(["question_split", *self.reads])
+        table = table.rename_columns(["question_split", *self.role_columns])
         table = table.set_column(1, "text", compute.utf8_lower(table.column("text")))
-        found = {ours: table.filter(compute.equal(table.column(0), theirs)).drop_columns(["question_split"]) for theirs, ours in PARTS.items()}  # fmt: skip
+        found = {
+            ours: table.filter(compute.equal(table.column(0), theirs)).drop_columns(["question_split"])
+            for theirs, ours in PARTS.items()
+        }
         return {**found, "train": pa.concat_tables([found["train"], self._more(found)])} if self.recombined else found
 
     def _more(self, found: dict[str, pa.Table]) -> pa.Table:
         """Train rows with other names; no question of another part is among them."""
         if self.meaning != "funql" or not self._beside.is_file():
-            raise Refused(f"data.recombined: other names can be put into funql alone, and come from {DATABASE} beside the rows; set it to 0")  # fmt: skip
+            raise InputError(
+                f"data.recombined: other names can be put into funql alone, and come from {DATABASE} beside the rows; set it to 0"
+            )
         without = {
             text for part, table in found.items() if part != "train" for text in table.column("text").to_pylist()
         }
-        rows = list(zip(*(found["train"].column(name).to_pylist() for name in self.reads), strict=True))
+        rows = list(zip(*(found["train"].column(name).to_pylist() for name in self.role_columns), strict=True))
         more = recombined(rows, names_in(World(Database(self._beside))), self.recombined, without, 0)
         return pa.table(
-            {name: [row[place] for row in more] for place, name in enumerate(self.reads)}, schema=found["train"].schema
+            {name: [row[place] for row in more] for place, name in enumerate(self.role_columns)},
+            schema=found["train"].schema,
         )
 
     def _file(self) -> Path:
         folder = Path(self.source()).expanduser()
         found = next((path for suffix in READERS if (path := folder / f"{ROWS}{suffix}").is_file()), None)
         if found is None:
-            raise Refused(f"{folder}: has no {ROWS}.parquet, which task '{self.name}' needs")
+            raise InputError(f"{folder}: has no {ROWS}.parquet, which task '{self.name}' needs")
         return found
 
-    reads: ClassVar[dict[str, str]] = {"text": "text", "target": "target"}
+    role_columns: ClassVar[dict[str, str]] = {"text": "text", "target": "target"}
 
     # ── execution ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -96,16 +102,18 @@ class Geoquery(Formulas):
         world = World(database)
         return lambda formula: frozenset(denotation(formula, world))
 
-    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+    def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         """Whether it is the right formula; and, with the database, whether it denotes the same."""
-        exact, asked = super().outcomes(values, rows), self._answering
+        exact, asked = super().example_stats(values, rows), self._answering
         if asked is None:
             return exact
         pairs = zip(values, self.gold(rows), exact[:, 0], strict=True)
         return np.column_stack([exact, [bool(same) or alike(asked, said, gold) for said, gold, same in pairs]])
 
-    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
-        return {name: float(column.mean()) for name, column in zip(("exact", "executed"), outcomes.T, strict=False)}
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
+        return {
+            name: float(column.mean()) for name, column in zip(("exact", "executed"), example_stats.T, strict=False)
+        }
 
     def remarks(self) -> list[str]:
         return [*super().remarks(), *self._told()]

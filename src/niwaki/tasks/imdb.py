@@ -12,6 +12,6 @@ class Imdb(RottenTomatoes):
 
     description: ClassVar[str] = "sentiment of whole film reviews"
 
-    def transfer_texts(self, rows: int, seed: int) -> list[str]:
+    def unlabelled_texts(self, rows: int, seed: int) -> list[str]:
         """Sentences of the train reviews only."""
         return reviews.sentences(self.splits()["train"].column("text").to_pylist(), rows, seed)

@@ -11,24 +11,24 @@ from pyarrow import compute
 from torch import Tensor
 from torch.nn import functional
 
-from niwaki.answers._kind import Rows, Value
-from niwaki.core.errors import Refused
+from niwaki.answers._answer_type import EncodedInputs, Value
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.data.columns import guess
+from niwaki.data.columns import guess_columns
+from niwaki.models.distillation_losses import soft_binary
 from niwaki.models.forward import Batch
-from niwaki.models.soft import soft_binary
 from niwaki.tasks._metrics import accuracy_many, f1_macro_many, f1_micro_many
 from niwaki.tasks._tables import as_text
 from niwaki.tasks._task import NO_LABEL
-from niwaki.tasks._texts import Texts
+from niwaki.tasks._text_task import TextTask
 
 
-class Multilabel(Texts):
+class Multilabel(TextTask):
     separator: str = setting(
         "", "what stands between labels, where a cell holds them as one text; none guesses, or takes |"
     )
 
-    form: ClassVar[str] = "multilabel"
+    column_layout: ClassVar[str] = "multilabel"
     answer: ClassVar[str] = "labels"
     metric: ClassVar[str] = "f1_micro"
     description: ClassVar[str] = "any number of labels for a text or a pair"
@@ -38,7 +38,7 @@ class Multilabel(Texts):
     def parts(self) -> dict[str, pa.Table]:
         found = super().parts()
         first = found["train"] if "train" in found else next(iter(found.values()))
-        self._mark = self.separator or guess(first, self.columns(first), self.form).separator or "|"
+        self._mark = self.separator or guess_columns(first, self.columns(first), self.column_layout).separator or "|"
         return found
 
     def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
@@ -49,14 +49,14 @@ class Multilabel(Texts):
             lists = [cut(cell, self._mark) for cell in cells.to_pylist()]
             return pa.chunked_array([pa.array(lists, pa.list_(pa.string()))])
         lists = table.column(column).cast(pa.list_(pa.string()))
-        self.refuse_empty(part, pa.table({column: compute.list_flatten(lists)}))
+        self.reject_empty(part, pa.table({column: compute.list_flatten(lists)}))
         return compute.fill_null(lists, [])
 
     @cached_property
     def labels(self) -> list[str]:
         found = set(compute.unique(compute.list_flatten(self.splits()["train"].column("label"))).to_pylist())
         if not found:
-            raise Refused(f"{self.source()}: no train row has a label; name another column (data.label)")
+            raise InputError(f"{self.source()}: no train row has a label; name another column (data.label)")
         return sorted(found)
 
     def gold(self, rows: pa.Table) -> list[Value]:
@@ -69,13 +69,13 @@ class Multilabel(Texts):
         for row, names in enumerate(values):
             for name in names:
                 if name not in number:
-                    raise Refused(
+                    raise InputError(
                         f"{self.source()}: label '{name}' is not among the train rows' labels ({', '.join(self.labels[:8])})"
                     )
                 table[row, number[name]] = 1
         return table
 
-    def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray:
+    def targets(self, rows: pa.Table, encoded: EncodedInputs) -> np.ndarray:
         return self._table(self.gold(rows))
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -87,19 +87,19 @@ class Multilabel(Texts):
     def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
         return soft_binary(student, teacher, temperature)
 
-    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+    def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         return np.concatenate([self._table(values), self._table(self.gold(rows))], axis=1) > 0
 
-    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
-        predicted, gold = np.split(outcomes, 2, axis=1)
-        measures = {"f1_micro": f1_micro_many, "f1_macro": f1_macro_many, "accuracy": accuracy_many}
-        return {name: measure(predicted, gold) for name, measure in measures.items()}
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
+        predicted, gold = np.split(example_stats, 2, axis=1)
+        metrics = {"f1_micro": f1_micro_many, "f1_macro": f1_macro_many, "accuracy": accuracy_many}
+        return {name: measure(predicted, gold) for name, measure in metrics.items()}
 
-    def lost(self, outcomes: np.ndarray) -> np.ndarray:
-        predicted, gold = np.split(outcomes, 2, axis=1)
+    def all_wrong(self, example_stats: np.ndarray) -> np.ndarray:
+        predicted, gold = np.split(example_stats, 2, axis=1)
         return np.concatenate([predicted & ~gold, gold], axis=1)
 
-    def read_value(self, text: Any) -> Value:
+    def parse_value(self, text: Any) -> Value:
         return cut(text, self.separator or self._mark or "|") if isinstance(text, str) else list(text or [])
 
 

@@ -3,15 +3,18 @@
 from typing import ClassVar
 
 from niwaki.core.settings import setting
-from niwaki.tasks._formulas import Formulas
+from niwaki.tasks._formula_task import FormulaTask
 from niwaki.tasks._notation import Notation
 
 
-class Parsing(Formulas):
-    notation: Notation = setting("", "how the formulas are written: calls f(a, b), lists (f a b), clauses as COGS has them, sql; none knows of no grammar")  # fmt: skip
+class Parsing(FormulaTask):
+    notation: Notation = setting(
+        "",
+        "how the formulas are written: calls f(a, b), lists (f a b), clauses as COGS has them, sql; none knows of no grammar",
+    )
 
     description: ClassVar[str] = "the formula that a text means"
 
     @property
-    def noted(self) -> Notation:
+    def formula_notation(self) -> Notation:
         return self.notation

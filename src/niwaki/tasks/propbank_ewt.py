@@ -6,5 +6,5 @@ from niwaki.tasks.roles import Roles
 
 
 class PropbankEwt(Roles):
-    home: ClassVar[str] = "propbank_ewt"
+    folder_name: ClassVar[str] = "propbank_ewt"
     description: ClassVar[str] = "predicates, their senses and who does what, in English web text"

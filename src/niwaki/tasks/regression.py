@@ -10,38 +10,38 @@ import torch
 from pyarrow import compute
 from torch import Tensor
 
-from niwaki.answers._kind import Rows, Value
+from niwaki.answers._answer_type import EncodedInputs, Value
 from niwaki.answers.number import Number
-from niwaki.core.errors import Refused, first_line
+from niwaki.core.errors import InputError, first_line
+from niwaki.models.distillation_losses import squared
 from niwaki.models.forward import Batch
-from niwaki.models.soft import squared
 from niwaki.tasks._metrics import pearson, spearman
 from niwaki.tasks._tables import as_text
 from niwaki.tasks._task import NO_LABEL
-from niwaki.tasks._texts import Texts
+from niwaki.tasks._text_task import TextTask
 
 LARGEST = 1e100  # squares of larger numbers are none
 
 
-class Regression(Texts):
-    form: ClassVar[str] = "regression"
+class Regression(TextTask):
+    column_layout: ClassVar[str] = "regression"
     answer: ClassVar[str] = "number"
     metric: ClassVar[str] = "mean"  # of the two correlations
     description: ClassVar[str] = "a number for a text or a pair"
 
     def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
-        self.refuse_empty(part, pa.table({column: as_text(table, column, self.source())}))
+        self.reject_empty(part, pa.table({column: as_text(table, column, self.source())}))
         try:
             given = table.column(column)
             numbers = (compute.utf8_trim_whitespace(given) if pa.types.is_string(given.type) else given).cast(
                 pa.float64()
             )
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise Refused(
+            raise InputError(
                 f"{self.source()}: column '{column}' is not all numbers ({first_line(error)}); mend it, or take task 'classification'"
             ) from None
         if not (np.abs(numbers.to_numpy()) <= LARGEST).all():
-            raise Refused(
+            raise InputError(
                 f"{self.source()}: column '{column}' has missing numbers, or some over {LARGEST:g}; mend or drop them"
             )
         return numbers
@@ -51,7 +51,7 @@ class Regression(Texts):
         return ["value"]
 
     @cached_property
-    def kind(self) -> Number:
+    def answer_type(self) -> Number:
         """In standard units of the train rows; where all have the same number, in its own."""
         numbers = self.splits()["train"].column("label").to_numpy()
         scale = (
@@ -62,8 +62,8 @@ class Regression(Texts):
     def gold(self, rows: pa.Table) -> list[Value]:
         return rows.column("label").to_pylist()
 
-    def targets(self, rows: pa.Table, encoded: Rows) -> np.ndarray:
-        standard = (rows.column("label").to_numpy() - self.kind.mean) / self.kind.scale
+    def targets(self, rows: pa.Table, encoded: EncodedInputs) -> np.ndarray:
+        standard = (rows.column("label").to_numpy() - self.answer_type.mean) / self.answer_type.scale
         return np.clip(standard, NO_LABEL + 1, None).astype(np.float32)  # NO_LABEL stays apart
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -74,13 +74,13 @@ class Regression(Texts):
     def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
         return squared(student, teacher)
 
-    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+    def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         return np.stack([np.asarray(values, dtype=np.float64), rows.column("label").to_numpy()], axis=1)
 
-    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
-        both = {"pearson": pearson(*outcomes.T), "spearman": spearman(*outcomes.T)}
-        error = float(np.sqrt(np.square(outcomes[:, 0] - outcomes[:, 1]).mean()))
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
+        both = {"pearson": pearson(*example_stats.T), "spearman": spearman(*example_stats.T)}
+        error = float(np.sqrt(np.square(example_stats[:, 0] - example_stats[:, 1]).mean()))
         return {"mean": (both["pearson"] + both["spearman"]) / 2, **both, "rmse": error}
 
-    def read_value(self, text: Any) -> Value:
+    def parse_value(self, text: Any) -> Value:
         return float(text)

@@ -9,58 +9,68 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from niwaki.answers._kind import Input, Value
+from niwaki.answers._answer_type import Input, Value
 from niwaki.answers.roles import IS_PREDICATE
-from niwaki.answers.roles import Roles as RolesKind
+from niwaki.answers.roles import Roles as RolesAnswer
 from niwaki.answers.tags import OUTSIDE
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.tasks._entities import f1_of, precision_of, recall_of
-from niwaki.tasks._propositions import counts
-from niwaki.tasks._sentences import NONE, Sentence, rows_of
-from niwaki.tasks._tables import sliced
-from niwaki.tasks._words import Words
+from niwaki.tasks._entity_scores import f1_of, precision_of, recall_of
+from niwaki.tasks._srl_scores import counts
+from niwaki.tasks._srl_sentences import NONE, Sentence, rows_of
+from niwaki.tasks._tables import row_slices
+from niwaki.tasks._word_task import WordTask
 
-SCHEMA = pa.schema({
-    "text": pa.string(), "tokens": pa.list_(pa.string()), "predicate": pa.int32(), "roleset": pa.string(),
-    "tags": pa.list_(pa.string()), "untold": pa.int32(), "heads": pa.list_(pa.int32()),
-})  # fmt: skip
+SCHEMA = pa.schema(
+    {
+        "text": pa.string(),
+        "tokens": pa.list_(pa.string()),
+        "predicate": pa.int32(),
+        "roleset": pa.string(),
+        "tags": pa.list_(pa.string()),
+        "untold": pa.int32(),
+        "heads": pa.list_(pa.int32()),
+    }
+)
 
 
-class Roles(Words):
+class Roles(WordTask):
     tokens: str = setting("", "column that holds the words of a sentence, as a list; none guesses")
     predicates: str = setting(
         "", "column that holds the numbers of its predicates' words, from 0, as a list; none guesses"
     )
     rolesets: str = setting("", "column that holds the roleset of each predicate (sit.01), as a list; none guesses")
-    args: str = setting("", "column that holds the arguments: a list of predicate (its place in the list), label, start, end; none guesses")  # fmt: skip
+    args: str = setting(
+        "",
+        "column that holds the arguments: a list of predicate (its place in the list), label, start, end; none guesses",
+    )
 
-    roles: ClassVar[tuple[str, ...]] = ("tokens", "predicates", "rolesets", "args")
-    also_read: ClassVar[tuple[str, ...]] = ("head",)
-    form: ClassVar[str] = "roles"
+    column_roles: ClassVar[tuple[str, ...]] = ("tokens", "predicates", "rolesets", "args")
+    optional_columns: ClassVar[tuple[str, ...]] = ("head",)
+    column_layout: ClassVar[str] = "roles"
     answer: ClassVar[str] = "roles"
     metric: ClassVar[str] = "f1_roles"
     description: ClassVar[str] = "predicates of a sentence, their senses and their arguments"
 
-    def checked(self, part: str, table: pa.Table) -> pa.Table:
+    def normalized(self, part: str, table: pa.Table) -> pa.Table:
         """A row for each sentence, which asks for its predicates, and one for each predicate, which asks for its roles."""
         columns = self.columns(table)
         self.lists(table, columns["tokens"])
         batches = [self._rows(part, some, columns, start) for start, some in _numbered(table)]
         found = pa.Table.from_batches(batches, SCHEMA)
         if not found.num_rows:
-            raise Refused(f"{self.source()}: the {part} rows hold no words")
+            raise InputError(f"{self.source()}: the {part} rows hold no words")
         return found
 
     def _rows(self, part: str, table: pa.Table, columns: dict[str, Any], start: int) -> pa.RecordBatch:
         heads = table.column("head").to_pylist() if "head" in table.column_names else [()] * table.num_rows
-        given = zip(*(table.column(columns[role]).to_pylist() for role in self.roles), heads, strict=True)
+        given = zip(*(table.column(columns[role]).to_pylist() for role in self.column_roles), heads, strict=True)
         rows: list[dict[str, Any]] = []
         for number, cells in enumerate(given, start):
             sentence = Sentence.of(*cells)
             fault = sentence.fault()
             if fault:
-                raise Refused(f"{self.source()}: row {number} of {part}: {fault}")
+                raise InputError(f"{self.source()}: row {number} of {part}: {fault}")
             rows += rows_of(sentence) if sentence.tokens else []
         return pa.RecordBatch.from_pylist(rows, SCHEMA)
 
@@ -68,15 +78,15 @@ class Roles(Words):
     def labels(self) -> list[str]:
         found = set(compute.unique(compute.list_flatten(self.splits()["train"].column("tags"))).to_pylist())
         if IS_PREDICATE not in found:
-            raise Refused(f"{self.source()}: the train rows have no predicate; give sentences that have some")
+            raise InputError(f"{self.source()}: the train rows have no predicate; give sentences that have some")
         return sorted(found | {OUTSIDE}, key=lambda tag: (tag != OUTSIDE, tag != IS_PREDICATE, tag))
 
     @cached_property
-    def kind(self) -> RolesKind:
+    def answer_type(self) -> RolesAnswer:
         """Knows the rolesets that words have in the train rows."""
         train = self.splits()["train"].select(["tokens", "predicate", "roleset"])
         seen: dict[str, Counter[str]] = defaultdict(Counter)
-        for part in sliced(train.filter(compute.greater_equal(train.column("predicate"), 0))):
+        for part in row_slices(train.filter(compute.greater_equal(train.column("predicate"), 0))):
             for row in part.to_pylist():
                 seen[row["tokens"][row["predicate"]].lower()][row["roleset"]] += 1
         lines = (
@@ -84,18 +94,18 @@ class Roles(Words):
             for word, found in sorted(seen.items())
             if not set(word) & set(" \n")
         )
-        return RolesKind(rolesets="\n".join(lines))
+        return RolesAnswer(rolesets="\n".join(lines))
 
     def inputs(self, rows: pa.Table) -> list[Input]:
         both = zip(rows.column("tokens").to_pylist(), rows.column("predicate").to_pylist(), strict=True)
         return [words if predicate == NONE else (words, predicate) for words, predicate in both]
 
     def texts(self, rows: pa.Table) -> Iterator[str]:
-        for part in sliced(rows.select(["tokens"])):
+        for part in row_slices(rows.select(["tokens"])):
             for words in part.column("tokens").to_pylist():
                 yield from words
 
-    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+    def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         """Hits, said and gold arguments; hits, said and gold predicates; right senses and senses."""
         asked = zip(
             values,
@@ -105,8 +115,8 @@ class Roles(Words):
         )
         return np.array([_outcome(*one) for one in asked], dtype=np.int64).reshape(-1, 8)
 
-    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
-        summed = outcomes.sum(axis=0)
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
+        summed = example_stats.sum(axis=0)
         arguments, predicates, (right, senses) = summed[:3], summed[3:6], summed[6:]
         return {
             "f1_roles": f1_of(*arguments),
@@ -116,7 +126,7 @@ class Roles(Words):
             "accuracy_senses": float(right / max(1, senses)),
         }
 
-    def read_value(self, text: Any) -> Value:
+    def parse_value(self, text: Any) -> Value:
         return text.split() if isinstance(text, str) else list(text)
 
 
@@ -133,7 +143,7 @@ def _outcome(said: list[str], gold: list[str], predicate: int, untold: int, head
 def _numbered(table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
     """Slices of a table, each with the number of its first row, from 1."""
     number = 1
-    for part in sliced(table):
+    for part in row_slices(table):
         yield number, part
         number += part.num_rows
 

@@ -6,28 +6,28 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.data import reviews
 from niwaki.tasks.classification import Classification
 
 
 class RottenTomatoes(Classification):
-    names: ClassVar[tuple[str, ...]] = ("negative", "positive")
+    label_names: ClassVar[tuple[str, ...]] = ("negative", "positive")
     description: ClassVar[str] = "sentiment of single sentences of film reviews"
 
     def source(self) -> str | Path:
         if self.path:
-            raise Refused(f"data.path: task '{self.name}' has rows of its own; take task 'classification' for yours")
+            raise InputError(f"data.path: task '{self.name}' has rows of its own; take task 'classification' for yours")
         return self.name
 
     def parts(self) -> dict[str, pa.Table]:
-        return {"all": reviews.read(str(self.source()))}
+        return {"all": reviews.read_reviews(str(self.source()))}
 
-    def transfer_texts(self, rows: int, seed: int) -> list[str]:
+    def unlabelled_texts(self, rows: int, seed: int) -> list[str]:
         return imdb_sentences(rows, seed)
 
 
 @cache
 def imdb_sentences(rows: int, seed: int) -> list[str]:
     """Of the other site's reviews, so that no sentence of this task's test rows is among them."""
-    return reviews.sentences(reviews.read("imdb").column("text").to_pylist(), rows, seed)
+    return reviews.sentences(reviews.read_reviews("imdb").column("text").to_pylist(), rows, seed)

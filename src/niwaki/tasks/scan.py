@@ -5,35 +5,35 @@ from typing import ClassVar, Literal
 
 import pyarrow as pa
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.data import files
+from niwaki.data import dataset_files
 from niwaki.data.folders import READERS
-from niwaki.tasks._formulas import Formulas
+from niwaki.tasks._formula_task import FormulaTask
 from niwaki.tasks._notation import Notation
 
 
-class Scan(Formulas):
+class Scan(FormulaTask):
     which: Literal["simple", "length", "addprim_jump", "addprim_turn_left"] = setting("simple", "which of its splits")
     validation: float = setting(0.05, "share of the train rows for validation, since SCAN gives none", gt=0, lt=0.5)
-    longest: int = setting(64, "most tokens that are written; the longest have 48 actions", ge=1, le=100_000)
+    max_new_tokens: int = setting(64, "most tokens that are written; the longest have 48 actions", ge=1, le=100_000)
 
-    home: ClassVar[str] = "scan"
-    reads: ClassVar[dict[str, str]] = {"text": "command", "target": "actions"}
+    folder_name: ClassVar[str] = "scan"
+    role_columns: ClassVar[dict[str, str]] = {"text": "command", "target": "actions"}
     description: ClassVar[str] = "the actions that a command asks for"
 
     @property
-    def noted(self) -> Notation:
+    def formula_notation(self) -> Notation:
         """Any sequence of actions is one: there is no grammar."""
         return ""
 
     def parts(self) -> dict[str, pa.Table]:
-        return {part: files.read_table(self._file(part)) for part in ("train", "test")}
+        return {part: dataset_files.read_table(self._file(part)) for part in ("train", "test")}
 
     def _file(self, part: str) -> Path:
         folder = Path(self.source()).expanduser()
         places = (folder / f"{self.which}-{part}{suffix}" for suffix in READERS)
         found = next((path for path in places if path.is_file()), None)
         if found is None:
-            raise Refused(f"{folder}: has no {self.which}-{part}.parquet, which task '{self.name}' needs")
+            raise InputError(f"{folder}: has no {self.which}-{part}.parquet, which task '{self.name}' needs")
         return found

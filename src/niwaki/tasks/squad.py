@@ -6,29 +6,29 @@ from typing import ClassVar
 import pyarrow as pa
 from pyarrow import compute
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
-from niwaki.data import files
-from niwaki.tasks.answering import Answering
+from niwaki.data import dataset_files
+from niwaki.tasks.question_answering import QuestionAnswering
 
 ARTICLES = "article_split.json"
 
 
-class Squad(Answering):
-    home: ClassVar[str] = "squad"
-    hub: ClassVar[str] = "rajpurkar/squad"
+class Squad(QuestionAnswering):
+    folder_name: ClassVar[str] = "squad"
+    hub_id: ClassVar[str] = "rajpurkar/squad"
     description: ClassVar[str] = "the stretch of a paragraph that answers a question"
 
     def parts(self) -> dict[str, pa.Table]:
         """Train and the development rows, which are the test. A folder with development rows alone is cut by article: as
         `article_split.json` says where there is one (beside it, or beside a neighbour's), else by the hash of the title."""
-        found = files.read(self.source())
+        found = dataset_files.read_splits(self.source())
         if "train" in found:
             test = found.get("validation", found.get("test"))
             return {"train": found["train"], **({"test": test} if test is not None else {})}
         rows = next((found[part] for part in ("validation", "all") if part in found), None)
         if rows is None:
-            raise Refused(f"{self.source()}: has no train or validation rows, which task '{self.name}' needs")
+            raise InputError(f"{self.source()}: has no train or validation rows, which task '{self.name}' needs")
         split = self._articles()
         if split is None:
             return {"all": rows}

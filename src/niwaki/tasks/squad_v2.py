@@ -6,6 +6,6 @@ from niwaki.tasks.squad import Squad
 
 
 class SquadV2(Squad):
-    home: ClassVar[str] = "squad_v2"
-    hub: ClassVar[str] = "rajpurkar/squad_v2"
+    folder_name: ClassVar[str] = "squad_v2"
+    hub_id: ClassVar[str] = "rajpurkar/squad_v2"
     description: ClassVar[str] = "the stretch of a paragraph that answers a question, or that there is none"

@@ -6,6 +6,6 @@ from niwaki.tasks.choice import Choice
 
 
 class Swag(Choice):
-    home: ClassVar[str] = "swag_2way"
-    hub: ClassVar[str] = "allenai/swag:regular"
+    folder_name: ClassVar[str] = "swag_2way"
+    hub_id: ClassVar[str] = "allenai/swag:regular"
     description: ClassVar[str] = "which ending fits a beginning"

@@ -8,38 +8,38 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from niwaki.answers._kind import Input, Value
+from niwaki.answers._answer_type import Input, Value
 from niwaki.answers.tags import OUTSIDE
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.tasks._entities import counts, f1_of, precision_of, recall_of
-from niwaki.tasks._words import Words
+from niwaki.tasks._entity_scores import counts, f1_of, precision_of, recall_of
+from niwaki.tasks._word_task import WordTask
 
 MARKS = "BIESLU"  # first letters of tags that mark stretches; parts of speech have single letters too (X, a full stop)
 
 
-class Tagging(Words):
+class Tagging(WordTask):
     tokens: str = setting("", "column that holds the words of a sentence, as a list; none guesses")
     tags: str = setting("", "column that holds their tags, as a list; none guesses")
 
-    roles: ClassVar[tuple[str, ...]] = ("tokens", "tags")
-    form: ClassVar[str] = "tagging"
+    column_roles: ClassVar[tuple[str, ...]] = ("tokens", "tags")
+    column_layout: ClassVar[str] = "tagging"
     answer: ClassVar[str] = "tags"
     metric: ClassVar[str] = "f1_entities"
     description: ClassVar[str] = "a tag for every word of a sentence"
 
-    def checked(self, part: str, table: pa.Table) -> pa.Table:
+    def normalized(self, part: str, table: pa.Table) -> pa.Table:
         columns = self.columns(table)
         tokens, tags = (self.lists(table, columns[role]) for role in ("tokens", "tags"))
-        self.refuse_empty(part, pa.table({columns["tags"]: compute.list_flatten(tags)}))
+        self.reject_empty(part, pa.table({columns["tags"]: compute.list_flatten(tags)}))
         if compute.list_flatten(tokens).null_count:
-            raise Refused(
+            raise InputError(
                 f"{self.source()}: words are missing in column '{columns['tokens']}'; fill them or drop their rows"
             )
         lengths, others = (compute.fill_null(compute.list_value_length(lists), 0) for lists in (tokens, tags))
         unlike = compute.sum(compute.not_equal(lengths, others)).as_py()
         if unlike:
-            raise Refused(
+            raise InputError(
                 f"{self.source()}: {unlike} of the {part} rows have not as many tags as words; mend or drop them"
             )
         kept = compute.greater(lengths, 0)
@@ -60,7 +60,7 @@ class Tagging(Words):
         inside = [tag for tag in self.labels if tag != OUTSIDE]
         return any(tag[0] in MARKS and tag[1:2] == "-" for tag in inside) or set(inside) <= set(MARKS)
 
-    def outcomes(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+    def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         """Hits, said and gold entities; right words and words."""
         return np.array([self._outcome(said, gold) for said, gold in zip(values, self.gold(rows), strict=True)])
 
@@ -69,13 +69,13 @@ class Tagging(Words):
         found = counts(said, gold) if self._in_stretches else (right, len(gold), len(gold))
         return (*found, right, len(gold))
 
-    def scores(self, outcomes: np.ndarray) -> dict[str, float]:
-        hits, said, gold, right, words = outcomes.sum(axis=0)
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
+        hits, said, gold, right, words = example_stats.sum(axis=0)
         entities = {"f1_entities": f1_of, "precision": precision_of, "recall": recall_of}
         return {
             **{name: of(hits, said, gold) for name, of in entities.items()},
             "accuracy": float(right / max(1, words)),
         }
 
-    def read_value(self, text: Any) -> Value:
+    def parse_value(self, text: Any) -> Value:
         return text.split() if isinstance(text, str) else list(text)

@@ -6,6 +6,6 @@ from niwaki.tasks.tagging import Tagging
 
 
 class Wnut17(Tagging):
-    home: ClassVar[str] = "wnut17"
-    hub: ClassVar[str] = "leondz/wnut_17"
+    folder_name: ClassVar[str] = "wnut17"
+    hub_id: ClassVar[str] = "leondz/wnut_17"
     description: ClassVar[str] = "names of people, places, products … in noisy text"

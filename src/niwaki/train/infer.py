@@ -10,31 +10,36 @@ from torch import Tensor
 from niwaki.data.batching import in_order, sorted_batches
 from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, Outputs, forward
+from niwaki.models.generation import text_of, written
 from niwaki.models.model import Model
-from niwaki.models.writing import text_of, written
-from niwaki.train.feed import Feed
+from niwaki.train.collator import Collator
 from niwaki.train.precision import autocast
 
 ROWS, TOKENS = 128, 8192  # a batch without gradients may be larger than one with
 Read = Callable[[Outputs, Tensor], Tensor]  # what a batch gave, and its mask, to what is wanted of it
 
 
-def logits_of(model: Model, feed: Feed, precision: str, chosen: np.ndarray | None = None) -> np.ndarray:
+def logits_of(model: Model, collator: Collator, precision: str, chosen: np.ndarray | None = None) -> np.ndarray:
     """(sequences, labels) of all sequences, or of the chosen ones, in their order; (tokens of all of them, labels) from heads
-    per token; of a network that writes, what it writes without a beam (`answers/_search.py`); float32."""
-    if model.anatomy.writes:
-        return _written(model, feed, precision)
-    return _gathered(model, feed, precision, lambda out, mask: out.logits, model.anatomy.per_token, chosen=chosen)
+    per token; of a network that writes, what it writes without a beam (`answers/_beam_search.py`); float32."""
+    if model.anatomy.is_seq2seq:
+        return _generated(model, collator, precision)
+    return _collect(model, collator, precision, lambda out, mask: out.logits, model.anatomy.per_token, chosen=chosen)
 
 
-def _written(model: Model, feed: Feed, precision: str) -> np.ndarray:
-    how, lengths = text_of(model).greedy, feed.features.rows.ids.lengths
+def _generated(model: Model, collator: Collator, precision: str) -> np.ndarray:
+    how, lengths = text_of(model).greedy, collator.features.rows.ids.lengths
 
     def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for places in sorted_batches(lengths, ROWS, TOKENS):
-            given = feed.inputs(places)
-            with autocast(precision, feed.device):
-                yield places, written(model.anatomy, given["input_ids"], given["attention_mask"], given.get("token_type_ids"), how)  # fmt: skip
+            given = collator.inputs(places)
+            with autocast(precision, collator.device):
+                yield (
+                    places,
+                    written(
+                        model.anatomy, given["input_ids"], given["attention_mask"], given.get("token_type_ids"), how
+                    ),
+                )
 
     with _evaluating(model):
         return in_order(parts(), lengths, per_token=False)
@@ -48,10 +53,10 @@ def _evaluating(model: Model) -> Iterator[None]:
     model.network.train(was_training)
 
 
-def hidden_of(model: Model, feed: Feed, precision: str, per_token: bool) -> np.ndarray:
+def hidden_of(model: Model, collator: Collator, precision: str, per_token: bool) -> np.ndarray:
     """The last hidden states, float32: (tokens of all sequences, width), or their mean over each sequence's tokens."""
     read = _last if per_token else _mean
-    return _gathered(model, feed, precision, read, per_token, frozenset({HIDDEN}))
+    return _collect(model, collator, precision, read, per_token, frozenset({HIDDEN}))
 
 
 def _last(out: Outputs, mask: Tensor) -> Tensor:
@@ -64,23 +69,34 @@ def _mean(out: Outputs, mask: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def _gathered(
-    model: Model, feed: Feed, precision: str, read: Read, per_token: bool, needs: frozenset[str] = frozenset(),
+def _collect(
+    model: Model,
+    collator: Collator,
+    precision: str,
+    read: Read,
+    per_token: bool,
+    activations: frozenset[str] = frozenset(),
     chosen: np.ndarray | None = None,
-) -> np.ndarray:  # fmt: skip
-    chosen = np.arange(len(feed.features.rows.ids)) if chosen is None else chosen
-    lengths = feed.features.rows.ids.lengths[chosen]
+) -> np.ndarray:
+    chosen = np.arange(len(collator.features.rows.ids)) if chosen is None else chosen
+    lengths = collator.features.rows.ids.lengths[chosen]
     with _evaluating(model):
-        return in_order(_parts(model, feed, precision, read, needs, chosen, lengths), lengths, per_token)
+        return in_order(_parts(model, collator, precision, read, activations, chosen, lengths), lengths, per_token)
 
 
 def _parts(
-    model: Model, feed: Feed, precision: str, read: Read, needs: frozenset[str], chosen: np.ndarray, lengths: np.ndarray
+    model: Model,
+    collator: Collator,
+    precision: str,
+    read: Read,
+    activations: frozenset[str],
+    chosen: np.ndarray,
+    lengths: np.ndarray,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     anatomy, nothing = model.anatomy, torch.zeros(0)
     for places in sorted_batches(lengths, ROWS, TOKENS):
-        batch = Batch(feed.inputs(chosen[places]), nothing, nothing)
-        with autocast(precision, feed.device):
-            out = forward(anatomy, batch, needs)
+        batch = Batch(collator.inputs(chosen[places]), nothing, nothing)
+        with autocast(precision, collator.device):
+            out = forward(anatomy, batch, activations)
         found = read(out, batch.mask).float()
         yield places, (found[batch.mask.bool()] if found.ndim == 3 else found).cpu().numpy()

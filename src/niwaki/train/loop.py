@@ -1,7 +1,7 @@
 """The one training loop.
 
     for each step     seed everything from (seed, step)
-                      forward ── task.loss ── method.loss ── method.loss … + method.price … ── backward, clip, optimizer
+                      forward ── task.loss ── method.loss ── method.loss … + method.penalty … ── backward, clip, optimizer
                       method.after_step(progress)
                       now and then: validate, keep the best; save the state
 
@@ -29,13 +29,13 @@ from niwaki.methods._method import Context, Method, answers_trained
 from niwaki.models.forward import forward
 from niwaki.models.model import Model
 from niwaki.tasks._task import Task
-from niwaki.train.feed import Feed
+from niwaki.train.checkpoints import Checkpoints, TrainerState
+from niwaki.train.collator import Collator
+from niwaki.train.distributed import any_process, average_gradients, broadcast, from_main_process
 from niwaki.train.infer import logits_of
 from niwaki.train.precision import autocast
-from niwaki.train.processes import any_of, average_gradients, of_first, share
 from niwaki.train.row_gradients import RowGradients
 from niwaki.train.settings import TrainSettings
-from niwaki.train.state import Position, States
 
 LOG_EVERY_STEPS = 10
 
@@ -53,8 +53,8 @@ class Job:
     methods: Sequence[Method]
     context: Context
     task: Task
-    train: Feed
-    validation: Feed
+    train: Collator
+    validation: Collator
     settings: TrainSettings
     precision: str
     seed: int
@@ -62,7 +62,7 @@ class Job:
     should_stop: Callable[[], bool]
 
 
-def fit(job: Job) -> Position:
+def fit(job: Job) -> TrainerState:
     """Trains `job.model` in place to its best validated weights and says how it went."""
     return _Fit(job).run()
 
@@ -79,37 +79,37 @@ class _Fit:
         self.modules = nn.ModuleDict({"network": self.network, "helpers": nn.ModuleDict(helpers)})
         self.modules.to(self.accelerator.device)
         optimizer = make_optimizer(self.modules, job.settings)
-        self.writes = self.accelerator.is_main_process
+        self.is_main = self.accelerator.is_main_process
         with self.accelerator.main_process_first():  # which clears away what a crash left before others look
-            self.states = States(job.folder, self.writes)
-            self.position, self.best = self.states.load(self.modules, optimizer)
-        share(self.modules.state_dict().values())
+            self.checkpoints = Checkpoints(job.folder, self.is_main)
+            self.state, self.best = self.checkpoints.load(self.modules, optimizer)
+        broadcast(self.modules.state_dict().values())
         self.optimizer = self.accelerator.prepare(optimizer)
         self.rows = RowGradients(self.network)
-        self.needs = frozenset().union(*(method.needs for method in job.methods))
-        self.ripe = ripe_of(job.methods, job.settings.labelled)
+        self.student_activations = frozenset().union(*(method.student_activations for method in job.methods))
+        self.min_progress = min_progress_of(job.methods, job.settings.labelled)
         self.steps_per_epoch = len(self._epoch(0))
         self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
         self.log = job.folder / "train.jsonl"
 
-    def run(self) -> Position:
+    def run(self) -> TrainerState:
         job = self.job
-        if self.writes:
-            write_text(self.log, "".join(line(record) + "\n" for record in self.position.history))
+        if self.is_main:
+            write_text(self.log, "".join(line(record) + "\n" for record in self.state.history))
         saved_at = time.monotonic()
-        with self.rows, progress(job.name, self.total, self.position.step) as update:
+        with self.rows, progress(job.name, self.total, self.state.step) as update:
             while True:
                 if self._owes_validation():
                     self._validate()
-                if self.position.step >= self.total or self.position.stopped:
+                if self.state.step >= self.total or self.state.stopped:
                     break
                 loss = self._step()
                 update(
-                    self.position.step,
-                    f"loss {loss:.3f}" + (f", best {self.position.best_score:.4f}" if self.position.best_score else ""),
+                    self.state.step,
+                    f"loss {loss:.3f}" + (f", best {self.state.best_score:.4f}" if self.state.best_score else ""),
                 )
                 # before validation, which may take long: a resumed run validates where that is still owed
-                stop = any_of(job.should_stop(), self.accelerator.device)
+                stop = any_process(job.should_stop(), self.accelerator.device)
                 if stop or time.monotonic() - saved_at > job.settings.save_seconds:
                     self._save()
                     saved_at = time.monotonic()
@@ -117,7 +117,7 @@ class _Fit:
                     self.accelerator.wait_for_everyone()  # until it is saved: the first to leave ends the others
                     raise Interrupted
         self._take_best()
-        return self.position
+        return self.state
 
     def _epoch(self, epoch: int) -> list[np.ndarray]:
         """The batches of this process in an epoch; all processes do the same number of steps."""
@@ -127,22 +127,22 @@ class _Fit:
         return [batches[number % len(batches)] for number in range(rank, whole, world)]
 
     def _rows(self) -> np.ndarray:
-        epoch, place = divmod(self.position.step, self.steps_per_epoch)
+        epoch, place = divmod(self.state.step, self.steps_per_epoch)
         if getattr(self, "_cached_epoch", None) != epoch:
             self._cached_epoch, self._cached = epoch, self._epoch(epoch)
         return self._cached[place]
 
     def _step(self) -> float:
-        job, step = self.job, self.position.step
+        job, step = self.job, self.state.step
         batch = job.train.batch(self._rows())
         torch.manual_seed(derive(job.seed, "step", step, self.accelerator.process_index))
         self.network.train()
         with autocast(job.precision, self.accelerator.device):
-            outputs = forward(job.model.anatomy, batch, self.needs)
+            outputs = forward(job.model.anatomy, batch, self.student_activations)
             loss = job.task.loss(outputs.logits.float(), batch)
             for method in job.methods:
                 loss = method.loss(job.model, batch, outputs, loss, job.context)
-            loss = sum((price for method in job.methods if (price := method.price(job.model)) is not None), loss)
+            loss = sum((penalty for method in job.methods if (penalty := method.penalty(job.model)) is not None), loss)
         value = float(loss.detach())
         if not np.isfinite(value):
             raise NiwakiError(
@@ -157,9 +157,9 @@ class _Fit:
             group["lr"] = rate
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        self.position.step += 1
+        self.state.step += 1
         for method in job.methods:
-            method.after_step(job.model, self.position.step / self.total)
+            method.after_step(job.model, self.state.step / self.total)
         if step % LOG_EVERY_STEPS == 0:
             self._record(
                 {
@@ -174,56 +174,58 @@ class _Fit:
 
     def _due(self) -> bool:
         """After every 1/validations of an epoch, counted from the end so that the last step is always validated."""
-        left = self.total - self.position.step
+        left = self.total - self.state.step
         every = max(1, self.steps_per_epoch // self.job.settings.validations)
         return left % every == 0
 
     def _owes_validation(self) -> bool:
         if not self._due():
             return False
-        done = next((record["step"] for record in reversed(self.position.history) if record["kind"] == "validation"), 0)
-        return done < self.position.step
+        done = next((record["step"] for record in reversed(self.state.history) if record["kind"] == "validation"), 0)
+        return done < self.state.step
 
     def _validate(self) -> None:
-        job, position = self.job, self.position
-        score = of_first(self._score(), self.accelerator.device)
-        epoch = round(position.step / self.steps_per_epoch, 3)
-        self._record({"kind": "validation", "step": position.step, "epoch": epoch, "score": score})
-        unripe = position.best_step < self.ripe * self.total  # what is kept; the newer one is nearer to what is meant
-        if position.best_score is None or score > position.best_score or unripe:
-            position.best_score, position.best_step, position.validations_without_gain = score, position.step, 0
+        job, state = self.job, self.state
+        score = from_main_process(self._score(), self.accelerator.device)
+        epoch = round(state.step / self.steps_per_epoch, 3)
+        self._record({"kind": "validation", "step": state.step, "epoch": epoch, "score": score})
+        too_early = (
+            state.best_step < self.min_progress * self.total
+        )  # what is kept; the newer one is nearer to what is meant
+        if state.best_score is None or score > state.best_score or too_early:
+            state.best_score, state.best_step, state.validations_without_gain = score, state.step, 0
             if job.settings.keep == "best":
                 self.best = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
         else:
-            position.validations_without_gain += 1
-        position.stopped = 0 < job.settings.patience <= position.validations_without_gain
+            state.validations_without_gain += 1
+        state.stopped = 0 < job.settings.patience <= state.validations_without_gain
 
     def _score(self) -> float:
         """The primary metric on the validation rows."""
         job, table = self.job, self.job.task.splits()["validation"]
         logits, rows = logits_of(job.model, job.validation, job.precision), job.validation.features.rows
-        kind = job.task.settled(logits, rows, table)
+        kind = job.task.tuned(logits, rows, table)
         values = kind.values(logits, rows, job.task.inputs(table), job.task.labels)
-        return job.task.scores(job.task.outcomes(values, table))[job.task.metric]
+        return job.task.scores(job.task.example_stats(values, table))[job.task.metric]
 
     def _record(self, record: dict) -> None:
-        self.position.history.append(record)
-        if self.writes:
+        self.state.history.append(record)
+        if self.is_main:
             append_line(self.log, record)
 
     def _save(self) -> None:
-        if self.writes:
-            self.states.save(self.position, self.modules, self.optimizer.optimizer, self.best)
+        if self.is_main:
+            self.checkpoints.save(self.state, self.modules, self.optimizer.optimizer, self.best)
 
     def _take_best(self) -> None:
-        if self.best and self.position.best_step != self.position.step:
+        if self.best and self.state.best_step != self.state.step:
             self.network.load_state_dict(self.best)
         self.network.to("cpu").eval()
 
 
-def ripe_of(methods: Sequence[Method], labelled: bool = True) -> float:
+def min_progress_of(methods: Sequence[Method], labelled: bool = True) -> float:
     """The share of training after which scores count."""
-    return max((method.ripe for method in methods), default=0.0) if answers_trained(methods, labelled) else 1.0
+    return max((method.min_progress for method in methods), default=0.0) if answers_trained(methods, labelled) else 1.0
 
 
 def make_optimizer(modules: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
@@ -243,11 +245,11 @@ def schedule(step: int, total: int, warmup: float) -> float:
     return min((step + 1) / rising, (total - step) / max(1, total - rising)) if warmup else (total - step) / total
 
 
-def set_dropout(network: nn.Module, share: float | None) -> None:
-    if share is not None:
+def set_dropout(network: nn.Module, broadcast: float | None) -> None:
+    if broadcast is not None:
         module: Any
         for module in network.modules():
             if isinstance(module, nn.Dropout):
-                module.p = share
+                module.p = broadcast
             elif isinstance(getattr(module, "dropout", None), float):  # a number for a function, as in BART
-                module.dropout = share
+                module.dropout = broadcast

@@ -5,12 +5,12 @@ from typing import Literal
 
 import torch
 
-from niwaki.models.silicon import has_bf16
+from niwaki.models.cpu_features import has_bf16
 
 Precision = Literal["auto", "bf16", "fp32"]
 
 
-def resolve(wanted: Precision) -> str:
+def resolve_precision(wanted: Precision) -> str:
     """`bf16` or `fp32`. The answer is part of a stage's key, so it depends on the machine alone, not on a measurement."""
     if wanted == "auto":
         return "bf16" if has_bf16() else "fp32"

@@ -16,7 +16,7 @@ class RowGradients:
     def __init__(self, network: nn.Module) -> None:
         found = [module for module in network.modules() if isinstance(module, nn.Embedding)]
         self.tables = [one for one in found if _trained(one) >= LARGE]
-        self._kept: dict[int, tuple[Tensor, Tensor]] = {}  # by table: its gradient, and the rows written last
+        self._buffers: dict[int, tuple[Tensor, Tensor]] = {}  # by table: its gradient, and the rows written last
 
     def __enter__(self) -> "RowGradients":
         for table in self.tables:
@@ -26,7 +26,7 @@ class RowGradients:
     def __exit__(self, *_: object) -> None:
         for table in self.tables:
             table.sparse = False
-        self._kept.clear()
+        self._buffers.clear()
 
     def gather(self) -> None:
         """After `backward`: gradients as any optimizer reads them."""
@@ -35,13 +35,13 @@ class RowGradients:
                 table.weight.grad = self._whole(number, table.weight.grad)
 
     def _whole(self, number: int, gradient: Tensor) -> Tensor:
-        if number in self._kept:
-            whole, rows = self._kept[number]
+        if number in self._buffers:
+            whole, rows = self._buffers[number]
             whole[rows] = 0.0
         else:
             whole = torch.zeros(gradient.shape, dtype=gradient.dtype, device=gradient.device)
         rows = gradient._indices()[0]
-        self._kept[number] = whole, rows
+        self._buffers[number] = whole, rows
         return whole.index_add_(0, rows, gradient._values())
 
 

@@ -20,9 +20,11 @@ class TrainSettings(Settings):
     keep: Literal["best", "last"] = setting(
         "best", "which weights are kept: the best on the validation rows, or the last, where these are few"
     )
-    transfer: int = setting(0, "unlabelled texts to add, drawn by the seed; only a teacher can teach on them", ge=0)
-    texts: str = setting("", "file or folder that `transfer` draws from; none takes those that the task brings")
-    augment: int = setting(
+    unlabelled: int = setting(0, "unlabelled texts to add, drawn by the seed; only a teacher can teach on them", ge=0)
+    unlabelled_path: str = setting(
+        "", "file or folder that `unlabelled` draws from; none takes those that the task brings"
+    )
+    augmentations: int = setting(
         0, "copies of every row to add, with words replaced; only a teacher can teach on them", ge=0, le=1000
     )
     labelled: bool = setting(True, "whether the task's train rows are trained on; false takes unlabelled texts alone")

@@ -9,43 +9,45 @@ import torch
 from accelerate import PartialState
 from torch import Tensor
 
-from niwaki.answers._kind import Rows
+from niwaki.answers._answer_type import EncodedInputs
 from niwaki.core.log import progress
+from niwaki.models.activations import LOGITS, shaped
 from niwaki.models.forward import Batch, Outputs, forward
-from niwaki.models.insides import LOGITS, shaped
 from niwaki.models.model import Model
-from niwaki.train.feed import Feed
+from niwaki.train.collator import Collator
 from niwaki.train.infer import logits_of
-from niwaki.train.kept import Kept, blocks, key_of
 from niwaki.train.precision import autocast
+from niwaki.train.teacher_cache import TeacherCache, blocks, key_of
 
-Said = dict[str, np.ndarray]  # of one sequence: the logits and other insides by name
+TeacherOutput = dict[str, np.ndarray]  # of one sequence: the logits and other insides by name
 Sizes = Callable[[str, np.ndarray], np.ndarray]  # how many numbers what is called so has for sequences of these lengths
-Ask = Callable[[Sequence[int]], Iterable[Said]]  # sequences of the feed to what the teacher says of each
+TeacherFunction = Callable[
+    [Sequence[int]], Iterable[TeacherOutput]
+]  # sequences of the feed to what the teacher says of each
 
 
 @dataclass(frozen=True)
 class Teacher:
-    """`says` gives what is known of some sequences, by name."""
+    """`outputs_of` gives what is known of some sequences, by name."""
 
-    feed: Feed
+    collator: Collator
     names: tuple[str, ...]
     per_token: bool
-    says: Ask
+    outputs_of: TeacherFunction
 
     @torch.no_grad()
     def __call__(self, batch: Batch) -> Outputs:
-        sequences = self.feed.features.rows.sequences(batch.rows.numpy())
-        tokens = int(self.feed.features.rows.ids.lengths[sequences].max())
-        said = list(self.says(sequences.tolist()))
+        sequences = self.collator.features.rows.sequences(batch.rows.numpy())
+        tokens = int(self.collator.features.rows.ids.lengths[sequences].max())
+        said = list(self.outputs_of(sequences.tolist()))
         found: dict[str, dict[int, Tensor]] = {}
         for name in self.names:
             if name != LOGITS:
                 what, depth = name.split(".")
-                found.setdefault(what, {})[int(depth)] = self._together(said, name, tokens)
-        return Outputs(self._together(said, LOGITS, tokens), **found)
+                found.setdefault(what, {})[int(depth)] = self._pad_and_stack(said, name, tokens)
+        return Outputs(self._pad_and_stack(said, LOGITS, tokens), **found)
 
-    def _together(self, said: list[Said], name: str, tokens: int) -> Tensor:
+    def _pad_and_stack(self, said: list[TeacherOutput], name: str, tokens: int) -> Tensor:
         """One inside of all sequences, those with tokens filled up with 0."""
         first = said[0][name]
         axes = 2 if name.startswith("scores.") else 1 if self.per_token or name != LOGITS else 0
@@ -56,19 +58,19 @@ class Teacher:
         for number, one in enumerate(said):
             part = one[name]
             whole[number][tuple(slice(size) for size in part.shape)] = part
-        return torch.from_numpy(whole).to(self.feed.device)
+        return torch.from_numpy(whole).to(self.collator.device)
 
 
-def averaged(teachers: Sequence[Callable[[Batch], Outputs]], batch: Batch) -> Outputs:
+def average_logits(teachers: Sequence[Callable[[Batch], Outputs]], batch: Batch) -> Outputs:
     """Several teachers speak with the mean of their logits: the geometric mean of their distributions, up to its scale."""
     return Outputs(torch.stack([teacher(batch).logits for teacher in teachers]).mean(dim=0))
 
 
-def several(teachers: Sequence[Callable[[Batch], Outputs]]) -> Callable[[Batch], Outputs]:
-    return teachers[0] if len(teachers) == 1 else partial(averaged, teachers)
+def ensemble(teachers: Sequence[Callable[[Batch], Outputs]]) -> Callable[[Batch], Outputs]:
+    return teachers[0] if len(teachers) == 1 else partial(average_logits, teachers)
 
 
-def remembering(teacher: Callable[[Batch], Outputs]) -> Callable[[Batch], Outputs]:
+def memoize_last_batch(teacher: Callable[[Batch], Outputs]) -> Callable[[Batch], Outputs]:
     """Several methods ask about one batch: it is answered once."""
     last: list[tuple[Tensor, Outputs]] = []
 
@@ -80,10 +82,12 @@ def remembering(teacher: Callable[[Batch], Outputs]) -> Callable[[Batch], Output
     return answer
 
 
-class Shelf:
+class CacheLayout:
     """What there is to keep of a feed: by block of sequences and by name, the key and where each sequence's numbers begin."""
 
-    def __init__(self, who: Sequence[str], rows: Rows, names: Sequence[str], sizes: Sizes, per_token: bool) -> None:
+    def __init__(
+        self, who: Sequence[str], rows: EncodedInputs, names: Sequence[str], sizes: Sizes, per_token: bool
+    ) -> None:
         self.lengths, self.per_token = rows.ids.lengths, per_token
         self.blocks = blocks(len(self.lengths))
         self.keys: list[dict[str, str]] = []
@@ -101,67 +105,76 @@ class Shelf:
         return {key: 4 * int(starts[name][-1]) for keys, starts in pairs for name, key in keys.items()}
 
 
-class FromDisk:
+class CachedTeacherFunction:
     """Answers of all sequences of a feed out of what is kept; what is not there yet is asked for first."""
 
-    def __init__(self, kept: Kept, shelf: Shelf, ask: Ask, label: str, tick: Callable[[], None]) -> None:
-        self.shelf = shelf
+    def __init__(
+        self,
+        cache: TeacherCache,
+        layout: CacheLayout,
+        teacher_function: TeacherFunction,
+        label: str,
+        tick: Callable[[], None],
+    ) -> None:
+        self.layout = layout
         self.parts: list[dict[str, np.ndarray]] = []
         with (
             PartialState(cpu=not torch.cuda.is_available()).main_process_first(),  # others then find it there
-            progress(label, len(shelf.lengths)) as update,
+            progress(label, len(layout.lengths)) as update,
         ):
-            for number, block in enumerate(shelf.blocks):
+            for number, block in enumerate(layout.blocks):
                 tick()
-                self.parts.append(self._block(kept, number, ask))
+                self.parts.append(self._block(cache, number, teacher_function))
                 update(block.stop, "texts read")
 
-    def _block(self, kept: Kept, block: int, ask: Ask) -> dict[str, np.ndarray]:
-        keys, starts = self.shelf.keys[block], self.shelf.starts[block]
-        found = {name: part for name, key in keys.items() if (part := kept.find(key)) is not None}
+    def _block(self, cache: TeacherCache, block: int, teacher_function: TeacherFunction) -> dict[str, np.ndarray]:
+        keys, starts = self.layout.keys[block], self.layout.starts[block]
+        found = {name: part for name, key in keys.items() if (part := cache.find(key)) is not None}
         missing = {name: np.empty(starts[name][-1], np.float32) for name in keys if name not in found}
-        for number, said in enumerate(ask(self.shelf.blocks[block]) if missing else ()):
+        for number, said in enumerate(teacher_function(self.layout.blocks[block]) if missing else ()):
             for name, whole in missing.items():
                 whole[starts[name][number] : starts[name][number + 1]] = said[name].reshape(-1)
-        return found | {name: kept.put(keys[name], whole) for name, whole in missing.items()}
+        return found | {name: cache.put(keys[name], whole) for name, whole in missing.items()}
 
-    def __call__(self, sequences: Sequence[int]) -> Iterator[Said]:
-        shelf = self.shelf
+    def __call__(self, sequences: Sequence[int]) -> Iterator[TeacherOutput]:
+        layout = self.layout
         for sequence in sequences:
-            block, number = divmod(sequence, len(shelf.blocks[0]))
-            length = int(shelf.lengths[sequence])
+            block, number = divmod(sequence, len(layout.blocks[0]))
+            length = int(layout.lengths[sequence])
             yield {
                 name: shaped(
-                    part[slice(*shelf.starts[block][name][number : number + 2])], name, length, shelf.per_token
+                    part[slice(*layout.starts[block][name][number : number + 2])], name, length, layout.per_token
                 )
                 for name, part in self.parts[block].items()
             }
 
 
-def in_batches(model: Model, feed: Feed, precision: str) -> Ask:
+def batched_teacher_function(model: Model, collator: Collator, precision: str) -> TeacherFunction:
     """Logits alone, from torch, in batches of like length: a block has the same company whenever it is asked for."""
 
-    def ask(sequences: Sequence[int]) -> Iterator[Said]:
+    def teacher_function(sequences: Sequence[int]) -> Iterator[TeacherOutput]:
         chosen = np.asarray(sequences)
-        logits = logits_of(model, feed, precision, chosen)
+        logits = logits_of(model, collator, precision, chosen)
         if not model.anatomy.per_token:
             return ({LOGITS: one} for one in logits)
-        ends = np.cumsum(feed.features.rows.ids.lengths[chosen])[:-1]
+        ends = np.cumsum(collator.features.rows.ids.lengths[chosen])[:-1]
         return ({LOGITS: one} for one in np.split(logits, ends))
 
-    return ask
+    return teacher_function
 
 
-def beside(model: Model, feed: Feed, names: Iterable[str], precision: str) -> Callable[[Batch], Outputs]:
+def uncached_teacher(
+    model: Model, collator: Collator, names: Iterable[str], precision: str
+) -> Callable[[Batch], Outputs]:
     """The teacher runs on the student's batches, and nothing is kept: on a graphics card, and where what it says of a text is the
     likelihood of every piece at every place, which is too much to keep."""
-    needs = frozenset(name.split(".")[0] for name in names)
+    activations = frozenset(name.split(".")[0] for name in names)
     anatomy = model.anatomy
 
     @torch.no_grad()
     def answer(batch: Batch) -> Outputs:
-        with autocast(precision, feed.device):
-            return forward(anatomy, feed.batch(batch.rows.numpy()), needs)
+        with autocast(precision, collator.device):
+            return forward(anatomy, collator.batch(batch.rows.numpy()), activations)
 
     return answer
 

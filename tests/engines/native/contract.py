@@ -43,8 +43,8 @@ class Filled(Network):
         self._local.guard = room[needed : needed + GUARDED]
         return room
 
-    def stretch(self, *given: Any) -> tuple[np.ndarray, np.ndarray]:
-        found = super().stretch(*given)
+    def run_layers(self, *given: Any) -> tuple[np.ndarray, np.ndarray]:
+        found = super().run_layers(*given)
         self.overrun |= bool((self._local.guard != GUARD).any())
         return found
 
@@ -77,9 +77,13 @@ def judge(seed: int, kernels: str, histories: int) -> Verdict:
         threads = int(draw.choice([1, 2, 3, draw.integers(4, 17), MOST_THREADS], p=[0.4, 0.3, 0.15, 0.13, 0.02]))
         found = chain(network, exits if number % 3 == 0 else [], [drawn.texts[one] for one in chosen], threads)
         verdict.calls += len(found)
-        for logits, rows in zip(reversed(found), zip(*(reversed(wanted[one]) for one in chosen), strict=True), strict=False):  # fmt: skip
+        for logits, rows in zip(
+            reversed(found), zip(*(reversed(wanted[one]) for one in chosen), strict=True), strict=False
+        ):
             if not same_bits(logits, np.concatenate(rows)):
-                verdict.faults.append(f"call {number} differs: texts {chosen.tolist()}, {threads} threads, scratch memory filled with {name}")  # fmt: skip
+                verdict.faults.append(
+                    f"call {number} differs: texts {chosen.tolist()}, {threads} threads, scratch memory filled with {name}"
+                )
     if network.overrun:
         verdict.faults.append("wrote behind the end of its scratch memory")
     return verdict
@@ -105,4 +109,4 @@ def too_far(apart: list[float]) -> str:
     far = np.mean(np.array(apart) > NEAR)
     if far <= FAR_SHARE and max(apart) <= FARTHEST:
         return ""
-    return f"{far:.1%} of texts are further than {NEAR} from torch (allowed: {FAR_SHARE:.0%}), the farthest {max(apart):.3g} (allowed: {FARTHEST})"  # fmt: skip
+    return f"{far:.1%} of texts are further than {NEAR} from torch (allowed: {FAR_SHARE:.0%}), the farthest {max(apart):.3g} (allowed: {FARTHEST})"

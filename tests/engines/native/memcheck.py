@@ -36,8 +36,8 @@ class Forgetful(Network):
         self.before = self.memcheck.memcheck_errors()  # what the interpreter does in between stays out of the count
         return room
 
-    def stretch(self, *given: Any) -> tuple[np.ndarray, np.ndarray]:
-        found = super().stretch(*given)
+    def run_layers(self, *given: Any) -> tuple[np.ndarray, np.ndarray]:
+        found = super().run_layers(*given)
         self.decided |= self.memcheck.memcheck_errors() != self.before
         self.handed_out |= any(undefined(self.memcheck, array) for array in found)
         return found
@@ -46,11 +46,13 @@ class Forgetful(Network):
 def main(shapes: int) -> int:
     memcheck = c.library()
     if memcheck is None or not hasattr(memcheck, "memcheck_runs") or not memcheck.memcheck_runs():
-        sys.exit("memcheck: NIWAKI_KERNELS must name kernels built with memcheck.c, and valgrind must run this; use `make sanitize`")  # fmt: skip
+        sys.exit(
+            "memcheck: NIWAKI_KERNELS must name kernels built with memcheck.c, and valgrind must run this; use `make sanitize`"
+        )
     memcheck.memcheck_undefined.restype = ctypes.c_size_t
-    lacking = [name for name in KERNELS if c.kernels(name) is None]
-    if lacking:
-        sys.exit(f"memcheck: valgrind does not run the kernels {', '.join(lacking)} here")
+    missing_requirement = [name for name in KERNELS if c.kernels(name) is None]
+    if missing_requirement:
+        sys.exit(f"memcheck: valgrind does not run the kernels {', '.join(missing_requirement)} here")
     gc.disable()  # so that it cannot fall between two counts
     faults = [fault for seed in range(shapes) for name in KERNELS for fault in faults_of(memcheck, seed, name)]
     told = f"memcheck: {shapes} shapes, kernels {', '.join(KERNELS)}: {len(faults)} faults"

@@ -67,13 +67,13 @@ class Reference:
 
     def attention(self, of: p.Attention, rows: torch.Tensor) -> torch.Tensor:
         query, key, value = (
-            self.linear(linear, rows).view(len(rows), of.heads, of.head_width).transpose(0, 1)
+            self.linear(linear, rows).view(len(rows), of.heads, of.head_size).transpose(0, 1)
             for linear in (of.query, of.key, of.value)
         )  # (heads, tokens, head width)
-        whole = isinstance(of.query[-1].weight, s.Whole) and of.head_width % PAD == 0 and len(rows) >= WHOLE_FROM
+        whole = isinstance(of.query[-1].weight, s.Int8) and of.head_size % PAD == 0 and len(rows) >= WHOLE_FROM
         if whole:
             query, key, value = self.rounded(query), symmetric(key, -1), symmetric(value, -2)
-        scores = query @ key.transpose(1, 2) / math.sqrt(of.head_width)
+        scores = query @ key.transpose(1, 2) / math.sqrt(of.head_size)
         if of.relative:
             table = torch.from_numpy(p.Parts.relative(self, of.relative)).double()  # type: ignore[arg-type]
             place = torch.arange(len(rows))
@@ -84,7 +84,7 @@ class Reference:
 
     def linear(self, linear: Sequence[p.Matrix], rows: torch.Tensor) -> torch.Tensor:
         for matrix in linear:
-            rows = self.rounded(rows) if isinstance(matrix.weight, s.Whole) else rows
+            rows = self.rounded(rows) if isinstance(matrix.weight, s.Int8) else rows
             rows = rows @ self.matrix(matrix.weight).T + self.row(matrix.bias)
         return rows
 

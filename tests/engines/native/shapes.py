@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from niwaki.engines.exits import stretches
+from niwaki.engines.exits import layer_ranges
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
 from niwaki.engines.native.network import Network
@@ -47,15 +47,15 @@ class Drawn:
         self.tensors[name] = self.draw.normal(around, spread, shape).astype(np.float32)
         return name
 
-    def store(self, rows: int, columns: int, spread: float) -> s.Floats | s.Whole:
+    def store(self, rows: int, columns: int, spread: float) -> s.Floats | s.Int8:
         weight = self.tensor(rows, columns, spread=spread)
         if self.precision == "float" or (self.precision == "mixed" and self.chance(0.5)):
             return s.Floats(weight=weight)
         codes, scale = s.rounded(self.tensors.pop(weight))
-        turned = self.chance(0.5)
-        self.tensors[weight] = np.ascontiguousarray(codes.T) if turned else codes
+        transposed = self.chance(0.5)
+        self.tensors[weight] = np.ascontiguousarray(codes.T) if transposed else codes
         self.tensors[f"{weight}.scale"] = scale
-        return s.Whole(weight=weight, scale=f"{weight}.scale", turned=turned)
+        return s.Int8(weight=weight, scale=f"{weight}.scale", transposed=transposed)
 
     def matrix(self, outputs: int, inputs: int) -> p.Matrix:
         bias = self.tensor(outputs, spread=0.3) if self.chance(0.8) else None
@@ -72,26 +72,35 @@ class Drawn:
         return p.Norm(gain=gain, shift=shift, epsilon=float(self.draw.choice([1e-12, 1e-5])))
 
     def _attention(self, width: int) -> p.Attention:
-        heads, head_width = self.size(1, 16), self.size(1, 64)
+        heads, head_size = self.size(1, 16), self.size(1, 64)
         if self.chance(0.2):
-            head_width = int(self.draw.choice([16, 32, 64]))  # heads that fill vectors take other paths
-        attended = heads * head_width
+            head_size = int(self.draw.choice([16, 32, 64]))  # heads that fill vectors take other paths
+        attended = heads * head_size
         relative = None
         if self.relative:
             chosen = [int(head) for head in self.draw.integers(0, 16, heads)]
             relative = self.relative.model_copy(update={"heads": chosen})
         inputs = {part: self.linear(attended, width) for part in ("query", "key", "value")}
-        return p.Attention(heads=heads, head_width=head_width, relative=relative, **inputs, out=self.linear(width, attended))  # fmt: skip
+        return p.Attention(
+            heads=heads, head_size=head_size, relative=relative, **inputs, out=self.linear(width, attended)
+        )
 
     def _layer(self, width: int) -> p.Layer:
         attention = self._attention(width) if self.chance(0.85) else None
         neurons, ffn = self.size(1, 100), None
         if self.chance(0.85):
             ffn = p.Ffn(up=self.linear(neurons, width), activation=self.activation(), down=self.linear(width, neurons))
-        left = [self.tensor(width, spread=0.3) if gone and self.chance(0.5) else None for gone in (not attention, not ffn)]  # fmt: skip
+        left = [
+            self.tensor(width, spread=0.3) if gone and self.chance(0.5) else None for gone in (not attention, not ffn)
+        ]
         return p.Layer(
-            attention=attention, attention_bias=left[0], attended=self.norm(width), ffn=ffn, ffn_bias=left[1], widened=self.norm(width),
-        )  # fmt: skip
+            attention=attention,
+            attention_bias=left[0],
+            attended=self.norm(width),
+            ffn=ffn,
+            ffn_bias=left[1],
+            widened=self.norm(width),
+        )
 
     def activation(self) -> Any:
         return str(self.draw.choice(ACTIVATIONS))
@@ -107,24 +116,34 @@ class Drawn:
         first = 2 if self.chance(0.3) else 0
         types = self.store(2, embedded, 0.5) if self.chance(0.6) else None
         if self.chance(0.3):
-            self.relative = p.Relative(table=self.tensor(9, 16), rows=[int(row) for row in self.draw.integers(0, 9, 2 * self.longest - 1)], heads=[0])  # fmt: skip
+            self.relative = p.Relative(
+                table=self.tensor(9, 16),
+                rows=[int(row) for row in self.draw.integers(0, 9, 2 * self.longest - 1)],
+                heads=[0],
+            )
         layers = [self._layer(width) for _ in range(self.draw.integers(1, 4))]
         return p.Program(
             tokens=self.store(VOCABULARY, narrow if widen else embedded, 1.0),
             widen=self.linear(embedded, narrow) if widen else None,
-            positions=self.store(self.longest + first, embedded, 0.5), first_position=first,
-            types=types, reads_types=types is not None and self.chance(0.5),
-            embedded=self.norm(embedded), project=self.linear(width, embedded) if project else None,
-            layers=layers, order=[int(one) for one in self.draw.integers(0, len(layers), self.draw.integers(1, 5))],
-            head=self._head(width), head_activation=self.activation(), per_token=self.chance(0.4),
-        )  # fmt: skip
+            positions=self.store(self.longest + first, embedded, 0.5),
+            first_position=first,
+            types=types,
+            reads_types=types is not None and self.chance(0.5),
+            embedded=self.norm(embedded),
+            project=self.linear(width, embedded) if project else None,
+            layers=layers,
+            order=[int(one) for one in self.draw.integers(0, len(layers), self.draw.integers(1, 5))],
+            head=self._head(width),
+            head_activation=self.activation(),
+            per_token=self.chance(0.4),
+        )
 
 
 def chain(network: Network, exits: list[int], texts: list[Text], threads: int) -> list[np.ndarray]:
     """The logits at every exit, and behind the last layer."""
     start, types = (np.concatenate(part) for part in zip(*texts, strict=True))
     lengths, found = np.array([len(one) for one, _ in texts]), []
-    for first, last in stretches(exits, network.depth):
-        logits, start = network.stretch(start, types, lengths, first, last, threads)
+    for first, last in layer_ranges(exits, network.depth):
+        logits, start = network.run_layers(start, types, lengths, first, last, threads)
         found.append(logits)
     return found

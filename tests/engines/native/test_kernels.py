@@ -150,14 +150,24 @@ def matrix_of(kernels, weight, scale=None, bias=None):
     kernels.pack(address(weight), *weight.shape, whole, address(panels))
     sums = weight.sum(axis=1, dtype=np.int64) * scale if whole else None
     kept = [panels, *(None if part is None else rows_of(np.asarray(part)[None]) for part in (scale, sums, bias))]
-    return c.Matrix(weight.shape[1], weight.shape[0], int(whole), *(None if part is None else address(part) for part in kept)), kept  # fmt: skip
+    return c.Matrix(
+        weight.shape[1], weight.shape[0], int(whole), *(None if part is None else address(part) for part in kept)
+    ), kept
 
 
 def product_of(kernels, x, matrix, outputs, plus=None, activation=0):
     rows, to = rows_of(x), rows_of(np.full((len(x), outputs), np.nan))
     scratch = c.aligned(rows.size + 64 * len(x) + 4096, np.uint8)
     added = None if plus is None else rows_of(plus)
-    kernels.product(address(rows), len(x), matrix, None if added is None else address(added), activation, address(to), address(scratch))  # fmt: skip
+    kernels.product(
+        address(rows),
+        len(x),
+        matrix,
+        None if added is None else address(added),
+        activation,
+        address(to),
+        address(scratch),
+    )
     return to
 
 

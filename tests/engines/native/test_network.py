@@ -9,8 +9,8 @@ from niwaki.engines.native import library as c
 from niwaki.engines.native.network import Network
 from niwaki.engines.native.translate import translate
 from niwaki.models.edits.int8 import Int8
-from niwaki.models.lean import Lean
-from niwaki.models.ties import distinct
+from niwaki.models.export_modules import ForwardModule
+from niwaki.models.ties import unique_tensors
 
 LENGTHS = np.array([62, 1, 17, 33, 62, 5])
 SHAPES = [(32, 4), (64, 4), (96, 3), (60, 3), (24, 1)]  # width and heads: 8, 16, 32, 20 and 24 numbers a head
@@ -28,14 +28,14 @@ def compared(model, kernels, lengths):
     """Logits by the engine, all texts together and each alone, and by torch."""
     draw = np.random.default_rng(3)
     texts = [draw.integers(5, model.network.config.vocab_size, length) for length in lengths]
-    tensors = {name: value.numpy() for name, value in distinct(model.network).items()}
+    tensors = {name: value.numpy() for name, value in unique_tensors(model.network).items()}
     network = Network(translate(model.network, model.anatomy), tensors, "here", kernels)
     flat = np.concatenate(texts)
     together = network(flat, np.zeros_like(flat), lengths)
     shared = [network_of_threads(network, flat, lengths, threads) for threads in (2, 3, 64)]
     assert all(np.array_equal(one, together) for one in shared)
     alone = np.concatenate([network(text, np.zeros_like(text), np.array([len(text)])) for text in texts])
-    lean = Lean(model.network.eval(), model.anatomy)
+    lean = ForwardModule(model.network.eval(), model.anatomy)
     with torch.no_grad():
         given = [torch.from_numpy(text)[None] for text in texts]
         wanted = torch.cat([lean(ids, torch.ones_like(ids), torch.zeros_like(ids)) for ids in given]).numpy()
@@ -59,7 +59,7 @@ def coarser(name: str) -> float:
 def test_widths_and_lengths(kernels, family, shape, whole):
     model = tiny.model(family, width=shape[0], heads=shape[1], ffn=100)
     if whole:
-        model.operate(Int8())
+        model.apply_edit(Int8())
     together, alone, wanted = compared(model, kernels, LENGTHS)
     np.testing.assert_array_equal(together, alone)  # to the bit, whatever the company
     np.testing.assert_allclose(together, wanted, atol=0.12 * coarser(kernels) * np.abs(wanted).max() if whole else 1e-4)
@@ -70,7 +70,7 @@ def test_attention_in_bytes(kernels, family, monkeypatch):
     """Texts long enough for it; nearer to torch than a text whose last token is another."""
     monkeypatch.setattr(tiny, "POSITIONS", 130)
     model = tiny.model(family, width=64, heads=2)
-    model.operate(Int8())
+    model.apply_edit(Int8())
     lengths = np.repeat([WHOLE_FROM - 1, WHOLE_FROM, 100, 128], 4)  # enough that rounding is luck for none
     together, alone, wanted = compared(model, kernels, lengths)
     np.testing.assert_array_equal(together, alone)
@@ -85,7 +85,7 @@ def test_biases_beyond_a_text_are_not_counted_when_shares_are_rounded(kernels, l
     model = tiny.model("mpnet", layers=1, width=64, heads=4)
     with torch.no_grad():
         model.network.get_submodule(f"{model.anatomy.body}.{model.anatomy.relative_table}").weight.fill_(100.0)
-    model.operate(Int8())
+    model.apply_edit(Int8())
     together, alone, wanted = compared(model, kernels, np.array([length] * 8))
     np.testing.assert_array_equal(together, alone)
     apart = np.sqrt(np.mean((together - wanted) ** 2))
@@ -98,7 +98,7 @@ def test_a_neuron_that_says_next_to_nothing(kernels):
     with torch.no_grad():
         model.anatomy.layers[0].linear("ffn_in").bias.fill_(-20.0)
         model.anatomy.layers[0].linear("ffn_in").weight.mul_(0.1)
-    model.operate(Int8())
+    model.apply_edit(Int8())
     together, _, wanted = compared(model, kernels, LENGTHS)
     np.testing.assert_allclose(together, wanted, atol=0.12 * coarser(kernels) * np.abs(wanted).max())
 
@@ -109,7 +109,7 @@ def test_the_padding_mark_in_a_text(kernels, family):
     model = tiny.model(family)
     pad, other = model.network.config.pad_token_id, 30
     texts = [np.array(text) for text in ([5, other, pad, 7, 8], [pad, pad, 9, other], [9, 8, 7, pad])]
-    tensors = {name: value.numpy() for name, value in distinct(model.network).items()}
+    tensors = {name: value.numpy() for name, value in unique_tensors(model.network).items()}
     network = Network(translate(model.network, model.anatomy), tensors, "here", kernels)
     flat, lengths = np.concatenate(texts), np.array([len(text) for text in texts])
     found = network(flat, np.zeros_like(flat), lengths)

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 import tiny
-from niwaki.core.errors import Refused
-from niwaki.engines.native.files import PROGRAM, TIES, read_program, tensors_of, write_program
+from niwaki.core.errors import InputError
 from niwaki.engines.native.library import best
 from niwaki.engines.native.network import Network
 from niwaki.engines.native.program import Parts, Program
+from niwaki.engines.native.program_file import DIGESTS, PROGRAM, read_program, tensors_of, write_program
 from niwaki.models.edits.int8 import Int8
 
 pytestmark = pytest.mark.skipif(best() is None, reason="the native engine was not built, or this processor lacks AVX2")
@@ -25,11 +25,11 @@ def saved(tmp_path_factory):
     for family, whole in (("bert", False), ("mpnet", True), ("albert", False)):
         model, folder = tiny.model(family), tmp_path_factory.mktemp(family)
         if whole:
-            model.operate(Int8())
+            model.apply_edit(Int8())
         model.save(folder)
         assert write_program(model, folder) is None
         program = json.loads((folder / PROGRAM).read_text())
-        del program[TIES]
+        del program[DIGESTS]
         made[family] = (folder, program, dict(tensors_of(folder)))
     return made
 
@@ -42,7 +42,9 @@ def places(value, path=()):
             yield from places(inner, (*path, key))
 
 
-ODD = some.sampled_from([0, 1, -1, 2, 3, 7, 64, 65, 10**6, 1 << 31, 1 << 63, 0.5, 1e300, "", "x", None, True, [], {}, [0], [1, 2]])  # fmt: skip
+ODD = some.sampled_from(
+    [0, 1, -1, 2, 3, 7, 64, 65, 10**6, 1 << 31, 1 << 63, 0.5, 1e300, "", "x", None, True, [], {}, [0], [1, 2]]
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -59,7 +61,7 @@ def test_a_changed_program_is_refused_or_runs(saved, data, family):
         holder[path[-1]] = copy.deepcopy(drawn)  # the next change may be inside of it
     try:
         network = Network(Program.model_validate(changed), tensors, "here")
-    except (Refused, ValueError):
+    except (InputError, ValueError):
         return
     longest = min(network.sizes.longest, 9)
     found = network(np.zeros(longest, int), np.zeros(longest, int), np.array([longest]))
@@ -77,7 +79,7 @@ def test_the_saved_program_says_what_the_model_is(saved):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2}', "{" * 5000, '{"tokens": NaN}'])
 def test_files_that_are_no_programs_are_refused_in_lines_that_name_them(saved, tmp_path, text):
     (tmp_path / PROGRAM).write_text(text)
-    with pytest.raises(Refused, match=PROGRAM):
+    with pytest.raises(InputError, match=PROGRAM):
         read_program(tmp_path)
 
 
@@ -92,10 +94,10 @@ def test_no_texts_give_no_rows(saved):
 @pytest.mark.parametrize(
     ("ids", "types", "lengths", "error"),
     [
-        ([5, 10**6], [0, 0], [2], Refused),
-        ([5, -1], [0, 0], [2], Refused),
-        ([5, 5], [0, 9], [2], Refused),
-        ([5] * 99, [0] * 99, [99], Refused),
+        ([5, 10**6], [0, 0], [2], InputError),
+        ([5, -1], [0, 0], [2], InputError),
+        ([5, 5], [0, 9], [2], InputError),
+        ([5] * 99, [0] * 99, [99], InputError),
         ([5, 5], [0, 0], [3], ValueError),
         ([5, 5], [0, 0], [2, 0], ValueError),
         ([5, 5], [0], [2], ValueError),
@@ -118,5 +120,5 @@ def test_ten_thousand_texts_in_one_call(saved):
 
 
 def test_unknown_kernels_are_refused(saved):
-    with pytest.raises(Refused, match="cannot run here"):
+    with pytest.raises(InputError, match="cannot run here"):
         Network(*read_program(saved["bert"][0]), "here", "avx9")

@@ -12,7 +12,7 @@ from niwaki.engines.native import library as c
 from niwaki.engines.native.translate import translate
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
-from niwaki.models.ties import distinct
+from niwaki.models.ties import unique_tensors
 
 SHAPES, HISTORIES = range(30), 8
 SLOW_SHAPES = range(1000, 1300)
@@ -56,9 +56,9 @@ def test_models_whose_heads_do_not_fill_vectors(kernels, name):
     width, heads, keep = REPORTED[name]
     model = tiny.model("bert", layers=2, width=width, heads=heads, ffn=30)
     if keep:
-        model.operate(Heads(keep=keep))
-    model.operate(Int8())
-    tensors = {name: value.numpy() for name, value in distinct(model.network).items()}
+        model.apply_edit(Heads(keep=keep))
+    model.apply_edit(Int8())
+    tensors = {name: value.numpy() for name, value in unique_tensors(model.network).items()}
     program = translate(model.network, model.anatomy)
     network = Filled(program, tensors, "here", kernels)
     draw = np.random.default_rng(3)
@@ -76,7 +76,7 @@ def test_models_whose_heads_do_not_fill_vectors(kernels, name):
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_the_reference_computes_what_transformers_does(family):
     model = tiny.model(family)
-    tensors = {name: value.numpy() for name, value in distinct(model.network).items()}
+    tensors = {name: value.numpy() for name, value in unique_tensors(model.network).items()}
     ids = np.random.default_rng(3).integers(5, 90, 30)
     found = Reference(translate(model.network, model.anatomy), tensors, 255)(ids, np.zeros_like(ids))
     with torch.no_grad():

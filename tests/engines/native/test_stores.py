@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from niwaki.engines.native import stores as s
-from niwaki.models.forms import digits, int8, kronecker, sparse
+from niwaki.models.packed import int8, kronecker, low_bit, sparse
 
 DRAW = torch.Generator().manual_seed(3)
 
@@ -19,11 +19,11 @@ def tensors(module: nn.Module) -> dict[str, np.ndarray]:
     return {name: value.detach().numpy() for name, value in module.state_dict().items()}
 
 
-@pytest.mark.parametrize("base", digits.DIGITS)
+@pytest.mark.parametrize("base", low_bit.DIGITS_PER_WORD)
 @pytest.mark.parametrize(("columns", "group"), [(24, 8), (37, 0), (20, 64), (1, 1)])
 def test_digits(base, columns, group):
-    made = digits.Digits.of(weights(5, columns), base, group)
-    store = s.Digits(words="words", scale="scale", base=base, group=made.group, columns=columns)
+    made = low_bit.LowBit.of(weights(5, columns), base, group)
+    store = s.LowBit(words="words", scale="scale", base=base, group=made.group, columns=columns)
     np.testing.assert_array_equal(store.floats(tensors(made)), made().detach().numpy())
     codes, scale = store.read(tensors(made))
     wanted, steps = int8.quantize_rows(made())
@@ -35,7 +35,11 @@ def test_digits(base, columns, group):
 def test_sparse(base):
     weight = weights(9, 21) * (weights(9, 21) > 0.7)
     made = sparse.Sparse.of(weight, base)
-    kept = s.Digits(words="kept.words", scale="kept.scale", base=base, group=made.kept.group, columns=made.kept.columns) if base else s.Floats(weight="kept.values")  # fmt: skip
+    kept = (
+        s.LowBit(words="kept.words", scale="kept.scale", base=base, group=made.kept.group, columns=made.kept.columns)
+        if base
+        else s.Floats(weight="kept.values")
+    )
     found = s.Sparse(bits="bits", kept=kept, rows=9, columns=21).read(tensors(made))
     wanted = made().detach().numpy()
     if base:
@@ -50,21 +54,25 @@ def test_kronecker(packed):
     linear = nn.Linear(24, 16)
     made = kronecker.Kronecker.of(linear, (4, 6, 3))
     if packed:
-        made.first, made.second = int8.packed_form(made.first), int8.packed_form(made.second)
+        made.first, made.second = int8.pack_int8(made.first), int8.pack_int8(made.second)
 
     def part(name: str):
-        return s.Whole(weight=f"{name}.weight", scale=f"{name}.scale", turned=True) if packed else s.Floats(weight=f"{name}.weight")  # fmt: skip
+        return (
+            s.Int8(weight=f"{name}.weight", scale=f"{name}.scale", transposed=True)
+            if packed
+            else s.Floats(weight=f"{name}.weight")
+        )
 
     found = s.Kronecker(first=part("first"), second=part("second"), terms=3).read(tensors(made))
     assert (found[1] is not None) == packed
-    wanted = made.plain().weight.detach().numpy()
+    wanted = made.to_dense().weight.detach().numpy()
     np.testing.assert_allclose(s.floats(found), wanted, atol=float(found[1].max()) / 2 + 1e-6 if packed else 1e-6)
 
 
 def test_whole_ones_may_lie_turned():
     made = int8.Int8Linear.of(nn.Linear(7, 5))
-    codes, scale = s.Whole(weight="weight", scale="scale", turned=True).read(tensors(made))
-    np.testing.assert_allclose(codes * scale[:, None], made.plain().weight.detach().numpy(), atol=1e-7)
+    codes, scale = s.Int8(weight="weight", scale="scale", transposed=True).read(tensors(made))
+    np.testing.assert_allclose(codes * scale[:, None], made.to_dense().weight.detach().numpy(), atol=1e-7)
 
 
 BAD = {
@@ -72,20 +80,38 @@ BAD = {
     "another type": (s.Floats(weight="x"), {"x": np.zeros((2, 2), np.float64)}),
     "another rank": (s.Floats(weight="x"), {"x": np.zeros(4, np.float32)}),
     "nothing in it": (s.Floats(weight="x"), {"x": np.zeros((0, 4), np.float32)}),
-    "too few scales": (s.Whole(weight="x", scale="y"), {"x": np.zeros((3, 2), np.int8), "y": np.ones(2, np.float32)}),
-    "too few words": (s.Digits(words="x", scale="y", base=16, group=8, columns=9), {"x": np.zeros((3, 4), np.uint8), "y": np.ones((3, 2), np.float16)}),
-    "too many columns": (s.Digits(words="x", scale="y", base=16, group=1 << 31, columns=1 << 31), {"x": np.zeros((3, 4), np.uint8), "y": np.ones((3, 1), np.float16)}),
-    "too few bits": (s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=99, columns=9), {"x": np.zeros(3, np.uint8), "y": np.ones((1, 5), np.float32)}),
-    "too few values": (s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=4, columns=4), {"x": np.full(2, 255, np.uint8), "y": np.ones((1, 5), np.float32)}),
-    "terms that do not divide": (s.Kronecker(first=s.Floats(weight="x"), second=s.Floats(weight="x"), terms=3), {"x": np.zeros((4, 4), np.float32)}),
-    "too large": (s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=1 << 24, columns=1 << 16), {"x": np.zeros(3, np.uint8)}),
-}  # fmt: skip
+    "too few scales": (s.Int8(weight="x", scale="y"), {"x": np.zeros((3, 2), np.int8), "y": np.ones(2, np.float32)}),
+    "too few words": (
+        s.LowBit(words="x", scale="y", base=16, group=8, columns=9),
+        {"x": np.zeros((3, 4), np.uint8), "y": np.ones((3, 2), np.float16)},
+    ),
+    "too many columns": (
+        s.LowBit(words="x", scale="y", base=16, group=1 << 31, columns=1 << 31),
+        {"x": np.zeros((3, 4), np.uint8), "y": np.ones((3, 1), np.float16)},
+    ),
+    "too few bits": (
+        s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=99, columns=9),
+        {"x": np.zeros(3, np.uint8), "y": np.ones((1, 5), np.float32)},
+    ),
+    "too few values": (
+        s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=4, columns=4),
+        {"x": np.full(2, 255, np.uint8), "y": np.ones((1, 5), np.float32)},
+    ),
+    "terms that do not divide": (
+        s.Kronecker(first=s.Floats(weight="x"), second=s.Floats(weight="x"), terms=3),
+        {"x": np.zeros((4, 4), np.float32)},
+    ),
+    "too large": (
+        s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=1 << 24, columns=1 << 16),
+        {"x": np.zeros(3, np.uint8)},
+    ),
+}
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_does_not_fit_is_told_before_memory_is_taken(name):
     store, given = BAD[name]
-    with pytest.raises(s.Misfit):
+    with pytest.raises(s.ProgramError):
         store.read(given)
 
 
@@ -94,5 +120,5 @@ def test_numbers_that_are_not_finite_are_refused(value):
     """As bytes they would be some number."""
     weight = np.ones((2, 3), dtype=np.float32)
     weight[1, 2] = value
-    with pytest.raises(s.Misfit, match="'weight' holds numbers that are not finite"):
+    with pytest.raises(s.ProgramError, match="'weight' holds numbers that are not finite"):
         s.Floats(weight="weight").read({"weight": weight})

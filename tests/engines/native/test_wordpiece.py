@@ -19,17 +19,55 @@ from niwaki.engines.native import library as c
 from niwaki.engines.native.wordpiece import Wordpiece
 from niwaki.engines.predictor import Predictor
 
-WORDS = ["un", "unable", "##able", "##a", "##b", "##le", "a", "b", "c", "x", "é", "ü", "##ü", "и", "##и", "good", "Good", "ß", ".", ",", "-", "[", "#", "“", "—", "€", "film", "##s"]  # fmt: skip
+WORDS = [
+    "un",
+    "unable",
+    "##able",
+    "##a",
+    "##b",
+    "##le",
+    "a",
+    "b",
+    "c",
+    "x",
+    "é",
+    "ü",
+    "##ü",
+    "и",
+    "##и",
+    "good",
+    "Good",
+    "ß",
+    ".",
+    ",",
+    "-",
+    "[",
+    "#",
+    "“",
+    "—",
+    "€",
+    "film",
+    "##s",
+]
 MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 SETTINGS = [
-    {}, {"lowercase": False}, {"strip_accents": True}, {"strip_accents": False}, {"lowercase": False, "strip_accents": True},
-    {"clean_text": False}, {"handle_chinese_chars": False},
-]  # fmt: skip
+    {},
+    {"lowercase": False},
+    {"strip_accents": True},
+    {"strip_accents": False},
+    {"lowercase": False, "strip_accents": True},
+    {"clean_text": False},
+    {"handle_chinese_chars": False},
+]
 
 
-def made(words=WORDS, prefix="##", most_signs=100, added=MARKS, pair="[CLS] $A [SEP] $B:1 [SEP]:1", **settings) -> Tokenizer:  # fmt: skip
+def made(
+    words=WORDS, prefix="##", most_signs=100, added=MARKS, pair="[CLS] $A [SEP] $B:1 [SEP]:1", **settings
+) -> Tokenizer:
     vocabulary = {word: number for number, word in enumerate([*MARKS, *words])}
-    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]", continuing_subword_prefix=prefix, max_input_chars_per_word=most_signs))  # fmt: skip
+    tokenizer = Tokenizer(
+        WordPiece(vocabulary, unk_token="[UNK]", continuing_subword_prefix=prefix, max_input_chars_per_word=most_signs)
+    )
     tokenizer.normalizer, tokenizer.pre_tokenizer = BertNormalizer(**settings), BertPreTokenizer()
     special = [(mark, vocabulary[mark]) for mark in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", pair=pair, special_tokens=special)
@@ -76,18 +114,37 @@ def test_by_hand():
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_every_sign(settings):
     """Each code point within a word, by itself, and beside blanks; also those that the C leaves alone."""
-    signs = [chr(point) for point in (*range(0x2200), *range(0x2FF0, 0x3100), 0x4E00, 0xAC00, 0xFEFF, 0xFFFD, 0x1F600, 0x10FFFF)]  # fmt: skip
+    signs = [
+        chr(point)
+        for point in (*range(0x2200), *range(0x2FF0, 0x3100), 0x4E00, 0xAC00, 0xFEFF, 0xFFFD, 0x1F600, 0x10FFFF)
+    ]
     tokenizer = made(**settings)
     left = {one[1] for one in same(tokenizer, [f"a{sign}b {sign} {sign}a" for sign in signs])}
     assert all(sign in left for sign in "\u0301\u3000\u4e00\U0001f600")
-    assert {sign for sign in left if sign < "\u0530"} - {"İ"} == {sign for sign in signs if sign < "\u0530" and unicodedata.category(sign)[0] == "M"}  # fmt: skip
+    assert {sign for sign in left if sign < "\u0530"} - {"İ"} == {
+        sign for sign in signs if sign < "\u0530" and unicodedata.category(sign)[0] == "M"
+    }
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
 def test_texts_drawn(settings, seed):
     draw = random.Random(seed)
-    parts = [*"abcxABCX.,- -[]#\t\n\x00\x7f\u00a0éÉüÜИиßßİ“—€", "un", "able", "Unable", "good", "Good", "film", "films", "日", "\u0301", "[SEP]", "[CLS", "  "]  # fmt: skip
+    parts = [
+        *"abcxABCX.,- -[]#\t\n\x00\x7f\u00a0éÉüÜИиßßİ“—€",
+        "un",
+        "able",
+        "Unable",
+        "good",
+        "Good",
+        "film",
+        "films",
+        "日",
+        "\u0301",
+        "[SEP]",
+        "[CLS",
+        "  ",
+    ]
     texts = ["".join(draw.choices(parts, k=draw.randint(0, 30))) for _ in range(1500)]
     pairs = list(zip(texts, texts[::-1], strict=True))
     mixed = [draw.choice(one) for one in zip(texts, pairs, strict=True)]
@@ -137,7 +194,12 @@ def test_types_of_pairs_without_a_post_processor():
 
 
 def test_special_words_begin_anywhere():
-    added = [*MARKS, AddedToken("good", normalized=False), AddedToken("é", normalized=False, lstrip=True), AddedToken("日本", normalized=False)]  # fmt: skip
+    added = [
+        *MARKS,
+        AddedToken("good", normalized=False),
+        AddedToken("é", normalized=False, lstrip=True),
+        AddedToken("日本", normalized=False),
+    ]
     left = same(made(added=added), ["a good film", "a Good film", "xgoods", "a é", "a É b", "goo", "日本"])
     assert left == ["a good film", "xgoods", "a é", "日本"]
 
@@ -153,11 +215,17 @@ def test_special_words_begin_anywhere():
         lambda one: setattr(one, "pre_tokenizer", Whitespace()),
         lambda one: setattr(one, "pre_tokenizer", pre_tokenizers.Sequence([BertPreTokenizer()])),
         lambda one: one.add_tokens([AddedToken("É", normalized=True)]),
-        lambda one: setattr(one, "post_processor", TemplateProcessing(single="[CLS] [CLS] [CLS] [CLS] [CLS] $A", pair="$A $B", special_tokens=[("[CLS]", 2)])),
+        lambda one: setattr(
+            one,
+            "post_processor",
+            TemplateProcessing(single="[CLS] [CLS] [CLS] [CLS] [CLS] $A", pair="$A $B", special_tokens=[("[CLS]", 2)]),
+        ),
         lambda one: setattr(one, "post_processor", TemplateProcessing(single="$A", pair="$B $A", special_tokens=[])),
-        lambda one: setattr(one, "post_processor", TemplateProcessing(single="$A:256", pair="$A $B", special_tokens=[])),
+        lambda one: setattr(
+            one, "post_processor", TemplateProcessing(single="$A:256", pair="$A $B", special_tokens=[])
+        ),
     ],
-)  # fmt: skip
+)
 def test_others_are_left_to_the_library(change):
     tokenizer = made()
     change(tokenizer)
@@ -181,8 +249,13 @@ def test_a_predictor_takes_it_where_texts_are_read_plainly(tmp_path):
     predictor = Predictor(tiny.deployed(tiny.model("bert"), tmp_path / "label"))
     assert isinstance(predictor._own, Wordpiece)
     texts = [text for text, _ in tiny.sentences(300)] + ["日本 film", "[SEP]"]
-    rows, theirs = predictor.encode(texts), predictor.kind.encode(texts, predictor.tokenizer, predictor.max_tokens)
+    rows, theirs = (
+        predictor.encode(texts),
+        predictor.answer_type.encode(texts, predictor.tokenizer, predictor.max_tokens),
+    )
     assert np.array_equal(rows.ids.values, theirs.ids.values) and np.array_equal(rows.ids.starts, theirs.ids.starts)
-    assert np.array_equal(rows.types.values, theirs.types.values) and np.array_equal(rows.owners, theirs.owners)
+    assert np.array_equal(rows.types.values, theirs.types.values) and np.array_equal(
+        rows.input_index, theirs.input_index
+    )
     tagging = tiny.model("bert", head="TokenClassification", niwaki_answer=Tags().to_json())
     assert Predictor(tiny.deployed(tagging, tmp_path / "tags"))._own is None

@@ -14,15 +14,15 @@ import torch
 
 import tiny
 from niwaki import api
-from niwaki.core.errors import Refused
-from niwaki.engines import choice
+from niwaki.core.errors import InputError
+from niwaki.engines import engine_choice
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtimes import openvino
 from niwaki.engines.runtimes.openvino import OpenVino, group_of, rounds_inputs
-from niwaki.models.edits.digits import Digits
 from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.static import Static
-from niwaki.models.forms.rounding import range_of
+from niwaki.models.packed.rounding import range_of
 
 TEXTS = [text for text, _ in tiny.sentences(60, seed=4)]
 GRAPH = "model.onnx"
@@ -41,7 +41,7 @@ def packed(tmp_path_factory):
 def edited(*edits):
     model = tiny.model("bert")
     for edit in edits:
-        model.operate(edit)
+        model.apply_edit(edit)
     return model
 
 
@@ -52,12 +52,15 @@ def answered(predictor):
 # ── 8 bits ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("widths", "wanted"), [([384, 1536], 128), ([100, 384], 64), ([32], 32), ([31, 500], 16), ([8, 384], 128), ([8], 16)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("widths", "wanted"),
+    [([384, 1536], 128), ([100, 384], 64), ([32], 32), ([31, 500], 16), ([8, 384], 128), ([8], 16)],
+)
 def test_groups_are_as_large_as_the_shortest_row_allows(widths, wanted):
     assert group_of(widths) == wanted
 
 
-@pytest.mark.parametrize("edits", [(Int8(),), (Digits(base=3, group=16),), (Digits(base=16),)], ids=str)
+@pytest.mark.parametrize("edits", [(Int8(),), (LowBit(base=3, group=16),), (LowBit(base=16),)], ids=str)
 def test_weights_of_8_bits_and_fewer_are_multiplied_as_integers(tmp_path, edits):
     """Which shows in what is rounded: with no inputs rounded, what OpenVINO gives is what torch gives."""
     folder = tiny.deployed(edited(*edits), tmp_path / "made")
@@ -72,13 +75,15 @@ def test_weights_of_8_bits_and_fewer_are_multiplied_as_integers(tmp_path, edits)
 def test_inputs_with_a_fixed_range_are_rounded_by_it_and_multiplied_as_integers(tmp_path, family):
     model = tiny.model(family)
     ranges = {path: range_of(torch.tensor(-4.0), torch.tensor(4.0)) for path in model.anatomy.matrices()}
-    model.operate(Static().reading(ranges))
+    model.apply_edit(Static().reading(ranges))
     folder = tiny.deployed(model, tmp_path / "made")
     predictor = Predictor(folder, "openvino")
     found, wanted = answered(predictor), answered(Predictor(folder, "torch"))
     assert np.abs(found - wanted).max() < 0.05 * np.abs(wanted).max()
     nodes = [node.get_rt_info() for node in predictor.runtime.compiled.get_runtime_model().get_ops()]
-    products = [node["runtimePrecision"].astype(str) for node in nodes if node["layerType"].astype(str) == "FullyConnected"]  # fmt: skip
+    products = [
+        node["runtimePrecision"].astype(str) for node in nodes if node["layerType"].astype(str) == "FullyConnected"
+    ]
     if family == "bert":
         assert products.count("u8") + products.count("i8") == 18, products
 
@@ -140,21 +145,21 @@ def test_without_the_package_it_is_refused_in_a_line_and_others_serve(folder, tm
         lambda: api.export(folder, "openvino", tmp_path / "out"),
         lambda: api.bench([folder], engines=["openvino"], streams=["short"]),
     ):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(InputError) as caught:
             call()
         assert str(caught.value) == 'openvino engine: the package is not installed; pip install "niwaki[openvino]"'
-    assert "openvino" not in choice.able(folder) and api.load(folder).engine in ("onnx", "native")
+    assert "openvino" not in engine_choice.usable_engines(folder) and api.load(folder).engine in ("onnx", "native")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_package_that_cannot_be_imported_drops_out_of_the_race(folder, monkeypatch, tmp_path):
     def broken():
-        raise Refused("openvino engine: cannot be imported (no libtbb)")
+        raise InputError("openvino engine: cannot be imported (no libtbb)")
 
     monkeypatch.setattr(openvino, "_core", broken)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert choice.fastest(folder, 1) in ("onnx", "native")
-    with pytest.raises(Refused, match="no libtbb"):
+    assert engine_choice.fastest_engine(folder, 1) in ("onnx", "native")
+    with pytest.raises(InputError, match="no libtbb"):
         api.load(folder, "openvino")
 
 
@@ -212,25 +217,38 @@ def _a_shape_that_does_not_fit(graph):
     del graph.node[place].input[1]
 
 
-@pytest.mark.parametrize("spoil", [_another_size, _a_dimension_more, _another_type, _no_type, _another_input, _no_output, _a_circle, _a_shape_that_does_not_fit], ids=lambda spoil: spoil.__name__)  # fmt: skip
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _another_size,
+        _a_dimension_more,
+        _another_type,
+        _no_type,
+        _another_input,
+        _no_output,
+        _a_circle,
+        _a_shape_that_does_not_fit,
+    ],
+    ids=lambda spoil: spoil.__name__,
+)
 def test_a_broken_graph_is_refused_in_a_line(folder, tmp_path, spoil):
-    with pytest.raises(Refused, match=r"model\.onnx: ") as caught:
+    with pytest.raises(InputError, match=r"model\.onnx: ") as caught:
         Predictor(spoilt(folder, tmp_path, spoil), "openvino")
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 1000
 
 
 def test_a_graph_that_gives_something_else_is_refused_when_it_runs(folder, tmp_path):
-    with pytest.raises(Refused, match=r"model\.onnx: gives \(\) for inputs of"):
+    with pytest.raises(InputError, match=r"model\.onnx: gives \(\) for inputs of"):
         Predictor(spoilt(folder, tmp_path, _a_result_of_another_size), "openvino").values(TEXTS)
 
 
 def test_a_graph_cut_short_and_a_folder_without_one_are_refused(folder, tmp_path):
     copy = spoilt(folder, tmp_path, lambda graph: None)
     (copy / GRAPH).write_bytes((copy / GRAPH).read_bytes()[:700])
-    with pytest.raises(Refused, match="damaged or cut short"):
+    with pytest.raises(InputError, match="damaged or cut short"):
         Predictor(copy, "openvino")
     (copy / GRAPH).unlink()
-    with pytest.raises(Refused, match=r"has no model\.onnx"):
+    with pytest.raises(InputError, match=r"has no model\.onnx"):
         Predictor(copy, "openvino")
 
 

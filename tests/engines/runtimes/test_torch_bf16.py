@@ -6,8 +6,8 @@ import torch
 
 import tiny
 from niwaki import api
-from niwaki.core.errors import Refused
-from niwaki.engines import choice
+from niwaki.core.errors import InputError
+from niwaki.engines import engine_choice
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtimes.torch_bf16 import TorchBf16
 from niwaki.models.edits.int8 import Int8
@@ -35,25 +35,25 @@ def test_logits_are_near_to_those_of_32_bits(able, tmp_path, family, head):
 @pytest.mark.parametrize("family", tiny.READERS)
 def test_networks_without_attention_are_refused(able, tmp_path, family):
     folder = tiny.deployed(tiny.model(family), tmp_path / "made")
-    with pytest.raises(Refused, match="has no attention layers"):
+    with pytest.raises(InputError, match="has no attention layers"):
         Predictor(folder, "torch_bf16")
 
 
 def test_it_is_never_taken_but_by_name(able, tmp_path):
     folder = tiny.deployed(tiny.model("bert"), tmp_path / "made")
-    assert "torch_bf16" not in choice.able(folder)
+    assert "torch_bf16" not in engine_choice.able(folder)
     assert api.load(folder, "torch_bf16").predict(TEXTS[0])[0].label in tiny.LABELS
 
 
 def test_without_the_instructions_and_with_packed_weights_it_is_refused(tmp_path, monkeypatch):
     model = tiny.model("bert")
-    model.operate(Int8())
+    model.apply_edit(Int8())
     folder = tiny.deployed(model, tmp_path / "made")
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
-    with pytest.raises(Refused, match="is packed; bf16 is for floats"):
+    with pytest.raises(InputError, match="is packed; bf16 is for floats"):
         api.load(folder, "torch_bf16")
     for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
         monkeypatch.setattr(torch.cpu, name, lambda: False)
-    assert "neither AVX512-BF16 nor AMX" in TorchBf16.lacking()
-    with pytest.raises(Refused, match="take engine 'torch'"):
+    assert "neither AVX512-BF16 nor AMX" in TorchBf16.missing_requirement()
+    with pytest.raises(InputError, match="take engine 'torch'"):
         api.load(folder, "torch_bf16")

@@ -7,10 +7,10 @@ import torch
 
 import tiny
 from niwaki.answers.label import Label
-from niwaki.core.tensor_file import header
+from niwaki.core.tensor_file import read_header
 from niwaki.engines.export import GRAPH, write_graph
-from niwaki.engines.native.files import write_program
 from niwaki.engines.native.library import best
+from niwaki.engines.native.program_file import write_program
 from niwaki.engines.predictor import Predictor
 from niwaki.models.model import WEIGHTS, Model, load_folder
 
@@ -26,8 +26,8 @@ def again(model: Model, folder: Path) -> Model:
     return found
 
 
-def numbers(folder: Path) -> int:
-    return header(folder / WEIGHTS).numbers
+def numel(folder: Path) -> int:
+    return read_header(folder / WEIGHTS).numel
 
 
 def in_engine(model: Model, folder: Path) -> float:

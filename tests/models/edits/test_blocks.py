@@ -5,28 +5,28 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.export import write_graph
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.footprint import flops
+from niwaki.models.activations import ActivationsModule
 from niwaki.models.edits.blocks import Blocks
-from niwaki.models.edits.digits import Digits
 from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.kronecker import Kronecker
+from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.share import Share
 from niwaki.models.edits.sparse import Sparse
-from niwaki.models.edits.width import Width
-from niwaki.models.insides import Insides
-from niwaki.models.lean import Lean
+from niwaki.models.export_modules import ForwardModule
 from niwaki.models.model import load_folder
 
 AFTER = {
     "nothing": [],
-    "width": [Width(keep=[number for number in range(32) if number % 3])],
+    "width": [HiddenSize(keep=[number for number in range(32) if number % 3])],
     "int8": [Int8()],
-    "digits": [Digits(base=16)],
+    "digits": [LowBit(base=16)],
     "factored": [Factored(ranks=[1] * 15)],  # of 18 matrices, three are no more
     "more blocks": [Blocks(attention=[0], ffn=[])],
 }
@@ -43,14 +43,16 @@ def switched_off(model, attention, ffn):
 
 def lean(model, batch):
     with torch.no_grad():
-        return Lean(model.network, model.anatomy)(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))  # fmt: skip
+        return ForwardModule(model.network, model.anatomy)(
+            batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids")
+        )
 
 
 @pytest.mark.parametrize("family", [name for name in tiny.FAMILIES if name != "albert"])
 def test_blocks_that_are_gone_say_what_they_said_with_nothing_read(family, tmp_path):
     model = tiny.model(family, head="TokenClassification")
     off = switched_off(model, [1], [0, 2])
-    model.operate(Blocks(attention=[1], ffn=[0, 2]))
+    model.apply_edit(Blocks(attention=[1], ffn=[0, 2]))
     batch = tiny.batch(model)
     torch.testing.assert_close(tiny.logits(model, batch), tiny.logits(off, batch), atol=1e-5, rtol=0)
     torch.testing.assert_close(lean(model, batch), tiny.logits(model, batch), atol=2e-5, rtol=0)
@@ -61,9 +63,9 @@ def test_blocks_that_are_gone_say_what_they_said_with_nothing_read(family, tmp_p
 @pytest.mark.parametrize("after", AFTER)
 def test_what_is_left_is_cut_packed_and_factorized_like_the_rest(after, tmp_path):
     model = tiny.model("bert")
-    model.operate(Blocks(attention=[1], ffn=[0, 2]))
+    model.apply_edit(Blocks(attention=[1], ffn=[0, 2]))
     for edit in AFTER[after]:
-        model.operate(edit)
+        model.apply_edit(edit)
     batch = tiny.batch(model)
     torch.testing.assert_close(lean(model, batch), tiny.logits(model, batch), atol=1e-4, rtol=0)
     model.save(tmp_path)
@@ -72,7 +74,7 @@ def test_what_is_left_is_cut_packed_and_factorized_like_the_rest(after, tmp_path
 
 BEFORE = {
     "int8": Int8(),
-    "digits": Digits(base=3),
+    "digits": LowBit(base=3),
     "sparse": Sparse(),
     "factored": Factored(ranks=[5] * 18),
     "kronecker": Kronecker(sizes=[(4, 4, 2)] * 18),
@@ -82,9 +84,9 @@ BEFORE = {
 @pytest.mark.parametrize("before", BEFORE)
 def test_blocks_go_in_whatever_form_they_are_kept(before, tmp_path):
     model = tiny.model("bert")
-    model.operate(BEFORE[before])
+    model.apply_edit(BEFORE[before])
     off = switched_off(model, [0], [2])
-    model.operate(Blocks(attention=[0], ffn=[2]))
+    model.apply_edit(Blocks(attention=[0], ffn=[2]))
     batch = tiny.batch(model)
     torch.testing.assert_close(tiny.logits(model, batch), tiny.logits(off, batch), atol=1e-4, rtol=0)
     model.save(tmp_path)
@@ -94,7 +96,7 @@ def test_blocks_go_in_whatever_form_they_are_kept(before, tmp_path):
 def test_deployed_nothing_of_a_block_that_is_gone_is_run(tmp_path):
     model = tiny.model("bert")
     before = flops(model, 10)
-    model.operate(Blocks(attention=[1], ffn=[0]))
+    model.apply_edit(Blocks(attention=[1], ffn=[0]))
     projections, scores = 4 * 2 * 10 * 32 * 32, 2 * 2 * 10 * 10 * 32
     assert before - flops(model, 10) == projections + scores + 2 * 2 * 10 * 32 * 64
     model.save(tmp_path)
@@ -115,9 +117,9 @@ def batch_of(model, text):
 
 def test_a_layer_that_shared_a_block_leaves_it_to_the_others():
     model = tiny.model("bert")
-    model.operate(Share(of=[0, 0, 0]))
+    model.apply_edit(Share(of=[0, 0, 0]))
     off = switched_off_alone(model, 1)
-    model.operate(Blocks(attention=[1], ffn=[]))
+    model.apply_edit(Blocks(attention=[1], ffn=[]))
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), off, atol=1e-5, rtol=0)
     assert model.anatomy.layers[0].heads == model.anatomy.layers[2].heads == 4
 
@@ -136,11 +138,13 @@ def switched_off_alone(model, number):
 
 def test_teachers_without_a_block_still_show_every_depth():
     model = tiny.model("bert")
-    model.operate(Blocks(attention=[1], ffn=[]))
+    model.apply_edit(Blocks(attention=[1], ffn=[]))
     names = ["scores.2", "queries.0", "hidden.3"]
     batch = tiny.batch(model)
     with torch.no_grad():
-        _, scores, queries, hidden = Insides(model.network, model.anatomy, names)(batch.inputs["input_ids"], batch.mask)
+        _, scores, queries, hidden = ActivationsModule(model.network, model.anatomy, names)(
+            batch.inputs["input_ids"], batch.mask
+        )
     assert scores.shape[1] == 4 and queries.shape[-1] == 32 and hidden.shape[-1] == 32
 
 
@@ -148,17 +152,17 @@ def test_teachers_without_a_block_still_show_every_depth():
     "edit", [Blocks(attention=[3], ffn=[]), Blocks(attention=[], ffn=[1, 1]), Blocks(attention=[-1], ffn=[])]
 )
 def test_blocks_that_are_not_there_are_refused(edit):
-    with pytest.raises(Refused, match="must name different layers that have the block, of 3"):
-        tiny.model("bert").operate(edit)
+    with pytest.raises(InputError, match="must name different layers that have the block, of 3"):
+        tiny.model("bert").apply_edit(edit)
 
 
 def test_a_block_goes_once_and_one_attention_stays():
     model = tiny.model("bert")
-    model.operate(Blocks(attention=[1], ffn=[]))
-    with pytest.raises(Refused, match="have the block"):
-        model.operate(Blocks(attention=[1], ffn=[]))
-    with pytest.raises(Refused, match="at least one attention block must stay"):
-        model.operate(Blocks(attention=[0, 2], ffn=[]))
-    with pytest.raises(Refused, match="at least one attention block must stay"):
-        tiny.model("albert").operate(Blocks(attention=[0], ffn=[]))
-    model.operate(Heads(keep=[2, 1, 2]))
+    model.apply_edit(Blocks(attention=[1], ffn=[]))
+    with pytest.raises(InputError, match="have the block"):
+        model.apply_edit(Blocks(attention=[1], ffn=[]))
+    with pytest.raises(InputError, match="at least one attention block must stay"):
+        model.apply_edit(Blocks(attention=[0, 2], ffn=[]))
+    with pytest.raises(InputError, match="at least one attention block must stay"):
+        tiny.model("albert").apply_edit(Blocks(attention=[0], ffn=[]))
+    model.apply_edit(Heads(keep=[2, 1, 2]))

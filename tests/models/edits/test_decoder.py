@@ -4,15 +4,15 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.decoder import Decoder
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.narrow import Narrow
 from niwaki.models.edits.share import Share
-from niwaki.models.forms.factored import FactoredTable
-from niwaki.models.places import plain
-from niwaki.models.skeleton import WRITTEN
+from niwaki.models.module_paths import to_dense
+from niwaki.models.packed.factored import FactoredTable
+from niwaki.models.skeleton import CONDITIONAL_GENERATION
 from writers import by_torch, step_by_step, writer
 
 from .saved import again, numbers
@@ -20,30 +20,30 @@ from .saved import again, numbers
 
 def test_what_is_left_is_what_torch_gives_without_them(tmp_path):
     model = writer("bert", decoder_layers=3)
-    batch, units = tiny.batch(model), model.anatomy.units
-    wanted = by_torch(model, batch, [units[2], units[0]])
-    model.operate(Decoder(keep=[2, 0]))
+    batch, decoder_layers = tiny.batch(model), model.anatomy.decoder_layers
+    wanted = by_torch(model, batch, [decoder_layers[2], decoder_layers[0]])
+    model.apply_edit(Decoder(keep=[2, 0]))
     torch.testing.assert_close(tiny.logits(model, batch), wanted, atol=2e-5, rtol=0)
     assert model.network.config.decoder_layers == 2 and not model.blueprint.edits  # a stock one again
-    assert len(again(model, tmp_path).anatomy.units) == 2 and numbers(tmp_path) == model.parameters()
+    assert len(again(model, tmp_path).anatomy.decoder_layers) == 2 and numbers(tmp_path) == model.parameters()
 
 
 def test_layers_cut_unevenly_before_keep_their_shapes(tmp_path):
     model = writer()
-    model.operate(Heads(keep=[4, 4, 4, 1, 2, 3, 4]))
-    model.operate(Decoder(keep=[1]))
+    model.apply_edit(Heads(keep=[4, 4, 4, 1, 2, 3, 4]))
+    model.apply_edit(Decoder(keep=[1]))
     assert [layer.heads for layer in again(model, tmp_path).anatomy.attentions] == [4, 4, 4, 3, 4]
 
 
 @pytest.mark.parametrize("keep", [[2], [0, 0], [], 3])
 def test_layers_that_are_not_there_are_refused(keep):
-    with pytest.raises(Refused, match="decoder: "):
-        writer().operate(Decoder(keep=keep))
+    with pytest.raises(InputError, match="decoder: "):
+        writer().apply_edit(Decoder(keep=keep))
 
 
 def test_what_only_reads_has_none():
-    with pytest.raises(Refused, match="decoder: this model has no decoder"):
-        tiny.model("bert").operate(Decoder(keep=1))
+    with pytest.raises(InputError, match="decoder: this model has no decoder"):
+        tiny.model("bert").apply_edit(Decoder(keep=1))
 
 
 # ── other edits on both sides ───────────────────────────────────────────────────────────────────────────────────────
@@ -58,27 +58,27 @@ def test_blocks_of_a_decoder_say_what_they_said_with_nothing_read(kind, tmp_path
         off.anatomy.attentions[number].part("out").register_forward_pre_hook(lambda _, args: (0 * args[0],))
     off.anatomy.blocks[4].reader.register_forward_pre_hook(lambda _, args: (0 * args[0],))
     wanted = tiny.logits(off, batch)
-    model.operate(Blocks(attention=[1, 3, 6], ffn=[4]))
+    model.apply_edit(Blocks(attention=[1, 3, 6], ffn=[4]))
     torch.testing.assert_close(tiny.logits(model, batch), wanted, atol=2e-5, rtol=0)
     torch.testing.assert_close(step_by_step(model, batch), wanted.log_softmax(-1), atol=2e-5, rtol=0)
     with torch.no_grad():
-        memory = model.anatomy.remember(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
+        memory = model.anatomy.encode(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
     assert (
-        len(memory) == 1 and len(model.anatomy.nothing_written(1, memory[0][0])) == 1
+        len(memory) == 1 and len(model.anatomy.empty_past(1, memory[0][0])) == 1
     )  # no keys and values of what is gone
     again(model, tmp_path)
 
 
 @pytest.mark.parametrize("attention", [[0, 1, 2], [3, 5], [4, 6]])
 def test_an_attention_of_each_kind_stays(attention):
-    with pytest.raises(Refused, match="at least one attention block must stay of each kind"):
-        writer().operate(Blocks(attention=attention, ffn=[]))
+    with pytest.raises(InputError, match="at least one attention block must stay of each kind"):
+        writer().apply_edit(Blocks(attention=attention, ffn=[]))
 
 
 @pytest.mark.parametrize("what", ["all", "attention", "ffn"])
 def test_a_decoders_layers_share_among_themselves(what, tmp_path):
     model, copies = writer(), writer()
-    model.operate(Share(of=[0, 0, 2, 3, 3], what=what))
+    model.apply_edit(Share(of=[0, 0, 2, 3, 3], what=what))
     flat = copies.anatomy.attentions
     for own, other in ((1, 0), (5, 3), (6, 4)):
         for part in flat[own].parts:
@@ -91,30 +91,32 @@ def test_a_decoders_layers_share_among_themselves(what, tmp_path):
 
 
 def test_a_decoder_does_not_share_with_an_encoder_but_may_behind_one_that_shares_already():
-    with pytest.raises(Refused, match="share: layer 3 takes the matrices of layer 0, one a decoder's and one not"):
-        writer().operate(Share(of=[0, 1, 2, 0, 4]))
+    with pytest.raises(InputError, match="share: layer 3 takes the matrices of layer 0, one a decoder's and one not"):
+        writer().apply_edit(Share(of=[0, 1, 2, 0, 4]))
     model = writer("albert")
-    model.operate(Share(of=[0, 1, 1]))
-    (own, _), (second, _) = model.anatomy.units
+    model.apply_edit(Share(of=[0, 1, 1]))
+    (own, _), (second, _) = model.anatomy.decoder_layers
     assert own.part("query") is second.part("query")
-    with pytest.raises(Refused, match="share: must name one of 3 layers"):
-        model.operate(Share(of=[0]))
+    with pytest.raises(InputError, match="share: must name one of 3 layers"):
+        model.apply_edit(Share(of=[0]))
 
 
 @pytest.mark.parametrize("kind, tables", [("bert", [0, 1]), ("bert", [1]), ("shared", [0])])
 def test_tables_of_both_sides_become_narrow_and_a_shared_one_once(kind, tables, tmp_path):
     model = writer(kind)
     size, decoder = model.parameters(), model.network.decoder
-    model.operate(Narrow(width=6, tables=tables))
+    model.apply_edit(Narrow(width=6, tables=tables))
     assert isinstance(model.anatomy.tokens, FactoredTable) == (0 in tables)
-    assert isinstance(decoder.pieces, FactoredTable) and (model.anatomy.tokens is decoder.pieces) == (kind == "shared")
+    assert isinstance(decoder.tokens, FactoredTable) and (model.anatomy.tokens is decoder.tokens) == (kind == "shared")
     rows = [model.anatomy.tokens.num_embeddings] * (0 in tables) + [tiny.WRITES] * (1 in tables)
     assert model.parameters() == size - sum(one * 32 - 6 * (one + 32) for one in rows)
     hidden = torch.randn(3, 32)
     with torch.no_grad():
-        torch.testing.assert_close(decoder.scores(hidden), hidden @ plain(decoder.pieces).weight.T, atol=1e-4, rtol=0)
+        torch.testing.assert_close(
+            decoder.scores(hidden), hidden @ to_dense(decoder.tokens).weight.T, atol=1e-4, rtol=0
+        )
     batch = tiny.batch(model)
     torch.testing.assert_close(step_by_step(model, batch), tiny.logits(model, batch).log_softmax(-1), atol=1e-4, rtol=0)
     model.save(tmp_path)
     assert numbers(tmp_path) == model.parameters()
-    assert model.anatomy.head == WRITTEN
+    assert model.anatomy.head == CONDITIONAL_GENERATION

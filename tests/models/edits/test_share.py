@@ -4,17 +4,17 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.blueprint import is_stock
-from niwaki.models.edits.digits import Digits
 from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
+from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.share import PARTS, Share
 from niwaki.models.edits.sparse import Sparse
-from niwaki.models.edits.width import Width
 from niwaki.models.encoder import HIDDEN, SCORES, STATES
 from niwaki.models.forward import forward
 from niwaki.models.importance import importance
@@ -26,7 +26,7 @@ STOCK = ("bert", "distilbert", "electra", "mpnet", "roberta")
 
 def shared(family="bert", what="all", layers=4):
     model = tiny.model(family, layers=layers)
-    model.operate(Share(of=[0, 0, 2, 2], what=what))
+    model.apply_edit(Share(of=[0, 0, 2, 2], what=what))
     return model
 
 
@@ -55,9 +55,9 @@ def test_it_gives_what_copies_give(family, what, tmp_path):
 EDITS = {
     "heads": Heads(keep=[[1, 3], [1, 3], [0], [0]]),
     "ffn": Ffn(keep=[[5, 3], [5, 3], 60, 60]),
-    "width": Width(keep=list(range(3, 20))),
+    "width": HiddenSize(keep=list(range(3, 20))),
     "int8": Int8(),
-    "digits": Digits(base=16, group=8),
+    "digits": LowBit(base=16, group=8),
     "sparse": Sparse(),
     "factored": Factored(ranks=[4] * 24),
 }
@@ -68,7 +68,7 @@ EDITS = {
 def test_still_one_after_every_edit(family, name, tmp_path):
     model = shared(family)
     size = model.parameters()
-    model.operate(EDITS[name])
+    model.apply_edit(EDITS[name])
     assert tied(model) and tied(again(model, tmp_path))
     assert numbers(tmp_path) == model.parameters()
     if name in ("heads", "ffn", "width", "factored"):
@@ -86,7 +86,7 @@ def test_heads_of_shared_layers_keep_their_own_bias(tmp_path):
         flat = mask.flatten()
         layer.part("out").register_forward_pre_hook(lambda module, args, flat=flat: (args[0] * flat,))
     wanted = tiny.logits(whole, batch)
-    model.operate(EDITS["heads"])
+    model.apply_edit(EDITS["heads"])
     torch.testing.assert_close(tiny.logits(model, batch), wanted, atol=2e-5, rtol=0)
     torch.testing.assert_close(tiny.logits(again(model, tmp_path), batch), wanted, atol=2e-5, rtol=0)
 
@@ -104,15 +104,15 @@ def test_heads_of_shared_layers_keep_their_own_bias(tmp_path):
 def test_layers_that_share_cannot_keep_different_parts(edit, message):
     model = shared()
     before = tiny.logits(model, tiny.batch(model))
-    with pytest.raises(Refused, match=message):
-        model.operate(edit)
+    with pytest.raises(InputError, match=message):
+        model.apply_edit(edit)
     assert torch.equal(tiny.logits(model, tiny.batch(model)), before)
 
 
 def test_only_attention_shared_leaves_neurons_free():
     model = shared(what="attention")
-    model.operate(Ffn(keep=[5, 6, 7, 8]))
-    assert [layer.neurons for layer in model.anatomy.layers] == [5, 6, 7, 8] and tied(model, "attention")
+    model.apply_edit(Ffn(keep=[5, 6, 7, 8]))
+    assert [layer.ffn_size for layer in model.anatomy.layers] == [5, 6, 7, 8] and tied(model, "attention")
 
 
 def test_what_is_important_is_the_same_for_layers_that_share():
@@ -124,7 +124,7 @@ def test_what_is_important_is_the_same_for_layers_that_share():
 
 def test_layers_can_be_left_out_of_shared_ones(tmp_path):
     model = shared()
-    model.operate(Layers(keep=[0, 1, 3]))
+    model.apply_edit(Layers(keep=[0, 1, 3]))
     layers = again(model, tmp_path).anatomy.layers
     assert layers[0].part("query") is layers[1].part("query") is not layers[2].part("query")
 
@@ -148,25 +148,25 @@ def test_layers_that_share_are_trained_together():
 )
 def test_what_names_no_sharing_is_refused_and_changes_nothing(edit, message):
     model = tiny.model("bert", layers=4)
-    with pytest.raises(Refused, match=message):
-        model.operate(edit)
+    with pytest.raises(InputError, match=message):
+        model.apply_edit(edit)
     assert is_stock(model.network) and not model.blueprint.edits
 
 
 def test_layers_of_different_shapes_and_a_family_that_shares_already_are_refused():
     model = tiny.model("bert", layers=4)
-    model.operate(Ffn(keep=[5, 6, 7, 8]))
-    with pytest.raises(Refused, match=r"share: ffn_in of layers 0 and 1 differ in shape .* share before cutting"):
-        model.operate(Share(of=[0, 0, 2, 2]))
-    with pytest.raises(Refused, match="share: this model shares its layers already"):
-        tiny.model("albert").operate(Share(of=[0]))
+    model.apply_edit(Ffn(keep=[5, 6, 7, 8]))
+    with pytest.raises(InputError, match=r"share: ffn_in of layers 0 and 1 differ in shape .* share before cutting"):
+        model.apply_edit(Share(of=[0, 0, 2, 2]))
+    with pytest.raises(InputError, match="share: this model shares its layers already"):
+        tiny.model("albert").apply_edit(Share(of=[0]))
 
 
 def test_insides_of_shared_layers_are_recorded_once_for_each_depth():
     """What `tinybert` and `relations` read: as many as layers run, in their order."""
     model = tiny.model("bert", layers=4)
     batch = tiny.batch(model)
-    model.operate(Share(of=[0, 0, 2, 2]))
+    model.apply_edit(Share(of=[0, 0, 2, 2]))
     needs = frozenset({HIDDEN, SCORES, *STATES})
     found = forward(model.anatomy, batch, needs)
     assert [len(part) for part in (found.hidden, found.scores, found.queries, found.keys, found.values)] == [

@@ -6,16 +6,25 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.skeleton import build
 
 
 def by_hand(**more):
     """Two columns; token 5 is (1, 0) with weight 3, token 6 is (0, 2) with weight 1; the hidden layer passes everything on."""
     network = build(
-        {"model_type": "averaging", "architectures": ["AnyForSequenceClassification"], "vocab_size": 8,
-         "embedding_size": 2, "hidden_size": 2, "num_hidden_layers": 1, "niwaki_texts": 1, "num_labels": 2, **more}
-    ).eval()  # fmt: skip
+        {
+            "model_type": "averaging",
+            "architectures": ["AnyForSequenceClassification"],
+            "vocab_size": 8,
+            "embedding_size": 2,
+            "hidden_size": 2,
+            "num_hidden_layers": 1,
+            "niwaki_texts": 1,
+            "num_labels": 2,
+            **more,
+        }
+    ).eval()
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()
@@ -54,7 +63,9 @@ def test_products_of_neighbours_by_hand():
 
 def written_out(network, text):
     """The mean of the words, then, for each distance, of the products of those so far apart."""
-    vectors, weights = (network.body.embeddings.get_submodule(name).weight for name in ("word_embeddings", "token_weights"))  # fmt: skip
+    vectors, weights = (
+        network.body.embeddings.get_submodule(name).weight for name in ("word_embeddings", "token_weights")
+    )
     total = sum(math.exp(weights[number, 0]) for number in text)
     found = [sum(math.exp(weights[number, 0]) * vectors[number] for number in text) / total]
     for distance in range(1, network.config.neighbours + 1):
@@ -85,5 +96,5 @@ def test_a_pair_against_the_sum_written_out(neighbours):
 
 def test_tokens_cannot_be_answered_for():
     for head in ("TokenClassification", "QuestionAnswering"):
-        with pytest.raises(Refused, match=f"answers for whole texts, not for tokens .{head}."):
+        with pytest.raises(InputError, match=f"answers for whole texts, not for tokens .{head}."):
             tiny.model("averaging", head=head)

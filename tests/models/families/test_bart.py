@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import stock
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import anatomy_of
 from niwaki.models.skeleton import build
 
@@ -42,7 +42,7 @@ def test_one_table_serves_all():
     ],
 )
 def test_what_it_does_not_describe_is_refused_in_a_line(changes, fault):
-    with pytest.raises(Refused, match=fault):
+    with pytest.raises(InputError, match=fault):
         build(config(**changes))
 
 
@@ -55,6 +55,10 @@ def test_tables_that_differ_are_refused(tmp_path):
     folder = stock.folder("bart", tmp_path)
     state = load_file(folder / "model.safetensors")
     other = torch.randn_like(state["model.shared.weight"])
-    save_file({**state, "model.encoder.embed_tokens.weight": other, "lm_head.weight": other.clone()}, folder / "model.safetensors", {"format": "pt"})  # fmt: skip
-    with pytest.raises(Refused, match="tables of their own"):
+    save_file(
+        {**state, "model.encoder.embed_tokens.weight": other, "lm_head.weight": other.clone()},
+        folder / "model.safetensors",
+        {"format": "pt"},
+    )
+    with pytest.raises(InputError, match="tables of their own"):
         load_folder(folder)

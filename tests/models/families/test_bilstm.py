@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import tiny
-from niwaki.core.tensor_file import header
+from niwaki.core.tensor_file import read_header
 from niwaki.engines.export import GRAPH, write_graph
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.networks.lstm import BiLstm, Int8BiLstm, reversal
@@ -17,7 +17,12 @@ def by_torch(layer: BiLstm) -> torch.nn.LSTM:
     weights = layer.weights()
     for direction, ending in enumerate(("", "_reverse")):
         biases = weights[2][direction].chunk(2)
-        sources = {"weight_ih": weights[0][direction], "weight_hh": weights[1][direction], "bias_ih": biases[0], "bias_hh": biases[1]}  # fmt: skip
+        sources = {
+            "weight_ih": weights[0][direction],
+            "weight_hh": weights[1][direction],
+            "bias_ih": biases[0],
+            "bias_hh": biases[1],
+        }
         for name, source in sources.items():
             gate_i, gate_o, gate_f, gate_c = source.detach().chunk(4)
             getattr(own, f"{name}_l0{ending}").data.copy_(torch.cat([gate_i, gate_f, gate_c, gate_o]))
@@ -78,7 +83,10 @@ def test_packed_matrices_are_bytes_with_a_scale_for_each_gate_of_each_unit():
     layer = BiLstm(6, 4)
     packed = Int8BiLstm.of(layer)
     assert packed.input.dtype == packed.recurrent.dtype == torch.int8 and packed.input_scale.shape == (2, 16, 1)
-    for whole, codes, scale in ((layer.input, packed.input, packed.input_scale), (layer.recurrent, packed.recurrent, packed.recurrent_scale)):  # fmt: skip
+    for whole, codes, scale in (
+        (layer.input, packed.input, packed.input_scale),
+        (layer.recurrent, packed.recurrent, packed.recurrent_scale),
+    ):
         assert ((whole - codes * scale).abs() <= scale / 2 + 1e-7).all()
         assert (codes.abs().amax(dim=-1) == 127).all()
     assert packed.packed() is packed
@@ -88,11 +96,11 @@ def test_packed_matrices_are_bytes_with_a_scale_for_each_gate_of_each_unit():
 def test_the_graph_has_one_node_a_layer_and_reads_the_weights_where_they_are_saved(tmp_path, packed):
     model = tiny.model("bilstm", layers=2)
     if packed:
-        model.operate(Int8())
+        model.apply_edit(Int8())
     model.save(tmp_path)
     write_graph(model, tmp_path)
     graph = onnx.load(str(tmp_path / GRAPH), load_external_data=False).graph
     assert [node.op_type for node in graph.node].count("LSTM") == 2
     outside = {entry.name for entry in graph.initializer if entry.data_location == 1}
-    of_lstm = {f"network.{name}" for name in header(tmp_path / "model.safetensors").tensors if ".lstm." in name}
+    of_lstm = {f"network.{name}" for name in read_header(tmp_path / "model.safetensors").tensors if ".lstm." in name}
     assert of_lstm <= outside and len(of_lstm) == 2 * (5 if packed else 3)

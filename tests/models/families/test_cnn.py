@@ -32,7 +32,13 @@ def test_the_whole_network_written_out_in_numpy(head):
         ids = ids[: int(mask.sum())]
         vectors = weights["body.embeddings.word_embeddings.weight"][ids]
         parts = [f"body.convolutions.{number}" for number in range(3)]
-        states = np.concatenate([convolved(vectors, weights[f"{part}.weight"], weights[f"{part}.bias"], width) for part, width in zip(parts, (1, 2, 3), strict=True)], axis=1)  # fmt: skip
+        states = np.concatenate(
+            [
+                convolved(vectors, weights[f"{part}.weight"], weights[f"{part}.bias"], width)
+                for part, width in zip(parts, (1, 2, 3), strict=True)
+            ],
+            axis=1,
+        )
         cut = ids.index(model.tokenizer.sep_token_id) + 1
         one, two = states[:cut].max(axis=0), states[cut:].max(axis=0)
         if head == "SequenceClassification":

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 import stock
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import anatomy_of
 from niwaki.models.model import load_folder
-from niwaki.models.networks.writer import waves
+from niwaki.models.networks.encoder_decoder import sinusoids
 from niwaki.models.skeleton import build, head_of
 
 
@@ -19,7 +19,7 @@ def test_positions_are_waves_that_a_checkpoint_may_leave_out(tmp_path):
     """transformers does not save them; niwaki computes the same for writers of its own."""
     network = load_folder(stock.folder("marian", tmp_path)).network
     for side in (network.model.encoder, network.model.decoder):
-        torch.testing.assert_close(side.embed_positions.weight, waves(torch.arange(40), 32), atol=1e-6, rtol=0)
+        torch.testing.assert_close(side.embed_positions.weight, sinusoids(torch.arange(40), 32), atol=1e-6, rtol=0)
         assert not side.embed_positions.weight.requires_grad
 
 
@@ -35,5 +35,5 @@ def test_its_architecture_has_a_name_of_its_own():
 
 
 def test_two_vocabularies_are_refused():
-    with pytest.raises(Refused, match="one vocabulary to read and another to write"):
+    with pytest.raises(InputError, match="one vocabulary to read and another to write"):
         build(config(share_encoder_decoder_embeddings=False))

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 import stock
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import anatomy_of
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.layers import Layers
-from niwaki.models.edits.width import Width
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
 
@@ -31,14 +31,14 @@ def test_distances_are_looked_up_as_transformers_does(network):
     own = network.decoder.block[0].layer[0].SelfAttention
     wanted = own.compute_bias(30, 30)
     for place in (0, 5, 29):
-        found = anatomy.written_bias(torch.tensor([place]), place + 1)
+        found = anatomy.target_bias(torch.tensor([place]), place + 1)
         assert torch.equal(found[0, :, 0], wanted[0, :, place, : place + 1])
 
 
 def test_the_bias_outlives_the_layer_it_lay_in(network):
     model = Model(network, None)
     table = network.encoder.block[0].layer[0].SelfAttention.relative_attention_bias
-    model.operate(Layers(keep=[1]))
+    model.apply_edit(Layers(keep=[1]))
     assert network.encoder.block[0].layer[0].SelfAttention.relative_attention_bias is table
     assert not model.blueprint.edits  # a stock T5 of one layer has it there
 
@@ -46,7 +46,7 @@ def test_the_bias_outlives_the_layer_it_lay_in(network):
 def test_a_narrower_one_is_not_stock(network):
     """Its scores are multiplied by the root of the width it had, which the config of a stock one does not tell."""
     model = Model(network, None)
-    model.operate(Width(keep=16))
+    model.apply_edit(HiddenSize(keep=16))
     assert model.blueprint.edits and network.model_dim == 32 and network.config.d_model == 16
 
 
@@ -59,5 +59,5 @@ def test_a_narrower_one_is_not_stock(network):
     ],
 )
 def test_what_it_does_not_describe_is_refused_in_a_line(changes, fault):
-    with pytest.raises(Refused, match=fault):
+    with pytest.raises(InputError, match=fault):
         build(config(**changes))

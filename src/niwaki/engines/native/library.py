@@ -26,7 +26,7 @@ SIGNS, SIGN_BYTES, MOST_SIGNS, MOST_MARKS = 0x2100, 3, 340, 4  # as in wordpiece
 FAST = ("amx", "avx512", "avx_vnni", "avx2")  # best first
 KERNELS = (*FAST, "amx_in_c", "avx_vnni_evex", "plain")  # the last three are for tests
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
-NEED = "it needs a C compiler when niwaki is installed (gcc or clang), and an x86 processor with AVX2"
+REQUIREMENTS = "it needs a C compiler when niwaki is installed (gcc or clang), and an x86 processor with AVX2"
 
 
 class Matrix(Structure):
@@ -46,15 +46,17 @@ class Norm(Structure):
 
 class Table(Structure):
     _fields_: ClassVar = [
-        ("rows", c_int32), ("width", c_int32), *((name, c_void_p) for name in ("floats", "codes", "scale")),
-    ]  # fmt: skip
+        ("rows", c_int32),
+        ("width", c_int32),
+        *((name, c_void_p) for name in ("floats", "codes", "scale")),
+    ]
 
 
 class Layer(Structure):
     _fields_: ClassVar = [
         *((name, Linear) for name in ("query", "key", "value", "out", "up", "down")),
         *((name, Norm) for name in ("attended", "widened")),
-        *((name, c_int32) for name in ("heads", "head_width", "activation", "reach")),
+        *((name, c_int32) for name in ("heads", "head_size", "activation", "reach")),
         *((name, c_void_p) for name in ("relative", "attention_bias", "ffn_bias")),
     ]
 
@@ -62,17 +64,24 @@ class Layer(Structure):
 class Model(Structure):
     _fields_: ClassVar = [
         *((name, Table) for name in ("tokens", "positions", "types")),
-        ("widen", Linear), ("embedded", Norm), ("project", Linear),
-        *((name, c_int32) for name in ("first_position", "width", "depth", "per_token", "head_parts", "head_activation")),
-        ("layers", POINTER(Layer)), ("order", c_void_p), ("head", POINTER(Linear)),
-    ]  # fmt: skip
+        ("widen", Linear),
+        ("embedded", Norm),
+        ("project", Linear),
+        *(
+            (name, c_int32)
+            for name in ("first_position", "width", "depth", "per_token", "head_parts", "head_activation")
+        ),
+        ("layers", POINTER(Layer)),
+        ("order", c_void_p),
+        ("head", POINTER(Linear)),
+    ]
 
 
 class Batch(Structure):
     _fields_: ClassVar = [
         *((name, c_int32) for name in ("texts", "tokens", "first", "last")),
         *((name, c_void_p) for name in ("ids", "kinds", "lengths", "found", "left")),
-    ]  # fmt: skip
+    ]
 
 
 class Kernels(Structure):
@@ -114,8 +123,12 @@ class Wordpiece(Structure):
     _fields_: ClassVar = [
         *((name, c_void_p) for name in ("signs", "letters", "slots")),
         *((name, c_int32) for name in ("slot_count", "longest", "unknown", "most_signs")),
-        ("raw", c_void_p), ("raw_ends", c_void_p), ("raw_count", c_int32), ("alone", Frame), ("pair", Frame),
-    ]  # fmt: skip
+        ("raw", c_void_p),
+        ("raw_ends", c_void_p),
+        ("raw_count", c_int32),
+        ("alone", Frame),
+        ("pair", Frame),
+    ]
 
 
 STRUCTURES = (Matrix, Linear, Norm, Table, Layer, Model, Batch, Kernels, Sign, Piece, Wordpiece)
@@ -135,7 +148,17 @@ def library() -> Any | None:
         if found.niwaki_layout() == LAYOUT and list(sizes) == [ctypes.sizeof(one) for one in STRUCTURES]:
             found.niwaki_kernels.restype = POINTER(Kernels)
             found.niwaki_fill_pieces.argtypes = (POINTER(Wordpiece), c_void_p, c_int32)
-            found.niwaki_encode.argtypes = (POINTER(Wordpiece), c_char_p, c_void_p, c_void_p, c_int32, c_int32, c_void_p, c_void_p, c_void_p)  # fmt: skip
+            found.niwaki_encode.argtypes = (
+                POINTER(Wordpiece),
+                c_char_p,
+                c_void_p,
+                c_void_p,
+                c_int32,
+                c_int32,
+                c_void_p,
+                c_void_p,
+                c_void_p,
+            )
             found.niwaki_encode.restype = c_int64
             return found
     return None

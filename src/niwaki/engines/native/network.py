@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.native import library as c
 from niwaki.engines.native import program as p
 
@@ -35,7 +35,9 @@ class Network:
         name = kernels or c.best()
         found = c.kernels(name) if name else None
         if found is None:
-            raise Refused(f"native engine: {'kernels ' + repr(name) if name else 'it'} cannot run here: {c.NEED}")
+            raise InputError(
+                f"native engine: {'kernels ' + repr(name) if name else 'it'} cannot run here: {c.REQUIREMENTS}"
+            )
         self.kernels = found
         self.per_token = program.per_token
         parts = p.Parts(program, tensors, where)
@@ -48,9 +50,9 @@ class Network:
     def __call__(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray, threads: int = 1) -> np.ndarray:
         """Tokens of all texts, one text behind the other, and the texts' lengths: (texts, labels), or (tokens, labels). Of the
         threads, no more take part than there is work for; the answers are the same to the bit."""
-        return self.stretch(ids, types, lengths, 0, self.depth, threads)[0]
+        return self.run_layers(ids, types, lengths, 0, self.depth, threads)[0]
 
-    def stretch(
+    def run_layers(
         self, start: np.ndarray, types: np.ndarray, lengths: np.ndarray, first: int, last: int, threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
         """The layers from depth `first` to `last` and the head, beginning with ids (tokens,), or with the rows (tokens, padded
@@ -87,20 +89,24 @@ class Network:
 
     def _refuse_depths(self, first: int, last: int) -> None:
         if not 0 <= first < last <= self.depth:
-            raise Refused(f"the model has {self.depth} layers, and was asked for those from {first} to {last}")
+            raise InputError(f"the model has {self.depth} layers, and was asked for those from {first} to {last}")
 
     def _refuse(self, start: np.ndarray, types: np.ndarray, lengths: np.ndarray, begins: bool) -> None:
         """What would lead outside of the tensors."""
-        if len(start) != len(types) or lengths.sum(dtype=np.int64) != len(start) or (len(lengths) and lengths.min() < 1):  # fmt: skip
+        if (
+            len(start) != len(types)
+            or lengths.sum(dtype=np.int64) != len(start)
+            or (len(lengths) and lengths.min() < 1)
+        ):
             raise ValueError("lengths must be positive and sum to the number of ids")
         if not begins and start.shape[1:] != (c.padded(self.sizes.width),):
             raise ValueError(f"rows must be {c.padded(self.sizes.width)} wide, as a stretch leaves them")
         if begins and len(start) and (start.min() < 0 or start.max() >= self.sizes.vocabulary):
-            raise Refused(f"a token's id is beyond the {self.sizes.vocabulary} that the model knows")
+            raise InputError(f"a token's id is beyond the {self.sizes.vocabulary} that the model knows")
         if len(start) and lengths.max() > self.sizes.longest:
-            raise Refused(f"a text has {lengths.max()} tokens, and the model reads {self.sizes.longest}")
+            raise InputError(f"a text has {lengths.max()} tokens, and the model reads {self.sizes.longest}")
         if self.sizes.types and len(types) and (types.min() < 0 or types.max() >= self.sizes.types):
-            raise Refused(f"a token's type is beyond the {self.sizes.types} that the model knows")
+            raise InputError(f"a token's type is beyond the {self.sizes.types} that the model knows")
 
 
 class _Layout:
@@ -116,13 +122,22 @@ class _Layout:
         head = self.keep((c.Linear * len(program.head))(*(self.linear(linear) for linear in program.head)))
         order = self.keep(np.asarray(program.order, dtype=np.int32))
         return c.Model(
-            tokens=self.table(program.tokens), positions=self.table(program.positions), types=self.table(program.types),
-            widen=self.linear(program.widen), embedded=self.norm(program.embedded), project=self.linear(program.project),
-            first_position=program.first_position, width=self.parts.sizes.width, depth=len(program.order),
-            per_token=program.per_token, head_parts=len(program.head),
+            tokens=self.table(program.tokens),
+            positions=self.table(program.positions),
+            types=self.table(program.types),
+            widen=self.linear(program.widen),
+            embedded=self.norm(program.embedded),
+            project=self.linear(program.project),
+            first_position=program.first_position,
+            width=self.parts.sizes.width,
+            depth=len(program.order),
+            per_token=program.per_token,
+            head_parts=len(program.head),
             head_activation=c.ACTIVATIONS.index(program.head_activation),
-            layers=layers, order=order.ctypes.data, head=head,
-        )  # fmt: skip
+            layers=layers,
+            order=order.ctypes.data,
+            head=head,
+        )
 
     def layer(self, layer: p.Layer) -> c.Layer:
         made = c.Layer(attended=self.norm(layer.attended), widened=self.norm(layer.widened))
@@ -130,7 +145,7 @@ class _Layout:
         if layer.attention is not None:
             for part in ("query", "key", "value", "out"):
                 setattr(made, part, self.linear(getattr(layer.attention, part)))
-            made.heads, made.head_width = layer.attention.heads, layer.attention.head_width
+            made.heads, made.head_size = layer.attention.heads, layer.attention.head_size
             if layer.attention.relative is not None:
                 found = self.parts.relative(layer.attention.relative)
                 made.reach = found.shape[1] // 2
@@ -175,7 +190,11 @@ class _Layout:
         weight, scale = self.parts.store(store)
         rows, width = weight.shape
         address = self.address(np.pad(weight, ((0, 0), (0, c.padded(width) - width))))
-        return c.Table(rows, width, address, None, None) if scale is None else c.Table(rows, width, None, address, self.address(scale))  # fmt: skip
+        return (
+            c.Table(rows, width, address, None, None)
+            if scale is None
+            else c.Table(rows, width, None, address, self.address(scale))
+        )
 
     def row(self, values: np.ndarray) -> int:
         row = self.keep(c.aligned(c.padded(len(values)), np.float32))

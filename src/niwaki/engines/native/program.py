@@ -11,10 +11,10 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import Settings
 from niwaki.engines.native.library import MOST_PARTS
-from niwaki.engines.native.stores import MOST_ROWS, MOST_WIDTH, Misfit, Scaled, Store, Tensors, tensor
+from niwaki.engines.native.stores import MOST_ROWS, MOST_WIDTH, ProgramError, Scaled, Store, Tensors, tensor
 
 MOST_LAYERS = 512
 MOST_POSITIONS = 1 << 16
@@ -49,7 +49,7 @@ class Relative(Settings):
 
 class Attention(Settings):
     heads: int = Field(ge=1, le=MOST_WIDTH)
-    head_width: int = Field(ge=1, le=MOST_WIDTH)
+    head_size: int = Field(ge=1, le=MOST_WIDTH)
     query: Linear
     key: Linear
     value: Linear
@@ -111,8 +111,8 @@ class Parts:
         self._read: dict[str, Scaled] = {}
         try:
             self.sizes = self._program(program)
-        except Misfit as misfit:
-            raise Refused(f"{where}: {misfit}; save or export the model anew") from None
+        except ProgramError as misfit:
+            raise InputError(f"{where}: {misfit}; save or export the model anew") from None
 
     def store(self, store: Store) -> Scaled:
         """(rows, columns), and scales where they are bytes."""
@@ -121,7 +121,7 @@ class Parts:
             self._read[key] = store.read(self.tensors)
             weight = self._read[key][0]
             if weight.shape[1] > MOST_WIDTH or len(weight) > MOST_ROWS:
-                raise Misfit(f"a matrix of {weight.shape} is larger than any model's")
+                raise ProgramError(f"a matrix of {weight.shape} is larger than any model's")
         return self._read[key]
 
     def row(self, name: str) -> np.ndarray:
@@ -130,8 +130,13 @@ class Parts:
     def relative(self, relative: Relative) -> np.ndarray:
         """(heads, distances)."""
         table = tensor(self.tensors, relative.table, 2, np.float32)
-        if min(relative.rows) < 0 or max(relative.rows) >= len(table) or min(relative.heads) < 0 or max(relative.heads) >= table.shape[1]:  # fmt: skip
-            raise Misfit(f"'{relative.table[:100]}' has not the rows and heads that are asked for")
+        if (
+            min(relative.rows) < 0
+            or max(relative.rows) >= len(table)
+            or min(relative.heads) < 0
+            or max(relative.heads) >= table.shape[1]
+        ):
+            raise ProgramError(f"'{relative.table[:100]}' has not the rows and heads that are asked for")
         return np.ascontiguousarray(table[relative.rows][:, relative.heads].T)
 
     def _program(self, program: Program) -> Sizes:
@@ -147,11 +152,11 @@ class Parts:
         width = self._linear(program.project, width, "project") if program.project else width
         longest = positions - program.first_position
         if not 1 <= longest <= MOST_POSITIONS:
-            raise Misfit(f"{positions} positions from {program.first_position} on leave none for a text")
+            raise ProgramError(f"{positions} positions from {program.first_position} on leave none for a text")
         for number, layer in enumerate(program.layers):
             self._layer(layer, width, longest, f"layer {number}")
         if not all(0 <= number < len(program.layers) for number in program.order):
-            raise Misfit(f"its order names layers that are not there (there are {len(program.layers)})")
+            raise ProgramError(f"its order names layers that are not there (there are {len(program.layers)})")
         labels = width
         for number, linear in enumerate(program.head):
             labels = self._linear(linear, labels, f"head {number}")
@@ -170,7 +175,7 @@ class Parts:
         self._norm(layer.widened, width, f"{name}: widened")
 
     def _attention(self, attention: Attention, width: int, longest: int, name: str) -> None:
-        attended = attention.heads * attention.head_width
+        attended = attention.heads * attention.head_size
         for part, linear in (("query", attention.query), ("key", attention.key), ("value", attention.value)):
             same(self._linear(linear, width, f"{name}: {part}"), attended, f"{name}: outputs of {part}")
         same(self._linear(attention.out, attended, f"{name}: out"), width, f"{name}: outputs of out")
@@ -178,7 +183,9 @@ class Parts:
         if relative is not None:
             same(len(relative.heads), attention.heads, f"{name}: heads of relative")
             if len(relative.rows) % 2 == 0 or len(relative.rows) < 2 * longest - 1:
-                raise Misfit(f"{name}: {len(relative.rows)} distances are too few, or not as many either way, for {longest} positions")  # fmt: skip
+                raise ProgramError(
+                    f"{name}: {len(relative.rows)} distances are too few, or not as many either way, for {longest} positions"
+                )
             self.relative(relative)
 
     def _linear(self, linear: Sequence[Matrix], inputs: int, name: str) -> int:
@@ -189,7 +196,7 @@ class Parts:
                 same(len(self.row(matrix.bias)), outputs, f"{name}: numbers of the bias")
             inputs = outputs
         if inputs > MOST_WIDTH:
-            raise Misfit(f"{name}: {inputs} outputs are more than any model's")
+            raise ProgramError(f"{name}: {inputs} outputs are more than any model's")
         return inputs
 
     def _norm(self, norm: Norm, width: int, name: str) -> None:
@@ -199,4 +206,4 @@ class Parts:
 
 def same(found: int, wanted: int, what: str) -> None:
     if found != wanted:
-        raise Misfit(f"{what}: {found}, not {wanted}")
+        raise ProgramError(f"{what}: {found}, not {wanted}")

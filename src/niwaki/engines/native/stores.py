@@ -1,4 +1,4 @@
-"""Matrices and tables as files keep them, read with numpy alone: the forms of `models/forms`, without torch.
+"""Matrices and tables as files keep them, read with numpy alone: the forms of `models/packed`, without torch.
 
 The kernels multiply floats, or 8-bit integers with a scale per output. What a file keeps as integers, of however few bits, becomes
 the latter; floats stay floats.
@@ -15,13 +15,13 @@ from niwaki.core.settings import Settings
 MOST_WIDTH = 1 << 16  # of anything: so that no product of two sizes leaves 32 bits
 MOST_ROWS = 1 << 24
 MOST_NUMBERS = 1 << 31  # of a matrix, unpacked
-DIGITS = {2: 8, 3: 5, 4: 4, 7: 11, 16: 2, 255: 1}  # base → digits in a word, as in models/forms/digits.py
+DIGITS_PER_WORD = {2: 8, 3: 5, 4: 4, 7: 11, 16: 2, 255: 1}  # base → digits in a word, as in models/packed/low_bit.py
 
 Tensors = Mapping[str, np.ndarray]
 Scaled = tuple[np.ndarray, np.ndarray | None]  # (rows, columns) and the scale of each row, which floats have not
 
 
-class Misfit(Exception):
+class ProgramError(Exception):
     """What is asked for does not fit what is there."""
 
 
@@ -35,24 +35,24 @@ class Floats(Settings):
         return tensor(tensors, self.weight, 2, np.float32), None
 
 
-class Whole(Settings):
-    """Bytes with a scale for each row; `turned` ones lie as (columns, rows)."""
+class Int8(Settings):
+    """Bytes with a scale for each row; `transposed` ones lie as (columns, rows)."""
 
     kind: Literal["whole"] = "whole"
     weight: str
     scale: str
-    turned: bool = False
+    transposed: bool = False
 
     def read(self, tensors: Tensors) -> Scaled:
         weight = tensor(tensors, self.weight, 2, np.int8)
-        weight = weight.T if self.turned else weight
+        weight = weight.T if self.transposed else weight
         scale = tensor(tensors, self.scale, 1, np.float32)
         if len(scale) != len(weight):
-            raise Misfit(f"'{self.scale[:100]}' has {len(scale)} scales for {len(weight)} rows")
+            raise ProgramError(f"'{self.scale[:100]}' has {len(scale)} scales for {len(weight)} rows")
         return weight, scale
 
 
-class Digits(Settings):
+class LowBit(Settings):
     """A few bits each: digits of one number, with a scale for a group of neighbours in a row."""
 
     kind: Literal["digits"] = "digits"
@@ -65,10 +65,12 @@ class Digits(Settings):
     def floats(self, tensors: Tensors) -> np.ndarray:
         words = tensor(tensors, self.words, 2, np.int32 if self.base == 7 else np.uint8)
         scale = tensor(tensors, self.scale, 2, np.float16)
-        count = DIGITS[self.base]
+        count = DIGITS_PER_WORD[self.base]
         shape = (len(scale), -(-self.columns // count)), (len(words), -(-self.columns // self.group))
         if words.shape != shape[0] or scale.shape != shape[1]:
-            raise Misfit(f"'{self.words[:100]}' is {words.shape} with scales {scale.shape}, for {self.columns} columns")
+            raise ProgramError(
+                f"'{self.words[:100]}' is {words.shape} with scales {scale.shape}, for {self.columns} columns"
+            )
         sized(len(words), self.columns, self.words)
         powers = self.base ** np.arange(count, dtype=np.int32)
         digits = (words[..., None].astype(np.int32) // powers % self.base).reshape(len(words), -1)[:, : self.columns]
@@ -84,7 +86,7 @@ class Sparse(Settings):
 
     kind: Literal["sparse"] = "sparse"
     bits: str
-    kept: Floats | Digits = Field(discriminator="kind")
+    kept: Floats | LowBit = Field(discriminator="kind")
     rows: int = Field(ge=1, le=MOST_ROWS)
     columns: int = Field(ge=1, le=MOST_WIDTH)
 
@@ -93,11 +95,11 @@ class Sparse(Settings):
         sized(self.rows, self.columns, self.bits)
         bits = tensor(tensors, self.bits, 1, np.uint8)
         if len(bits) != -(-size // 8):
-            raise Misfit(f"'{self.bits[:100]}' has {len(bits)} bytes for {size} weights")
+            raise ProgramError(f"'{self.bits[:100]}' has {len(bits)} bytes for {size} weights")
         there = np.unpackbits(bits, bitorder="little", count=size).astype(bool)
         values = self.kept.read(tensors)[0] if isinstance(self.kept, Floats) else self.kept.floats(tensors)
         if values.size < np.count_nonzero(there):
-            raise Misfit(f"'{self.bits[:100]}' names more weights than the {values.size} that are kept")
+            raise ProgramError(f"'{self.bits[:100]}' names more weights than the {values.size} that are kept")
         spread = np.zeros(size, dtype=np.float32)
         spread[there] = values.ravel()[: np.count_nonzero(there)]
         weight = spread.reshape(self.rows, self.columns)
@@ -108,14 +110,14 @@ class Kronecker(Settings):
     """A sum of Kronecker products, multiplied out."""
 
     kind: Literal["kronecker"] = "kronecker"
-    first: "Floats | Whole | Digits | Sparse" = Field(discriminator="kind")
-    second: "Floats | Whole | Digits | Sparse" = Field(discriminator="kind")
+    first: "Floats | Int8 | LowBit | Sparse" = Field(discriminator="kind")
+    second: "Floats | Int8 | LowBit | Sparse" = Field(discriminator="kind")
     terms: int = Field(ge=1, le=MOST_WIDTH)
 
     def read(self, tensors: Tensors) -> Scaled:
         few, many = (floats(store.read(tensors)) for store in (self.first, self.second))
         if len(few) % self.terms or many.shape[1] % self.terms:
-            raise Misfit(f"{self.terms} terms do not divide factors of {few.shape} and {many.shape}")
+            raise ProgramError(f"{self.terms} terms do not divide factors of {few.shape} and {many.shape}")
         few, many = few.reshape(self.terms, -1, few.shape[1]), many.reshape(len(many), self.terms, -1)
         rows, columns = many.shape[0] * few.shape[1], many.shape[2] * few.shape[2]
         sized(rows, columns, "a sum of Kronecker products")
@@ -123,27 +125,27 @@ class Kronecker(Settings):
         return (weight, None) if isinstance(self.first, Floats) else rounded(weight)
 
 
-Store = Annotated[Floats | Whole | Digits | Sparse | Kronecker, Field(discriminator="kind")]
+Store = Annotated[Floats | Int8 | LowBit | Sparse | Kronecker, Field(discriminator="kind")]
 
 
 def tensor(tensors: Tensors, name: str, dimensions: int, kind: type) -> np.ndarray:
     """A tensor of the file that is as it must be."""
     found = tensors.get(name)
     if found is None:
-        raise Misfit(f"there is no tensor '{name[:100]}'")
+        raise ProgramError(f"there is no tensor '{name[:100]}'")
     if found.ndim != dimensions or found.dtype != kind or not found.size:
-        raise Misfit(
+        raise ProgramError(
             f"tensor '{name[:100]}' is {found.dtype} of {found.shape}, not {np.dtype(kind)} of {dimensions} dimensions"
         )
     if found.dtype.kind == "f" and not np.isfinite(found).all():  # which rounding to bytes would hide
-        raise Misfit(f"tensor '{name[:100]}' holds numbers that are not finite (NaN or infinity)")
+        raise ProgramError(f"tensor '{name[:100]}' holds numbers that are not finite (NaN or infinity)")
     return found
 
 
 def sized(rows: int, columns: int, name: str) -> None:
     """Before memory is taken for what is packed."""
     if not (1 <= rows <= MOST_ROWS and 1 <= columns <= MOST_NUMBERS and rows * columns <= MOST_NUMBERS):
-        raise Misfit(f"'{name[:100]}' would have {rows} × {columns} numbers")
+        raise ProgramError(f"'{name[:100]}' would have {rows} × {columns} numbers")
 
 
 def floats(found: Scaled) -> np.ndarray:

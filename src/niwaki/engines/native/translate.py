@@ -4,28 +4,36 @@ from typing import Any
 
 from torch import nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
 from niwaki.engines.native.library import MOST_PARTS
 from niwaki.engines.runtime import Runtime
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.forms.digits import Digits
-from niwaki.models.forms.factored import FactoredTable
-from niwaki.models.forms.int8 import Int8Embedding, Int8Linear
-from niwaki.models.forms.kronecker import Kronecker
-from niwaki.models.forms.silent import Silent
-from niwaki.models.forms.sparse import Sparse
-from niwaki.models.forms.static import StaticInt8Linear
-from niwaki.models.forms.store import Floats, StoredLinear, StoredTable
 from niwaki.models.layer import Layer
-from niwaki.models.places import leaves
+from niwaki.models.module_paths import leaf_paths
+from niwaki.models.packed.factored import FactoredTable
+from niwaki.models.packed.int8 import Int8Embedding, Int8Linear
+from niwaki.models.packed.kronecker import Kronecker
+from niwaki.models.packed.low_bit import LowBit
+from niwaki.models.packed.removed import Removed
+from niwaki.models.packed.sparse import Sparse
+from niwaki.models.packed.static import StaticInt8Linear
+from niwaki.models.packed.store import Floats, StoredLinear, StoredTable
 from niwaki.models.ties import first_names
 
 ACTIVATIONS = {
-    "GELUActivation": "gelu", "GELU": "gelu", "NewGELUActivation": "gelu_tanh", "FastGELUActivation": "gelu_tanh",
-    "GELUTanh": "gelu_tanh", "PytorchGELUTanh": "gelu_tanh", "ReLU": "relu", "Tanh": "tanh", "SiLU": "silu", "SiLUActivation": "silu",
-}  # fmt: skip
+    "GELUActivation": "gelu",
+    "GELU": "gelu",
+    "NewGELUActivation": "gelu_tanh",
+    "FastGELUActivation": "gelu_tanh",
+    "GELUTanh": "gelu_tanh",
+    "PytorchGELUTanh": "gelu_tanh",
+    "ReLU": "relu",
+    "Tanh": "tanh",
+    "SiLU": "silu",
+    "SiLUActivation": "silu",
+}
 
 
 def translate(network: Network, anatomy: Anatomy) -> p.Program:
@@ -42,10 +50,10 @@ class _Translator:
 
     def program(self) -> p.Program:
         anatomy = self.anatomy
-        if anatomy.writes:
-            raise Refused(Runtime.no_writing("native engine"))
+        if anatomy.is_seq2seq:
+            raise InputError(Runtime.generation_unsupported("native engine"))
         if not anatomy.layers:
-            raise Refused(
+            raise InputError(
                 f"native engine: it runs encoders with attention, and '{self.network.config.model_type}' has none"
             )
         tables = dict(zip(("positions", "types"), anatomy.other_tables, strict=False))
@@ -58,7 +66,7 @@ class _Translator:
             positions=self.matrix(f"{anatomy.body}.{tables['positions']}"),
             first_position=int(self.network.config.pad_token_id) + 1 if anatomy.max_positions_offset else 0,
             types=self.matrix(f"{anatomy.body}.{tables['types']}") if "types" in tables else None,
-            reads_types=anatomy.uses_types,
+            reads_types=anatomy.uses_token_types,
             embedded=self.norm(f"{anatomy.body}.{anatomy.embedding_norm}"),
             project=self.linear(project) if project in self.modules else None,
             layers=[self.layer(layer) for layer in anatomy.layers],
@@ -66,7 +74,7 @@ class _Translator:
             head=[self.linear(path) for path in (*anatomy.head_square, anatomy.head_final)],
             head_activation=anatomy.pooled_activation,
             per_token=anatomy.per_token,
-        )  # fmt: skip
+        )
 
     def layer(self, layer: Layer) -> p.Layer:
         root = self.paths[id(layer.module)]
@@ -75,20 +83,24 @@ class _Translator:
             return f"{root}.{layer.path(part)}"
 
         attention = ffn = None
-        if not isinstance(layer.part("out"), Silent):
+        if not isinstance(layer.part("out"), Removed):
             attention = p.Attention(
-                heads=layer.heads, head_width=layer.head_width, relative=self.relative(layer),
+                heads=layer.heads,
+                head_size=layer.head_size,
+                relative=self.relative(layer),
                 **{part: self.linear(at(part)) for part in ("query", "key", "value", "out")},
-            )  # fmt: skip
-        if not isinstance(layer.part("ffn_out"), Silent):
+            )
+        if not isinstance(layer.part("ffn_out"), Removed):
             activation: Any = activation_of(layer.part("activation"))
             ffn = p.Ffn(up=self.linear(at("ffn_in")), activation=activation, down=self.linear(at("ffn_out")))
         return p.Layer(
-            attention=attention, attention_bias=None if attention else self.maybe(f"{at('out')}.bias"),
+            attention=attention,
+            attention_bias=None if attention else self.name_or_none(f"{at('out')}.bias"),
             attended=self.norm(at("attention_norm")),
-            ffn=ffn, ffn_bias=None if ffn else self.maybe(f"{at('ffn_out')}.bias"),
+            ffn=ffn,
+            ffn_bias=None if ffn else self.name_or_none(f"{at('ffn_out')}.bias"),
             widened=self.norm(at("ffn_norm")),
-        )  # fmt: skip
+        )
 
     def relative(self, layer: Layer) -> p.Relative | None:
         if self.anatomy.relative_table is None:
@@ -103,12 +115,15 @@ class _Translator:
     def linear(self, path: str) -> list[p.Matrix]:
         """Factors stay apart, however deep; a sum of Kronecker products is one matrix."""
         if isinstance(self.modules[path], Kronecker):
-            return [p.Matrix(weight=self.kronecker(path), bias=self.maybe(f"{path}.bias"))]
+            return [p.Matrix(weight=self.kronecker(path), bias=self.name_or_none(f"{path}.bias"))]
         found = [
-            p.Matrix(weight=self.matrix(one), bias=self.maybe(f"{one}.bias")) for one in leaves(self.network, path)
+            p.Matrix(weight=self.matrix(one), bias=self.name_or_none(f"{one}.bias"))
+            for one in leaf_paths(self.network, path)
         ]
         if len(found) > MOST_PARTS:
-            raise Refused(f"native engine: '{path}' is a product of {len(found)} matrices, and it takes {MOST_PARTS}")
+            raise InputError(
+                f"native engine: '{path}' is a product of {len(found)} matrices, and it takes {MOST_PARTS}"
+            )
         return found
 
     def kronecker(self, path: str) -> s.Kronecker:
@@ -120,8 +135,8 @@ class _Translator:
         """A matrix, or a table."""
         module = self.modules[path]
         if isinstance(module, Int8Linear | StaticInt8Linear | Int8Embedding):
-            turned = not isinstance(module, Int8Embedding)
-            return s.Whole(weight=self.name(f"{path}.weight"), scale=self.name(f"{path}.scale"), turned=turned)
+            transposed = not isinstance(module, Int8Embedding)
+            return s.Int8(weight=self.name(f"{path}.weight"), scale=self.name(f"{path}.scale"), transposed=transposed)
         if isinstance(module, StoredLinear | StoredTable):
             return self.store(f"{path}.store")
         if isinstance(module, nn.Linear | nn.Embedding):
@@ -132,8 +147,8 @@ class _Translator:
         module = self.modules[path]
         if isinstance(module, Floats):
             return s.Floats(weight=self.name(f"{path}.values"))
-        if isinstance(module, Digits):
-            return s.Digits(
+        if isinstance(module, LowBit):
+            return s.LowBit(
                 words=self.name(f"{path}.words"),
                 scale=self.name(f"{path}.scale"),
                 base=module.base,
@@ -158,12 +173,12 @@ class _Translator:
         """In the file, where a shared tensor has one name."""
         return self.kept[name]
 
-    def maybe(self, name: str) -> str | None:
+    def name_or_none(self, name: str) -> str | None:
         return self.kept.get(name)
 
 
-def unknown(path: str, module: Any) -> Refused:
-    return Refused(f"native engine: it cannot read '{path}', which is a {type(module).__name__}")
+def unknown(path: str, module: Any) -> InputError:
+    return InputError(f"native engine: it cannot read '{path}', which is a {type(module).__name__}")
 
 
 def activation_of(module: Any) -> str:
@@ -173,5 +188,5 @@ def activation_of(module: Any) -> str:
         name = "GELUTanh"
     found = ACTIVATIONS.get(name, name)
     if found not in set(ACTIVATIONS.values()):
-        raise Refused(f"native engine: it has no activation like {type(module).__name__}")
+        raise InputError(f"native engine: it has no activation like {type(module).__name__}")
     return found

@@ -16,17 +16,22 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
-from niwaki.answers._kind import Input, Rows, Writer, chunked
-from niwaki.data.tokenizing import encode_batch
+from niwaki.answers._answer_type import EncodedInputs, EncodedInputsBuilder, Input, chunked
 from niwaki.engines.native import library as c
+from niwaki.tokenization.tokenizing import encode_batch
 
 UNKNOWN, GONE, BLANK, ALONE, PART = range(5)  # as in wordpiece.h
-RANGES = (range(0x530), range(0x2010, 0x2028), range(0x2030, 0x205F), range(0x20A0, 0x20C0))  # Latin, Greek, Cyrillic; marks, money  # fmt: skip
+RANGES = (
+    range(0x530),
+    range(0x2010, 0x2028),
+    range(0x2030, 0x205F),
+    range(0x20A0, 0x20C0),
+)  # Latin, Greek, Cyrillic; marks, money
 PIECE, SIGN = np.dtype(c.Piece), np.dtype(c.Sign)
 LETTER = "a"  # to ask the library with
 MOST_TYPE = 255  # of a byte
 NOTHING = [0] * c.SIGN_BYTES  # that a sign becomes
-Others = Callable[[list[Input]], Rows]  # reads what is left to the library
+Others = Callable[[list[Input]], EncodedInputs]  # reads what is left to the library
 
 
 class Wordpiece:
@@ -34,7 +39,10 @@ class Wordpiece:
 
     def __init__(self, tables: c.Wordpiece, kept: list[Any], max_tokens: int) -> None:
         self._tables, self._kept, self._max_tokens = tables, kept, max_tokens
-        self._marks = max(sum(getattr(frame, part).count for part in ("before", "between", "behind")) for frame in (tables.alone, tables.pair))  # fmt: skip
+        self._marks = max(
+            sum(getattr(frame, part).count for part in ("before", "between", "behind"))
+            for frame in (tables.alone, tables.pair)
+        )
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, max_tokens: int) -> "Wordpiece | None":
@@ -54,16 +62,25 @@ class Wordpiece:
         signs = signs_of(tokenizer.normalizer, {token.content[0] for token in added})
         kept = [signs, letters, slots, raw, ends]
         tables = c.Wordpiece(
-            signs=signs.ctypes.data, letters=_address(letters), slots=slots.ctypes.data, slot_count=len(slots),
-            longest=int(pieces["bytes"].max(initial=0)), unknown=vocabulary[model.unk_token], most_signs=model.max_input_chars_per_word,
-            raw=_address(raw), raw_ends=ends.ctypes.data, raw_count=len(words), alone=frames[0], pair=frames[1],
-        )  # fmt: skip
+            signs=signs.ctypes.data,
+            letters=_address(letters),
+            slots=slots.ctypes.data,
+            slot_count=len(slots),
+            longest=int(pieces["bytes"].max(initial=0)),
+            unknown=vocabulary[model.unk_token],
+            most_signs=model.max_input_chars_per_word,
+            raw=_address(raw),
+            raw_ends=ends.ctypes.data,
+            raw_count=len(words),
+            alone=frames[0],
+            pair=frames[1],
+        )
         library.niwaki_fill_pieces(tables, pieces.ctypes.data, len(pieces))
         return cls(tables, kept, max_tokens)
 
-    def __call__(self, inputs: Iterable[Input], others: Others) -> Rows:
+    def __call__(self, inputs: Iterable[Input], others: Others) -> EncodedInputs:
         """Texts, or pairs of texts."""
-        writer = Writer()
+        writer = EncodedInputsBuilder()
         for chunk in chunked(inputs):
             writer.add_flat(*self._read(chunk, others))
         return writer.done()
@@ -84,7 +101,9 @@ class Wordpiece:
     def _ids(self, inputs: list[Input]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What the C reads; the length of the others is -1."""
         pairs = np.fromiter((not isinstance(one, str) for one in inputs), dtype=np.uint8, count=len(inputs))
-        texts = [text for one in inputs for text in ((one,) if isinstance(one, str) else one)] if pairs.any() else inputs  # fmt: skip
+        texts = (
+            [text for one in inputs for text in ((one,) if isinstance(one, str) else one)] if pairs.any() else inputs
+        )
         if len(texts) != len(inputs) + int(pairs.sum()):
             raise TypeError("inputs must be strings, or tuples of two")
         joined = "".join(texts)
@@ -93,11 +112,20 @@ class Wordpiece:
         sizes = np.fromiter(map(len, texts if ascii_only else encoded), dtype=np.int64, count=len(texts))
         ends = np.cumsum(sizes)
         room = int(np.minimum(sizes, self._max_tokens).sum() + 2 * sizes.max()) + self._marks * (len(inputs) + 1)
-        ids, types, lengths = (np.empty(size, dtype=kind) for size, kind in ((room, np.int32), (room, np.uint8), (len(inputs), np.int32)))  # fmt: skip
+        ids, types, lengths = (
+            np.empty(size, dtype=kind) for size, kind in ((room, np.int32), (room, np.uint8), (len(inputs), np.int32))
+        )
         count = c.library().niwaki_encode(  # type: ignore[union-attr]
-            self._tables, b"".join(encoded), ends.ctypes.data, pairs.ctypes.data, len(inputs), self._max_tokens,
-            ids.ctypes.data, types.ctypes.data, lengths.ctypes.data,
-        )  # fmt: skip
+            self._tables,
+            b"".join(encoded),
+            ends.ctypes.data,
+            pairs.ctypes.data,
+            len(inputs),
+            self._max_tokens,
+            ids.ctypes.data,
+            types.ctypes.data,
+            lengths.ctypes.data,
+        )
         return ids[:count], types[:count], lengths
 
 
@@ -124,7 +152,7 @@ def known(tokenizer: Tokenizer, added: list[AddedToken]) -> bool:
 
 
 def frames_of(tokenizer: Tokenizer) -> tuple[c.Frame, c.Frame] | None:
-    """What the tokenizer puts around a text, and around two; asked as `Kind.encode` asks, since without a post-processor the
+    """What the tokenizer puts around a text, and around two; asked as `AnswerType.encode` asks, since without a post-processor the
     library gives the second text another type when it is asked otherwise."""
     found = []
     for count, texts in ((1, LETTER), (2, (LETTER, LETTER))):

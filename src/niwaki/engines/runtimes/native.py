@@ -5,14 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from niwaki.answers._choose import kind_of, labels_of
-from niwaki.core.errors import Refused
+from niwaki.answers._from_config import answer_type_of, labels_of
+from niwaki.core.errors import InputError
 from niwaki.data.ragged import Ragged
-from niwaki.engines.exits import Packed, stretches
+from niwaki.engines.exits import PackedBatch, layer_ranges
 from niwaki.engines.graph_rules import DECODER
-from niwaki.engines.native.files import PROGRAM, fix, outdated, read_program
-from niwaki.engines.native.library import NEED, best
+from niwaki.engines.native.library import REQUIREMENTS, best
 from niwaki.engines.native.network import Network
+from niwaki.engines.native.program_file import PROGRAM, fix, outdated, read_program
 from niwaki.engines.runtime import Runtime
 from niwaki.models.config_rules import CONFIG
 from niwaki.models.config_rules import read as read_config
@@ -25,7 +25,7 @@ BATCH_TOKENS = (
 class Native(Runtime):
     """What a text is answered does not depend on the texts beside it, to the bit."""
 
-    leaves: ClassVar[bool] = True
+    supports_early_exit: ClassVar[bool] = True
 
     def __init__(self, folder: Path, threads: int, kernels: str | None = None) -> None:
         super().__init__(folder, threads)
@@ -34,23 +34,25 @@ class Native(Runtime):
         self.reads_types = self.network.sizes.types > 0
 
     @classmethod
-    def lacking(cls) -> str | None:
-        return None if best() else f"native engine: it was not built, or this processor lacks what it uses; {NEED}"
+    def missing_requirement(cls) -> str | None:
+        return (
+            None if best() else f"native engine: it was not built, or this processor lacks what it uses; {REQUIREMENTS}"
+        )
 
     @classmethod
-    def fault(cls, folder: Path) -> str | None:
+    def unsupported_reason(cls, folder: Path) -> str | None:
         if (folder / DECODER).is_file():
-            return cls.no_writing(folder)
+            return cls.generation_unsupported(folder)
         if not (folder / PROGRAM).is_file():
             return f"{folder}: has no {PROGRAM}; `niwaki export {folder} --to native` writes a model that has"
-        return outdated(folder) or cls.lacking()
+        return outdated(folder) or cls.missing_requirement()
 
     def _refuse_other_outputs(self) -> None:
         """Logits that nobody could read: a program may come from a stranger, with digests that match."""
         config, where = read_config(self.folder), str(self.folder / CONFIG)
-        labels, per_token = len(labels_of(config, where)), kind_of(config, where).per_token
+        labels, per_token = len(labels_of(config, where)), answer_type_of(config, where).per_token
         if self.network.sizes.labels != labels or self.network.per_token != per_token:
-            raise Refused(
+            raise InputError(
                 f"{self.folder / PROGRAM}: its head gives {self.network.sizes.labels} numbers for each {'token' if self.network.per_token else 'text'}, "
                 f"and {CONFIG} asks for {labels} for each {'token' if per_token else 'text'}; {fix(self.folder)}"
             )
@@ -62,17 +64,19 @@ class Native(Runtime):
         count = -(-count // self.threads) * self.threads if count > 1 else 1
         return np.split(np.arange(len(lengths)), np.flatnonzero(np.diff((ends - 1) * count // int(ends[-1]))) + 1)
 
-    def run(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, alone: bool = False) -> np.ndarray:
-        return self.network(*packed(ids, types, sequences), self.threads if alone else 1)
+    def run(
+        self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, use_all_threads: bool = False
+    ) -> np.ndarray:
+        return self.network(*packed(ids, types, sequences), self.threads if use_all_threads else 1)
 
-    def begin(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> Packed:
-        return Packed(*packed(ids, types, sequences))
+    def start_layers(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> PackedBatch:
+        return PackedBatch(*packed(ids, types, sequences))
 
-    def stretch(
-        self, waiting: Packed, number: int, exits: list[int], alone: bool = False
+    def run_layers(
+        self, waiting: PackedBatch, number: int, exits: list[int], use_all_threads: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        depths, threads = stretches(exits, self.network.depth)[number], self.threads if alone else 1
-        return self.network.stretch(waiting.start, waiting.types, waiting.lengths, *depths, threads)
+        depths, threads = layer_ranges(exits, self.network.depth)[number], self.threads if use_all_threads else 1
+        return self.network.run_layers(waiting.start, waiting.types, waiting.lengths, *depths, threads)
 
 
 def packed(ids: Ragged, types: Ragged, sequences: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

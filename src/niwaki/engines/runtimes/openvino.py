@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from niwaki.core.errors import Refused, first_line
+from niwaki.core.errors import InputError, first_line
 from niwaki.engines.graph_rules import DECODER, GRAPH
+from niwaki.engines.openvino_model import read_openvino_model
 from niwaki.engines.runtime import Runtime
-from niwaki.engines.vino import read
 
 MENDING = 'pip install "niwaki[openvino]"'
 TELEMETRY = "openvino_telemetry"
@@ -32,19 +32,22 @@ class OpenVino(Runtime):
     def __init__(self, folder: Path, threads: int) -> None:
         super().__init__(folder, threads)
         core = _core()
-        model, widths = read(folder, core)
+        model, widths = read_openvino_model(folder, core)
         self.even = any(node.get_type_name() == "LSTMSequence" for node in model.get_ops())
         self.packed = len(widths)
         self.group = group_of(widths) if widths and rounds_inputs() else 0  # 0: no inputs are rounded
         self.in_bytes = sum(width >= self.group for width in widths) if self.group else 0
         options = {
-            "INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads,
-            "ENABLE_CPU_PINNING": False, "DYNAMIC_QUANTIZATION_GROUP_SIZE": self.group,
-        }  # fmt: skip
+            "INFERENCE_PRECISION_HINT": "f32",
+            "NUM_STREAMS": threads,
+            "INFERENCE_NUM_THREADS": threads,
+            "ENABLE_CPU_PINNING": False,
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE": self.group,
+        }
         try:
             self.compiled = core.compile_model(model, "CPU", options)
         except RuntimeError as error:
-            raise Refused(f"{folder / GRAPH}: cannot be loaded by OpenVINO ({first_line(error)})") from None
+            raise InputError(f"{folder / GRAPH}: cannot be loaded by OpenVINO ({first_line(error)})") from None
         self.process = os.getpid()
         self.inputs = [entry.any_name for entry in self.compiled.inputs]
         self.reads_types = "types" in self.inputs
@@ -53,16 +56,16 @@ class OpenVino(Runtime):
             self.free.put(self.compiled.create_infer_request())
 
     @classmethod
-    def lacking(cls) -> str | None:
+    def missing_requirement(cls) -> str | None:
         return None if find_spec("openvino") else f"openvino engine: the package is not installed; {MENDING}"
 
     @classmethod
-    def fault(cls, folder: Path) -> str | None:
+    def unsupported_reason(cls, folder: Path) -> str | None:
         if (folder / DECODER).is_file():
-            return cls.no_writing(folder)
+            return cls.generation_unsupported(folder)
         if not (folder / GRAPH).is_file():
             return f"{folder}: has no {GRAPH}; it was not saved by niwaki"
-        return cls.lacking()
+        return cls.missing_requirement()
 
     @property
     def remark(self) -> str:
@@ -86,11 +89,11 @@ class OpenVino(Runtime):
             request.infer({name: given[name] for name in self.inputs})
             found = request.get_output_tensor(0).data.copy()  # whose memory the next call writes to
         except RuntimeError as error:
-            raise Refused(f"{self.folder / GRAPH}: cannot be run by OpenVINO ({first_line(error)})") from None
+            raise InputError(f"{self.folder / GRAPH}: cannot be run by OpenVINO ({first_line(error)})") from None
         finally:
             self.free.put(request)
         if found.ndim not in (2, 3) or found.shape[: found.ndim - 1] != ids.shape[: found.ndim - 1]:
-            raise Refused(
+            raise InputError(
                 f"{self.folder / GRAPH}: gives {found.shape} for inputs of {ids.shape}; it is not what niwaki wrote"
             )
         return found
@@ -98,7 +101,7 @@ class OpenVino(Runtime):
     def _refuse_fork(self) -> None:
         """Its threads are OpenVINO's own and live in the process that loaded it: another would wait for ever."""
         if os.getpid() != self.process:
-            raise Refused(
+            raise InputError(
                 f"{self.folder}: was loaded by OpenVINO in process {self.process}, and does not live on in a forked one; load it after the fork, or take engine 'onnx' or 'native'"
             )
 
@@ -116,7 +119,7 @@ def _core() -> Any:
         try:
             import openvino
         except ImportError as error:
-            raise Refused(f"openvino engine: cannot be imported ({first_line(error)}); {MENDING}") from None
+            raise InputError(f"openvino engine: cannot be imported ({first_line(error)}); {MENDING}") from None
     return openvino.Core()
 
 

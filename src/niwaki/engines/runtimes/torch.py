@@ -5,30 +5,30 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from niwaki.engines.exits import NOTHING, Padded, stretches
+from niwaki.engines.exits import NOTHING, PaddedBatch, layer_ranges
+from niwaki.engines.generation import search_of
 from niwaki.engines.runtime import Runtime
-from niwaki.engines.writing import search_of
 
 
 class Torch(Runtime):
-    leaves: ClassVar[bool] = True
-    writes: ClassVar[bool] = True
+    supports_early_exit: ClassVar[bool] = True
+    supports_seq2seq: ClassVar[bool] = True
 
     def __init__(self, folder: Path, threads: int) -> None:
-        from niwaki.models.lean import Lean
+        from niwaki.models.export_modules import ForwardModule
         from niwaki.models.model import load_folder
 
         super().__init__(folder, threads)
         model = load_folder(folder)
-        self.lean = Lean(model.network.eval(), model.anatomy)
-        self.search = search_of(folder) if model.anatomy.writes else None
-        self.reads_types = model.anatomy.uses_types
+        self.lean = ForwardModule(model.network.eval(), model.anatomy)
+        self.search = search_of(folder) if model.anatomy.is_seq2seq else None
+        self.reads_types = model.anatomy.uses_token_types
 
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         if self.search is not None:
             import torch
 
-            from niwaki.models.writing import written
+            from niwaki.models.generation import written
 
             with torch.inference_mode():
                 given = [torch.from_numpy(array) for array in (ids, mask, types)]
@@ -40,13 +40,15 @@ class Torch(Runtime):
         given = {"input_ids": ids, "attention_mask": mask}
         return self.lean.anatomy.run(given | ({"token_type_ids": types} if self.reads_types else {}), {})
 
-    def stretch(
-        self, waiting: Padded, number: int, exits: list[int], alone: bool = False
+    def run_layers(
+        self, waiting: PaddedBatch, number: int, exits: list[int], use_all_threads: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        from niwaki.models.lean import Stretch
+        from niwaki.models.export_modules import LayerRangeModule
 
         anatomy = self.lean.anatomy
-        part = Stretch(self.lean.network, anatomy, *stretches(exits, len(anatomy.order))[number], begins=number == 0)
+        part = LayerRangeModule(
+            self.lean.network, anatomy, *layer_ranges(exits, len(anatomy.order))[number], begins=number == 0
+        )
         found = self._asked(part, waiting.start, waiting.mask, waiting.types)
         return found if isinstance(found, tuple) else (found, NOTHING)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.runtimes.torch import Torch
 
 
@@ -13,19 +13,19 @@ class TorchBf16(Torch):
         import torch
 
         super().__init__(folder, threads)
-        if not self.lean.anatomy.layers or self.lean.anatomy.writes:
-            raise Refused(f"{folder}: has no attention layers; torch_bf16 is for encoders, take engine 'onnx'")
+        if not self.lean.anatomy.layers or self.lean.anatomy.is_seq2seq:
+            raise InputError(f"{folder}: has no attention layers; torch_bf16 is for encoders, take engine 'onnx'")
         network = self.lean.network
         packed = [name for name, value in network.state_dict().items() if not value.is_floating_point()]
         if packed:
-            raise Refused(
+            raise InputError(
                 f"{folder}: '{packed[0]}' is packed; bf16 is for floats, and the native, onnx and openvino engines multiply what is packed"
             )
         network.to(torch.bfloat16)
 
     @classmethod
-    def lacking(cls) -> str | None:
-        from niwaki.models.silicon import processor_has_bf16
+    def missing_requirement(cls) -> str | None:
+        from niwaki.models.cpu_features import processor_has_bf16
 
         if processor_has_bf16():
             return None

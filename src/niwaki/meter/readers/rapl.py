@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from niwaki.meter.apportion import apportion
 from niwaki.meter.reader import Energy, Reader, Usage, constant
-from niwaki.meter.whole import apportion
 
 ERROR = 0.15  # a placeholder of niwaki's own survey, not a verified figure
 MIN_WATTS = 0.5
@@ -70,7 +70,7 @@ class Rapl(Reader):
         if not any(domain.kind == "package" for domain in domains):
             return f"{self.root}: has no RAPL package counter"
         try:
-            self.domains = trusted(domains, self.spin)
+            self.domains = trusted_domains(domains, self.spin)
         except PermissionError as error:
             return f"{error.filename}: not readable by this user; `sudo chmod a+r` on it mends that"
         except (OSError, ValueError) as error:
@@ -113,7 +113,7 @@ def find_domains(root: Path) -> list[Domain]:
     return found
 
 
-def trusted(domains: list[Domain], spin: Callable[[float], None]) -> list[Domain]:
+def trusted_domains(domains: list[Domain], spin: Callable[[float], None]) -> list[Domain]:
     """The domains that moved plausibly in two spins, without those that only repeat another."""
     looks = [([domain.read() for domain in domains], time.perf_counter())]
     for _ in range(2):
@@ -123,7 +123,7 @@ def trusted(domains: list[Domain], spin: Callable[[float], None]) -> list[Domain
     kept: list[tuple[Domain, list[int]]] = []
     for index, domain in enumerate(domains):
         values = [look[0][index] for look in looks]
-        if is_live(domain, values, seconds) and not any(mirrors(domain, values, other) for other in kept):
+        if is_live(domain, values, seconds) and not any(is_duplicate(domain, values, other) for other in kept):
             kept.append((domain, values))
     return [domain for domain, _ in kept]
 
@@ -133,7 +133,7 @@ def is_live(domain: Domain, values: list[int], seconds: float) -> bool:
     return min(moved) > 0 and MIN_WATTS <= sum(moved) / 1e6 / seconds <= domain.max_watts
 
 
-def mirrors(domain: Domain, values: list[int], kept: tuple[Domain, list[int]]) -> bool:
+def is_duplicate(domain: Domain, values: list[int], kept: tuple[Domain, list[int]]) -> bool:
     """Whether two counters are one: the same steps to the microjoule, or the same values all the time."""
     other, others = kept
     if other.kind != domain.kind:

@@ -8,9 +8,9 @@ import os
 import re
 from pathlib import Path
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
+from niwaki.meter.apportion import apportion
 from niwaki.meter.reader import Energy, Reader, Usage, constant
-from niwaki.meter.whole import apportion
 
 JOULES = {"uj": 1e-6, "mj": 1e-3, "j": 1.0, "kj": 1e3, "wh": 3600.0, "kwh": 3.6e6}
 ERROR_NOT_STATED = 0.15
@@ -35,7 +35,7 @@ class Wall(Reader):
             self.snapshot()
         except (OSError, ValueError) as error:
             # asked for by name, so passing over it in silence would be wrong
-            raise Refused(
+            raise InputError(
                 f"NIWAKI_ENERGY_FILE: {self.path} does not hold one number ({error}); mend or unset it"
             ) from None
         return None

@@ -6,7 +6,7 @@ Cost: none; a step gets cheaper.
 
 from typing import ClassVar
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.model import Model
@@ -17,14 +17,14 @@ class Freeze(Method):
 
     needs_training: ClassVar[bool] = True
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         have = len(model.anatomy.layers)
         if moment == "prepare" and self.layers > have:
-            raise Refused(f"freeze: layers is {self.layers} and the model has {have}")
+            raise InputError(f"freeze: layers is {self.layers} and the model has {have}")
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
-        anatomy = self.rehearse(model, "prepare").anatomy
+        anatomy = self.dry_run(model, "prepare").anatomy
         for module in anatomy.embeddings:
             module.requires_grad_(False)
         for layer in anatomy.layers[: self.layers]:

@@ -6,27 +6,27 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.methods._method import Context, Method
 from niwaki.models.encoder import HIDDEN
 from niwaki.models.model import Model
 
 
-class Follower(Method):
+class HiddenStateDistiller(Method):
     """Base of `cosine`, `decoded` and `patient`: hidden states of the student, as wide as the teacher's, follow the teacher's."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({HIDDEN})
+    student_activations: ClassVar[frozenset[str]] = frozenset({HIDDEN})
     needs_teacher: ClassVar[bool] = True
     needs_training: ClassVar[bool] = True
 
     def prepare(self, model: Model, context: Context) -> Model:
         assert context.teacher_model is not None
-        self.fits(model, context.teacher_model, context.made)
+        self.check_teacher(model, context.teacher_model, context.stage_model)
         self._helpers = projection(model, context.teacher_model, context.seed, self.label())
         return model
 
-    def wide(self, state: Tensor) -> Tensor:
+    def project(self, state: Tensor) -> Tensor:
         return state if self._helpers is None else self._helpers(state)
 
 
@@ -43,13 +43,13 @@ def depths(name: str, student: Model, teacher: Model) -> tuple[int, int]:
     teacher.anatomy.require_layers(name)
     own, theirs = len(student.anatomy.order), len(teacher.anatomy.order)
     if own > theirs:
-        raise Refused(f"{name}: the student has {own} layers, more than the teacher's {theirs}; make it shallower")
+        raise InputError(f"{name}: the student has {own} layers, more than the teacher's {theirs}; make it shallower")
     return own, theirs
 
 
 def projection(student: Model, teacher: Model, seed: int, name: str) -> nn.Module | None:
     """One matrix for all layers, from the student's width to the teacher's; None where they are the same."""
-    own, theirs = student.anatomy.width, teacher.anatomy.width
+    own, theirs = student.anatomy.hidden_size, teacher.anatomy.hidden_size
     if own == theirs:
         return None
     with torch.random.fork_rng(devices=[]):
@@ -73,6 +73,6 @@ def heads_of(model: Model) -> list[int]:
     return [model.anatomy.layers[number].heads for number in model.anatomy.order]
 
 
-def mixed(weights: Tensor, states: Sequence[Tensor]) -> Tensor:
+def weighted_sum(weights: Tensor, states: Sequence[Tensor]) -> Tensor:
     """The sum of states, each with its weight."""
     return sum((weight * state for weight, state in zip(weights, states, strict=True)), torch.zeros(()))

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 import torch
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
@@ -25,13 +25,13 @@ class NetworkStudent(Method):
         "the teacher's vector of a piece: its last hidden states when it reads the piece alone, or its table's row",
     )
     width: int = setting(128, "columns of the vectors, by PCA; no more than the teacher's", ge=1, le=4096)
-    neurons: int = setting(256, "of each hidden layer before the logits", ge=1, le=65536)
+    ffn_size: int = setting(256, "of each hidden layer before the logits", ge=1, le=65536)
 
     needs_training: ClassVar[bool] = True
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
     @property
-    def forgets(self) -> bool:
+    def resets_head(self) -> bool:
         return True
 
     def shape(self) -> dict[str, Any]:
@@ -50,27 +50,29 @@ class NetworkStudent(Method):
         network.config.architectures = [type(network).__name__]
         network.body.embeddings.word_embeddings.weight.data.copy_(vectors)
         self.begin(network, model, context)
-        return Model(network, model.tokenizer, beside=model.beside)
+        return Model(network, model.tokenizer, sibling_files=model.sibling_files)
 
     def config(self, model: Model, pieces: int, width: int, separator: int, texts: int) -> dict[str, Any]:
-        if model.anatomy.writes:
-            raise Refused(f"{self.label()}: its network has no decoder, and this model writes; take 'student', which keeps one")  # fmt: skip
+        if model.anatomy.is_seq2seq:
+            raise InputError(
+                f"{self.label()}: its network has no decoder, and this model writes; take 'student', which keeps one"
+            )
         return {
-            **kept_config(model.network.config),
+            **inherited_config(model.network.config),
             **self.shape(),
             "architectures": [f"AnyFor{model.anatomy.head}"],
             "vocab_size": pieces,
             "embedding_size": width,
-            "hidden_size": self.neurons,
+            "hidden_size": self.ffn_size,
             "max_position_embeddings": model.anatomy.max_tokens,
             "sep_token_id": separator,
             "niwaki_texts": texts,
         }
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "finish":
             return model
-        width = min(self.width, model.anatomy.width)
+        width = min(self.width, model.anatomy.hidden_size)
         with torch.device("meta"):
             network = build(self.config(model, model.anatomy.tokens.num_embeddings, width, separator=0, texts=1))
         return Model(network, None)
@@ -79,7 +81,7 @@ class NetworkStudent(Method):
         """First weights that are neither vectors nor random."""
 
 
-def kept_config(config: Any) -> dict[str, Any]:
+def inherited_config(config: Any) -> dict[str, Any]:
     """What a student's config takes over: its answers and its padding mark."""
     names = ("id2label", "label2id", "problem_type", "niwaki_answer", "pad_token_id")
     return {name: value for name in names if (value := getattr(config, name, None)) is not None}
@@ -89,7 +91,7 @@ def separator_of(model: Model, what: str) -> int:
     """The id of the mark that ends a text."""
     found = model.tokenizer.sep_token_id
     if found is None:
-        raise Refused(
+        raise InputError(
             f"{what}: the tokenizer has no separator (sep_token), by which the texts of a pair are told apart; use a start model that has one"
         )
     return int(found)

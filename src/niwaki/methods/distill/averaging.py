@@ -15,13 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context
 from niwaki.methods.distill._network import NetworkStudent
 from niwaki.models.anatomy import Network
 from niwaki.models.model import Model
-from niwaki.models.tokens import piece_counts
+from niwaki.tokenization.trimming import token_counts
 
 FREQUENT = 1e-3  # the share of all pieces at which one weighs half as much as a rare one
 
@@ -35,19 +35,21 @@ class Averaging(NetworkStudent):
 
     def shape(self) -> dict[str, Any]:
         return {
-            "model_type": "averaging", "num_hidden_layers": self.layers,
-            "neighbours": self.neighbours, "num_products": self.products,
-        }  # fmt: skip
+            "model_type": "averaging",
+            "num_hidden_layers": self.layers,
+            "neighbours": self.neighbours,
+            "num_products": self.products,
+        }
 
     def config(self, model: Model, *sizes: Any, **more: Any) -> dict[str, Any]:
-        if model.anatomy.per_token and not model.anatomy.writes:
-            raise Refused(
+        if model.anatomy.per_token and not model.anatomy.is_seq2seq:
+            raise InputError(
                 "averaging: answers for whole texts, and this task asks for each token; use 'bilstm' or 'cnn'"
             )
         return super().config(model, *sizes, **more)
 
     def begin(self, network: Network, model: Model, context: Context) -> None:
-        counts = piece_counts(model.tokenizer.backend_tokenizer, context.texts())
+        counts = token_counts(model.tokenizer.backend_tokenizer, context.texts())
         network.body.embeddings.token_weights.weight.data.copy_(
             first_weights(counts, network.config.vocab_size)[:, None]
         )

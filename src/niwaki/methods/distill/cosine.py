@@ -12,27 +12,27 @@ from torch.nn import functional
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context
-from niwaki.methods.distill._layers import Follower
+from niwaki.methods.distill._layers import HiddenStateDistiller
+from niwaki.models.activations import named
 from niwaki.models.forward import Batch, Outputs
-from niwaki.models.insides import named
 from niwaki.models.model import Model
 
 
-class Cosine(Follower):
+class Cosine(HiddenStateDistiller):
     weight: float = setting(1.0, "of this loss; the loss so far is added to it", ge=0)
 
-    def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
+    def check_teacher(self, model: Model, teacher: Model | None, *_: Any) -> None:
         assert teacher is not None
         for one in (model, teacher):
             one.anatomy.require_layers("cosine")
 
-    def asks(self, model: Model, teacher: Model) -> frozenset[str]:
+    def teacher_activations(self, model: Model, teacher: Model) -> frozenset[str]:
         return named("hidden", [len(teacher.anatomy.order)])
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None and context.teacher_model is not None
         theirs = context.teacher(batch).hidden[len(context.teacher_model.anatomy.order)]
-        own = self.wide(outputs.hidden[len(outputs.hidden) - 1])
+        own = self.project(outputs.hidden[len(outputs.hidden) - 1])
         real = batch.mask.to(torch.float32)
         apart = 1 - functional.cosine_similarity(own.float(), theirs.float(), dim=-1)  # (batch, tokens)
         return loss + self.weight * (apart * real).sum() / real.sum()

@@ -11,7 +11,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.encoder import HIDDEN
@@ -20,41 +20,45 @@ from niwaki.models.model import Model
 
 
 class Exits(Method):
-    after: list[int] = setting([], "numbers of layers after which it may answer, besides all of them; none takes a third and two thirds", max_length=15)  # fmt: skip
+    after: list[int] = setting(
+        [],
+        "numbers of layers after which it may answer, besides all of them; none takes a third and two thirds",
+        max_length=15,
+    )
     weight: float = setting(1.0, "of the exits' mean loss; the loss so far is added to it", gt=0)
     temperature: float = setting(1.0, "softens what an exit follows: higher shows more of its doubts", gt=0)
 
-    needs: ClassVar[frozenset[str]] = frozenset({HIDDEN})
+    student_activations: ClassVar[frozenset[str]] = frozenset({HIDDEN})
     may_have_teacher: ClassVar[bool] = True
     needs_training: ClassVar[bool] = True
-    saves: ClassVar[tuple[str, ...]] = ("time",)
+    reduces: ClassVar[tuple[str, ...]] = ("time",)
 
     @property
     def follows_answers(self) -> bool:
         return True
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         model.anatomy.require_layers("exits")
-        if model.anatomy.writes:
-            raise Refused(
+        if model.anatomy.is_seq2seq:
+            raise InputError(
                 "exits: one answer for a whole text can be given early, and this model writes; leave 'exits' out"
             )
         if model.anatomy.per_token:
-            raise Refused(
+            raise InputError(
                 "exits: one answer for a whole text can be given early, and this model answers for every token"
             )
         depth = len(model.anatomy.order)
         if depth == 1:
-            raise Refused("exits: the model has one layer, and nothing to leave out behind it")
+            raise InputError("exits: the model has one layer, and nothing to leave out behind it")
         after = self.after or sorted({max(1, round(depth * share)) for share in (1 / 3, 2 / 3)})
         if after != sorted(set(after)) or after[0] < 1 or after[-1] >= depth:
-            raise Refused(f"exits: after must be rising numbers from 1 to {depth - 1} (given: {str(after)[:60]})")
+            raise InputError(f"exits: after must be rising numbers from 1 to {depth - 1} (given: {str(after)[:60]})")
         if moment == "prepare":
             model.network.config.niwaki_exits = after
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
-        return self.rehearse(model, "prepare")
+        return self.dry_run(model, "prepare")
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         followed = outputs.logits.detach() if context.teacher is None else context.teacher(batch).logits

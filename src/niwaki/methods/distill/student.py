@@ -8,16 +8,16 @@ from typing import ClassVar, Literal
 
 import torch
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
-from niwaki.methods._choosing import all_differ, loss_with, missed_most, spread
+from niwaki.methods._layer_choice import evenly_spaced, greedy_by_loss, has_distinct_layers, loss_after_edit
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.layers import Layers
-from niwaki.models.edits.width import Width
 from niwaki.models.importance import importance, most_important
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
@@ -36,10 +36,10 @@ class Student(Method):
     )
     batches: int = setting(8, "calibration batches that tell what is important", ge=1)
 
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
     @property
-    def forgets(self) -> bool:
+    def resets_head(self) -> bool:
         return self.start == "fresh"
 
     def prepare(self, model: Model, context: Context) -> Model:
@@ -47,78 +47,78 @@ class Student(Method):
         if self.start == "fresh":
             return fresh(model, shape, context.seed)
         if shape["layers"] < len(model.anatomy.order):
-            model.operate(Layers(keep=self._layers(model, shape["layers"], context)))
-        anatomy, narrower = model.anatomy, shape["hidden"] < model.anatomy.width
+            model.apply_edit(Layers(keep=self._layers(model, shape["layers"], context)))
+        anatomy, narrower = model.anatomy, shape["hidden"] < model.anatomy.hidden_size
         neurons, heads = self._neurons(anatomy), self._heads(anatomy)
-        fewer_neurons = neurons != [block.neurons for block in anatomy.blocks]
+        fewer_neurons = neurons != [block.ffn_size for block in anatomy.blocks]
         fewer_heads = heads != [layer.heads for layer in anatomy.attentions]
         if not (narrower or fewer_neurons or fewer_heads):
             return model
         worth = importance(model, context.calibration(model, self.batches), context.loss)
         if fewer_neurons:
-            model.operate(Ffn(keep=[most_important(*each) for each in zip(worth.neurons, neurons, strict=True)]))
+            model.apply_edit(Ffn(keep=[most_important(*each) for each in zip(worth.neurons, neurons, strict=True)]))
         if fewer_heads:
-            model.operate(Heads(keep=[most_important(*each) for each in zip(worth.heads, heads, strict=True)]))
+            model.apply_edit(Heads(keep=[most_important(*each) for each in zip(worth.heads, heads, strict=True)]))
         if narrower:
-            model.operate(Width(keep=most_important(worth.width, shape["hidden"])))
+            model.apply_edit(HiddenSize(keep=most_important(worth.width, shape["hidden"])))
         return model
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "finish":
             return model
         shape = self.shape(model)
         if self.start == "fresh":
             with torch.device("meta"):
                 return fresh(model, shape, seed=0)
-        model.operate(Layers(keep=spread(len(model.anatomy.order), shape["layers"])))
+        model.apply_edit(Layers(keep=evenly_spaced(len(model.anatomy.order), shape["layers"])))
         neurons, heads = self._neurons(model.anatomy), self._heads(model.anatomy)
-        model.operate(Ffn(keep=list(neurons)))
-        model.operate(Heads(keep=list(heads)))
-        model.operate(Width(keep=shape["hidden"]))
+        model.apply_edit(Ffn(keep=list(neurons)))
+        model.apply_edit(Heads(keep=list(heads)))
+        model.apply_edit(HiddenSize(keep=shape["hidden"]))
         return model
 
     def _neurons(self, anatomy: Anatomy) -> list[int]:
         """Of each block of the student: those that are there are at most as many as asked for."""
-        return [self._kept(anatomy, block.neurons, self.ffn) for block in anatomy.blocks]
+        return [self._kept(anatomy, block.ffn_size, self.ffn) for block in anatomy.blocks]
 
     def _heads(self, anatomy: Anatomy) -> list[int]:
         return [self._kept(anatomy, layer.heads, self.heads) for layer in anatomy.attentions]
 
     def _kept(self, anatomy: Anatomy, have: int, given: int | None) -> int:
-        return min(have, given) if given else max(1, (self.hidden or anatomy.width) * have // anatomy.width)
+        return min(have, given) if given else max(1, (self.hidden or anatomy.hidden_size) * have // anatomy.hidden_size)
 
     def _layers(self, model: Model, count: int, context: Context) -> list[int]:
         depth = len(model.anatomy.order)
-        if self.choose == "spread" or not all_differ(model):
-            return spread(depth, count)
+        if self.choose == "spread" or not has_distinct_layers(model):
+            return evenly_spaced(depth, count)
         batches = list(context.calibration(model, self.batches))
-        return missed_most(depth, count, lambda keep: loss_with(model, Layers(keep=keep), batches, context))
+        return greedy_by_loss(depth, count, lambda keep: loss_after_edit(model, Layers(keep=keep), batches, context))
 
     def shape(self, model: Model) -> dict[str, int]:
         """All four numbers, of the largest layer where they differ, the ones not given derived from the parent; Refused where they
         do not fit it."""
         anatomy = model.anatomy
         anatomy.require_layers("student")
-        heads, neurons = max(layer.heads for layer in anatomy.layers), max(layer.neurons for layer in anatomy.layers)
-        hidden = self.hidden or anatomy.width
+        heads, neurons = max(layer.heads for layer in anatomy.layers), max(layer.ffn_size for layer in anatomy.layers)
+        hidden = self.hidden or anatomy.hidden_size
         wanted = {
             "layers": self.layers or len(anatomy.order),
             "hidden": hidden,
-            "heads": self.heads or max(1, hidden * heads // anatomy.width),
-            "ffn": self.ffn or max(1, hidden * neurons // anatomy.width),
+            "heads": self.heads or max(1, hidden * heads // anatomy.hidden_size),
+            "ffn": self.ffn or max(1, hidden * neurons // anatomy.hidden_size),
         }
         if self.start == "fresh":
             if hidden % wanted["heads"]:
-                raise Refused(f"student: hidden {hidden} is not a multiple of heads {wanted['heads']}")
+                raise InputError(f"student: hidden {hidden} is not a multiple of heads {wanted['heads']}")
             return wanted
-        have = {"layers": len(anatomy.order), "hidden": anatomy.width, "heads": heads, "ffn": neurons}
+        have = {"layers": len(anatomy.order), "hidden": anatomy.hidden_size, "heads": heads, "ffn": neurons}
         faults = [
             f"student: {key} {wanted[key]} is more than the start model's {have[key]}; cut less, or start = 'fresh'"
             for key in wanted
             if wanted[key] > have[key]
         ]
         if faults:
-            raise Refused(faults)
+            raise InputError(faults)
         return wanted
 
 
@@ -132,4 +132,4 @@ def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(seed, "fresh"))
-        return Model(build(config), model.tokenizer, beside=model.beside)
+        return Model(build(config), model.tokenizer, sibling_files=model.sibling_files)

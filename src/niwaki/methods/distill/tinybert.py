@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method
-from niwaki.methods.distill._layers import depths, heads_of, layer_map, masked_mse, mixed, pairs, projection
+from niwaki.methods.distill._layers import depths, heads_of, layer_map, masked_mse, pairs, projection, weighted_sum
+from niwaki.models.activations import named
 from niwaki.models.encoder import HIDDEN, SCORES
 from niwaki.models.forward import Batch, Depths, Outputs
-from niwaki.models.insides import named
 from niwaki.models.model import Model
 
 FIRST_GUESS = (
@@ -37,7 +37,7 @@ class TinyBert(Method):
     )
     truth: float = setting(0.0, "weight of the loss so far (the labels)", ge=0)
 
-    needs: ClassVar[frozenset[str]] = frozenset({HIDDEN, SCORES})
+    student_activations: ClassVar[frozenset[str]] = frozenset({HIDDEN, SCORES})
     needs_teacher: ClassVar[bool] = True
     needs_training: ClassVar[bool] = True
     version: ClassVar[int] = 2
@@ -49,34 +49,38 @@ class TinyBert(Method):
     def prepare(self, model: Model, context: Context) -> Model:
         teacher = context.teacher_model
         assert teacher is not None
-        self.fits(model, teacher)
+        self.check_teacher(model, teacher)
         own, theirs = depths("tinybert", model, teacher)
         helpers = nn.ModuleDict()
         matrix = projection(model, teacher, context.seed, "tinybert")
         if matrix is not None:
             helpers["projection"] = matrix
         if self.mapping == "learned":
-            helpers["mix"] = Mix(own, theirs)
+            helpers["mix"] = LayerMixture(own, theirs)
         self._helpers = helpers if len(helpers) else None
         return model
 
-    def fits(self, model: Model, teacher: Model | None, *_: Any) -> None:
+    def check_teacher(self, model: Model, teacher: Model | None, *_: Any) -> None:
         assert teacher is not None
         own, theirs = depths("tinybert", model, teacher)
         if not self.attention:
             return
-        followed = [range(theirs)] * own if self.mapping == "learned" else [[one] for one in layer_map(own, theirs, self.mapping)]  # fmt: skip
+        followed = (
+            [range(theirs)] * own
+            if self.mapping == "learned"
+            else [[one] for one in layer_map(own, theirs, self.mapping)]
+        )
         heads = heads_of(teacher)
         for place, (have, numbers) in enumerate(zip(heads_of(model), followed, strict=True), start=1):
             unlike = next((number for number in numbers if heads[number] != have), None)
             if unlike is not None:
-                raise Refused(
+                raise InputError(
                     f"tinybert: layer {place} of the student has {have} heads, and layer {unlike + 1} of the teacher, which it follows, "
-                    f"{heads[unlike]}; set attention = 0 to distil without the attention loss, or take 'relations', which compares any "
+                    f"{heads[unlike]}; set attention = 0 to distil without the attention loss, or take 'attention_relations', which compares any "
                     "numbers of heads"
                 )
 
-    def asks(self, model: Model, teacher: Model) -> frozenset[str]:
+    def teacher_activations(self, model: Model, teacher: Model) -> frozenset[str]:
         own, theirs = depths("tinybert", model, teacher)
         layers = range(theirs) if self.mapping == "learned" else layer_map(own, theirs, self.mapping)
         asked: frozenset[str] = frozenset()
@@ -93,12 +97,14 @@ class TinyBert(Method):
         total = self.truth * loss
         if self.embedding:
             total = total + self.embedding * masked_mse(
-                self._wide(outputs.hidden[0]), teacher.hidden[0], real[..., None]
+                self._project(outputs.hidden[0]), teacher.hidden[0], real[..., None]
             )
         for depth in range(len(outputs.scores)):
             if self.hidden:
                 target = self._target(teacher.hidden, depth, outputs, context, first=1)
-                total = total + self.hidden * masked_mse(self._wide(outputs.hidden[depth + 1]), target, real[..., None])
+                total = total + self.hidden * masked_mse(
+                    self._project(outputs.hidden[depth + 1]), target, real[..., None]
+                )
             if self.attention:
                 target = self._target(teacher.scores, depth, outputs, context, first=0)
                 total = total + self.attention * masked_mse(outputs.scores[depth], target, pairs(real))
@@ -110,7 +116,7 @@ class TinyBert(Method):
         helpers = self._helpers
         return helpers[name] if isinstance(helpers, nn.ModuleDict) and name in helpers else None
 
-    def _wide(self, state: Tensor) -> Tensor:
+    def _project(self, state: Tensor) -> Tensor:
         matrix = self._helper("projection")
         return state if matrix is None else matrix(state)
 
@@ -120,11 +126,11 @@ class TinyBert(Method):
         theirs = len(context.teacher_model.anatomy.order)
         mix = self._helper("mix")
         if mix is not None:
-            return mixed(mix(depth), [states[number + first] for number in range(theirs)])
+            return weighted_sum(mix(depth), [states[number + first] for number in range(theirs)])
         return states[layer_map(len(outputs.scores), theirs, self.mapping)[depth] + first]
 
 
-class Mix(nn.Module):
+class LayerMixture(nn.Module):
     """For each student layer, how much of each teacher layer it follows; at first mostly the one of the uniform mapping."""
 
     def __init__(self, student: int, teacher: int) -> None:

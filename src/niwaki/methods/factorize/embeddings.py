@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edits.narrow import Narrow, columns
 from niwaki.models.model import Model
-from niwaki.models.places import once_each, plain
-from niwaki.models.tokens import piece_counts
+from niwaki.models.module_paths import to_dense, unique_modules
+from niwaki.tokenization.trimming import token_counts
 
 EVERY = sys.maxsize  # batches
 
@@ -26,30 +26,32 @@ class Embeddings(Method):
     width: int | None = setting(None, "columns of the narrow table; none takes a third", ge=1)
     smoothing: float = setting(1.0, "added to how often a piece occurs, so that others are kept too", gt=0)
 
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
-            model.operate(self._edit(model))
+            model.apply_edit(self._edit(model))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         edit = self._edit(model)
         counts = self._counts(model, context)
         factors = {
-            path: narrowed(plain(table).weight.detach(), counts[id(table)], edit.width)
+            path: narrowed(to_dense(table).weight.detach(), counts[id(table)], edit.width)
             for path, table in token_tables(model).items()
         }
-        model.operate(edit.into(factors))
+        model.apply_edit(edit.with_factors(factors))
         return model
 
     def _counts(self, model: Model, context: Context) -> dict[int, Tensor]:
         """How often each row of a table counts, by the table: as its pieces are read, and written."""
         tables = token_tables(model)
-        counts = {id(one): torch.full((one.num_embeddings,), self.smoothing, dtype=torch.double) for one in tables.values()}  # fmt: skip
+        counts = {
+            id(one): torch.full((one.num_embeddings,), self.smoothing, dtype=torch.double) for one in tables.values()
+        }
         paths = model.anatomy.whole_token_tables()  # what is read first, what is written last; one may be both
         seen = {paths[0]: [occurrences(model.tokenizer, list(context.texts()))]}
-        if model.anatomy.writes:
+        if model.anatomy.is_seq2seq:
             seen.setdefault(paths[-1], []).append(written(model, context))
         for path, found in seen.items():
             for piece, count in (entry for one in found for entry in one.items()):
@@ -63,13 +65,13 @@ class Embeddings(Method):
         smaller = [number for number, table in enumerate(tables) if is_smaller(table, width)]
         if not smaller:
             sizes = " and ".join(f"{table.num_embeddings} rows and {columns(table)} columns" for table in tables)
-            raise Refused(f"embeddings: a table of {sizes} is no smaller with {width}; lower width")
+            raise InputError(f"embeddings: a table of {sizes} is no smaller with {width}; lower width")
         return Narrow(width=width, tables=smaller)
 
 
 def token_tables(model: Model) -> dict[str, Any]:
     """The different ones, by their first paths."""
-    return once_each(model.network, model.anatomy.whole_token_tables())
+    return unique_modules(model.network, model.anatomy.whole_token_tables())
 
 
 def is_smaller(table: Any, width: int) -> bool:
@@ -79,7 +81,7 @@ def is_smaller(table: Any, width: int) -> bool:
 
 def occurrences(tokenizer: Any, texts: list[str]) -> Counter[int]:
     """How often each piece is read, with the two marks around every text."""
-    counts = piece_counts(tokenizer.backend_tokenizer, texts)
+    counts = token_counts(tokenizer.backend_tokenizer, texts)
     for mark in (tokenizer.cls_token_id, tokenizer.sep_token_id):
         if mark is not None:
             counts[mark] += len(texts)

@@ -13,21 +13,21 @@ Cost: a singular value decomposition of each matrix.
 
 from typing import ClassVar
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edits.kronecker import Kronecker as KroneckerEdit
-from niwaki.models.forms.kronecker import Sizes, fitted
 from niwaki.models.model import Model
+from niwaki.models.packed.kronecker import Sizes, fitted
 
 
 class Kronecker(Method):
     keep: float = setting(0.25, "share of each matrix's numbers that stays", gt=0, lt=1)
     flops: float = setting(0.75, "share of its operations that the factors may take", gt=0)
 
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         return self._split(model) if moment == "prepare" else model
 
     def prepare(self, model: Model, context: Context) -> Model:
@@ -37,11 +37,11 @@ class Kronecker(Method):
         modules = [model.network.get_submodule(path) for path in model.anatomy.whole_matrices()]
         sizes = [self._sizes(module) for module in modules]
         if not any(sizes):
-            raise Refused(
+            raise InputError(
                 f"kronecker: no matrix has factors that take {self.keep:g} of its numbers and {self.flops:g} of its operations; "
                 "raise keep or flops, or leave 'kronecker' out"
             )
-        model.operate(KroneckerEdit(sizes=sizes))
+        model.apply_edit(KroneckerEdit(sizes=sizes))
         return model
 
     def _sizes(self, module: object) -> Sizes | None:

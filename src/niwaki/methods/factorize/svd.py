@@ -19,18 +19,18 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.factorize._seen import covariances, distinct_matrices, fisher_rows, slopes
+from niwaki.methods.factorize._calibration import covariances, distinct_matrices, fisher_rows, output_gradients
 from niwaki.models.edits.factored import Factored
-from niwaki.models.forms.factored import Factors
 from niwaki.models.model import Model
-from niwaki.models.places import plain
+from niwaki.models.module_paths import to_dense
+from niwaki.models.packed.factored import Factors
 
 Shape = tuple[int, int]  # (out, in)
-LOOKS: dict[str, dict[str, Callable[..., dict[str, Tensor]]]] = {
-    "both": {"inputs": covariances, "rows": slopes},
+STATISTICS: dict[str, dict[str, Callable[..., dict[str, Tensor]]]] = {
+    "both": {"inputs": covariances, "rows": output_gradients},
     "activations": {"inputs": covariances},
     "fisher": {"rows": fisher_rows},
     "none": {},
@@ -47,23 +47,23 @@ class Svd(Method):
     multiple: int = setting(1, "ranks are multiples of this", ge=1)
     batches: int = setting(16, "calibration batches that tell what counts", ge=1)
 
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
             shapes = self._shapes(model)
-            alike = {path: torch.ones(min(shape)) for path, shape in shapes.items()}
-            self._operate(model, ranks(shapes, alike, self.keep, self.multiple, even=True), {})
+            packed_like = {path: torch.ones(min(shape)) for path, shape in shapes.items()}
+            self._operate(model, ranks(shapes, packed_like, self.keep, self.multiple, even=True), {})
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         shapes = self._shapes(model)
-        looks = LOOKS[self.weighting]
+        looks = STATISTICS[self.weighting]
         batches = list(context.calibration(model, self.batches)) if looks else []
         seen = {name: look(model, list(shapes), batches, context) for name, look in looks.items()}
         energies, factors = {}, {}
         for path in shapes:
-            weight = plain(model.network.get_submodule(path)).weight.detach().double()
+            weight = to_dense(model.network.get_submodule(path)).weight.detach().double()
             inputs, rows = (seen.get(name, {}).get(path) for name in ("inputs", "rows"))
             energies[path], factors[path] = decomposed(weight, rows, inputs)
         chosen = ranks(shapes, energies, self.keep, self.multiple, self.even)
@@ -72,17 +72,21 @@ class Svd(Method):
 
     def _operate(self, model: Model, chosen: Mapping[str, int], factors: dict[str, Factors]) -> None:
         if not any(chosen.values()):
-            raise Refused(f"svd: no matrix gets smaller in two at keep {self.keep:g}; lower keep, or leave 'svd' out")
+            raise InputError(
+                f"svd: no matrix gets smaller in two at keep {self.keep:g}; lower keep, or leave 'svd' out"
+            )
         first = {id(model.network.get_submodule(path)): rank for path, rank in chosen.items()}
         paths = list(model.anatomy.whole_matrices())
-        model.operate(
-            Factored(ranks=[first.get(id(model.network.get_submodule(path)), 0) for path in paths]).into(factors)
+        model.apply_edit(
+            Factored(ranks=[first.get(id(model.network.get_submodule(path)), 0) for path in paths]).with_factors(
+                factors
+            )
         )
 
     def _shapes(self, model: Model) -> dict[str, Shape]:
         found = distinct_matrices(model, model.anatomy.whole_matrices())
         if not found:
-            raise Refused("svd: this model has no matrices but its head's; leave 'svd' out")
+            raise InputError("svd: this model has no matrices but its head's; leave 'svd' out")
         return {path: (module.out_features, module.in_features) for path, module in found.items()}
 
 
@@ -90,7 +94,11 @@ def decomposed(weight: Tensor, rows: Tensor | None, inputs: Tensor | None) -> tu
     """Of a weight (out, in), rows of which count by `rows` (out,) and errors of outputs by the covariance of `inputs` (in, in):
     the squared error that each further rank saves, largest first, and factors (out, n) and (n, in), of which the first k are
     the best of rank k."""
-    scale = torch.ones(len(weight), dtype=weight.dtype) if rows is None else rows.sqrt().clamp(min=1e-12 * float(rows.max().sqrt()) or 1e-12)  # fmt: skip
+    scale = (
+        torch.ones(len(weight), dtype=weight.dtype)
+        if rows is None
+        else rows.sqrt().clamp(min=1e-12 * float(rows.max().sqrt()) or 1e-12)
+    )
     scaled = scale[:, None] * weight
     if inputs is not None and len(weight) <= len(inputs):  # the smaller of two ways to the same
         energy, left = (found.flip(-1) for found in torch.linalg.eigh(scaled @ inputs @ scaled.T))
@@ -113,7 +121,9 @@ def balanced(left: Tensor, right: Tensor, rank: int) -> Factors:
     return (left * ratio).float(), (right / ratio[:, None]).float()
 
 
-def ranks(shapes: Mapping[str, Shape], energies: Mapping[str, Tensor], keep: float, multiple: int, even: bool) -> dict[str, int]:  # fmt: skip
+def ranks(
+    shapes: Mapping[str, Shape], energies: Mapping[str, Tensor], keep: float, multiple: int, even: bool
+) -> dict[str, int]:
     """The rank of each matrix under one budget of numbers; 0 for one that stays whole."""
     sizes = {path: out * inputs for path, (out, inputs) in shapes.items()}
     taken = dict.fromkeys(shapes, multiple)
@@ -121,7 +131,7 @@ def ranks(shapes: Mapping[str, Shape], energies: Mapping[str, Tensor], keep: flo
     left = keep * sum(sizes.values()) - sum(spent.values())
     if left < 0:  # also where it is shared evenly
         least = sum(spent.values()) / sum(sizes.values())
-        raise Refused(f"svd: keep {keep:g} is less than rank {multiple} in every matrix takes, which is {least:.3g}")
+        raise InputError(f"svd: keep {keep:g} is less than rank {multiple} in every matrix takes, which is {least:.3g}")
     if even:
         return {path: even_rank(*shape, keep, multiple) for path, shape in shapes.items()}
     steps = sorted(_steps(shapes, energies, multiple), key=lambda step: -step[0])

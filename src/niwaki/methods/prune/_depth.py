@@ -2,9 +2,9 @@
 
 from typing import ClassVar, Literal
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._choosing import loss_with, missed_most, spread
+from niwaki.methods._layer_choice import evenly_spaced, greedy_by_loss, loss_after_edit
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edit import Edit
 from niwaki.models.model import Model
@@ -18,7 +18,7 @@ class Depth(Method):
     )
     batches: int = setting(8, "calibration batches that tell what is missed", ge=1)
 
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
     def depth(self, model: Model) -> int:
         """How many layers there are; Refused where there are none."""
@@ -32,22 +32,24 @@ class Depth(Method):
         """Whether one layer can be worth more than another."""
         return True
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
-            model.operate(self.edit(self._count(model)))
+            model.apply_edit(self.edit(self._count(model)))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         depth, count = self.depth(model), self._count(model)
-        chosen = spread(depth, count)
+        chosen = evenly_spaced(depth, count)
         if self.choose == "worth" and self.differ(model):
             batches = list(context.calibration(model, self.batches))
-            chosen = missed_most(depth, count, lambda keep: loss_with(model, self.edit(keep), batches, context))
-        model.operate(self.edit(chosen))
+            chosen = greedy_by_loss(
+                depth, count, lambda keep: loss_after_edit(model, self.edit(keep), batches, context)
+            )
+        model.apply_edit(self.edit(chosen))
         return model
 
     def _count(self, model: Model) -> int:
         depth, name = self.depth(model), self.label()
         if self.count and self.count > depth:
-            raise Refused(f"{name}: count is {self.count} and there are {depth}; lower it, or leave '{name}' out")
+            raise InputError(f"{name}: count is {self.count} and there are {depth}; lower it, or leave '{name}' out")
         return self.count or max(1, round(self.keep * depth))

@@ -13,15 +13,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.edits.blocks import Blocks, gone
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.ranks import Ranks, factored
-from niwaki.models.forms.factored import Factored
-from niwaki.models.forms.silent import Silent
-from niwaki.models.lenses import bake, put
 from niwaki.models.model import Model
+from niwaki.models.packed.factored import Factored
+from niwaki.models.packed.removed import Removed
+from niwaki.models.parametrizations import add_parametrization, merge_parametrizations
 
 BETA, LOW, HIGH = 2 / 3, -0.1, 1.1  # temperature, and where the sigmoid is stretched to
 FIRST = 2.5  # what gates begin with: open, and 98 of 100 draws are so
@@ -34,13 +34,13 @@ def open_probability(alpha: Tensor) -> Tensor:
     return torch.sigmoid(alpha - BETA * math.log(-LOW / HIGH))
 
 
-def drawn(alpha: Tensor, uniform: Tensor) -> Tensor:
+def sample_gates(alpha: Tensor, uniform: Tensor) -> Tensor:
     """Gates from 0 to 1, with uniform noise."""
     noise = torch.log(uniform) - torch.log1p(-uniform)
     return (torch.sigmoid((noise + alpha) / BETA) * (HIGH - LOW) + LOW).clamp(0, 1)
 
 
-def settled(alpha: Tensor, probability: Tensor) -> Tensor:
+def deterministic_gates(alpha: Tensor, probability: Tensor) -> Tensor:
     """Gates without noise: as many are open as are expected to be, at least one."""
     value = (torch.sigmoid(alpha) * (HIGH - LOW) + LOW).clamp(0, 1)
     count = max(1, round(float(probability.detach().sum())))
@@ -54,12 +54,12 @@ def expected(sizes: Sequence[int], shares: Sequence[tuple[Tensor, Tensor]]) -> T
     return sum(kept, torch.zeros(())) / sum(sizes)
 
 
-def quick(parameter: Tensor, speed: float) -> Tensor:
+def scaled_parameter(parameter: Tensor, speed: float) -> Tensor:
     """A parameter that moves `speed` times faster than others; its slope is taken as 1, so that gradients stay as long."""
     return parameter + (speed - 1) * parameter.detach()
 
 
-def climbing(parameter: Tensor, speed: float) -> Tensor:
+def ascending_parameter(parameter: Tensor, speed: float) -> Tensor:
     """The same with its slope turned round: what descends otherwise makes this one rise."""
     return (speed + 1) * parameter.detach() - parameter
 
@@ -82,18 +82,18 @@ class Gate(nn.Module):
 
     def values(self) -> Tensor:
         """Settled, a whole that is likelier open is, and then has as many units as were expected of both gates together."""
-        alphas = [quick(one, self.speed) for one in (self.alpha, self.whole) if one is not None]
+        alphas = [scaled_parameter(one, self.speed) for one in (self.alpha, self.whole) if one is not None]
         if self.training:
-            gates = [drawn(alpha, torch.rand_like(alpha).clamp(1e-6, 1 - 1e-6)) for alpha in alphas]
+            gates = [sample_gates(alpha, torch.rand_like(alpha).clamp(1e-6, 1 - 1e-6)) for alpha in alphas]
         else:
             whole = [(open_probability(alpha) >= 0.5).to(alpha.dtype) for alpha in alphas[1:]]
-            gates = [settled(alphas[0], self.probability()), *whole]
+            gates = [deterministic_gates(alphas[0], self.probability()), *whole]
         return math.prod(gates[1:], start=gates[0])
 
     def probability(self) -> Tensor:
         """That each unit is there."""
-        fine = open_probability(quick(self.alpha, self.speed))
-        return fine if self.whole is None else fine * open_probability(quick(self.whole, self.speed))
+        fine = open_probability(scaled_parameter(self.alpha, self.speed))
+        return fine if self.whole is None else fine * open_probability(scaled_parameter(self.whole, self.speed))
 
     def of_inputs(self) -> Tensor:
         """That each input of the matrix is read."""
@@ -114,7 +114,10 @@ class Lagrangian(nn.Module):
 
     def forward(self, share: Tensor) -> Tensor:
         over = share - self.aim
-        first, second = climbing(self.first, self.speed), climbing(self.second, SQUARE * self.speed)
+        first, second = (
+            ascending_parameter(self.first, self.speed),
+            ascending_parameter(self.second, SQUARE * self.speed),
+        )
         return (first * over + second * over.square()).squeeze()
 
 
@@ -128,7 +131,11 @@ class Gated:
 
     def shares(self) -> tuple[Tensor, Tensor]:
         one = torch.ones(1)
-        read = math.prod((gate.of_inputs() for gate in self.inputs[1:]), start=self.inputs[0].of_inputs()) if self.inputs else one  # fmt: skip
+        read = (
+            math.prod((gate.of_inputs() for gate in self.inputs[1:]), start=self.inputs[0].of_inputs())
+            if self.inputs
+            else one
+        )
         return (one if self.outputs is None else self.outputs.probability()).mean(), read.mean()
 
 
@@ -141,7 +148,11 @@ class Gates:
         self.inputs: dict[int, list[Gate]] = {}  # by the first that reads them
         self.heads = [self._head(layer) for layer in model.anatomy.attentions] if "heads" in over else []
         self.neurons = [self._neuron(block) for block in model.anatomy.blocks] if "ffn" in over else []
-        self.ranks = [self._rank(module) for module in factored(model.network, model.anatomy).values()] if "ranks" in over else []  # fmt: skip
+        self.ranks = (
+            [self._rank(module) for module in factored(model.network, model.anatomy).values()]
+            if "ranks" in over
+            else []
+        )
         leaves = {id(module): module for module in map(model.network.get_submodule, model.anatomy.matrices())}
         self.matrices = [
             Gated(module.in_features * module.out_features, self.outputs.get(number), self.inputs.get(number, []))
@@ -154,19 +165,19 @@ class Gates:
         return expected([one.size for one in self.matrices], [one.shares() for one in self.matrices])
 
     def _head(self, layer: Any) -> Gate | None:
-        if isinstance(layer.part("out"), Silent):
+        if isinstance(layer.part("out"), Removed):
             return None
-        unit = torch.arange(layer.heads).repeat_interleave(layer.head_width)
+        unit = torch.arange(layer.heads).repeat_interleave(layer.head_size)
         return self._gate(
             layer.heads, unit, [layer.part(part) for part in ("query", "key", "value")], layer.part("out")
         )
 
     def _neuron(self, block: Any) -> Gate | None:
-        if isinstance(block.reader, Silent):
+        if isinstance(block.reader, Removed):
             return None
-        numbers = block.factors(torch.arange(block.neurons).float() + 2) - 2  # -1 where an input is none of them
-        unit = torch.where(numbers < 0, block.neurons, numbers).long()
-        return self._gate(block.neurons, unit, [block.maker], block.reader)
+        numbers = block.factors(torch.arange(block.ffn_size).float() + 2) - 2  # -1 where an input is none of them
+        unit = torch.where(numbers < 0, block.ffn_size, numbers).long()
+        return self._gate(block.ffn_size, unit, [block.maker], block.reader)
 
     def _rank(self, module: Any) -> Gate:
         return self._gate(module.rank, torch.arange(module.rank), [module.first], module.second, whole=False)
@@ -177,14 +188,16 @@ class Gates:
         if found is not None:  # layers that share their matrices share the gate
             return found
         if not all(isinstance(module, nn.Linear) for module in (first, *lasts)):
-            raise Refused(f"{self.name}: the weights are packed, stored sparse or Kronecker products, before which no gates can be put; cut before that")  # fmt: skip
+            raise InputError(
+                f"{self.name}: the weights are packed, stored sparse or Kronecker products, before which no gates can be put; cut before that"
+            )
         gate = Gate(units, unit, self.speed, self.whole and whole)
-        put(first, gate)
+        add_parametrization(first, gate)
         self.inputs.setdefault(id(first), []).append(gate)
         self.outputs |= {id(last): gate for last in lasts}
         return gate
 
-    def least(self) -> float:
+    def min_share(self) -> float:
         """The share that would stay if every gate closed."""
         for gate in (*self.heads, *self.neurons, *self.ranks):
             if gate is not None:
@@ -197,20 +210,23 @@ class Gates:
         heads, neurons, ranks = ([_open(gate) for gate in gates] for gates in (self.heads, self.neurons, self.ranks))
         closed = self._closed(model)
         readers = [block.read_by for block in model.anatomy.blocks if block.module is model.network]
-        bake(model.network, [*model.anatomy.matrices(), *readers])
+        merge_parametrizations(model.network, [*model.anatomy.matrices(), *readers])
         if ranks:
-            model.operate(Ranks(keep=[*ranks]))
+            model.apply_edit(Ranks(keep=[*ranks]))
         if heads:
-            model.operate(Heads(keep=[*heads]))
+            model.apply_edit(Heads(keep=[*heads]))
         if neurons:
-            model.operate(Ffn(keep=[*neurons]))
+            model.apply_edit(Ffn(keep=[*neurons]))
         if closed:
-            model.operate(closed)
+            model.apply_edit(closed)
 
     def _closed(self, model: Model) -> Blocks | None:
         """Takes out the blocks of which no unit is open; one attention block of a kind stays, though it says nothing."""
         anatomy = model.anatomy
-        attention, ffn = ([number for number, gate in enumerate(gates) if gate is not None and not gate.eval().values().any()] for gates in (self.heads, self.neurons))  # fmt: skip
+        attention, ffn = (
+            [number for number, gate in enumerate(gates) if gate is not None and not gate.eval().values().any()]
+            for gates in (self.heads, self.neurons)
+        )
         out = gone(anatomy.attentions, "attention")
         for kind in anatomy.attention_kinds:
             if set(kind) <= {*attention, *out}:

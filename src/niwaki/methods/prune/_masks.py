@@ -7,15 +7,15 @@ import torch
 from pydantic import model_validator
 from torch import Tensor, nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Method, Moment
 from niwaki.models.edits.sparse import Sparse
-from niwaki.models.forms.int8 import Int8Linear
-from niwaki.models.forms.store import StoredLinear
-from niwaki.models.lenses import Lens, bake, lenses
 from niwaki.models.model import Model
-from niwaki.models.places import exchange, once_each, plain
+from niwaki.models.module_paths import replace_modules, to_dense, unique_modules
+from niwaki.models.packed.int8 import Int8Linear
+from niwaki.models.packed.store import StoredLinear
+from niwaki.models.parametrizations import Parametrization, find_parametrizations, merge_parametrizations
 
 Scope = Literal["global", "layer"]
 UPDATES = 32  # of masks in a training: a threshold over ten million weights takes a third of a second
@@ -38,10 +38,10 @@ class Mask(nn.Module):
 
 def matrices(model: Model, name: str) -> dict[str, Any]:
     """The matrices that can be stored sparse, each once, by their first paths. Refused, in the name of the method, without any."""
-    every = once_each(model.network, model.anatomy.matrices())
+    every = unique_modules(model.network, model.anatomy.matrices())
     found = {path: one for path, one in every.items() if isinstance(one, nn.Linear | Int8Linear | StoredLinear)}
     if not found:
-        raise Refused(f"{name}: this model has no matrices that it could prune; leave '{name}' out")
+        raise InputError(f"{name}: this model has no matrices that it could prune; leave '{name}' out")
     return found
 
 
@@ -50,17 +50,17 @@ def is_packed(module: Any) -> bool:
     return isinstance(module, Int8Linear) or (isinstance(module, StoredLinear) and module.store.integers)
 
 
-def refuse_packed(model: Model, name: str) -> None:
+def reject_packed(model: Model, name: str) -> None:
     if any(is_packed(module) for module in matrices(model, name).values()):
-        raise Refused(
+        raise InputError(
             f"{name}: the weights are packed, training cannot move them; prune before packing, or use 'magnitude'"
         )
 
 
-def opened(model: Model, name: str) -> dict[str, nn.Linear]:
+def densify(model: Model, name: str) -> dict[str, nn.Linear]:
     """The matrices that can be trained, as plain ones: those stored sparse are so again when the method finishes."""
     paths = [path for path, module in matrices(model, name).items() if not is_packed(module)]
-    exchange(model.network, model.anatomy.matrices(), lambda old: old if _stays(old) else plain(old))
+    replace_modules(model.network, model.anatomy.matrices(), lambda old: old if _stays(old) else to_dense(old))
     return {path: model.network.get_submodule(path) for path in paths}
 
 
@@ -68,24 +68,24 @@ def _stays(module: Any) -> bool:
     return is_packed(module) or not isinstance(module, StoredLinear)
 
 
-def seen_by(model: Model, kind: type[Lens]) -> list[tuple[str, Any, Lens]]:
+def parametrizations_of(model: Model, kind: type[Parametrization]) -> list[tuple[str, Any, Parametrization]]:
     """The lenses of the kind, each once."""
-    every = lenses(model.network, model.anatomy.matrices(), kind)
+    every = find_parametrizations(model.network, model.anatomy.matrices(), kind)
     return list({id(lens): (path, module, lens) for path, module, lens in every}.values())
 
 
-def store(model: Model, masks: dict[str, Tensor] | None = None) -> Model:
+def store_sparse(model: Model, masks: dict[str, Tensor] | None = None) -> Model:
     """As it is seen, without the zeros; `masks` say what else is left out."""
-    bake(model.network, model.anatomy.matrices())
-    model.operate(Sparse().masking(masks or {}))
+    merge_parametrizations(model.network, model.anatomy.matrices())
+    model.apply_edit(Sparse().with_masks(masks or {}))
     return model
 
 
-def rehearse_trained(model: Model, name: str, moment: Moment) -> Model:
+def dry_run_masked(model: Model, name: str, moment: Moment) -> Model:
     """Of a method that trains what it leaves: packed weights cannot."""
     if moment == "finish":
-        return store(model)
-    refuse_packed(model, name)
+        return store_sparse(model)
+    reject_packed(model, name)
     return model
 
 
@@ -95,8 +95,8 @@ class Gradual(Method):
     begin: float = setting(0.1, "share of training after which weights begin to go", ge=0, lt=1)
     end: float = setting(0.7, "share of training after which no more go: the rest makes up for the loss", gt=0, le=1)
 
-    holds: ClassVar[bool] = True
-    saves: ClassVar[tuple[str, ...]] = ("file",)
+    pins_modules: ClassVar[bool] = True
+    reduces: ClassVar[tuple[str, ...]] = ("file",)
 
     @model_validator(mode="after")
     def _ordered(self) -> "Gradual":
@@ -105,22 +105,22 @@ class Gradual(Method):
         return self
 
     @property
-    def ripe(self) -> float:
+    def min_progress(self) -> float:
         return self.end
 
 
-def cubic(progress: float, begin: float, end: float, last: float) -> float:
+def cubic_sparsity(progress: float, begin: float, end: float, last: float) -> float:
     """From 0 at `begin` to `last` at `end`: fast where much is superfluous, ever slower (Zhu & Gupta 2017)."""
     left = 1 - min(1.0, max(0.0, (progress - begin) / (end - begin)))
     return last * (1 - left**3)
 
 
-def due(progress: float) -> int:
+def updates_due(progress: float) -> int:
     """How many updates should have been made."""
     return int(progress * UPDATES + 1e-9)
 
 
-def largest(values: Sequence[Tensor], sparsity: float, scope: Scope) -> list[Tensor]:
+def keep_largest(values: Sequence[Tensor], sparsity: float, scope: Scope) -> list[Tensor]:
     """True for all but the `sparsity` smallest, of all tensors together or of each."""
     if scope == "layer":
         return [_largest(value.flatten(), sparsity).view(value.shape) for value in values]
@@ -131,7 +131,7 @@ def largest(values: Sequence[Tensor], sparsity: float, scope: Scope) -> list[Ten
 
 def _largest(values: Tensor, sparsity: float) -> Tensor:
     """Of equal ones the first are kept, so that exactly as many are as are asked for."""
-    threshold = lowest(values, sparsity)
+    threshold = sparsity_threshold(values, sparsity)
     if threshold is None:
         return torch.ones_like(values, dtype=torch.bool)
     above = values > threshold
@@ -142,7 +142,7 @@ def _largest(values: Tensor, sparsity: float) -> Tensor:
     return above | (equal & (equal.cumsum(0) <= missing))
 
 
-def lowest(values: Tensor, sparsity: float) -> Tensor | None:
+def sparsity_threshold(values: Tensor, sparsity: float) -> Tensor | None:
     """The largest of the `sparsity` smallest; None where these are none."""
     count = round(sparsity * len(values))
     return values.kthvalue(count).values if count else None

@@ -11,12 +11,12 @@ Cost: runs the calibration batches once for every block and every block that goe
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._choosing import mean_loss
+from niwaki.methods._layer_choice import mean_loss
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edits.blocks import Blocks as BlocksEdit
-from niwaki.models.edits.blocks import gone, having
+from niwaki.models.edits.blocks import gone, layers_with_block
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 
@@ -30,16 +30,16 @@ class Blocks(Method):
     over: list[Kind] = setting(["attention", "ffn"], "which kinds of blocks may go", min_length=1)
     batches: int = setting(8, "calibration batches that tell what is missed", ge=1)
 
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         """Which blocks go is not known before; the last ones stand for them."""
         if moment == "prepare":
             count, taken = self._count(model), list[Block]()
             for one in reversed(self._there(model)):
                 if len(taken) < count and may_go(model, [*taken, one]):
                     taken.append(one)
-            model.operate(without(taken))
+            model.apply_edit(without(taken))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
@@ -49,13 +49,13 @@ class Blocks(Method):
         while len(taken) < count:
             left = [one for one in there if one not in taken and may_go(model, [*taken, one])]
             taken.append(min(left, key=lambda block: loss_without(model, [*taken, block], batches, context)))
-        model.operate(without(taken))
+        model.apply_edit(without(taken))
         return model
 
     def _there(self, model: Model) -> list[Block]:
         """The blocks that are left of these kinds, attention first."""
         model.anatomy.require_layers("blocks")
-        layers = {kind: having(model.anatomy, kind) for kind in self.over}
+        layers = {kind: layers_with_block(model.anatomy, kind) for kind in self.over}
         return [
             (kind, number)
             for kind in KINDS
@@ -69,7 +69,7 @@ class Blocks(Method):
         there, kinds = self._there(model), len(model.anatomy.attention_kinds)
         count, most = round((1 - self.keep) * len(there)), len(there) - kinds * ("attention" in self.over)
         if not 0 < count <= most:
-            raise Refused(
+            raise InputError(
                 f"blocks: keep {self.keep:g} takes {count} of {len(there)} blocks, and 1 to {most} can go; choose another keep"
                 if most
                 else "blocks: the model has one attention block, which must stay; leave 'blocks' out"
@@ -80,7 +80,7 @@ class Blocks(Method):
 def may_go(model: Model, blocks: Sequence[Block]) -> bool:
     """Whether an attention block of each kind would stay."""
     out = {number for kind, number in blocks if kind == "attention"}
-    out |= set(gone(having(model.anatomy, "attention"), "attention"))
+    out |= set(gone(layers_with_block(model.anatomy, "attention"), "attention"))
     return not any(set(kind) <= out for kind in model.anatomy.attention_kinds)
 
 
@@ -92,5 +92,5 @@ def without(blocks: Sequence[Block]) -> BlocksEdit:
 def loss_without(model: Model, blocks: Sequence[Block], batches: Sequence[Batch], context: Context) -> float:
     """The task's mean loss over the batches if those blocks were gone."""
     small = model.clone()
-    small.operate(without(blocks))
+    small.apply_edit(without(blocks))
     return mean_loss(small, batches, context)

@@ -6,7 +6,7 @@ Paper: Kasai et al. 2021, Deep Encoder, Shallow Decoder (arXiv 2006.10369); laye
 Cost: `worth` runs the batches once for every layer and every layer that goes; `spread` costs nothing.
 """
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.methods.prune._depth import Depth
 from niwaki.models.edits.decoder import Decoder as DecoderEdit
 from niwaki.models.model import Model
@@ -14,9 +14,9 @@ from niwaki.models.model import Model
 
 class Decoder(Depth):
     def depth(self, model: Model) -> int:
-        if not model.anatomy.decodes:
-            raise Refused("decoder: this model has no decoder; 'layers' takes out layers of an encoder")
-        return len(model.anatomy.units)
+        if not model.anatomy.has_decoder:
+            raise InputError("decoder: this model has no decoder; 'layers' takes out layers of an encoder")
+        return len(model.anatomy.decoder_layers)
 
     def edit(self, keep: list[int] | int) -> DecoderEdit:
         return DecoderEdit(keep=keep)

@@ -20,22 +20,24 @@ class Ffn(Method):
     multiple: int = setting(64, "what is kept is rounded up to a multiple of this: odd widths run slower", ge=1)
     batches: int = setting(16, "calibration batches that tell what is important", ge=1)
 
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
-            widths = [width(block.neurons, self.keep, self.multiple) for block in model.anatomy.blocks]
-            model.operate(FfnEdit(keep=[*widths]))
+            widths = [round_up_share(block.ffn_size, self.keep, self.multiple) for block in model.anatomy.blocks]
+            model.apply_edit(FfnEdit(keep=[*widths]))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         worth = importance(model, context.calibration(model, self.batches), context.loss).neurons
-        model.operate(
-            FfnEdit(keep=[most_important(value, width(len(value), self.keep, self.multiple)) for value in worth])
+        model.apply_edit(
+            FfnEdit(
+                keep=[most_important(value, round_up_share(len(value), self.keep, self.multiple)) for value in worth]
+            )
         )
         return model
 
 
-def width(neurons: int, keep: float, multiple: int) -> int:
+def round_up_share(neurons: int, keep: float, multiple: int) -> int:
     """`keep` of `neurons`, rounded up to `multiple`, at least one and never more than there are."""
     return min(neurons, -(-max(1, round(keep * neurons)) // multiple) * multiple)

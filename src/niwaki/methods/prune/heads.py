@@ -17,12 +17,12 @@ class Heads(Method):
     keep: float = setting(0.67, "share of the heads that stay in each layer, at least one", gt=0, le=1)
     batches: int = setting(16, "calibration batches that tell what is important", ge=1)
 
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
             model.anatomy.require_layers("heads")
-            model.operate(HeadsEdit(keep=[self.count(layer.heads) for layer in model.anatomy.attentions]))
+            model.apply_edit(HeadsEdit(keep=[self.count(layer.heads) for layer in model.anatomy.attentions]))
         return model
 
     def count(self, heads: int) -> int:
@@ -31,5 +31,5 @@ class Heads(Method):
     def prepare(self, model: Model, context: Context) -> Model:
         model.anatomy.require_layers("heads")
         worth = importance(model, context.calibration(model, self.batches), context.loss).heads
-        model.operate(HeadsEdit(keep=[most_important(value, self.count(len(value))) for value in worth]))
+        model.apply_edit(HeadsEdit(keep=[most_important(value, self.count(len(value))) for value in worth]))
         return model

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 from pydantic import PrivateAttr
 from torch import Tensor
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.methods.prune._gates import Gates, Lagrangian
@@ -26,46 +26,50 @@ from niwaki.models.model import Model
 
 class L0(Method):
     target: float = setting(0.5, "share of the numbers in the encoder's matrices that stays", gt=0, lt=1)
-    over: list[Literal["heads", "ffn", "ranks"]] = setting(["heads", "ffn"], "what has gates: heads, ffn (neurons), ranks (of matrices made of two)", min_length=1)  # fmt: skip
+    over: list[Literal["heads", "ffn", "ranks"]] = setting(
+        ["heads", "ffn"], "what has gates: heads, ffn (neurons), ranks (of matrices made of two)", min_length=1
+    )
     warmup: float = setting(0.4, "share of training in which the budget falls from all to the target", ge=0, le=1)
     speed: float = setting(1000.0, "how many times faster than weights the gates move", gt=0)
     pressure: float = setting(4000.0, "how many times faster than weights the multipliers move", gt=0)
 
     version: ClassVar[int] = 2
     needs_training: ClassVar[bool] = True
-    holds: ClassVar[bool] = True
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    pins_modules: ClassVar[bool] = True
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
 
     whole: ClassVar[bool] = False  # whether there is a gate more for all heads, and for all neurons, of a layer
 
     _gates: Gates | None = PrivateAttr(None)
 
     @property
-    def ripe(self) -> float:
+    def min_progress(self) -> float:
         return 1.0  # only the last weights have met the budget
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         """How much of which layer stays is not known before; one unit fewer of each stands for it."""
         if moment == "finish":
             return one_fewer(model, self.over)
         if "heads" in self.over:
             model.anatomy.require_layers(self.label())
         if "ranks" in self.over and not factored(model.network, model.anatomy):
-            raise Refused(
+            raise InputError(
                 f"{self.label()}: no matrix is made of two, so there are no ranks; factorize in an earlier stage"
             )
-        least = Gates(model.clone(), self.over, self.speed, self.whole, self.label()).least()
-        if self.target <= least:
-            raise Refused(f"{self.label()}: {least:.0%} of the encoder has no gates and stays; raise target above that, or add to over")  # fmt: skip
+        min_share = Gates(model.clone(), self.over, self.speed, self.whole, self.label()).min_share()
+        if self.target <= min_share:
+            raise InputError(
+                f"{self.label()}: {min_share:.0%} of the encoder has no gates and stays; raise target above that, or add to over"
+            )
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
-        self.rehearse(model, "prepare")
+        self.dry_run(model, "prepare")
         self._gates = Gates(model, self.over, self.speed, self.whole, self.label())
         self._helpers = Lagrangian(self.pressure)
         return model
 
-    def price(self, model: Model) -> Tensor:
+    def penalty(self, model: Model) -> Tensor:
         assert self._gates is not None and self._helpers is not None
         return self._helpers(self._gates.share())
 
@@ -84,9 +88,9 @@ def one_fewer(model: Model, over: Sequence[str]) -> Model:
     """A skeleton that lacks the last head and neuron of each layer, and the last rank, where it has others."""
     anatomy = model.anatomy
     if "heads" in over:
-        model.operate(Heads(keep=[max(1, layer.heads - 1) for layer in anatomy.attentions]))
+        model.apply_edit(Heads(keep=[max(1, layer.heads - 1) for layer in anatomy.attentions]))
     if "ffn" in over:
-        model.operate(Ffn(keep=[max(1, block.neurons - 1) for block in anatomy.blocks]))
+        model.apply_edit(Ffn(keep=[max(1, block.ffn_size - 1) for block in anatomy.blocks]))
     if "ranks" in over:
-        model.operate(Ranks(keep=[max(1, module.rank - 1) for module in factored(model.network, anatomy).values()]))
+        model.apply_edit(Ranks(keep=[max(1, module.rank - 1) for module in factored(model.network, anatomy).values()]))
     return model

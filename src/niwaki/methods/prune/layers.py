@@ -5,7 +5,7 @@ on calibration batches instead of a rule.
 Cost: `worth` runs the batches once for every layer and every layer that goes; `spread` costs nothing.
 """
 
-from niwaki.methods._choosing import all_differ
+from niwaki.methods._layer_choice import has_distinct_layers
 from niwaki.methods.prune._depth import Depth
 from niwaki.models.edits.layers import Layers as LayersEdit
 from niwaki.models.model import Model
@@ -20,4 +20,4 @@ class Layers(Depth):
         return LayersEdit(keep=keep)
 
     def differ(self, model: Model) -> bool:
-        return all_differ(model)
+        return has_distinct_layers(model)

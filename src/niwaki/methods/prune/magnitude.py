@@ -9,37 +9,48 @@ Cost: some 5 % of a step. Saves bytes on disk: the engine unpacks the matrices w
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Moment
-from niwaki.methods.prune._masks import Gradual, Mask, Scope, cubic, due, largest, matrices, opened, seen_by, store
-from niwaki.models.lenses import put, unseen
+from niwaki.methods.prune._masks import (
+    Gradual,
+    Mask,
+    Scope,
+    cubic_sparsity,
+    densify,
+    keep_largest,
+    matrices,
+    parametrizations_of,
+    store_sparse,
+    updates_due,
+)
 from niwaki.models.model import Model
-from niwaki.models.places import plain
+from niwaki.models.module_paths import to_dense
+from niwaki.models.parametrizations import add_parametrization, original_weight
 
 
 class Magnitude(Gradual):
     sparsity: float = setting(0.5, "share of the weights of the encoder's matrices that go", gt=0, lt=1)
     scope: Scope = setting("global", "global compares all weights; layer takes the same share of every matrix")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         matrices(model, "magnitude")
-        return store(model) if moment == "finish" else model
+        return store_sparse(model) if moment == "finish" else model
 
     def prepare(self, model: Model, context: Context) -> Model:
-        for module in opened(model, "magnitude").values():
-            put(module, Mask(module.weight))
+        for module in densify(model, "magnitude").values():
+            add_parametrization(module, Mask(module.weight))
         return model
 
     def after_step(self, model: Model, progress: float) -> None:
-        found = seen_by(model, Mask)
-        if not found or due(progress) <= int(found[0][2].updates):
+        found = parametrizations_of(model, Mask)
+        if not found or updates_due(progress) <= int(found[0][2].updates):
             return
-        sparsity = cubic(progress, self.begin, self.end, self.sparsity)
-        sizes = [unseen(module).detach().abs() for _, module, _ in found]
-        for (_, _, lens), kept in zip(found, largest(sizes, sparsity, self.scope), strict=True):
+        sparsity = cubic_sparsity(progress, self.begin, self.end, self.sparsity)
+        sizes = [original_weight(module).detach().abs() for _, module, _ in found]
+        for (_, _, lens), kept in zip(found, keep_largest(sizes, sparsity, self.scope), strict=True):
             lens.kept.copy_(kept)
-            lens.updates.fill_(due(progress))
+            lens.updates.fill_(updates_due(progress))
 
     def finish(self, model: Model) -> Model:
         """What was trained has the zeros that it shall have, and nothing more goes."""
         found = matrices(model, "magnitude")
-        sizes = [plain(module).weight.detach().abs() for module in found.values()]
-        return store(model, dict(zip(found, largest(sizes, self.sparsity, self.scope), strict=True)))
+        sizes = [to_dense(module).weight.detach().abs() for module in found.values()]
+        return store_sparse(model, dict(zip(found, keep_largest(sizes, self.sparsity, self.scope), strict=True)))

@@ -19,67 +19,73 @@ from niwaki.methods._method import Context, Moment
 from niwaki.methods.prune._masks import (
     Gradual,
     Scope,
-    cubic,
-    due,
-    lowest,
-    opened,
-    refuse_packed,
-    rehearse_trained,
-    seen_by,
-    store,
+    cubic_sparsity,
+    densify,
+    dry_run_masked,
+    parametrizations_of,
+    reject_packed,
+    sparsity_threshold,
+    store_sparse,
+    updates_due,
 )
-from niwaki.models.lenses import put
 from niwaki.models.model import Model
+from niwaki.models.parametrizations import add_parametrization
 
 
 class Movement(Gradual):
-    how: Literal["hard", "soft"] = setting("hard", "hard reaches `sparsity`; soft what `penalty` leads to")
+    how: Literal["hard", "soft"] = setting("hard", "hard reaches `sparsity`; soft what `penalty_weight` leads to")
     sparsity: float = setting(0.5, "share of the weights of the encoder's matrices that go (hard)", gt=0, lt=1)
     scope: Scope = setting("global", "global compares all scores; layer takes the same share of every matrix (hard)")
-    penalty: float = setting(50.0, "weight of the mean score, from 0 to 1, in the loss (soft)", ge=0)
-    threshold: float = setting(0.1, "score, from 0 to 1, below which a weight goes; they begin at 0.5 and above (soft)", gt=0, lt=0.5)  # fmt: skip
+    penalty_weight: float = setting(50.0, "weight of the mean score, from 0 to 1, in the loss (soft)", ge=0)
+    threshold: float = setting(
+        0.1, "score, from 0 to 1, below which a weight goes; they begin at 0.5 and above (soft)", gt=0, lt=0.5
+    )
     speed: float = setting(200.0, "how many times faster than weights the scores move", gt=0)
-    prior: float = setting(1.0, "scores begin with so many times the size of their weights, where the mean of a matrix is 1; 0 as in the paper", ge=0)  # fmt: skip
+    prior: float = setting(
+        1.0,
+        "scores begin with so many times the size of their weights, where the mean of a matrix is 1; 0 as in the paper",
+        ge=0,
+    )
 
     version: ClassVar[int] = 2
     needs_training: ClassVar[bool] = True
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
-        return rehearse_trained(model, "movement", moment)
+    def dry_run(self, model: Model, moment: Moment) -> Model:
+        return dry_run_masked(model, "movement", moment)
 
     def prepare(self, model: Model, context: Context) -> Model:
-        refuse_packed(model, "movement")
-        for module in opened(model, "movement").values():
-            put(module, Scored(module.weight, self.speed, self.prior))
+        reject_packed(model, "movement")
+        for module in densify(model, "movement").values():
+            add_parametrization(module, Scored(module.weight, self.speed, self.prior))
         return model
 
-    def price(self, model: Model) -> Tensor | None:
+    def penalty(self, model: Model) -> Tensor | None:
         if self.how == "hard":
             return None
-        values = [lens.values() for _, _, lens in seen_by(model, Scored)]
+        values = [lens.values() for _, _, lens in parametrizations_of(model, Scored)]
         total = sum((torch.sigmoid(value).sum() for value in values), values[0].new_zeros(()))
-        return self.penalty * total / sum(value.numel() for value in values)
+        return self.penalty_weight * total / sum(value.numel() for value in values)
 
     def after_step(self, model: Model, progress: float) -> None:
-        found = [lens for _, _, lens in seen_by(model, Scored)]
-        if due(progress) <= int(found[0].updates):
+        found = [lens for _, _, lens in parametrizations_of(model, Scored)]
+        if updates_due(progress) <= int(found[0].updates):
             return
         for lens, cut in zip(found, self._cuts(found, progress), strict=True):
             lens.cut.fill_(-math.inf if cut is None else cut)
-            lens.updates.fill_(due(progress))
+            lens.updates.fill_(updates_due(progress))
 
     def _cuts(self, found: list["Scored"], progress: float) -> list[Any]:
         if self.how == "soft":
-            share = cubic(progress, self.begin, self.end, self.threshold)
+            share = cubic_sparsity(progress, self.begin, self.end, self.threshold)
             return [math.log(share / (1 - share)) if share else None] * len(found)
-        share = cubic(progress, self.begin, self.end, self.sparsity)
+        share = cubic_sparsity(progress, self.begin, self.end, self.sparsity)
         values = [lens.values().detach().flatten() for lens in found]
         if self.scope == "layer":
-            return [lowest(value, share) for value in values]
-        return [lowest(torch.cat(values), share)] * len(found)
+            return [sparsity_threshold(value, share) for value in values]
+        return [sparsity_threshold(torch.cat(values), share)] * len(found)
 
     def finish(self, model: Model) -> Model:
-        return store(model)
+        return store_sparse(model)
 
 
 class Scored(nn.Module):

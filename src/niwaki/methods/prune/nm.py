@@ -15,18 +15,18 @@ from torch import Tensor
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.prune._masks import Mask, matrices, opened, store
-from niwaki.models.lenses import put
+from niwaki.methods.prune._masks import Mask, densify, matrices, store_sparse
 from niwaki.models.model import Model
-from niwaki.models.places import plain
+from niwaki.models.module_paths import to_dense
+from niwaki.models.parametrizations import add_parametrization
 
 
 class Nm(Method):
     n: int = setting(2, "weights kept of every m", ge=1)
     m: int = setting(4, "neighbours along the inputs; the last ones of a row may be fewer", ge=2)
 
-    holds: ClassVar[bool] = True
-    saves: ClassVar[tuple[str, ...]] = ("file",)
+    pins_modules: ClassVar[bool] = True
+    reduces: ClassVar[tuple[str, ...]] = ("file",)
 
     @model_validator(mode="after")
     def _fewer(self) -> "Nm":
@@ -34,19 +34,19 @@ class Nm(Method):
             raise ValueError(f"n must be less than m, which is {self.m}")
         return self
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         matrices(model, "nm")
-        return store(model) if moment == "finish" else model
+        return store_sparse(model) if moment == "finish" else model
 
     def prepare(self, model: Model, context: Context) -> Model:
-        for module in opened(model, "nm").values():
-            put(module, Mask(module.weight, largest_of(module.weight.detach().abs(), self.n, self.m)))
+        for module in densify(model, "nm").values():
+            add_parametrization(module, Mask(module.weight, largest_of(module.weight.detach().abs(), self.n, self.m)))
         return model
 
     def finish(self, model: Model) -> Model:
         found = matrices(model, "nm")
-        sizes = {path: plain(module).weight.detach().abs() for path, module in found.items()}
-        return store(model, {path: largest_of(size, self.n, self.m) for path, size in sizes.items()})
+        sizes = {path: to_dense(module).weight.detach().abs() for path, module in found.items()}
+        return store_sparse(model, {path: largest_of(size, self.n, self.m) for path, size in sizes.items()})
 
 
 def largest_of(sizes: Tensor, n: int, m: int) -> Tensor:

@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.models import lenses
-from niwaki.models.edits.digits import Digits
-from niwaki.models.forms.digits import grouped, levels, valued
-from niwaki.models.forms.rounding import straight
+from niwaki.models import parametrizations
+from niwaki.models.edits.low_bit import LowBit
+from niwaki.models.export_modules import ForwardModule
 from niwaki.models.forward import Batch, forward, real_inputs
-from niwaki.models.lean import Lean
 from niwaki.models.model import Model
-from niwaki.models.places import once_each
+from niwaki.models.module_paths import unique_modules
+from niwaki.models.packed.low_bit import grouped, levels, valued
+from niwaki.models.packed.rounding import straight
 
 Bits = Literal[4, 3, 2]
 BASE = {4: 16, 3: 7, 2: 4}  # bits → levels; seven because eleven of them fill four bytes, and one is 0
@@ -60,22 +60,23 @@ def places(model: Model, embeddings: bool) -> list[str]:
 
 def trainable(name: str, model: Model, embeddings: bool) -> list[str]:
     """The places of matrices with plain floats, each once. Refused where others are packed; an LSTM's stay as they are."""
-    found = once_each(model.network, places(model, embeddings))
+    found = unique_modules(model.network, places(model, embeddings))
     plain = [path for path, module in found.items() if isinstance(module, nn.Linear | nn.Embedding)]
     for path, module in found.items():
         if path not in plain and not hasattr(module, "packed"):
-            raise Refused(f"{name}: '{path}' is packed already, training cannot move it; start from a stage before")
+            raise InputError(f"{name}: '{path}' is packed already, training cannot move it; start from a stage before")
     return plain
 
 
-def pack(model: Model, edit: Digits) -> Model:
+def pack(model: Model, edit: LowBit) -> Model:
     """Takes the lenses off and packs what was seen through them, with their scales."""
     paths = edit.places(model.network, model.anatomy)
     scales = {
-        path: lens.scale(shown(module, lens)) for path, module, lens in lenses.lenses(model.network, paths, Rounding)
+        path: lens.scale(parametrized_input(module, lens))
+        for path, module, lens in parametrizations.find_parametrizations(model.network, paths, Rounding)
     }
-    lenses.bake(model.network, paths)
-    model.operate(edit.scaled(scales))
+    parametrizations.merge_parametrizations(model.network, paths)
+    model.apply_edit(edit.with_scales(scales))
     return model
 
 
@@ -86,29 +87,31 @@ class TrainedRounding(Method):
 
     version: ClassVar[int] = 2
     needs_training: ClassVar[bool] = True
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 
     def lens(self, weight: Tensor) -> nn.Module:
         raise NotImplementedError
 
-    def edit(self) -> Digits:
+    def edit(self) -> LowBit:
         """What the stage ends with."""
         raise NotImplementedError
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         """Of the methods of a stage one rounds: it leaves a mark on its matrices, which packing replaces when the stage ends."""
         if moment == "finish":
             return self.finish(model)
         for module in self.matrices(model):
             other = getattr(module, "rounded_by", None)
             if other:
-                raise Refused(f"{self.label()}: '{other}' rounds the same matrices; give each a stage of its own, or leave one out")  # fmt: skip
+                raise InputError(
+                    f"{self.label()}: '{other}' rounds the same matrices; give each a stage of its own, or leave one out"
+                )
             module.rounded_by = self.label()
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         for module in self.matrices(model):
-            lenses.put(module, self.lens(module.weight.detach()))
+            parametrizations.add_parametrization(module, self.lens(module.weight.detach()))
         return model
 
     def matrices(self, model: Model) -> list[Any]:
@@ -118,15 +121,15 @@ class TrainedRounding(Method):
         return pack(model, self.edit())
 
 
-def shown(module: Any, lens: nn.Module) -> Tensor:
+def parametrized_input(module: Any, lens: nn.Module) -> Tensor:
     """The weight as the lens gets it, through those before it."""
-    weight = lenses.unseen(module).detach()
+    weight = parametrizations.original_weight(module).detach()
     for before in takewhile(lambda one: one is not lens, module.parametrizations.weight):
         weight = before(weight).detach()
     return weight
 
 
-def listen(
+def record_inputs(
     model: Model, paths: Sequence[str], batches: Sequence[Batch], hear: Callable[[str, Tensor], None], calls: int = 0
 ) -> None:
     """Shows `hear` what each matrix reads in the deployed pass, (tokens, in), batch after batch; padding is left out. What is
@@ -144,12 +147,12 @@ def listen(
         model.network.get_submodule(path).register_forward_pre_hook(lambda module, args, path=path: tell(path, args[0]))
         for path in paths
     ]
-    lean = Lean(model.network.eval(), model.anatomy)
+    lean = ForwardModule(model.network.eval(), model.anatomy)
     try:
         for batch in batches:
             left = calls
             with contextlib.suppress(_Enough):
-                if model.anatomy.writes:
+                if model.anatomy.is_seq2seq:
                     forward(model.anatomy, batch)
                 else:
                     lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))

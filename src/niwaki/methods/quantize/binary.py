@@ -12,21 +12,21 @@ from torch import Tensor
 
 from niwaki.core.settings import setting
 from niwaki.methods.quantize._rounding import Rounding, TrainedRounding, counts
-from niwaki.models.edits.digits import Digits
-from niwaki.models.forms.digits import grouped, kept
+from niwaki.models.edits.low_bit import LowBit
+from niwaki.models.packed.low_bit import grouped, kept
 
 
 class Binary(TrainedRounding):
     group: int = setting(0, "neighbours in a row that share a size of 16 bits; 0 is the whole row", ge=0)
 
-    def lens(self, weight: Tensor) -> "Two":
-        return Two(weight, base=2, group=self.group)
+    def lens(self, weight: Tensor) -> "BinaryRounding":
+        return BinaryRounding(weight, base=2, group=self.group)
 
-    def edit(self) -> Digits:
-        return Digits(base=2, group=self.group, table=self.embeddings, beside=True)
+    def edit(self) -> LowBit:
+        return LowBit(base=2, group=self.group, table=self.embeddings, small_weights=True)
 
 
-class Two(Rounding):
+class BinaryRounding(Rounding):
     def scale(self, weight: Tensor) -> Tensor:
         """From one level to the other: twice the mean size, which has the least squared error."""
         return kept(2 * grouped(weight, self.group).abs().sum(dim=-1) / counts(weight, self.group))

@@ -17,12 +17,12 @@ from torch.nn import functional
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.quantize._rounding import BASE, Bits, listen
-from niwaki.models.edits.digits import Digits
-from niwaki.models.forms.digits import best_scale, kept, levels, valued
+from niwaki.methods.quantize._rounding import BASE, Bits, record_inputs
+from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
-from niwaki.models.places import once_each
+from niwaki.models.module_paths import unique_modules
+from niwaki.models.packed.low_bit import best_scale, kept, levels, valued
 
 
 class Gptq(Method):
@@ -33,9 +33,9 @@ class Gptq(Method):
     damping: float = setting(0.1, "added to every input's power, as a share of the mean: guards against chance", gt=0)
 
     version: ClassVar[int] = 2
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
             self._pack(model, {})
         return model
@@ -44,9 +44,9 @@ class Gptq(Method):
     def prepare(self, model: Model, context: Context) -> Model:
         batches = list(context.calibration(model, self.batches))
         if self.embeddings:  # first: the layers are to make up for its errors too
-            model.operate(Digits(base=BASE[self.bits], group=self.group, matrices=False))
+            model.apply_edit(LowBit(base=BASE[self.bits], group=self.group, matrices=False))
         scales: dict[str, Tensor] = {}
-        for paths, calls in in_turn(model, batches[0]):
+        for paths, calls in calibration_order(model, batches[0]):
             for path, powers in input_powers(model, paths, batches, calls).items():
                 linear: Any = model.network.get_submodule(path)
                 found, scales[path] = compensated(linear.weight, powers, BASE[self.bits], self.group, self.damping)
@@ -55,17 +55,17 @@ class Gptq(Method):
         return model
 
     def _pack(self, model: Model, scales: dict[str, Tensor]) -> None:
-        edit = Digits(base=BASE[self.bits], group=self.group, table=self.embeddings, beside=True)
-        model.operate(edit.scaled(scales))
+        edit = LowBit(base=BASE[self.bits], group=self.group, table=self.embeddings, small_weights=True)
+        model.apply_edit(edit.with_scales(scales))
 
 
-def in_turn(model: Model, batch: Batch) -> list[tuple[list[str], int]]:
+def calibration_order(model: Model, batch: Batch) -> list[tuple[list[str], int]]:
     """Plain matrices in the order in which they are first read, each once, those that read the same together; and how often
     these are read in a pass."""
-    found = once_each(model.network, model.anatomy.matrices())
+    found = unique_modules(model.network, model.anatomy.matrices())
     plain = [path for path, module in found.items() if type(module) is nn.Linear]
     inputs: dict[str, list[Tensor]] = {}
-    listen(model, plain, [batch], lambda path, x: inputs.setdefault(path, []).append(x))
+    record_inputs(model, plain, [batch], lambda path, x: inputs.setdefault(path, []).append(x))
     turns: list[tuple[list[str], int]] = []
     before = None
     for path, read in inputs.items():
@@ -85,7 +85,7 @@ def input_powers(model: Model, paths: Sequence[str], batches: Sequence[Batch], c
         even = in_proportion(x, model.network.get_submodule(path).get_parameter("weight")).flatten(0, -2)
         totals[path] = totals[path] + even.T @ even if path in totals else even.T @ even
 
-    listen(model, paths, batches, add, calls)
+    record_inputs(model, paths, batches, add, calls)
     return totals
 
 

@@ -18,11 +18,11 @@ class Int8(Method):
     embeddings: bool = setting(True, "pack the token table too")
 
     version: ClassVar[int] = 2
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         return self.finish(model) if moment == "finish" else model
 
     def finish(self, model: Model) -> Model:
-        model.operate(Int8Edit(embeddings=self.embeddings, beside=True))
+        model.apply_edit(Int8Edit(embeddings=self.embeddings, small_weights=True))
         return model

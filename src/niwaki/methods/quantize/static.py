@@ -16,11 +16,11 @@ from torch import Tensor, nn
 
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.quantize._rounding import listen
+from niwaki.methods.quantize._rounding import record_inputs
 from niwaki.models.edits.static import Static as StaticEdit
-from niwaki.models.forms.int8 import Int8Linear
-from niwaki.models.forms.rounding import range_of
 from niwaki.models.model import Model
+from niwaki.models.packed.int8 import Int8Linear
+from niwaki.models.packed.rounding import range_of
 
 
 class Static(Method):
@@ -29,25 +29,29 @@ class Static(Method):
     coverage: float = setting(1.0, "share of a matrix's inputs that its range must hold in every batch", gt=0.5, le=1)
 
     version: ClassVar[int] = 2
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
-            model.operate(StaticEdit(embeddings=self.embeddings, beside=True))
+            model.apply_edit(StaticEdit(embeddings=self.embeddings, small_weights=True))
         return model
 
     @torch.no_grad()
     def prepare(self, model: Model, context: Context) -> Model:
-        paths = [path for path in model.anatomy.matrices() if isinstance(model.network.get_submodule(path), nn.Linear | Int8Linear)]  # fmt: skip
+        paths = [
+            path
+            for path in model.anatomy.matrices()
+            if isinstance(model.network.get_submodule(path), nn.Linear | Int8Linear)
+        ]
         ends: dict[str, list[tuple[Tensor, Tensor]]] = {path: [] for path in paths}
-        listen(
+        record_inputs(
             model,
             paths,
             list(context.calibration(model, self.batches)),
             lambda path, x: ends[path].append(covering(x, self.coverage)),
         )
         ranges = {path: range_of(*widest(found)) for path, found in ends.items() if found}
-        model.operate(StaticEdit(embeddings=self.embeddings, beside=True).reading(ranges))
+        model.apply_edit(StaticEdit(embeddings=self.embeddings, small_weights=True).with_ranges(ranges))
         return model
 
 

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from niwaki.core.settings import setting
 from niwaki.methods.quantize._rounding import Rounding, TrainedRounding, counts
-from niwaki.models.edits.digits import Digits
-from niwaki.models.forms.digits import grouped, kept
-from niwaki.models.forms.rounding import straight
+from niwaki.models.edits.low_bit import LowBit
+from niwaki.models.packed.low_bit import grouped, kept
+from niwaki.models.packed.rounding import straight
 
 THRESHOLD = 0.7  # of the mean size: near the best for weights that are spread evenly or normally (Li et al. 2016)
 
@@ -22,14 +22,14 @@ THRESHOLD = 0.7  # of the mean size: near the best for weights that are spread e
 class Ternary(TrainedRounding):
     group: int = setting(0, "neighbours in a row that share a size of 16 bits; 0 is the whole row", ge=0)
 
-    def lens(self, weight: Tensor) -> "Three":
-        return Three(weight, base=3, group=self.group)
+    def lens(self, weight: Tensor) -> "TernaryRounding":
+        return TernaryRounding(weight, base=3, group=self.group)
 
-    def edit(self) -> Digits:
-        return Digits(base=3, group=self.group, table=self.embeddings, beside=True)
+    def edit(self) -> LowBit:
+        return LowBit(base=3, group=self.group, table=self.embeddings, small_weights=True)
 
 
-class Three(Rounding):
+class TernaryRounding(Rounding):
     def scale(self, weight: Tensor) -> Tensor:
         return kept(three(weight, self.group)[1])
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._choosing import mean_loss
+from niwaki.methods._layer_choice import mean_loss
 from niwaki.methods._method import Context, Method, Moment
 from niwaki.models.edits.share import Share as ShareEdit
 from niwaki.models.edits.share import Whole, parts_of
@@ -30,11 +30,11 @@ class Share(Method):
     )
     batches: int = setting(8, "calibration batches that tell which is best", ge=1)
 
-    saves: ClassVar[tuple[str, ...]] = ("file", "memory")
+    reduces: ClassVar[tuple[str, ...]] = ("file", "memory")
 
-    def rehearse(self, model: Model, moment: Moment) -> Model:
+    def dry_run(self, model: Model, moment: Moment) -> Model:
         if moment == "prepare":
-            model.operate(self._edit([group[0] for group in self._groups(model)], self._groups(model)))
+            model.apply_edit(self._edit([group[0] for group in self._groups(model)], self._groups(model)))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
@@ -47,7 +47,7 @@ class Share(Method):
             for group in groups:
                 for parts in zip(*(self._matrices(layers[number]) for number in group), strict=True):
                     average(parts)
-        model.operate(self._edit(chosen, groups))
+        model.apply_edit(self._edit(chosen, groups))
         return model
 
     def _best(self, model: Model, groups: list[list[int]], context: Context) -> list[int]:
@@ -59,7 +59,9 @@ class Share(Method):
 
             def loss(number: int, place: int = place, alone: list[list[int]] = alone) -> float:
                 tried = model.clone()
-                tried.operate(self._edit([*chosen, number, *(one[0] for one in alone)], [*groups[: place + 1], *alone]))
+                tried.apply_edit(
+                    self._edit([*chosen, number, *(one[0] for one in alone)], [*groups[: place + 1], *alone])
+                )
                 return mean_loss(tried, batches, context)
 
             chosen.append(min(group, key=loss) if len(group) > 1 else group[0])
@@ -75,13 +77,13 @@ class Share(Method):
             depths["layer"] = 0  # shared already
         counts = {name: self.groups or (depth + 1) // 2 for name, depth in depths.items() if depth}
         if not counts:
-            raise Refused("share: this model shares its layers already; leave 'share' out")
+            raise InputError("share: this model shares its layers already; leave 'share' out")
         if all(counts[name] >= depths[name] for name in counts):
             said = " and ".join(f"{counts[name]} groups of {depths[name]} {name}s" for name in counts)
-            raise Refused(f"share: {said} share nothing; take fewer, or leave 'share' out")
+            raise InputError(f"share: {said} share nothing; take fewer, or leave 'share' out")
         matrices = [matrix for layer in whole_layers(model) for matrix in self._matrices(layer)]
         if self.choose == "mean" and not all(isinstance(matrix, nn.Linear) for matrix in matrices):
-            raise Refused("share: packed or factored matrices have no mean; choose = 'best' or 'first'")
+            raise InputError("share: packed or factored matrices have no mean; choose = 'best' or 'first'")
         found: list[list[int]] = []
         for name, stack in model.anatomy.stacks.items():
             first = sum(map(len, found))

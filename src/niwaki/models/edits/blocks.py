@@ -3,13 +3,13 @@
 What transformers needs to run the layer stays too, and is not run when deployed: one head's or one neuron's inputs.
 """
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
-from niwaki.models.edits.heads import cut_heads, remember_heads
-from niwaki.models.forms.silent import Silent
+from niwaki.models.edits.heads import cut_heads, record_heads
 from niwaki.models.layer import Layer
-from niwaki.models.places import Once, plain
+from niwaki.models.module_paths import SharedReplacement, to_dense
+from niwaki.models.packed.removed import Removed
 from niwaki.models.slicing import cut_linear
 
 LAST = {"attention": "out", "ffn": "ffn_out"}  # the matrix that a block ends with
@@ -21,50 +21,50 @@ class Blocks(Edit):
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("blocks")
-        layers = {what: having(anatomy, what) for what in LAST}
+        layers = {what: layers_with_block(anatomy, what) for what in LAST}
         for what in LAST:
             self._refuse(what, layers[what])
         for kind in anatomy.attention_kinds:
             if set(kind) <= {*self.attention, *gone(layers["attention"], "attention")}:
-                raise Refused(
+                raise InputError(
                     "blocks: at least one attention block must stay of each kind, or no token would see another"
                 )
         for number in self.attention:
-            take_attention(layers["attention"][number])
+            remove_attention(layers["attention"][number])
         for number in self.ffn:
-            take_ffn(layers["ffn"][number])
+            remove_ffn(layers["ffn"][number])
 
     def _refuse(self, what: str, layers: list[Layer]) -> None:
         numbers, there = getattr(self, what), set(range(len(layers))) - set(gone(layers, what))
         if len(set(numbers)) != len(numbers) or not set(numbers) <= there:
-            raise Refused(
+            raise InputError(
                 f"blocks: {what} must name different layers that have the block, of {len(layers)} (given: {str(numbers)[:60]})"
             )
 
 
-def having(anatomy: Anatomy, what: str) -> list[Layer]:
+def layers_with_block(anatomy: Anatomy, what: str) -> list[Layer]:
     """All that have a block of the kind, or had one; in the order in which an edit numbers them."""
     return [layer for layer in anatomy.attentions if layer.path(LAST[what])]
 
 
 def gone(layers: list[Layer], what: str) -> list[int]:
     """Those whose block is out already."""
-    return [number for number, layer in enumerate(layers) if isinstance(layer.part(LAST[what]), Silent)]
+    return [number for number, layer in enumerate(layers) if isinstance(layer.part(LAST[what]), Removed)]
 
 
-def take_attention(layer: Layer) -> None:
+def remove_attention(layer: Layer) -> None:
     """A matrix that other layers share stays theirs."""
-    remember_heads(layer, [0])
-    cut_heads(layer, [0], Once())
-    silence(layer, "out")
+    record_heads(layer, [0])
+    cut_heads(layer, [0], SharedReplacement())
+    replace_with_removed(layer, "out")
 
 
-def take_ffn(layer: Layer) -> None:
+def remove_ffn(layer: Layer) -> None:
     layer.replace("ffn_in", cut_linear(layer.part("ffn_in"), outputs=[0]))
     layer.replace("ffn_out", cut_linear(layer.part("ffn_out"), inputs=[0]))
-    silence(layer, "ffn_out")
+    replace_with_removed(layer, "ffn_out")
 
 
-def silence(layer: Layer, part: str) -> None:
-    found = plain(layer.part(part))
-    layer.replace(part, Silent(found.in_features, found.out_features, found.bias))
+def replace_with_removed(layer: Layer, part: str) -> None:
+    found = to_dense(layer.part(part))
+    layer.replace(part, Removed(found.in_features, found.out_features, found.bias))

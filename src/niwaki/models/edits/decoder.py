@@ -1,8 +1,8 @@
 """Keeps some whole layers of a decoder."""
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, chosen
+from niwaki.models.edit import Edit, resolve_indices
 
 
 class Decoder(Edit):
@@ -11,6 +11,6 @@ class Decoder(Edit):
     keep: list[int] | int  # which layers, in the order they shall run, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        if not anatomy.decodes:
-            raise Refused("decoder: this model has no decoder")
-        anatomy.take_units(chosen(self.keep, len(anatomy.stacks["decoder layer"]), "decoder"))
+        if not anatomy.has_decoder:
+            raise InputError("decoder: this model has no decoder")
+        anatomy.keep_decoder_layers(resolve_indices(self.keep, len(anatomy.stacks["decoder layer"]), "decoder"))

@@ -6,12 +6,12 @@ from typing import Any
 from pydantic import PrivateAttr
 from torch import nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, refuse_torn
-from niwaki.models.forms.factored import Factored as Form
-from niwaki.models.forms.factored import Factors, truncated
-from niwaki.models.places import Once, alike, plain
+from niwaki.models.edit import Edit, check_shared_alike
+from niwaki.models.module_paths import SharedReplacement, packed_like, to_dense
+from niwaki.models.packed.factored import Factored as PackedWeight
+from niwaki.models.packed.factored import Factors, truncated
 
 
 class Factored(Edit):
@@ -21,34 +21,34 @@ class Factored(Edit):
 
     _factors: dict[str, Factors] = PrivateAttr(default_factory=dict)
 
-    def into(self, factors: dict[str, Factors]) -> "Factored":
+    def with_factors(self, factors: dict[str, Factors]) -> "Factored":
         """`factors` are by the paths of matrices."""
         self._factors = factors
         return self
 
-    def recorded(self) -> "Factored":
+    def for_blueprint(self) -> "Factored":
         return Factored(ranks=self.ranks)
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         paths = list(anatomy.whole_matrices())
         if len(paths) != len(self.ranks):
-            raise Refused(f"factored: {len(self.ranks)} ranks are named and the model has {len(paths)} matrices")
+            raise InputError(f"factored: {len(self.ranks)} ranks are named and the model has {len(paths)} matrices")
         for path, rank in zip(paths, self.ranks, strict=True):
             module = network.get_submodule(path)
             most = min(module.in_features, module.out_features) if hasattr(module, "in_features") else 0
             if not 0 <= rank <= most:
-                raise Refused(f"factored: the rank of '{path}' must be 0 to {most} (given: {str(rank)[:20]})")
-        refuse_torn(
+                raise InputError(f"factored: the rank of '{path}' must be 0 to {most} (given: {str(rank)[:20]})")
+        check_shared_alike(
             "factored", ((path, network.get_submodule(path), one) for path, one in zip(paths, self.ranks, strict=True))
         )
-        once = Once()
+        once = SharedReplacement()
         for path, rank in zip(paths, self.ranks, strict=True):
             if rank:
                 make = partial(self._split, path=path, rank=rank)
                 network.set_submodule(path, once(network.get_submodule(path), make))
 
     def _split(self, module: Any, path: str, rank: int) -> nn.Module:
-        found = plain(module)
+        found = to_dense(module)
         left, right = self._factors.get(path) or truncated(found.weight, rank)
-        made = Form.of(left, right, found.bias)
-        return Form(alike(module, made.first), alike(module, made.second))
+        made = PackedWeight.of(left, right, found.bias)
+        return PackedWeight(packed_like(module, made.first), packed_like(module, made.second))

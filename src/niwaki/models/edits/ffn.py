@@ -2,15 +2,15 @@
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.block import Block
-from niwaki.models.edit import Edit, per_layer, refuse_torn
+from niwaki.models.edit import Edit, check_shared_alike, per_layer
 
 
 class Ffn(Edit):
     keep: list[list[int] | int]  # per distinct layer: the neurons, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        kept = per_layer(self.keep, [block.neurons for block in anatomy.blocks], "ffn")
-        refuse_torn(
+        kept = per_layer(self.keep, [block.ffn_size for block in anatomy.blocks], "ffn")
+        check_shared_alike(
             "ffn", ((f"layer {number}", anatomy.blocks[number].maker, keep) for number, keep in enumerate(kept))
         )
         cut: dict[int, Block] = {}  # by what made the neurons before
@@ -24,7 +24,7 @@ class Ffn(Edit):
             else:
                 block.keep(neurons)
                 cut[id(maker)] = block
-        anatomy.tell_neurons()
+        anatomy.update_config_ffn_size()
 
-    def recorded(self) -> "Ffn":
+    def for_blueprint(self) -> "Ffn":
         return Ffn(keep=[keep if isinstance(keep, int) else len(keep) for keep in self.keep])

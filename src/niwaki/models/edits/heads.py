@@ -4,9 +4,9 @@ import torch
 from torch import nn
 
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, per_layer, refuse_torn
+from niwaki.models.edit import Edit, check_shared_alike, per_layer
 from niwaki.models.layer import Layer
-from niwaki.models.places import Once
+from niwaki.models.module_paths import SharedReplacement
 from niwaki.models.slicing import cut_linear
 
 
@@ -17,16 +17,19 @@ class Heads(Edit):
         anatomy.require_layers("heads")
         kept = per_layer(self.keep, [layer.heads for layer in anatomy.attentions], "heads")
         kept = [sorted(heads) for heads in kept]  # their order means nothing
-        refuse_torn("heads", ((f"layer {number}", anatomy.attentions[number].part("query"), keep) for number, keep in enumerate(kept)))  # fmt: skip
-        once = Once()
+        check_shared_alike(
+            "heads",
+            ((f"layer {number}", anatomy.attentions[number].part("query"), keep) for number, keep in enumerate(kept)),
+        )
+        once = SharedReplacement()
         for layer, heads in zip(anatomy.attentions, kept, strict=True):
-            remember_heads(layer, heads)
+            record_heads(layer, heads)
             cut_heads(layer, heads, once)
-        anatomy.tell_heads()
+        anatomy.update_config_heads()
 
 
-def cut_heads(layer: Layer, heads: list[int], once: Once) -> None:
-    width = layer.head_width
+def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
+    width = layer.head_size
     rows = [head * width + k for head in heads for k in range(width)]
     for part in ("query", "key", "value"):
         layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, outputs=rows)))
@@ -36,7 +39,7 @@ def cut_heads(layer: Layer, heads: list[int], once: Once) -> None:
             setattr(layer.attention, name, value)
 
 
-def remember_heads(layer: Layer, heads: list[int]) -> None:
+def record_heads(layer: Layer, heads: list[int]) -> None:
     """A bias given per original head (MPNet) must be read at the heads that are left, in this layer."""
     before = getattr(layer.attention, "kept_heads", None)
     kept = torch.tensor([before[head] for head in heads] if before is not None else heads)

@@ -2,15 +2,15 @@
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
-from niwaki.models.forms.int8 import packed_form
-from niwaki.models.places import exchange
+from niwaki.models.module_paths import replace_modules
+from niwaki.models.packed.int8 import pack_int8
 
 
 class Int8(Edit):
     embeddings: bool = True  # pack the token table too
-    beside: bool = False  # and the small tables and the inner matrices of the head
+    small_weights: bool = False  # and the small tables and the inner matrices of the head
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         tables = anatomy.token_tables() if self.embeddings else []
-        beside = anatomy.beside() if self.beside else []
-        exchange(network, [*anatomy.matrices(), *tables, *beside], packed_form)
+        small_weights = anatomy.small_weights() if self.small_weights else []
+        replace_modules(network, [*anatomy.matrices(), *tables, *small_weights], pack_int8)

@@ -5,11 +5,11 @@ from typing import Any
 
 from torch import nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, refuse_torn
-from niwaki.models.forms.kronecker import Sizes, kept_as
-from niwaki.models.places import Once, plain
+from niwaki.models.edit import Edit, check_shared_alike
+from niwaki.models.module_paths import SharedReplacement, to_dense
+from niwaki.models.packed.kronecker import Sizes, kept_as
 
 
 class Kronecker(Edit):
@@ -18,17 +18,17 @@ class Kronecker(Edit):
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         paths = list(anatomy.whole_matrices())
         if len(paths) != len(self.sizes):
-            raise Refused(f"kronecker: {len(self.sizes)} sizes are named and the model has {len(paths)} matrices")
+            raise InputError(f"kronecker: {len(self.sizes)} sizes are named and the model has {len(paths)} matrices")
         for path, sizes in zip(paths, self.sizes, strict=True):
             if sizes and not fits(network.get_submodule(path), sizes):
-                raise Refused(
+                raise InputError(
                     f"kronecker: '{path}' has no factors of {str(sizes[0])[:20]} rows and {str(sizes[1])[:20]} columns with "
                     f"{str(sizes[2])[:20]} terms"
                 )
-        refuse_torn(
+        check_shared_alike(
             "kronecker", ((path, network.get_submodule(path), one) for path, one in zip(paths, self.sizes, strict=True))
         )
-        once = Once()
+        once = SharedReplacement()
         for path, sizes in zip(paths, self.sizes, strict=True):
             if sizes:
                 make = partial(split, sizes=sizes)
@@ -36,7 +36,7 @@ class Kronecker(Edit):
 
 
 def split(module: Any, sizes: Sizes) -> nn.Module:
-    return kept_as(module, plain(module), sizes)
+    return kept_as(module, to_dense(module), sizes)
 
 
 def fits(module: Any, sizes: Sizes) -> bool:

@@ -1,8 +1,8 @@
 """Keeps some whole layers."""
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, chosen
+from niwaki.models.edit import Edit, resolve_indices
 
 
 class Layers(Edit):
@@ -12,11 +12,11 @@ class Layers(Edit):
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("layers")
-        keep = chosen(self.keep, len(anatomy.order), "layers")
+        keep = resolve_indices(self.keep, len(anatomy.order), "layers")
         if len(anatomy.layers) == len(anatomy.order):
-            anatomy.take_layers(keep)
+            anatomy.keep_layers(keep)
         elif len(anatomy.layers) > 1:
-            raise Refused(
+            raise InputError(
                 "layers: this model runs several layers several times; only models that share one layer, or none, can be cut"
             )
         for config in (network.config, anatomy.trunk.config):  # an encoder with a decoder behind it has a copy

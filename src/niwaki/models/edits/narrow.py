@@ -4,11 +4,11 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, chosen
-from niwaki.models.forms.factored import FactoredTable, Factors, truncated
-from niwaki.models.places import alike, once_each, plain
+from niwaki.models.edit import Edit, resolve_indices
+from niwaki.models.module_paths import packed_like, to_dense, unique_modules
+from niwaki.models.packed.factored import FactoredTable, Factors, truncated
 
 
 class Narrow(Edit):
@@ -19,20 +19,20 @@ class Narrow(Edit):
 
     _factors: dict[str, Factors] = PrivateAttr(default_factory=dict)
 
-    def into(self, factors: dict[str, Factors]) -> "Narrow":
+    def with_factors(self, factors: dict[str, Factors]) -> "Narrow":
         """By the paths of tables: (pieces, narrow) and (width, narrow)."""
         self._factors = factors
         return self
 
-    def recorded(self) -> "Narrow":
+    def for_blueprint(self) -> "Narrow":
         return Narrow(width=self.width, tables=self.tables)
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        every = list(once_each(network, anatomy.whole_token_tables()).items())
-        found = dict(every[number] for number in chosen(self.tables, len(every), "narrow: tables"))
+        every = list(unique_modules(network, anatomy.whole_token_tables()).items())
+        found = dict(every[number] for number in resolve_indices(self.tables, len(every), "narrow: tables"))
         for path, old in found.items():
             if not 1 <= self.width < columns(old):
-                raise Refused(
+                raise InputError(
                     f"narrow: must be 1 to {columns(old) - 1}, less than the width of '{path}' (given: {self.width})"
                 )
         made = {id(old): self._made(old, self._factors.get(path)) for path, old in found.items()}
@@ -42,12 +42,12 @@ class Narrow(Edit):
 
     def _made(self, old: Any, given: Factors | None) -> FactoredTable:
         if given is None:
-            left, right = truncated(plain(old).weight, self.width)
+            left, right = truncated(to_dense(old).weight, self.width)
             given = left, right.T
         made = FactoredTable.of(*given)
         inner = old.table if isinstance(old, FactoredTable) else old  # packed stays packed
-        table = inner.again(made.table) if hasattr(inner, "again") else made.table
-        return FactoredTable(table, alike(old, made.up) if inner is not old else made.up)
+        table = inner.repack(made.table) if hasattr(inner, "repack") else made.table
+        return FactoredTable(table, packed_like(old, made.up) if inner is not old else made.up)
 
 
 def columns(table: Any) -> int:

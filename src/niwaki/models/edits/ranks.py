@@ -4,9 +4,9 @@ from functools import partial
 from typing import Any
 
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, per_layer, refuse_torn
-from niwaki.models.forms.factored import Factored
-from niwaki.models.places import Once
+from niwaki.models.edit import Edit, check_shared_alike, per_layer
+from niwaki.models.module_paths import SharedReplacement
+from niwaki.models.packed.factored import Factored
 from niwaki.models.slicing import cut_linear
 
 
@@ -19,12 +19,12 @@ class Ranks(Edit):
         found = factored(network, anatomy)
         kept = per_layer(self.keep, [module.rank for module in found.values()], "ranks")
         kept = [sorted(ranks) for ranks in kept]
-        refuse_torn("ranks", ((path, found[path], ranks) for path, ranks in zip(found, kept, strict=True)))
-        once = Once()
+        check_shared_alike("ranks", ((path, found[path], ranks) for path, ranks in zip(found, kept, strict=True)))
+        once = SharedReplacement()
         for (path, module), ranks in zip(found.items(), kept, strict=True):
             network.set_submodule(path, once(module, partial(cut, ranks=ranks)))
 
-    def recorded(self) -> "Ranks":
+    def for_blueprint(self) -> "Ranks":
         return Ranks(keep=[keep if isinstance(keep, int) else len(keep) for keep in self.keep])
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
 from niwaki.models.layer import Layer
@@ -21,13 +21,15 @@ class Share(Edit):
         anatomy.require_layers("share")
         layers = [layer for stack in anatomy.stacks.values() for layer in stack]
         if len(self.of) != len(layers) or any(not 0 <= number < len(layers) for number in self.of):
-            raise Refused(f"share: must name one of {len(layers)} layers for each of them (given: {str(self.of)[:60]})")
+            raise InputError(
+                f"share: must name one of {len(layers)} layers for each of them (given: {str(self.of)[:60]})"
+            )
         encoder = list(range(len(anatomy.layers)))
         if len(encoder) != len(anatomy.order) and (self.of == encoder or self.of[: len(encoder)] != encoder):
-            raise Refused("share: this model shares its layers already")
+            raise InputError("share: this model shares its layers already")
         for number, other in enumerate(self.of):
             if self.of[other] != other:
-                raise Refused(
+                raise InputError(
                     f"share: layer {number} takes the matrices of layer {other}, which takes those of another"
                 )
             self._refuse_unlike(layers[number], layers[other], number, other)
@@ -37,11 +39,11 @@ class Share(Edit):
 
     def _refuse_unlike(self, own: Whole, theirs: Whole, number: int, other: int) -> None:
         if len(own) != len(theirs):
-            raise Refused(f"share: layer {number} takes the matrices of layer {other}, one a decoder's and one not")
+            raise InputError(f"share: layer {number} takes the matrices of layer {other}, one a decoder's and one not")
         for mine, yours, part in parts_of(own, theirs, self.what):
             have, want = (layer.linear(part) for layer in (mine, yours))
             if (have.in_features, have.out_features) != (want.in_features, want.out_features):
-                raise Refused(
+                raise InputError(
                     f"share: {part} of layers {other} and {number} differ in shape "
                     f"({want.in_features} → {want.out_features} and {have.in_features} → {have.out_features}); share before cutting"
                 )

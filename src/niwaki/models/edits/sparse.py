@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
-from niwaki.models.forms.digits import Digits
-from niwaki.models.forms.int8 import Int8Linear
-from niwaki.models.forms.sparse import Sparse as Store
-from niwaki.models.forms.store import StoredLinear
-from niwaki.models.places import Once, plain
+from niwaki.models.module_paths import SharedReplacement, to_dense
+from niwaki.models.packed.int8 import Int8Linear
+from niwaki.models.packed.low_bit import LowBit
+from niwaki.models.packed.sparse import Sparse as Store
+from niwaki.models.packed.store import StoredLinear
 
 
 class Sparse(Edit):
@@ -20,13 +20,13 @@ class Sparse(Edit):
 
     _masks: dict[str, Tensor] = PrivateAttr(default_factory=dict)
 
-    def masking(self, masks: dict[str, Tensor]) -> "Sparse":
+    def with_masks(self, masks: dict[str, Tensor]) -> "Sparse":
         """`masks` are by the paths of matrices, (out, in), True where a weight stays."""
         self._masks = masks
         return self
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        once = Once()
+        once = SharedReplacement()
         for path in list(anatomy.matrices()):
             make = partial(stored, mask=self._masks.get(path))
             network.set_submodule(path, once(network.get_submodule(path), make))
@@ -36,7 +36,7 @@ def stored(module: Any, mask: Tensor | None = None) -> nn.Module:
     """Other matrices, such as an LSTM's, are left as they are."""
     if not isinstance(module, nn.Linear | Int8Linear | StoredLinear):
         return module
-    found = plain(module)
+    found = to_dense(module)
     weight = found.weight if mask is None else found.weight * mask
     return StoredLinear(Store.of(weight, base_of(module)), found.bias)
 
@@ -46,4 +46,4 @@ def base_of(module: Any) -> int:
     if isinstance(module, Int8Linear):
         return 255
     store = getattr(module, "store", None)
-    return store.base if isinstance(store, Store | Digits) else 0
+    return store.base if isinstance(store, Store | LowBit) else 0

@@ -8,36 +8,36 @@ from torch import nn
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
-from niwaki.models.forms.int8 import Int8Linear, packed_form
-from niwaki.models.forms.static import Range, StaticInt8Linear
-from niwaki.models.places import Once, exchange, plain
+from niwaki.models.module_paths import SharedReplacement, replace_modules, to_dense
+from niwaki.models.packed.int8 import Int8Linear, pack_int8
+from niwaki.models.packed.static import Range, StaticInt8Linear
 
 
 class Static(Edit):
     embeddings: bool = True  # pack the token table too
-    beside: bool = False  # and, as `int8` does, the small tables and the inner matrices of the head
+    small_weights: bool = False  # and, as `int8` does, the small tables and the inner matrices of the head
 
     _ranges: dict[str, Range] = PrivateAttr(default_factory=dict)
 
-    def reading(self, ranges: dict[str, Range]) -> "Static":
+    def with_ranges(self, ranges: dict[str, Range]) -> "Static":
         """`ranges` of the inputs are by the paths of matrices."""
         self._ranges = ranges
         return self
 
-    def recorded(self) -> "Static":
+    def for_blueprint(self) -> "Static":
         return Static(**self.model_dump())
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        once = Once()
+        once = SharedReplacement()
         for path in list(anatomy.matrices()):
             make = partial(packed, given=self._ranges.get(path))
             network.set_submodule(path, once(network.get_submodule(path), make))
         tables = anatomy.token_tables() if self.embeddings else []
-        exchange(network, [*tables, *(anatomy.beside() if self.beside else [])], packed_form)
+        replace_modules(network, [*tables, *(anatomy.small_weights() if self.small_weights else [])], pack_int8)
 
 
 def packed(module: Any, given: Range | None) -> nn.Module:
     """What is stored in fewer bits already is left as it is."""
     if isinstance(module, nn.Linear | Int8Linear):
-        return StaticInt8Linear.of(plain(module), given)
-    return module if isinstance(module, StaticInt8Linear) else packed_form(module)
+        return StaticInt8Linear.of(to_dense(module), given)
+    return module if isinstance(module, StaticInt8Linear) else pack_int8(module)

@@ -1,8 +1,8 @@
-"""Keeps some rows of the token table. The tokenizer is trimmed with it (see `niwaki.models.tokens`)."""
+"""Keeps some rows of the token table. The tokenizer is trimmed with it (see `niwaki.tokenization.trimming`)."""
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, chosen
+from niwaki.models.edit import Edit, resolve_indices
 from niwaki.models.slicing import cut_table
 
 
@@ -10,29 +10,29 @@ class Vocabulary(Edit):
     keep: list[int] | int  # which token ids, or how many of the first; the old id keep[i] becomes i
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        keep = chosen(self.keep, anatomy.tokens.num_embeddings, "vocabulary")
+        keep = resolve_indices(self.keep, anatomy.tokens.num_embeddings, "vocabulary")
         if any(network.get_submodule(path) is anatomy.tokens for path in anatomy.whole_token_tables()[1:]):
-            raise Refused(
+            raise InputError(
                 "vocabulary: the network writes with the table that it reads with, so no piece can go; leave 'vocabulary' out "
                 "('embeddings' makes the table narrow), or make it with shared = false"
             )
-        renumber_marks(network, anatomy, keep)
+        renumber_special_tokens(network, anatomy, keep)
         for path in list(anatomy.tables_by_token()):
             network.set_submodule(path, cut_table(network.get_submodule(path), rows=keep))
         network.config.vocab_size = len(keep)
 
-    def recorded(self) -> "Vocabulary":
+    def for_blueprint(self) -> "Vocabulary":
         return Vocabulary(keep=self.keep if isinstance(self.keep, int) else len(self.keep))
 
 
-def renumber_marks(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
+def renumber_special_tokens(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
     """The marks that a network knows by their ids. Families that count positions from the padding mark need it where it was."""
     config = network.config
-    for name in anatomy.marks:
+    for name in anatomy.special_token_keys:
         mark = getattr(config, name)
         place = keep.index(int(mark)) if mark in keep else None
         if anatomy.max_positions_offset and place != mark:
-            raise Refused(
+            raise InputError(
                 f"vocabulary: this family counts positions from its padding mark, so id {mark} must stay id {mark}"
             )
         if place is not None:

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from niwaki.models.families._reader import ReaderAnatomy
+from niwaki.models.families._attention_free import AttentionFreeAnatomy
 from niwaki.models.networks import averaging
-from niwaki.models.networks.reader import introduce
+from niwaki.models.networks.attention_free import register_networks
 
 
-class Averaging(ReaderAnatomy):
-    for_tokens = False
+class Averaging(AttentionFreeAnatomy):
+    has_token_heads = False
     body_matrices = "factors"
     other_tables = ("embeddings.token_weights",)
 
     @classmethod
-    def introduce(cls) -> None:
-        introduce(averaging.AveragingConfig, averaging.AveragingForSequenceClassification)
+    def register_networks(cls) -> None:
+        register_networks(averaging.AveragingConfig, averaging.AveragingForSequenceClassification)
 
     def tables_by_token(self) -> Iterator[str]:
         return self.tables()

@@ -6,26 +6,26 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from niwaki.models.decoding import Unit
-from niwaki.models.families._writing import Stock
+from niwaki.models.decoding import DecoderLayer
+from niwaki.models.families._seq2seq import StockSeq2Seq
 from niwaki.models.layer import Layer
 from niwaki.models.tables import Positions
 
 
-class Written:
+class SelfAttentionPaths:
     """Where the parts of the attention to what was written lie in a decoder's layer."""
 
-    attention_module, head_width_key = "self_attn", "head_dim"
+    attention_module, head_size_key = "self_attn", "head_dim"
     query, key, value, out = (f"self_attn.{part}_proj" for part in ("q", "k", "v", "out"))
     attention_norm = "self_attn_layer_norm"
     attention_dropout, out_dropout = "self_attn.dropout", "dropout"
     ffn_in = ffn_out = ffn_norm = ""
 
 
-class Read:
+class CrossAttentionPaths:
     """And of the attention to what was read, with the feed-forward block behind it."""
 
-    attention_module, head_width_key = "encoder_attn", "head_dim"
+    attention_module, head_size_key = "encoder_attn", "head_dim"
     query, key, value, out = (f"encoder_attn.{part}_proj" for part in ("q", "k", "v", "out"))
     attention_norm = "encoder_attn_layer_norm"
     attention_dropout, out_dropout = "encoder_attn.dropout", "dropout"
@@ -33,33 +33,44 @@ class Read:
     ffn_in, activation, ffn_out, ffn_norm = "fc1", "activation_fn", "fc2", "final_layer_norm"
 
 
-class Bart(Stock):
+class Bart(StockSeq2Seq):
     body = "model"
     table = "model.shared"
     borrowers = ("model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
     token_table = "shared"
     layer_list = "encoder.layers"
-    attention_module, head_width_key = "self_attn", "head_dim"
+    attention_module, head_size_key = "self_attn", "head_dim"
     query, key, value, out = (f"self_attn.{part}_proj" for part in ("q", "k", "v", "out"))
     attention_norm = "self_attn_layer_norm"
     ffn_in, activation, ffn_out, ffn_norm = "fc1", "activation_fn", "fc2", "final_layer_norm"
     attention_dropout, out_dropout = "self_attn.dropout", "dropout"
     inner_dropout, ffn_dropout = "activation_dropout", "dropout"
-    depth_key, heads_key, neurons_key, width_key = "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "d_model"  # fmt: skip
-    heads_of_decoder, neurons_of_decoder = "decoder_attention_heads", "decoder_ffn_dim"
-    unit_list = "model.decoder.layers"
-    norms_of_embeddings: ClassVar[tuple[str, ...]] = ("model.encoder.layernorm_embedding", "model.decoder.layernorm_embedding")  # fmt: skip
+    depth_key, heads_key, ffn_size_key, hidden_size_key = (
+        "encoder_layers",
+        "encoder_attention_heads",
+        "encoder_ffn_dim",
+        "d_model",
+    )
+    decoder_heads_key, decoder_ffn_size_key = "decoder_attention_heads", "decoder_ffn_dim"
+    decoder_layer_list = "model.decoder.layers"
+    norms_of_embeddings: ClassVar[tuple[str, ...]] = (
+        "model.encoder.layernorm_embedding",
+        "model.decoder.layernorm_embedding",
+    )
     first_position = 2  # rows of a table of positions before the first one's
 
     @classmethod
-    def settle(cls, network: Any) -> None:
-        super().settle(network)
+    def adapt_network(cls, network: Any) -> None:
+        super().adapt_network(network)
         for side in (network.model.encoder, network.model.decoder):
             side.embed_positions = Positions(side.embed_positions.weight, cls.first_position)
 
     @property
-    def units(self) -> list[Unit]:
-        return [(Layer(module, Written), Layer(module, Read)) for module in self.trunk.decoder.layers]
+    def decoder_layers(self) -> list[DecoderLayer]:
+        return [
+            (Layer(module, SelfAttentionPaths), Layer(module, CrossAttentionPaths))
+            for module in self.trunk.decoder.layers
+        ]
 
     @property
     def embeddings(self) -> list[nn.Module]:
@@ -71,7 +82,7 @@ class Bart(Stock):
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
         return self._embedded(self.trunk.encoder, ids, 0)
 
-    def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
+    def embed_target(self, ids: Tensor, first: Tensor | int) -> Tensor:
         return self._embedded(self.trunk.decoder, ids, first)
 
     def _embedded(self, side: Any, ids: Tensor, first: Tensor | int) -> Tensor:

@@ -1,18 +1,18 @@
 """Bidirectional LSTM (Hochreiter and Schmidhuber 1997; Schuster and Paliwal 1997) over token vectors."""
 
-from niwaki.models.families._reader import ReaderAnatomy
+from niwaki.models.families._attention_free import AttentionFreeAnatomy
 from niwaki.models.networks import bilstm
-from niwaki.models.networks.reader import introduce
+from niwaki.models.networks.attention_free import register_networks
 
 
-class BiLstm(ReaderAnatomy):
+class BiLstm(AttentionFreeAnatomy):
     """Its units are not cut: every gate of every unit hears all of them."""
 
     body_matrices = "lstm"
 
     @classmethod
-    def introduce(cls) -> None:
-        introduce(
+    def register_networks(cls) -> None:
+        register_networks(
             bilstm.BiLstmConfig,
             bilstm.BiLstmForSequenceClassification,
             bilstm.BiLstmForTokenClassification,

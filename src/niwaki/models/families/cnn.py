@@ -1,17 +1,17 @@
 """Convolutions of several widths over token vectors (Kim 2014)."""
 
 from niwaki.models.block import Block
-from niwaki.models.families._reader import ReaderAnatomy
+from niwaki.models.families._attention_free import AttentionFreeAnatomy
 from niwaki.models.networks import cnn
-from niwaki.models.networks.reader import introduce
+from niwaki.models.networks.attention_free import register_networks
 
 
-class Cnn(ReaderAnatomy):
+class Cnn(AttentionFreeAnatomy):
     body_matrices = "convolutions"
 
     @classmethod
-    def introduce(cls) -> None:
-        introduce(
+    def register_networks(cls) -> None:
+        register_networks(
             cnn.CnnConfig, cnn.CnnForSequenceClassification, cnn.CnnForTokenClassification, cnn.CnnForQuestionAnswering
         )
 
@@ -26,8 +26,8 @@ class Cnn(ReaderAnatomy):
         ]
         return [*filters, *super().blocks]
 
-    def tell_neurons(self) -> None:
-        super().tell_neurons()
+    def update_config_ffn_size(self) -> None:
+        super().update_config_ffn_size()
         counts = {convolution.out_features for convolution in self.trunk.convolutions}
         if len(counts) == 1:
             self.network.config.num_filters = counts.pop()

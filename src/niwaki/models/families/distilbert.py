@@ -21,11 +21,11 @@ class DistilBert(Anatomy):
     ffn_norm = "output_layer_norm"
     attention_dropout = "attention.dropout"
     ffn_dropout = "ffn.dropout"
-    uses_types = False
+    uses_token_types = False
     other_tables = ("embeddings.position_embeddings",)
     pooled_square = ("pre_classifier",)
     pooled_activation = "relu"
-    depth_key, heads_key, neurons_key, width_key = "n_layers", "n_heads", "hidden_dim", "dim"
+    depth_key, heads_key, ffn_size_key, hidden_size_key = "n_layers", "n_heads", "hidden_dim", "dim"
 
     def classify(self, hidden: Tensor) -> Tensor:
         return self.network.classifier(self.network.dropout(torch.relu(self.network.pre_classifier(hidden[:, 0]))))

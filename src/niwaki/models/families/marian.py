@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.families.bart import Bart
 
 
@@ -11,14 +11,16 @@ class Marian(Bart):
     first_position = 0
 
     @classmethod
-    def refuse(cls, config: dict[str, Any]) -> None:
-        super().refuse(config)
+    def check_config(cls, config: dict[str, Any]) -> None:
+        super().check_config(config)
         if config.get("share_encoder_decoder_embeddings") is False:
-            raise Refused("config: a marian with one vocabulary to read and another to write is not supported (share_encoder_decoder_embeddings); take one with a shared vocabulary")  # fmt: skip
+            raise InputError(
+                "config: a marian with one vocabulary to read and another to write is not supported (share_encoder_decoder_embeddings); take one with a shared vocabulary"
+            )
 
     @classmethod
-    def settle(cls, network: Any) -> None:
-        super().settle(network)
+    def adapt_network(cls, network: Any) -> None:
+        super().adapt_network(network)
         for side in (network.model.encoder, network.model.decoder):
             side.embed_tokens.scale, side.embed_scale = side.embed_scale, 1.0  # as BART has it
             side.embed_positions.weight.requires_grad_(False)

@@ -21,7 +21,7 @@ class MPNet(Anatomy):
     attention_dropout = "attention.attn.dropout"
     out_dropout = "attention.dropout"
     ffn_dropout = "output.dropout"
-    uses_types = False
+    uses_token_types = False
     other_tables = ("embeddings.position_embeddings",)
     pooled_square = ("classifier.dense",)
     pooled_final = "classifier.out_proj"

@@ -8,7 +8,7 @@ class Roberta(Bert):
     body = "roberta"
     pooled_square = ("classifier.dense",)
     pooled_final = "classifier.out_proj"
-    uses_types = False
+    uses_token_types = False
     max_positions_offset = 2
 
     classify = Anatomy.classify  # the head reads the hidden states itself

@@ -5,67 +5,69 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.models.config_rules import MOST_POSITIONS
-from niwaki.models.decoding import Unit
-from niwaki.models.families._writing import Stock
+from niwaki.models.decoding import DecoderLayer
+from niwaki.models.families._seq2seq import StockSeq2Seq
 from niwaki.models.layer import Layer
 
 ATTENTION = "layer.0.SelfAttention"
 
 
-class Written:
+class SelfAttentionPaths:
     """Where the parts of the attention to what was written lie in a decoder's layer."""
 
-    attention_module, head_width_key = ATTENTION, "key_value_proj_dim"
+    attention_module, head_size_key = ATTENTION, "key_value_proj_dim"
     query, key, value, out = (f"{ATTENTION}.{part}" for part in "qkvo")
     attention_norm = "layer.0.layer_norm"
     attention_dropout, out_dropout = f"{ATTENTION}.dropout", "layer.0.dropout"
     ffn_in = ffn_out = ffn_norm = ""
-    norms_first, scales = True, False
+    norms_first, scales_attention = True, False
 
 
-class Read:
+class CrossAttentionPaths:
     """And of the attention to what was read, with the feed-forward block behind it."""
 
-    attention_module, head_width_key = "layer.1.EncDecAttention", "key_value_proj_dim"
+    attention_module, head_size_key = "layer.1.EncDecAttention", "key_value_proj_dim"
     query, key, value, out = (f"layer.1.EncDecAttention.{part}" for part in "qkvo")
     attention_norm = "layer.1.layer_norm"
     ffn_in, activation, ffn_out = (f"layer.2.DenseReluDense.{part}" for part in ("wi", "act", "wo"))
     ffn_norm = "layer.2.layer_norm"
     attention_dropout, out_dropout = "layer.1.EncDecAttention.dropout", "layer.1.dropout"
     inner_dropout, ffn_dropout = "layer.2.DenseReluDense.dropout", "layer.2.dropout"
-    norms_first, scales = True, False
+    norms_first, scales_attention = True, False
 
 
-class T5(Stock):
+class T5(StockSeq2Seq):
     body = "encoder"
     table = "shared"
     borrowers = ("encoder.embed_tokens", "decoder.embed_tokens", "lm_head")
     token_table = "embed_tokens"
     layer_list = "block"
-    attention_module, head_width_key = ATTENTION, "key_value_proj_dim"
+    attention_module, head_size_key = ATTENTION, "key_value_proj_dim"
     query, key, value, out = (f"{ATTENTION}.{part}" for part in "qkvo")
     attention_norm = "layer.0.layer_norm"
     ffn_in, activation, ffn_out = (f"layer.1.DenseReluDense.{part}" for part in ("wi", "act", "wo"))
     ffn_norm = "layer.1.layer_norm"
     attention_dropout, out_dropout = f"{ATTENTION}.dropout", "layer.0.dropout"
     inner_dropout, ffn_dropout = "layer.1.DenseReluDense.dropout", "layer.1.dropout"
-    norms_first, scales = True, False
-    depth_key, heads_key, neurons_key, width_key = "num_layers", "num_heads", "d_ff", "d_model"
-    depth_of_decoder, heads_of_decoder, neurons_of_decoder = "num_decoder_layers", "num_heads", "d_ff"
-    unit_list = "decoder.block"
+    norms_first, scales_attention = True, False
+    depth_key, heads_key, ffn_size_key, hidden_size_key = "num_layers", "num_heads", "d_ff", "d_model"
+    decoder_depth_key, decoder_heads_key, decoder_ffn_size_key = "num_decoder_layers", "num_heads", "d_ff"
+    decoder_layer_list = "decoder.block"
     relative_table = "block.0.layer.0.SelfAttention.relative_attention_bias"
 
     @classmethod
-    def refuse(cls, config: dict[str, Any]) -> None:
-        super().refuse(config)
+    def check_config(cls, config: dict[str, Any]) -> None:
+        super().check_config(config)
         if str(config.get("feed_forward_proj", "relu")).startswith("gated"):
-            raise Refused("config: a t5 with gated feed-forward blocks (T5 1.1, Flan-T5) is not supported; take one of the first T5, feed_forward_proj = 'relu'")  # fmt: skip
+            raise InputError(
+                "config: a t5 with gated feed-forward blocks (T5 1.1, Flan-T5) is not supported; take one of the first T5, feed_forward_proj = 'relu'"
+            )
 
     @classmethod
-    def settle(cls, network: Any) -> None:
-        super().settle(network)
+    def adapt_network(cls, network: Any) -> None:
+        super().adapt_network(network)
         for side in (network.encoder, network.decoder):
             for block in side.block:
                 block.layer[-1].DenseReluDense = Dense(block.layer[-1].DenseReluDense)
@@ -75,8 +77,11 @@ class T5(Stock):
                     module.register_forward_hook(pass_whole_bias)
 
     @property
-    def units(self) -> list[Unit]:
-        return [(Layer(module, Written), Layer(module, Read)) for module in self.network.decoder.block]
+    def decoder_layers(self) -> list[DecoderLayer]:
+        return [
+            (Layer(module, SelfAttentionPaths), Layer(module, CrossAttentionPaths))
+            for module in self.network.decoder.block
+        ]
 
     @property
     def max_tokens(self) -> int:
@@ -86,37 +91,37 @@ class T5(Stock):
         """None lies behind the tables; these lie behind the last layers and are as wide."""
         return ["encoder.final_layer_norm", "decoder.final_layer_norm"]
 
-    def tell_neurons(self) -> None:
+    def update_config_ffn_size(self) -> None:
         """One number is told for both sides."""
-        counts = {block.neurons for block in self.blocks}
+        counts = {block.ffn_size for block in self.blocks}
         if len(counts) == 1:
             self.network.config.d_ff = counts.pop()
 
-    def tell_heads(self) -> None:
+    def update_config_heads(self) -> None:
         """The table of the bias keeps a column for each head that there was, so no config tells fewer."""
 
     @property
     def constants(self) -> list[Any]:
         return [*super().constants, self.network.model_dim]
 
-    def take_layers(self, keep: list[int]) -> None:
+    def keep_layers(self, keep: list[int]) -> None:
         """The bias moves to what is the first layer then."""
         first = self.layers[0].attention
-        super().take_layers(keep)
+        super().keep_layers(keep)
         hand_over(first, self.layers[0].attention)
 
-    def take_units(self, keep: list[int]) -> None:
-        first = self.units[0][0].attention
-        super().take_units(keep)
-        hand_over(first, self.units[0][0].attention)
+    def keep_decoder_layers(self, keep: list[int]) -> None:
+        first = self.decoder_layers[0][0].attention
+        super().keep_decoder_layers(keep)
+        hand_over(first, self.decoder_layers[0][0].attention)
 
     def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
         return self.network.encoder.dropout(self.network.encoder.embed_tokens(ids))
 
-    def embed_written(self, ids: Tensor, first: Tensor | int) -> Tensor:
+    def embed_target(self, ids: Tensor, first: Tensor | int) -> Tensor:
         return self.network.decoder.dropout(self.network.decoder.embed_tokens(ids))
 
-    def read(self, hidden: Tensor) -> Tensor:
+    def encoder_output(self, hidden: Tensor) -> Tensor:
         return self.network.encoder.dropout(self.network.encoder.final_layer_norm(hidden))
 
     def scores(self, hidden: Tensor) -> Tensor:
@@ -127,8 +132,10 @@ class T5(Stock):
         places = torch.arange(hidden.shape[1], device=hidden.device)
         return biases(self.layers[0].attention, places[None, :] - places[:, None])
 
-    def written_bias(self, places: Tensor, tokens: int) -> Tensor | None:
-        return biases(self.units[0][0].attention, torch.arange(tokens, device=places.device)[None] - places[:, None])
+    def target_bias(self, places: Tensor, tokens: int) -> Tensor | None:
+        return biases(
+            self.decoder_layers[0][0].attention, torch.arange(tokens, device=places.device)[None] - places[:, None]
+        )
 
 
 def hand_over(first: Any, now: Any) -> None:
@@ -154,9 +161,11 @@ class Dense(nn.Module):
 def biases(attention: Any, distances: Tensor) -> Tensor:
     """(rows, tokens) of distances from query to key to (1, heads, rows, tokens)."""
     rows = attention._relative_position_bucket(
-        distances, bidirectional=not attention.is_decoder, num_buckets=attention.relative_attention_num_buckets,
+        distances,
+        bidirectional=not attention.is_decoder,
+        num_buckets=attention.relative_attention_num_buckets,
         max_distance=attention.relative_attention_max_distance,
-    )  # fmt: skip
+    )
     return attention.relative_attention_bias(rows).permute(2, 0, 1)[None]
 
 
@@ -174,7 +183,9 @@ def _made(attention: Any, hidden: Tensor, kwargs: dict) -> Tensor:
         return hidden.new_zeros(1, attention.inner_dim // attention.key_value_proj_dim, 1, 1)
     past = kwargs.get("past_key_values")
     before = 0 if past is None else int(past.get_seq_length(attention.layer_idx))
-    return attention.compute_bias(hidden.shape[1], before + hidden.shape[1], device=hidden.device, past_seen_tokens=before)  # fmt: skip
+    return attention.compute_bias(
+        hidden.shape[1], before + hidden.shape[1], device=hidden.device, past_seen_tokens=before
+    )
 
 
 def pass_whole_bias(attention: nn.Module, args: tuple, output: tuple) -> tuple:

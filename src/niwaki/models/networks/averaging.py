@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from niwaki.models.networks.reader import Body, ForTexts, Reader, ReaderConfig
+from niwaki.models.networks.attention_free import AttentionFreeConfig, AttentionFreeModel, Body, ForTexts
 from niwaki.models.networks.texts import later, mean, shares
 
 
-class AveragingConfig(ReaderConfig):
+class AveragingConfig(AttentionFreeConfig):
     model_type = "averaging"
 
     neighbours: int = 0  # how many of the next tokens each is multiplied with; 0 leaves a bag of words
@@ -54,7 +54,7 @@ class Mean(Body):
         return found
 
 
-class Averaging(Reader):
+class Averaging(AttentionFreeModel):
     config_class = AveragingConfig
     body_class = Mean
 

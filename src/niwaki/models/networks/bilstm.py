@@ -5,12 +5,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from niwaki.models.networks.attention_free import (
+    AttentionFreeConfig,
+    AttentionFreeModel,
+    Body,
+    ForSpans,
+    ForTexts,
+    ForTokens,
+)
 from niwaki.models.networks.lstm import BiLstm as Layer
-from niwaki.models.networks.reader import Body, ForSpans, ForTexts, ForTokens, Reader, ReaderConfig
 from niwaki.models.networks.texts import highest, mean
 
 
-class BiLstmConfig(ReaderConfig):
+class BiLstmConfig(AttentionFreeConfig):
     model_type = "bilstm"
 
     lstm_units: int = 32  # of each direction
@@ -37,7 +44,7 @@ class Recurrent(Body):
         return torch.cat([highest(states, texts), mean(states, texts)], dim=-1)
 
 
-class BiLstm(Reader):
+class BiLstm(AttentionFreeModel):
     config_class = BiLstmConfig
     body_class = Recurrent
 

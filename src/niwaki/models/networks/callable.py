@@ -11,9 +11,13 @@ class CallableNetwork:
     """Mixed into networks that transformers does not have."""
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor | None = None, output_hidden_states: bool = False, return_dict: bool = True,
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        output_hidden_states: bool = False,
+        return_dict: bool = True,
         **others: Tensor,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         from niwaki.models.anatomy import anatomy_of
         from niwaki.models.encoder import HIDDEN
 

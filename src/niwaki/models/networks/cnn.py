@@ -6,11 +6,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from niwaki.models.networks.reader import Body, ForSpans, ForTexts, ForTokens, Reader, ReaderConfig
+from niwaki.models.networks.attention_free import (
+    AttentionFreeConfig,
+    AttentionFreeModel,
+    Body,
+    ForSpans,
+    ForTexts,
+    ForTokens,
+)
 from niwaki.models.networks.texts import highest
 
 
-class CnnConfig(ReaderConfig):
+class CnnConfig(AttentionFreeConfig):
     model_type = "cnn"
 
     filter_widths: list[int] = field(default_factory=lambda: [1, 3, 5])  # tokens that a filter sees
@@ -51,7 +58,7 @@ def windows(vectors: Tensor, width: int) -> Tensor:
     return torch.cat(places, dim=-1)
 
 
-class Cnn(Reader):
+class Cnn(AttentionFreeModel):
     config_class = CnnConfig
     body_class = Convolutions
 

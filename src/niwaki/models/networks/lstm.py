@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from niwaki.models.forms.int8 import quantize_rows
+from niwaki.models.packed.int8 import quantize_rows
 
 GATES = 4
 INPUT, OUTPUT, FORGET, CELL = range(GATES)  # as ONNX orders them
@@ -128,7 +128,9 @@ class _Graph(torch.autograd.Function):
     def symbolic(g: Any, x: Any, lengths: Any, input: Any, recurrent: Any, bias: Any, units: int) -> Any:
         first = g.op("Transpose", x, perm_i=[1, 0, 2])  # (tokens, batch, inputs)
         counts = g.op("Cast", lengths, to_i=6)  # 6 = int32
-        read, _, _ = g.op("LSTM", first, input, recurrent, bias, counts, hidden_size_i=units, direction_s="bidirectional", outputs=3)  # fmt: skip
+        read, _, _ = g.op(
+            "LSTM", first, input, recurrent, bias, counts, hidden_size_i=units, direction_s="bidirectional", outputs=3
+        )
         by_text = g.op("Transpose", read, perm_i=[2, 0, 1, 3])  # from (tokens, 2, batch, units)
         shape = g.op("Constant", value_t=torch.tensor([0, 0, -1]))
         return g.op("Reshape", by_text, shape)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from niwaki.models.layer import OUT_OF_REACH
+from niwaki.models.layer import MASKED_SCORE
 
 
 def texts_of(ids: Tensor, mask: Tensor, separator: int | None, count: int) -> Tensor:
@@ -20,7 +20,7 @@ def texts_of(ids: Tensor, mask: Tensor, separator: int | None, count: int) -> Te
 def highest(states: Tensor, texts: Tensor) -> Tensor:
     """(batch, tokens, width) and (batch, texts, tokens) to the largest value of each column in each text
     (batch, texts, width); 0 where a text has no token."""
-    apart = states[:, None].masked_fill(texts[..., None] == 0, OUT_OF_REACH)
+    apart = states[:, None].masked_fill(texts[..., None] == 0, MASKED_SCORE)
     return apart.amax(dim=2) * texts.amax(dim=2)[..., None]
 
 
@@ -31,7 +31,7 @@ def mean(states: Tensor, texts: Tensor) -> Tensor:
 
 def shares(scores: Tensor, texts: Tensor) -> Tensor:
     """Scores of tokens (batch, tokens) to their shares in each text (batch, texts, tokens), which add up to 1."""
-    apart = scores[:, None].masked_fill(texts == 0, OUT_OF_REACH)
+    apart = scores[:, None].masked_fill(texts == 0, MASKED_SCORE)
     return torch.softmax(apart, dim=2) * texts
 
 

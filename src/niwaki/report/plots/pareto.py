@@ -9,7 +9,7 @@ from markupsafe import Markup
 from niwaki.report.plots import svg
 from niwaki.report.plots.axes import Scale, around, around_log, side_by_side
 from niwaki.report.plots.extents import shorten, text_width
-from niwaki.report.plots.labels import Box, Label, Name, Surroundings, place
+from niwaki.report.plots.label_placement import Box, LabelRequest, Obstacles, PlacedLabel, place
 
 FONT, TOP, RIGHT, BOTTOM = 12.0, 14.0, 16.0, 50.0
 RADIUS = {"chosen": 7.5, "stage": 6.0, "copy": 4.5, "reference": 6.0}
@@ -161,9 +161,9 @@ def _names(
     """The labels, and the key to them: points are numbered where their names have no room or look alike when cut."""
     x, y = canvas.x, canvas.y
     ordered = sorted(points, key=lambda point: min(IMPORTANCE[point.kind], 1 if point in best else 9))
-    wanted = [(Name(x(p.x), y(p.y), p.name, bold=p.kind == "chosen"), f"name {p.kind}") for p in ordered]
+    wanted = [(LabelRequest(x(p.x), y(p.y), p.name, bold=p.kind == "chosen"), f"name {p.kind}") for p in ordered]
     if level:
-        wanted.insert(1, (Name(x.end, y(level[1]), level[0], level=True), "level-name"))
+        wanted.insert(1, (LabelRequest(x.end, y(level[1]), level[0], level=True), "level-name"))
     around = _surroundings(points, _stairs(best, canvas), canvas)
     labels = place([name for name, _ in wanted], around, FONT)
     key: list[tuple[str, str]] = []
@@ -176,13 +176,13 @@ def _names(
     return [part for label, kind in found for part in _text(label, kind)], key
 
 
-def _text(label: Label, kind: str) -> list[Markup]:
+def _text(label: PlacedLabel, kind: str) -> list[Markup]:
     lead = label.leader
     line = [svg.line(lead.x1, lead.y1, lead.x2, lead.y2, "leader")] if lead else []
     return [*line, svg.text(label.box.left, label.baseline, label.text, kind)]
 
 
-def _surroundings(points: list[Point], stairs: list[tuple[float, float]], canvas: Canvas) -> Surroundings:
+def _surroundings(points: list[Point], stairs: list[tuple[float, float]], canvas: Canvas) -> Obstacles:
     x, y = canvas.x, canvas.y
     reach = {kind: radius + 2 for kind, radius in RADIUS.items()}
     marks = [Box(x(p.x), y(p.y), x(p.x), y(p.y)).grown(reach[p.kind]) for p in points]
@@ -195,4 +195,4 @@ def _surroundings(points: list[Point], stairs: list[tuple[float, float]], canvas
     steps = [
         Box(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)).grown(1) for (x1, y1), (x2, y2) in pairwise(stairs)
     ]
-    return Surroundings(marks, upright + across + steps, canvas.frame)
+    return Obstacles(marks, upright + across + steps, canvas.frame)

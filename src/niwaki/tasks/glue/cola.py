@@ -6,10 +6,10 @@ from niwaki.tasks.classification import Classification
 
 
 class Cola(Classification):
-    home: ClassVar[str] = "cola"
-    hub: ClassVar[str] = "nyu-mll/glue:cola"
-    exam: ClassVar[dict[str, str]] = {"test": "validation"}
-    names: ClassVar[tuple[str, ...]] = ("unacceptable", "acceptable")
+    folder_name: ClassVar[str] = "cola"
+    hub_id: ClassVar[str] = "nyu-mll/glue:cola"
+    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    label_names: ClassVar[tuple[str, ...]] = ("unacceptable", "acceptable")
     metric: ClassVar[str] = "matthews"
-    measures: ClassVar[tuple[str, ...]] = ("matthews", "accuracy")
+    metrics: ClassVar[tuple[str, ...]] = ("matthews", "accuracy")
     description: ClassVar[str] = "whether a sentence is acceptable English"

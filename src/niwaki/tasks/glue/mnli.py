@@ -6,10 +6,10 @@ from niwaki.tasks.classification import Classification
 
 
 class Mnli(Classification):
-    home: ClassVar[str] = "mnli"
-    hub: ClassVar[str] = "nyu-mll/glue:mnli"
-    exam: ClassVar[dict[str, str]] = {"test": "validation_matched", "mismatched": "validation_mismatched"}
-    names: ClassVar[tuple[str, ...]] = ("entailment", "neutral", "contradiction")
+    folder_name: ClassVar[str] = "mnli"
+    hub_id: ClassVar[str] = "nyu-mll/glue:mnli"
+    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation_matched", "mismatched": "validation_mismatched"}
+    label_names: ClassVar[tuple[str, ...]] = ("entailment", "neutral", "contradiction")
     metric: ClassVar[str] = "accuracy"
-    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     description: ClassVar[str] = "whether a sentence follows from another"

@@ -6,10 +6,10 @@ from niwaki.tasks.classification import Classification
 
 
 class Mrpc(Classification):
-    home: ClassVar[str] = "mrpc"
-    hub: ClassVar[str] = "nyu-mll/glue:mrpc"
-    exam: ClassVar[dict[str, str]] = {"test": "validation"}
-    names: ClassVar[tuple[str, ...]] = ("not_equivalent", "equivalent")
+    folder_name: ClassVar[str] = "mrpc"
+    hub_id: ClassVar[str] = "nyu-mll/glue:mrpc"
+    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    label_names: ClassVar[tuple[str, ...]] = ("not_equivalent", "equivalent")
     metric: ClassVar[str] = "mean"
-    measures: ClassVar[tuple[str, ...]] = ("f1", "accuracy")
+    metrics: ClassVar[tuple[str, ...]] = ("f1", "accuracy")
     description: ClassVar[str] = "whether two sentences say the same"

@@ -6,10 +6,10 @@ from niwaki.tasks.classification import Classification
 
 
 class Qnli(Classification):
-    home: ClassVar[str] = "qnli"
-    hub: ClassVar[str] = "nyu-mll/glue:qnli"
-    exam: ClassVar[dict[str, str]] = {"test": "validation"}
-    names: ClassVar[tuple[str, ...]] = ("entailment", "not_entailment")
+    folder_name: ClassVar[str] = "qnli"
+    hub_id: ClassVar[str] = "nyu-mll/glue:qnli"
+    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    label_names: ClassVar[tuple[str, ...]] = ("entailment", "not_entailment")
     metric: ClassVar[str] = "accuracy"
-    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     description: ClassVar[str] = "whether a sentence answers a question"

@@ -6,10 +6,10 @@ from niwaki.tasks.classification import Classification
 
 
 class Qqp(Classification):
-    home: ClassVar[str] = "qqp"
-    hub: ClassVar[str] = "nyu-mll/glue:qqp"
-    exam: ClassVar[dict[str, str]] = {"test": "validation"}
-    names: ClassVar[tuple[str, ...]] = ("not_duplicate", "duplicate")
+    folder_name: ClassVar[str] = "qqp"
+    hub_id: ClassVar[str] = "nyu-mll/glue:qqp"
+    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    label_names: ClassVar[tuple[str, ...]] = ("not_duplicate", "duplicate")
     metric: ClassVar[str] = "mean"
-    measures: ClassVar[tuple[str, ...]] = ("f1", "accuracy")
+    metrics: ClassVar[tuple[str, ...]] = ("f1", "accuracy")
     description: ClassVar[str] = "whether two questions ask the same"

@@ -6,10 +6,10 @@ from niwaki.tasks.classification import Classification
 
 
 class Sst2(Classification):
-    home: ClassVar[str] = "sst2"
-    hub: ClassVar[str] = "nyu-mll/glue:sst2"
-    exam: ClassVar[dict[str, str]] = {"test": "validation"}
-    names: ClassVar[tuple[str, ...]] = ("negative", "positive")
+    folder_name: ClassVar[str] = "sst2"
+    hub_id: ClassVar[str] = "nyu-mll/glue:sst2"
+    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    label_names: ClassVar[tuple[str, ...]] = ("negative", "positive")
     metric: ClassVar[str] = "accuracy"
-    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     description: ClassVar[str] = "sentiment of phrases of film reviews"

@@ -6,7 +6,7 @@ from niwaki.tasks.regression import Regression
 
 
 class StsB(Regression):
-    home: ClassVar[str] = "stsb"
-    hub: ClassVar[str] = "nyu-mll/glue:stsb"
-    exam: ClassVar[dict[str, str]] = {"test": "validation"}
+    folder_name: ClassVar[str] = "stsb"
+    hub_id: ClassVar[str] = "nyu-mll/glue:stsb"
+    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
     description: ClassVar[str] = "how alike two sentences are"

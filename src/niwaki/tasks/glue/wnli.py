@@ -6,12 +6,12 @@ from niwaki.tasks.classification import Classification
 
 
 class Wnli(Classification):
-    home: ClassVar[str] = "wnli"
-    hub: ClassVar[str] = "nyu-mll/glue:wnli"
-    exam: ClassVar[dict[str, str]] = {"test": "validation"}
-    names: ClassVar[tuple[str, ...]] = ("not_entailment", "entailment")
+    folder_name: ClassVar[str] = "wnli"
+    hub_id: ClassVar[str] = "nyu-mll/glue:wnli"
+    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    label_names: ClassVar[tuple[str, ...]] = ("not_entailment", "entailment")
     metric: ClassVar[str] = "accuracy"
-    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     description: ClassVar[str] = "whether a sentence with its pronoun filled in follows"
     caveat: ClassVar[str] = (
         "WNLI's development rows are made of the train rows' sentences with the labels turned over: a model that learns "

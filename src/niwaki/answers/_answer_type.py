@@ -1,0 +1,253 @@
+"""What every kind of answer can do. Training and deployment both go through it, so that they cannot differ."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from niwaki.core.errors import InputError, UsageError
+from niwaki.core.settings import Settings
+from niwaki.data.column_names import texts as texts_among
+from niwaki.data.ragged import Ragged, RaggedWriter
+from niwaki.data.scratch import GrowingArray, joined
+from niwaki.tokenization.tokenizing import encode_batch
+
+CHUNK = 2048  # inputs tokenized at once: enough for all cores, little memory
+Input = Any  # a text, a pair of texts, a list of words …: as the kind says
+Columns = list[Any]  # names of columns, in the order of an input's parts; a list where several make up one part
+Value = Any  # an answer as plain data: a label, a number, a list of tags, a text
+
+
+@dataclass(frozen=True)
+class EncodedInputs:
+    """Inputs in a model's tokens, as sequences. An input may need several: windows of a long text, endings to choose from."""
+
+    ids: Ragged
+    types: Ragged
+    input_index: np.ndarray  # (sequences,) the number of the input that each belongs to, rising
+    metadata: list[Any]  # per sequence, what the kind needs to read its answer; empty where it needs nothing
+    group: int = 1  # so many sequences in a row are trained on together
+
+    def __len__(self) -> int:
+        """Rows of training: a group of sequences each."""
+        return len(self.ids) // self.group
+
+    @property
+    def inputs(self) -> int:
+        return int(self.input_index[-1]) + 1 if len(self.input_index) else 0
+
+    def sequences(self, rows: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Numbers of the sequences of some rows."""
+        return (np.asarray(rows)[:, None] * self.group + np.arange(self.group)).ravel()
+
+    def joined(self, other: "EncodedInputs") -> "EncodedInputs":
+        input_index = joined(self.input_index, other.input_index + self.inputs)
+        ids, types = self.ids.joined(other.ids), self.types.joined(other.types)
+        return EncodedInputs(ids, types, input_index, self.metadata + other.metadata, self.group)
+
+
+class Answer:
+    """Base of the answers that users get."""
+
+    def line(self) -> str:
+        """As the command line prints it."""
+        return str(self)
+
+    def record(self) -> dict[str, Any]:
+        """As JSON, to stand beside its input's `id` or `text`."""
+        return vars(self)
+
+
+class AnswerType(Settings):
+    """Base of the files in `answers/`. The fields are kept in the model's config, under `niwaki_answer`."""
+
+    architecture: ClassVar[str] = "SequenceClassification"  # which of transformers' heads answers
+    problem: ClassVar[str | None] = None  # transformers' name for what such a head is trained on
+    per_token: ClassVar[bool] = False  # logits for every token, or for the whole sequence
+    input_description: ClassVar[str] = "a string, or a tuple of two"  # what an input is, for error messages
+    files: ClassVar[tuple[str, ...]] = ()  # what it needs beside the network, in the model's folder
+    is_single_choice: ClassVar[bool] = (
+        False  # whether the answer is one of several that have a logit each: see `candidate_logits`
+    )
+    supports_early_exit: ClassVar[bool] = (
+        False  # whether an input is one row of logits, and so may be answered at an exit
+    )
+
+    @classmethod
+    def required_files(cls, said: dict[str, Any]) -> tuple[str, ...]:
+        """Those of a kind with the fields that a config says."""
+        return cls.files
+
+    def load_files(self, folder: Path, labels: list[str]) -> "AnswerType":
+        """The kind with what its `files` hold, for a network of these labels; Refused where they do not go together."""
+        return self
+
+    def check(self, given: Any) -> Input:
+        """An input of a user's as `encode` takes it; TypeError where it is something else, ValueError where it is empty."""
+        texts = (given,) if isinstance(given, str) else given
+        if not isinstance(texts, tuple | list) or not 1 <= len(texts) <= 2:
+            raise TypeError
+        said = tuple(check_text(text) for text in texts)
+        return said[0] if len(said) == 1 else said
+
+    def from_line(self, line: str) -> Any:
+        """An input from a line of text, for the command line; `check` looks at it later."""
+        return tuple(line.split("\t")) if "\t" in line else line
+
+    def columns(self, names: Sequence[str]) -> list[Columns]:
+        """Readings of which columns of a table hold an input; one where that is clear."""
+        return [*texts_among(names)]
+
+    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
+        """Texts, or pairs of texts, with the family's marks, cut after `max_tokens` (of a pair, the longer text first)."""
+        tokenizer = with_truncation(tokenizer, max_tokens)
+        writer = EncodedInputsBuilder()
+        for chunk in chunked(inputs):
+            writer.add(encode_batch(tokenizer, chunk, fast=True))
+        return writer.done()
+
+    def values(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> list[Value]:
+        """The answer to each input as plain data. Logits are (sequences, labels), or per token (tokens of all, labels)."""
+        raise NotImplementedError
+
+    def answers(self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]) -> list[Any]:
+        """The answer to each input with all that a user may want to know of it."""
+        raise NotImplementedError
+
+    @classmethod
+    def has_confidence(cls) -> bool:
+        """Whether it can say how sure it is."""
+        return cls.confidence is not AnswerType.confidence
+
+    def confidence(
+        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
+    ) -> np.ndarray:
+        """(inputs,) from 0 to 1: how sure the model is of its answer to each. Kinds that leave early look at the logits alone."""
+        raise NotImplementedError
+
+    def candidate_logits(self, logits: np.ndarray, rows: EncodedInputs) -> np.ndarray:
+        """(inputs, alternatives) of a kind that is `is_single_choice`: the logits that compete for each input, -inf where it has fewer."""
+        raise NotImplementedError
+
+    def same_outputs_as(self, other: "AnswerType") -> bool:
+        """Whether the answers of another model of this kind and of the same labels mean the same."""
+        return True
+
+    def same(self, one: Value, other: Value) -> bool:
+        """Whether two engines gave the same answer."""
+        return one == other
+
+    def second_pass_inputs(self, answers: Sequence[Any]) -> list[Input]:
+        """What a second pass is asked after the first; most kinds need none."""
+        return []
+
+    def merge_second_pass(self, answers: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """The answers of the first pass with those of the second in them."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": type(self).__module__.rpartition(".")[2], **self.model_dump()}
+
+
+class Tokens(Protocol):
+    """What is taken of a tokenizer's encoding."""
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def type_ids(self) -> list[int]: ...
+
+
+class EncodedInputsBuilder:
+    """Gathers sequences."""
+
+    def __init__(self, group: int = 1) -> None:
+        self.group = group
+        self._ids, self._types = RaggedWriter(np.int32), RaggedWriter(np.uint8)
+        self._owners = GrowingArray(np.int64)
+        self._notes: list[Any] = []
+        self._inputs = 0
+
+    def add(
+        self, encodings: Sequence[Tokens], input_index: Sequence[int] | None = None, metadata: Sequence[Any] = ()
+    ) -> None:
+        """Sequences of some more inputs; `input_index` counts from the first of these inputs, none says one sequence each."""
+        numbers = np.arange(len(encodings)) if input_index is None else np.asarray(input_index, dtype=np.int64)
+        self._ids.add(encoding.ids for encoding in encodings)
+        self._types.add(encoding.type_ids for encoding in encodings)
+        self._owners.add(numbers + self._inputs)
+        self._notes += metadata
+        self._inputs += int(numbers[-1]) + 1 if len(numbers) else 0
+
+    def add_flat(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> None:
+        """A sequence for each of some more inputs, one behind the other."""
+        self._ids.add_flat(ids, lengths)
+        self._types.add_flat(types, lengths)
+        self._owners.add(np.arange(self._inputs, self._inputs + len(lengths)))
+        self._inputs += len(lengths)
+
+    def done(self) -> EncodedInputs:
+        return EncodedInputs(self._ids.done(), self._types.done(), self._owners.done(), self._notes, self.group)
+
+
+def chunked(inputs: Iterable[Input]) -> Iterator[list[Input]]:
+    """Lists of at most CHUNK inputs; nothing more is held."""
+    iterator = iter(inputs)
+    while chunk := list(islice(iterator, CHUNK)):
+        yield chunk
+
+
+def with_truncation(tokenizer: Tokenizer, max_tokens: int, **how: Any) -> Tokenizer:
+    """A tokenizer that cuts at `max_tokens`; a copy where the one given does not do just that."""
+    wanted = {"max_length": max_tokens, "stride": 0, "strategy": "longest_first", "direction": "right", **how}
+    if tokenizer.padding is None and tokenizer.truncation == wanted:
+        return tokenizer
+    tokenizer = Tokenizer.from_str(tokenizer.to_str())
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(**wanted)
+    return tokenizer
+
+
+def check_text(text: Any) -> str:
+    """A text that says something, and that can be written down: half a surrogate pair cannot (UnicodeEncodeError)."""
+    if not isinstance(text, str):
+        raise TypeError
+    if not text.strip():
+        raise ValueError
+    if not text.isascii():
+        text.encode()
+    return text
+
+
+def check_inputs(kind: AnswerType, inputs: Sequence[Any]) -> list[Input]:
+    """Inputs of a user's, none empty; otherwise one line that says which and why."""
+    rows = []
+    for number, given in enumerate(inputs):
+        try:
+            rows.append(kind.check(given))
+        except (TypeError, ValueError) as error:
+            kind_of_fault = UsageError if isinstance(error, TypeError) else InputError
+            raise kind_of_fault(f"texts.{number}: {input_error(error, kind, given)}") from None
+    return rows
+
+
+def input_error(error: TypeError | ValueError, kind: AnswerType, given: Any) -> str:
+    """What `check` has against an input, in words."""
+    if isinstance(error, TypeError):
+        return f"must be {kind.input_description} (given: {type(given).__name__})"
+    if isinstance(error, UnicodeEncodeError):
+        return f"holds half a surrogate pair (U+{ord(error.object[error.start]):04X}), which is no character; write the text anew in UTF-8"
+    return "is empty; leave it out, an answer for it would mean nothing"
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Over the last axis, in float64."""
+    shifted = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True, initial=-np.inf))
+    return shifted / shifted.sum(axis=-1, keepdims=True)

@@ -1,0 +1,51 @@
+"""From a model's config to its kind of answer: as niwaki wrote it, or as transformers' own names say."""
+
+from typing import Any
+
+from niwaki.answers import ANSWERS, span
+from niwaki.answers._answer_type import AnswerType
+from niwaki.core.errors import InputError
+from niwaki.core.settings import check
+
+BY_HEAD = {"TokenClassification": "tags", "QuestionAnswering": "span"}
+HEADS = (*BY_HEAD, "SequenceClassification", "ConditionalGeneration")
+BY_PROBLEM = {"regression": "number", "multi_label_classification": "labels"}
+
+
+def answer_type_of(config: dict[str, Any], where: str) -> AnswerType:
+    said = config.get("niwaki_answer")
+    if not isinstance(said, dict):
+        said = {"kind": guess_answer_type(config)}
+    kind: type[AnswerType] = ANSWERS.load(str(said.get("kind")), AnswerType)
+    return check(kind, {key: value for key, value in said.items() if key != "kind"}, f"{where}: niwaki_answer")
+
+
+def answer_files_of(config: dict[str, Any]) -> tuple[str, ...]:
+    """Files that the kind of answer needs beside the network; none of a kind that is not known."""
+    said = config.get("niwaki_answer")
+    if not isinstance(said, dict) or str(said.get("kind")) not in ANSWERS.names():
+        return ()
+    return ANSWERS.load(str(said["kind"]), AnswerType).required_files(said)
+
+
+def labels_of(config: dict[str, Any], where: str) -> list[str]:
+    """The names of the outputs, in their order. A head of two whose names were never set has none in its file: transformers
+    leaves its default out, which is LABEL_0 and LABEL_1 and means nothing where the outputs are begin and end."""
+    names = config.get("id2label")
+    if isinstance(names, dict) and names and all(number.isdigit() for number in names):
+        return [name for _, name in sorted((int(number), str(name)) for number, name in names.items())]
+    if names is not None or not any(
+        str(name).endswith(f"For{head}") for name in config.get("architectures") or [] for head in HEADS
+    ):
+        raise InputError(f"{where}: names no labels (id2label); fine-tune the model on a task first")
+    return list(span.LABELS) if guess_answer_type(config) == "span" else ["LABEL_0", "LABEL_1"]
+
+
+def guess_answer_type(config: dict[str, Any]) -> str:
+    for name in config.get("architectures") or []:
+        for head, kind in BY_HEAD.items():
+            if str(name).endswith(f"For{head}"):
+                return kind
+    if len(config.get("id2label") or {}) == 1:
+        return "number"
+    return BY_PROBLEM.get(str(config.get("problem_type")), "label")

@@ -1,0 +1,101 @@
+"""One thing, described: what it is, what can be set, what it is made of."""
+
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.errors import InputError, did_you_mean
+from niwaki.core.files import folder_bytes
+from niwaki.core.model_integrity import warn_unverified
+from niwaki.core.run_folder import VerifiedRun, is_run, open_run
+from niwaki.core.settings import Settings
+
+Description = tuple[dict[str, Any], str]  # as data, and as text
+
+
+def show(what: str) -> Description:
+    from niwaki.listing import CATALOGS, recipes
+
+    path = Path(what).expanduser()
+    if path.is_dir():
+        return show_run(path) if is_run(path) else show_model(path)
+    names = {kind: CATALOGS[kind].names() for kind in ("methods", "tasks")}
+    found = [show_settings(kind, what) for kind, known in names.items() if what in known]
+    found += [show_recipe(recipe) for recipe in recipes() if recipe["name"] == what]
+    if not found:
+        known = [*names["methods"], *names["tasks"], *(recipe["name"] for recipe in recipes())]
+        raise InputError(f"'{what}': is neither a folder nor a known name{did_you_mean(what, known)}")
+    (value, text), *others = found  # a task and a recipe may share a name: both are shown
+    also = {"also": [other for other, _ in others]} if others else {}
+    return {**value, **also}, "\n\n".join([text, *(more for _, more in others)])
+
+
+def show_settings(kind: str, name: str) -> Description:
+    from niwaki.listing import CATALOGS
+
+    catalog = CATALOGS[kind]
+    found: type[Settings] = catalog.load(name, Settings)
+    doc = (catalog.module(name).__doc__ or "").strip()
+    fields = [
+        {
+            "name": key,
+            "type": str(field.annotation).removeprefix("<class '").removesuffix("'>"),
+            "default": field.get_default(),
+            "remark": field.description,
+        }
+        for key, field in found.model_fields.items()
+    ]
+    lines = [f"  {field['name']} = {field['default']!r}\n      {field['remark']}" for field in fields]
+    return {"name": name, "kind": kind, "doc": doc, "settings": fields}, "\n".join([doc, "", *lines])
+
+
+def show_recipe(row: dict[str, str]) -> Description:
+    from niwaki.core.recipes import recipe_files
+
+    text = recipe_files()[row["name"]].read_text(encoding="utf-8")
+    return {**row, "toml": text}, text
+
+
+def show_model(folder: Path) -> Description:
+    from niwaki.models.model import load_folder
+
+    model = load_folder(folder)
+    warn_unverified(folder)
+    written = {"decoder_layers": len(model.anatomy.decoder_layers)} if model.anatomy.has_decoder else {}
+    plain = model.anatomy.in_transformers and not model.blueprint.edits
+    value = {
+        "folder": str(folder),
+        "family": model.network.config.model_type,
+        "labels": model.labels,
+        "layers": len(model.anatomy.order),
+        **written,
+        "width": model.anatomy.hidden_size,
+        "heads": [layer.heads for layer in model.anatomy.attentions],
+        "neurons": [block.ffn_size for block in model.anatomy.blocks],
+        "vocabulary": model.anatomy.tokens.num_embeddings,
+        "parameters": model.parameters(),
+        "bytes": folder_bytes(folder),
+        "plain_transformers": plain,
+        "blueprint": model.blueprint.to_json()["edits"],
+    }
+    return value, "\n".join(f"{key:<20} {item}" for key, item in value.items())
+
+
+def show_run(folder: Path) -> Description:
+    run = open_run(folder)
+    try:
+        return run.plan, _stages_of(run)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{folder / 'plan.json'}: is not a plan ({type(error).__name__}: {error}); `niwaki run` writes it again"
+        ) from None
+
+
+def _stages_of(run: VerifiedRun) -> str:
+    plan = run.plan
+    lines = [f"{run.folder}: {plan['model']} on {plan['task']['name']}, seed {plan['seed']}"]
+    for stage in plan["stages"]:
+        result = run.result(stage)
+        methods = ", ".join(method["use"] for method in stage["methods"]) or "fine-tune"
+        score = f"{result['score']['value']:.4f}" if result else "not made"
+        lines.append(f"  {stage['name']:<14} {score:<9} {methods:<36} {stage['folder']}")
+    return "\n".join(lines)

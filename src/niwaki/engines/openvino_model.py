@@ -1,0 +1,126 @@
+"""An OpenVINO model out of a checked ONNX graph and the file of weights beside it.
+
+OpenVINO never opens a file here: tables of weights are inputs of the graph that it reads, and each is then replaced by the bytes
+of model.safetensors at its place. What packed weights unpack to is worked out once, so that it can be multiplied as 8 bits.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from niwaki.core.errors import InputError, first_line
+from niwaki.core.path_safety import file_inside
+from niwaki.core.tensor_file import read_header
+from niwaki.engines.graph_rules import EXTERNAL, GRAPH, WEIGHTS, check_graph
+from niwaki.engines.quantized_products import QuantizedProduct, expose_scales
+
+INPUTS = {"ids", "mask", "types"}
+KINDS = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
+
+
+def read_openvino_model(folder: Path, core: Any) -> tuple[Any, list[int]]:
+    """The model; and of each product with 8-bit weights whose inputs are rounded at run time, how many numbers a row of inputs has."""
+    import onnx
+
+    where = folder / GRAPH
+    said = onnx.load_from_string(check_graph(folder, GRAPH, WEIGHTS))
+    tables = _tables(said.graph, file_inside(folder, WEIGHTS), where)
+    try:
+        products = expose_scales(said.graph)
+        model = core.read_model(_without(said, tables), b"")
+        widths = [_width(model, product) for product in products if not product.fixed]
+        unpack(model, core, tables, products)
+        fill(model, tables)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise InputError(f"{where}: cannot be loaded by OpenVINO ({first_line(error)})") from None
+    if not {entry.any_name for entry in model.inputs} <= INPUTS or len(model.outputs) != 1:
+        raise InputError(f"{where}: its inputs and outputs are not those that niwaki writes")
+    return model, widths
+
+
+def _width(model: Any, product: QuantizedProduct) -> int:
+    (place,) = places(model, {product.weight})
+    return int(place.get_partial_shape()[0].get_length())
+
+
+def places(model: Any, names: set[str]) -> list[Any]:
+    """Where in the model these names of the graph are."""
+    return [place for node in model.get_ops() for place in node.outputs() if names.intersection(place.get_names())]
+
+
+def _tables(graph: Any, weights: Path, where: Path) -> dict[str, np.ndarray]:
+    """The tables that lie in the file of weights, mapped and not read. Their shapes must be those of the file: OpenVINO trusts them."""
+    from onnx import helper
+
+    outside = [table for table in graph.initializer if table.data_location == EXTERNAL]
+    data = np.asarray(np.memmap(weights, np.uint8, "c")) if outside else np.zeros(0, np.uint8)
+    start, tensors = read_header(weights)
+    there = {(start + one.first, one.shape): one for one in tensors.values()}
+    found = {}
+    for table in outside:
+        place = {entry.key: int(entry.value) for entry in table.external_data if entry.key != "location"}
+        tensor = there.get((place["offset"], tuple(table.dims)))
+        kind = KINDS.get(tensor.dtype) if tensor else None
+        if kind is None or helper.np_dtype_to_tensor_dtype(np.dtype(kind)) != table.data_type:
+            raise InputError(f"{where}: table '{table.name[:60]}' is of another shape or type than in {WEIGHTS}")
+        piece = data[place["offset"] : place["offset"] + place["length"]]
+        found[table.name] = np.require(piece.view(kind).reshape(table.dims), requirements="A")
+    return found
+
+
+def _without(said: Any, tables: dict[str, np.ndarray]) -> bytes:
+    """The graph with matrices as inputs, and the few numbers of the other tables within it: OpenVINO looks at those as it reads."""
+    from onnx import helper, numpy_helper
+
+    kept = []
+    for table in said.graph.initializer:
+        values = tables.get(table.name)
+        if values is not None and values.ndim > 1:
+            said.graph.input.append(helper.make_tensor_value_info(table.name, table.data_type, table.dims))
+        else:
+            kept.append(table if values is None else numpy_helper.from_array(values, table.name))
+    del said.graph.initializer[:]
+    said.graph.initializer.extend(kept)
+    return said.SerializeToString()
+
+
+def unpack(model: Any, core: Any, tables: dict[str, np.ndarray], products: list[QuantizedProduct]) -> None:
+    """Replaces packed weights, and their scales, by what they unpack to: OpenVINO then sees tables of 8 bits."""
+    import openvino
+    from openvino import opset13
+
+    wanted = {name for product in products for name in (product.weight, product.scale)} - set(tables)
+    packed = places(model, wanted)
+    if not packed:
+        return
+    given = [one for one in _above(packed) if one.get_type_name() == "Parameter"]
+    made = core.compile_model(openvino.Model(packed, given, "unpack"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    values = made([tables[one.get_friendly_name()] for one in given])
+    for number, place in enumerate(packed):
+        place.replace(opset13.constant(values[number].copy()).output(0))
+
+
+def _above(places: list[Any]) -> list[Any]:
+    """All nodes that these hang on."""
+    found: dict[str, Any] = {}
+    waiting = [place.get_node() for place in places]
+    while waiting:
+        node = waiting.pop()
+        if node.get_name() not in found:
+            found[node.get_name()] = node
+            waiting += [place.get_node() for place in node.input_values()]
+    return list(found.values())
+
+
+def fill(model: Any, tables: dict[str, np.ndarray]) -> None:
+    """Puts the tables in the place of the inputs that stand for them."""
+    from openvino import opset13
+
+    for parameter in model.get_parameters():
+        values = tables.get(parameter.get_friendly_name())
+        if values is not None:
+            constant = opset13.constant(values, shared_memory=values.size > 0)
+            parameter.output(0).replace(constant.output(0))
+            model.remove_parameter(parameter)
+    model.validate_nodes_and_infer_types()

@@ -1,0 +1,48 @@
+"""Vectors of texts, pairs of texts or words as features for a linear model, in standard units."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from niwaki.answers._answer_type import Input
+
+Vectors = Callable[[Sequence[Input]], np.ndarray]  # texts, or sentences as words, to (texts, width) or (words, width)
+
+
+class Dense:
+    def __init__(self, vectors: Vectors) -> None:
+        self.vectors = vectors
+
+    def fit(self, inputs: Sequence[Input]) -> np.ndarray:
+        sides = self._sides(inputs)
+        self.centre_ = np.mean([side.mean(axis=0) for side in sides], axis=0)
+        features = combined(sides, self.centre_)
+        self.mean_, self.scale_ = features.mean(axis=0), features.std(axis=0)
+        self.scale_[self.scale_ < 1e-6] = 1
+        return self._standard(features)
+
+    def transform(self, inputs: Sequence[Input]) -> np.ndarray:
+        return self._standard(combined(self._sides(inputs), self.centre_))
+
+    def _sides(self, inputs: Sequence[Input]) -> list[np.ndarray]:
+        if not isinstance(inputs[0], tuple):
+            return [self.vectors(inputs)]
+        return [self.vectors([pair[side] for pair in inputs]) for side in (0, 1)]
+
+    def _standard(self, features: np.ndarray) -> np.ndarray:
+        features -= self.mean_
+        features /= self.scale_
+        return features
+
+
+def combined(sides: list[np.ndarray], centre: np.ndarray) -> np.ndarray:
+    """One side as it is; two as [a, b, |a − b|, a · b, cosine], about their centre and of length 1."""
+    if len(sides) == 1:
+        return sides[0].astype(np.float32)
+    a, b = (unit(side - centre) for side in sides)
+    return np.concatenate([a, b, abs(a - b), a * b, (a * b).sum(axis=1, keepdims=True)], axis=1, dtype=np.float32)
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1)

@@ -1,0 +1,37 @@
+"""How quiet the machine was during a measurement: what other processes and the hypervisor took, and how far equal laps differ."""
+
+import os
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import Any
+
+from niwaki.meter.counters import cpu_seconds
+from niwaki.meter.machine import Host
+
+
+class LoadMonitor:
+    """Begins when it is made. All shares are of the machine's CPU time since then; None where /proc does not tell."""
+
+    def __init__(self) -> None:
+        self.host, self.own, self.load = Host.now(), cpu_seconds(), os.getloadavg()[0]
+
+    def conditions(self, laps: Iterable[Sequence[float]]) -> dict[str, Any]:
+        """`laps` are the seconds of each contender, lap by lap."""
+        return {"load": self.load, **shares(self.host, Host.now(), cpu_seconds() - self.own), "spread": spread(laps)}
+
+
+def shares(before: Host | None, after: Host | None, own_seconds: float) -> dict[str, float | None]:
+    """What the hypervisor gave to other machines (`steal`), and what other processes of this one used (`others`)."""
+    total = after.total_seconds - before.total_seconds if before and after else 0.0
+    if not before or not after or total <= 0:
+        return {"steal": None, "others": None}
+    busy = after.busy_seconds - before.busy_seconds
+    return {
+        "steal": (after.steal_seconds - before.steal_seconds) / total,
+        "others": max(0.0, busy - own_seconds) / total,
+    }
+
+
+def spread(laps: Iterable[Sequence[float]]) -> float:
+    """How far the laps of one contender are apart, slowest − fastest ÷ middle; the middle one of all contenders."""
+    return median((max(seconds) - min(seconds)) / median(seconds) for seconds in laps)

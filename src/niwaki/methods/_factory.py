@@ -1,0 +1,22 @@
+"""Methods from what a recipe says of them."""
+
+from typing import Any
+
+from niwaki.core.errors import InputError
+from niwaki.core.settings import check
+from niwaki.methods import METHODS
+from niwaki.methods._method import Method
+
+
+def make_method(values: dict[str, Any], path: str) -> Method:
+    """The method that `{ use = …, … }` describes; `path` is its place in the recipe, for faults."""
+    name = values.get("use")
+    if not isinstance(name, str):
+        raise InputError(
+            f"{path}: needs the key 'use' with the name of a method; there is: {', '.join(METHODS.names())}"
+        )
+    try:
+        kind = METHODS.load(name, Method)
+    except InputError as error:
+        raise InputError(f"{path}.use: {error}") from None
+    return check(kind, {key: value for key, value in values.items() if key != "use"}, path)

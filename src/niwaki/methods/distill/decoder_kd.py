@@ -1,0 +1,59 @@
+"""Layer by layer, where a text is sequence_kd: the hidden states of the student's decoder follow those of the teacher's.
+
+Both are told the right text up to each place, so their states are of the same pieces. What the encoders make of the text is compared
+by `tinybert` and `cosine`, the words themselves by `logits` and `written`.
+
+Paper: Shleifer, Rush 2020, Pre-trained Summarization Distillation (arXiv 2010.13002).
+Cost: one pass of the teacher over each batch; what it says is not kept.
+"""
+
+from typing import Any, ClassVar, Literal
+
+from torch import Tensor
+
+from niwaki.core.errors import InputError
+from niwaki.core.settings import setting
+from niwaki.methods._method import Context
+from niwaki.methods.distill._layers import HiddenStateDistiller, layer_map, masked_mse
+from niwaki.models.activations import named
+from niwaki.models.encoder import DECODER_HIDDEN
+from niwaki.models.forward import Batch, Outputs
+from niwaki.models.model import Model
+
+
+class DecoderKd(HiddenStateDistiller):
+    weight: float = setting(1.0, "of this loss, a mean over the layers; the loss so far is added to it", ge=0)
+    mapping: Literal["uniform", "top"] = setting(
+        "uniform", "which of the teacher's layers are followed: spread evenly, or the last ones"
+    )
+
+    student_activations: ClassVar[frozenset[str]] = frozenset({DECODER_HIDDEN})
+
+    def check_teacher(self, model: Model, teacher: Model | None, *_: Any) -> None:
+        assert teacher is not None
+        for who, one in (("student", model), ("teacher", teacher)):
+            if not one.anatomy.is_seq2seq:
+                raise InputError(
+                    f"decoder_kd: the {who} has no decoder; take 'tinybert', which compares the layers that read"
+                )
+        own, theirs = len(model.anatomy.decoder_layers), len(teacher.anatomy.decoder_layers)
+        if own > theirs:
+            raise InputError(
+                f"decoder_kd: the student's decoder has {own} layers, more than the teacher's {theirs}; make it shallower"
+            )
+
+    def teacher_activations(self, model: Model, teacher: Model) -> frozenset[str]:
+        return named(DECODER_HIDDEN, (number + 1 for number in self._followed(model, teacher)))
+
+    def _followed(self, model: Model, teacher: Model) -> list[int]:
+        return layer_map(len(model.anatomy.decoder_layers), len(teacher.anatomy.decoder_layers), self.mapping)
+
+    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
+        assert context.teacher is not None and context.teacher_model is not None
+        theirs, real = context.teacher(batch).decoder_hidden, batch.written.float()[..., None]
+        followed = self._followed(model, context.teacher_model)
+        apart = [
+            masked_mse(self.project(outputs.decoder_hidden[depth + 1]), theirs[number + 1], real)
+            for depth, number in enumerate(followed)
+        ]
+        return loss + self.weight * sum(apart) / len(apart)

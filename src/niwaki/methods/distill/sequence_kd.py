@@ -1,0 +1,36 @@
+"""Whole answers: the student learns to write what its teacher writes, in the place of what people wrote.
+
+A teacher's texts are simpler than people's: it says like things alike, so that a smaller network can follow.
+
+Paper: Kim and Rush 2016, Sequence-Level Knowledge Distillation (arXiv 1606.07947).
+Cost: the teacher writes an answer to every training row once, with its beam; kept for other stages and runs.
+"""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import pyarrow as pa
+
+from niwaki.core.errors import InputError
+from niwaki.core.settings import setting
+from niwaki.methods._method import Method
+from niwaki.models.model import Model
+
+
+class SequenceKd(Method):
+    truth: bool = setting(False, "whether the right answers are trained on too: twice as many rows")
+
+    needs_teacher: ClassVar[bool] = True
+    needs_training: ClassVar[bool] = True
+
+    @property
+    def follows_answers(self) -> bool:
+        return True
+
+    def check_teacher(self, model: Model, teacher: Model | None, stage_model: Callable[[str], Model]) -> None:
+        if teacher is not None and not teacher.anatomy.is_seq2seq:
+            raise InputError("sequence_kd: the teacher writes no texts; distil it with 'logits'")
+
+    def rows(self, rows: pa.Table, answered: Callable[[pa.Table], pa.Table]) -> pa.Table:
+        by_teacher = answered(rows)
+        return pa.concat_tables([rows, by_teacher]) if self.truth else by_teacher

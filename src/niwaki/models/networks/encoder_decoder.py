@@ -1,0 +1,154 @@
+"""A network that writes: an encoder of any family with attention layers reads, and a decoder of its own writes token by token.
+
+The decoder is that of Vaswani et al. 2017 with norms behind each block, its table of pieces also tells how likely each piece
+comes next. The encoder lies where its family's own networks have it, so that its anatomy holds here too.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, PretrainedConfig, PreTrainedModel
+from transformers.activations import ACT2FN
+
+from niwaki.models.anatomy import family_of
+from niwaki.models.decoding import DecoderLayer
+from niwaki.models.layer import Layer
+from niwaki.models.networks.callable import CallableNetwork
+from niwaki.models.tables import scores
+
+OWN = "decoder_"  # keys of the config that are the decoder's begin so; all others are the encoder's
+
+
+class EncoderDecoderConfig(PretrainedConfig):
+    """The encoder's keys lie beside these, under the names of its family. Limits are in `config_rules`."""
+
+    model_type = "encoder_decoder"
+    niwaki_encoder: str = "bert"  # the family
+    decoder_layers: int = 2  # 0: the encoder's layers write
+    decoder_heads: int = 4
+    decoder_ffn_size: int = 128
+    decoder_vocabulary_size: int = 100  # of what is written
+    decoder_positions: int = 512  # the most that is written
+    decoder_sinusoids: bool = False  # positions as waves, and no table for them
+    decoder_shares_embeddings: bool = False  # reads and writes the same pieces, with one table
+
+    def encoder(self) -> Any:
+        values = {
+            name: value for name, value in self.to_dict().items() if not name.startswith((OWN, "_", "model_type"))
+        }
+        return AutoConfig.for_model(self.niwaki_encoder, **values)
+
+
+class Attention(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.num_attention_heads, self.attention_head_size = heads, width // heads
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
+        self.norm = nn.LayerNorm(width)
+
+
+class DecoderLayerModule(nn.Module):
+    """Only holds its parts; `models/decoding.py` runs them."""
+
+    def __init__(self, config: Any, width: int) -> None:
+        super().__init__()
+        self.own, self.other = (Attention(width, config.decoder_heads) for _ in range(2))
+        self.ffn_in = nn.Linear(width, config.decoder_ffn_size)
+        self.activation = ACT2FN["gelu"]
+        self.ffn_out = nn.Linear(config.decoder_ffn_size, width)
+        self.ffn_norm = nn.LayerNorm(width)
+        self.dropout = nn.Dropout(0.1)  # `train.dropout` sets another
+
+
+class SelfAttentionPaths:
+    """Where the parts of the attention to what was written lie in a layer."""
+
+    attention_module = "own"
+    query, key, value, out, attention_norm = "own.query", "own.key", "own.value", "own.out", "own.norm"
+    attention_dropout = out_dropout = "dropout"
+    ffn_in = ffn_out = ffn_norm = ""
+
+
+class CrossAttentionPaths:
+    """And of the attention to what was read, with the feed-forward block behind it."""
+
+    attention_module = "other"
+    query, key, value, out, attention_norm = "other.query", "other.key", "other.value", "other.out", "other.norm"
+    ffn_in, activation, ffn_out, ffn_norm = "ffn_in", "activation", "ffn_out", "ffn_norm"
+    attention_dropout = out_dropout = ffn_dropout = "dropout"
+
+
+class Decoder(nn.Module):
+    def __init__(self, config: Any, width: int, table: nn.Module | None) -> None:
+        super().__init__()
+        self.tokens = table or nn.Embedding(config.decoder_vocabulary_size, width)
+        self.positions = None if config.decoder_sinusoids else nn.Embedding(config.decoder_positions, width)
+        self.norm = nn.LayerNorm(width)
+        self.layer = nn.ModuleList(DecoderLayerModule(config, width) for _ in range(config.decoder_layers))
+
+    @property
+    def decoder_layers(self) -> list[DecoderLayer]:
+        return [(Layer(module, SelfAttentionPaths), Layer(module, CrossAttentionPaths)) for module in self.layer]
+
+    def embed(self, ids: Tensor, first: Tensor | int = 0) -> Tensor:
+        """(batch, tokens) to (batch, tokens, width); `first` is the position of the first of them."""
+        vectors = self.tokens(ids)
+        places = torch.arange(ids.shape[1], device=ids.device) + first
+        if self.positions is None:
+            return self.norm(vectors * vectors.shape[-1] ** 0.5 + sinusoids(places, vectors.shape[-1]))
+        return self.norm(vectors + self.positions(places))
+
+    def scores(self, hidden: Tensor) -> Tensor:
+        return scores(self.tokens, hidden)
+
+
+def sinusoids(places: Tensor, width: int) -> Tensor:
+    """Vaswani et al.'s positions, (tokens,) to (tokens, width): sines, then cosines, of wave lengths from 2π to 20000π."""
+    steps = torch.arange((width + 1) // 2, device=places.device) * (-9.210340371976184 / ((width + 1) // 2))
+    angles = places[:, None] * torch.exp(steps)
+    return torch.cat([torch.sin(angles), torch.cos(angles)], dim=1)[:, :width]
+
+
+class EncoderDecoderForConditionalGeneration(CallableNetwork, PreTrainedModel):
+    config_class = EncoderDecoderConfig
+    _supports_sdpa = True  # asked of every network where there is a GPU; the encoder may use it
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        family = family_of(config.niwaki_encoder)
+        inner = config.encoder()
+        for (
+            name,
+            value,
+        ) in inner.to_dict().items():  # what is not said is as the family has it, and anatomies ask for it
+            if not hasattr(config, name):
+                setattr(config, name, value)
+        encoder = AutoModel.from_config(inner, attn_implementation=config._attn_implementation)
+        if getattr(encoder, "pooler", None) is not None:
+            encoder.pooler = None  # of a head for whole texts
+        self.add_module(family.body, encoder)
+        tokens = encoder.get_submodule(family.token_table) if config.decoder_shares_embeddings else None
+        self.decoder = Decoder(config, getattr(inner, family.hidden_size_key), tokens)
+        self.dropout = nn.Dropout(0.1)  # `train.dropout` sets another
+        self.post_init()
+
+    @property
+    def encoder(self) -> Any:
+        return self.get_submodule(family_of(self.config.niwaki_encoder).body)
+
+    @torch.no_grad()
+    def _init_weights(self, module: Any) -> None:
+        """Matrices as Glorot and Bengio 2010, tables so that a piece scores about 1 against what a norm gives."""
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+        elif isinstance(module, nn.LayerNorm):
+            module.reset_parameters()
+
+
+def register_networks() -> None:
+    AutoConfig.register(EncoderDecoderConfig.model_type, EncoderDecoderConfig, exist_ok=True)
+    AutoModelForSeq2SeqLM.register(EncoderDecoderConfig, EncoderDecoderForConditionalGeneration, exist_ok=True)

@@ -1,0 +1,124 @@
+"""A store keeps the numbers of a matrix and gives them back as floats."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from niwaki.models.packed.factored import linear_of
+
+
+class Store(nn.Module):
+    """Called, it gives (rows, columns) floats; gradients reach what can be trained."""
+
+    rows: int
+    columns: int
+    integers = False  # whether the numbers are few enough for products of integers to cost nothing
+
+    def forward(self) -> Tensor:
+        raise NotImplementedError
+
+    def some(self, ids: Tensor) -> Tensor:
+        """The rows of these numbers, (…, columns)."""
+        return self()[ids]
+
+    def repack(self, weight: Tensor) -> "Store":
+        """Another matrix, kept in the same way."""
+        raise NotImplementedError
+
+    def packed(self) -> "Store":
+        """With its numbers in 8 bits, where they have more."""
+        return self
+
+
+class Floats(Store):
+    """As they are. They can be trained."""
+
+    def __init__(self, values: Tensor) -> None:
+        super().__init__()
+        self.rows, self.columns = values.shape
+        self.values = nn.Parameter(values.detach().clone().contiguous())
+
+    def forward(self) -> Tensor:
+        return self.values
+
+    def repack(self, weight: Tensor) -> "Floats":
+        return Floats(weight)
+
+
+class StoredLinear(nn.Module):
+    """A linear map whose weights (out, in) lie in a store. Where these are whole numbers times scales, the exported product
+    is one of 8-bit integers, unpacked once when the engine loads the graph."""
+
+    def __init__(self, store: Store, bias: Tensor | None) -> None:
+        super().__init__()
+        self.store = store
+        self.bias: Any = None if bias is None else nn.Parameter(bias.detach().clone())
+
+    @property
+    def in_features(self) -> int:
+        return self.store.columns
+
+    @property
+    def out_features(self) -> int:
+        return self.store.rows
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = self.store()
+        if self.store.integers and torch.onnx.is_in_onnx_export():
+            bias = weight.new_zeros(self.out_features) if self.bias is None else self.bias
+            return _RoundedProduct.apply(x, weight, bias, x.ndim, self.out_features)
+        return functional.linear(x, weight.to(x.dtype), None if self.bias is None else self.bias.to(x.dtype))
+
+    def to_dense(self) -> nn.Linear:
+        return linear_of(self.store(), self.bias)
+
+    def packed(self) -> "StoredLinear":
+        return StoredLinear(self.store.packed(), self.bias)
+
+    def repack(self, linear: nn.Linear) -> "StoredLinear":
+        return StoredLinear(self.store.repack(linear.weight.detach()), linear.bias)
+
+
+class StoredTable(nn.Module):
+    """An embedding table (pieces, width) whose rows lie in a store."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self.store = store
+
+    @property
+    def num_embeddings(self) -> int:
+        return self.store.rows
+
+    @property
+    def embedding_dim(self) -> int:
+        return self.store.columns
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.store.some(ids)
+
+    def to_dense(self) -> nn.Embedding:
+        return nn.Embedding.from_pretrained(self.store().detach().clone(), freeze=False)
+
+    def repack(self, table: nn.Embedding) -> "StoredTable":
+        return StoredTable(self.store.repack(table.weight.detach()))
+
+
+class _RoundedProduct(torch.autograd.Function):
+    """The product with weights rounded to 8 bits by rows, in an ONNX graph, until `engines.expand` writes it out."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, rank: int, outputs: int) -> Tensor:
+        return functional.linear(x, weight, bias)
+
+    @staticmethod
+    def symbolic(g: Any, x: Any, weight: Any, bias: Any, rank: int, outputs: int) -> Any:
+        return shaped(g.op("niwaki::RoundedProduct", x, weight, bias), bias, [None] * (rank - 1) + [outputs])
+
+
+def shaped(value: Any, like: Any, sizes: list[int | None]) -> Any:
+    """Tells the exporter the type of what an operator of ours gives: floats of these sizes."""
+    value.setType(like.type().with_dtype(torch.float32).with_sizes(sizes))
+    return value

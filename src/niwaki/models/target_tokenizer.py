@@ -1,0 +1,50 @@
+"""What a model that came to us writing (BART, Marian, T5) writes with: its own tokenizer, its own marks."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from niwaki.answers._from_config import answer_files_of
+from niwaki.answers.text import TARGET
+from niwaki.core.errors import InputError
+from niwaki.models.anatomy import family_of
+from niwaki.models.config_rules import CONFIG
+from niwaki.models.model import sibling_files_of
+from niwaki.models.skeleton import read_config
+from niwaki.models.tokenizer_loading import load_tokenizer
+from niwaki.tokenization.trimming import without_padding
+
+
+@dataclass(frozen=True)
+class TargetTokenizer:
+    target: bytes  # the tokenizer
+    special_tokens: dict[str, Any]  # fields of the kind of answer: `start`, `end`, `never`
+    longest: int | None  # most tokens that can be written; None where any number can
+
+
+def load_target_tokenizer(folder: Path) -> TargetTokenizer | None:
+    """None where what is written is for the task to say."""
+    config = read_config(folder)
+    if not family_of(str(config["model_type"])).has_own_tokenizer:
+        return None
+    if TARGET in answer_files_of(config):
+        target = sibling_files_of(folder, config)[TARGET]  # niwaki saved it
+    else:
+        target = without_padding(load_tokenizer(folder, config).backend_tokenizer).to_str().encode()
+    return TargetTokenizer(target, *special_tokens_of(config, str(folder / CONFIG)))
+
+
+def special_tokens_of(config: dict[str, Any], where: str) -> tuple[dict[str, Any], int | None]:
+    """The marks that a config says, or its family's, and the most positions."""
+    from transformers import AutoConfig
+
+    said = AutoConfig.for_model(**config)
+    found = {name: getattr(said, f"{name}_token_id", None) for name in ("decoder_start", "eos", "pad")}
+    for name, mark in found.items():
+        if not isinstance(mark, int) or not 0 <= mark < said.vocab_size:
+            raise InputError(
+                f"{where}: {name}_token_id is {mark}; a model that writes needs one piece of its {said.vocab_size} for it"
+            )
+    never = [] if found["pad"] == found["eos"] else [found["pad"]]
+    special_tokens = {"start": found["decoder_start"], "end": found["eos"], "suppress_tokens": never}
+    return special_tokens, getattr(said, "max_position_embeddings", None)

@@ -1,0 +1,45 @@
+"""The race at the end of a run: all stages and the reference on the same texts, in turns."""
+
+from pathlib import Path
+from typing import Any
+
+from niwaki.core.model_integrity import MODEL
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate import speed
+from niwaki.evaluate.reference import BATCH, Reference
+from niwaki.evaluate.resident import resident_bytes
+from niwaki.run.plan import Plan
+from niwaki.tasks._task import Task
+
+TEXTS = 192  # the fastest model still takes the 50 ms that a lap should last
+REFERENCE = "reference"
+
+
+def run_race(plan: Plan, folder: Path) -> dict[str, Any]:
+    """The content of speed.json. Each stage runs in the portable engine that scored it and, where `niwaki.load` picks another one
+    on this machine, in that too; its figures are then below `loaded`."""
+    models = {stage.spec.name: folder / stage.folder / MODEL for stage in plan.stages}
+    portable = {name: Predictor(model) for name, model in models.items()}
+    picked = {name: Predictor(model, "auto") for name, model in models.items()}
+    loaded = {name: one for name, one in picked.items() if one.engine != portable[name].engine}
+    reference = Reference(models[plan.stages[0].spec.name], plan.task.max_tokens)
+    contenders: dict[str, speed.Runner] = {REFERENCE: reference.values}
+    for name, predictor in portable.items():
+        contenders[name] = predictor.values
+        if name in loaded:
+            contenders[f"{name} loaded"] = loaded[name].values  # a stage's name has no spaces
+    texts = plan.task.inputs(plan.task.splits()["test"].slice(0, TEXTS))
+    result = speed.race(contenders, texts, reference=REFERENCE, window=plan.recipe.meter.window)
+    figures = result["contenders"]
+    for name, model in models.items():
+        figures[name] |= {"engine": portable[name].engine, "memory": resident_bytes(model)}
+    for name, predictor in loaded.items():
+        about = {"engine": predictor.engine, "score": score_of(plan.task, predictor)}
+        figures[name]["loaded"] = {**figures.pop(f"{name} loaded"), **about}
+    return result | {"batch": BATCH, "description": reference.description}
+
+
+def score_of(task: Task, predictor: Predictor) -> float:
+    """The primary metric on the test rows, in the predictor's engine."""
+    table = task.splits()["test"]
+    return task.scores(task.example_stats(predictor.values(task.inputs(table)), table))[task.metric]

@@ -1,0 +1,28 @@
+"""Which task a user's rows are for: a folder of a named task is known by its name, other rows by their columns."""
+
+from pathlib import Path
+
+from niwaki.core.errors import InputError
+from niwaki.data import dataset_files
+from niwaki.data.columns import guess_columns
+from niwaki.data.raganato import is_raganato
+from niwaki.tasks import TASKS
+from niwaki.tasks._task import Task
+
+
+def recognise(source: str, named: dict[str, str]) -> str:
+    """The name of a task in the catalogue; Refused where the rows can be read in several ways."""
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        homes = {folder_name: name for name in TASKS.names() if (folder_name := TASKS.load(name, Task).folder_name)}
+        if folder.resolve().name in homes:
+            return homes[folder.resolve().name]
+        inside = sorted(homes[path.name] for path in folder.iterdir() if path.name in homes)
+        if inside:
+            raise InputError(
+                f"{folder}: holds rows of several tasks ({', '.join(inside)}); say which: --set task={inside[0]}"
+            )
+    if is_raganato(folder):
+        return "senses"
+    tables = dataset_files.read_splits(source)
+    return guess_columns(next(iter(tables.values())), named).kind

@@ -1,0 +1,76 @@
+"""Tokenizers: reading one safely, and trimming its vocabulary to the pieces a corpus uses."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from niwaki.core.errors import InputError
+from niwaki.tokenization.tokenizing import encode_batch
+
+
+def without_padding(tokenizer: Tokenizer) -> Tokenizer:
+    """A copy without padding and truncation: batching decides those, not a file."""
+    copy = Tokenizer.from_str(tokenizer.to_str())
+    copy.no_padding()
+    copy.no_truncation()
+    return copy
+
+
+def token_counts(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
+    """Id → how often a corpus uses the piece; marks and padding are not counted."""
+    counts: Counter[int] = Counter()
+    for encoding in encode_batch(without_padding(tokenizer), list(texts), fast=True, add_special_tokens=False):
+        counts.update(encoding.ids)
+    return counts
+
+
+def used_tokens(tokenizer: Tokenizer, texts: Iterable[str], min_count: int) -> list[int]:
+    """Ids, ascending, that a corpus uses at least `min_count` times, with all that any text may fall back on:
+    special tokens and single characters, alone and inside a word."""
+    counts = token_counts(tokenizer, texts)
+    keep = {number for number, count in counts.items() if count >= min_count}
+    for piece, number in tokenizer.get_vocab(with_added_tokens=True).items():
+        if len(piece.removeprefix("##")) == 1:
+            keep.add(number)
+    keep.update(tokenizer.get_added_tokens_decoder())
+    return sorted(keep)
+
+
+def trim(tokenizer: Tokenizer, keep: list[int]) -> Tokenizer:
+    """The tokenizer that knows only the pieces `keep`, renumbered in that order. Words it lost split into smaller pieces."""
+    description: dict[str, Any] = json.loads(tokenizer.to_str())
+    model = description["model"]
+    if model["type"] != "WordPiece":
+        raise InputError(f"vocabulary: only WordPiece tokenizers can be trimmed, this one is {model['type']}")
+    new_number = {old: new for new, old in enumerate(keep)}
+    model["vocab"] = {piece: new_number[old] for piece, old in model["vocab"].items() if old in new_number}
+    for added in description["added_tokens"]:
+        added["id"] = new_number[added["id"]]
+    _renumber_marks(description.get("post_processor"), new_number)
+    return Tokenizer.from_str(json.dumps(description))
+
+
+def trimmed(tokenizer: Any, keep: list[int]) -> Any:
+    """`trim` for a transformers tokenizer: the same class and marks around the smaller vocabulary."""
+    from transformers import PreTrainedTokenizerFast
+
+    marks = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
+    inner = trim(tokenizer.backend_tokenizer, keep)
+    kept = {name: getattr(tokenizer, name) for name in ("model_max_length", "model_input_names", "padding_side")}
+    return PreTrainedTokenizerFast(tokenizer_object=inner, **kept, **marks)
+
+
+def _renumber_marks(value: Any, new_number: dict[int, int]) -> None:
+    """The post-processor ([CLS] … [SEP]) names its marks by id, in one of two forms."""
+    if not isinstance(value, dict):
+        return
+    for key in ("sep", "cls"):
+        if isinstance(value.get(key), list):
+            value[key][1] = new_number[value[key][1]]
+    for mark in (value.get("special_tokens") or {}).values():
+        mark["ids"] = [new_number[old] for old in mark["ids"]]
+    for inner in value.get("processors") or []:
+        _renumber_marks(inner, new_number)

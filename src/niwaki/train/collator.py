@@ -1,0 +1,67 @@
+"""Features to batches of tensors."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from niwaki.answers._beam_search import PAD
+from niwaki.data.ragged import Ragged
+from niwaki.models.forward import Batch
+from niwaki.models.generation import text_of
+from niwaki.models.model import Model
+from niwaki.tasks._task import NO_LABEL, Features, Task
+
+
+class Collator:
+    """Rows of a task, encoded with one model's tokenizer, as batches for that model."""
+
+    def __init__(self, features: Features, model: Model, device: torch.device) -> None:
+        self.features = features
+        self.device = device
+        self.pad_id = int(model.network.config.pad_token_id or 0)
+        self.uses_token_types = model.anatomy.uses_token_types
+        self.start = text_of(model).start if model.anatomy.is_seq2seq else None
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return self.features.lengths
+
+    def batch(self, rows: Sequence[int] | np.ndarray) -> Batch:
+        inputs, targets = self.inputs(self.features.rows.sequences(rows)), self._targets(rows).to(self.device)
+        if self.start is not None:
+            inputs["decoder_input_ids"] = shift_right(targets, self.start)
+        return Batch(inputs, targets, torch.as_tensor(np.asarray(rows)))
+
+    def inputs(self, sequences: np.ndarray) -> dict[str, Tensor]:
+        """The network's arguments for some sequences."""
+        ids, mask = self.features.rows.ids.padded(sequences, self.pad_id)
+        inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask.astype(np.int64))}
+        if self.uses_token_types:
+            inputs["token_type_ids"] = torch.from_numpy(self.features.rows.types.padded(sequences)[0])
+        return {name: value.to(self.device) for name, value in inputs.items()}
+
+    def _targets(self, rows: Sequence[int] | np.ndarray) -> Tensor:
+        targets = self.features.targets
+        if isinstance(targets, Ragged):
+            return torch.from_numpy(targets.padded(rows, NO_LABEL)[0])
+        return torch.from_numpy(targets[np.asarray(rows)])
+
+
+def shift_right(targets: Tensor, start: int) -> Tensor:
+    """What lies before each token that is to be written, (batch, tokens) likewise: the start, then the tokens but the last."""
+    before = targets.roll(1, dims=1)
+    before[:, 0] = start
+    return before.masked_fill(before == NO_LABEL, PAD)
+
+
+def encode_split(model: Model, task: Task, part: str) -> Features:
+    """The task's rows of a split."""
+    return encode_rows(model, task, task.splits()[part])
+
+
+def encode_rows(model: Model, task: Task, rows: pa.Table) -> Features:
+    """Rows of the task in the model's tokens, no longer than the model can read."""
+    return task.features(rows, model.tokenizer.backend_tokenizer, model.anatomy.max_tokens)

@@ -1,0 +1,147 @@
+"""What teachers said, kept on disk: named by teacher and texts, so that epochs, stages, seeds and runs all find it.
+
+Texts are taken in blocks, each a committed folder: a kill loses one block, and texts that are added behind others leave
+the blocks before them as they were. The least recently used make room for new ones. Runs share the folder, so whoever
+changes it holds its lock for that moment: what is half-written while nobody holds it was left by a kill.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from niwaki.core.errors import InputError, first_line
+from niwaki.core.files import commit_folder, fault_in_folder, fingerprint, folder_bytes, remove_leftovers
+from niwaki.core.log import info
+from niwaki.core.tensor_file import read_header
+
+BLOCK = 1024  # sequences
+FILE, TENSOR, LOCK = "numbers.safetensors", "numbers", ".lock"
+DIGIT = "[0-9a-f]"
+PREFIXES, NAMES = 2 * DIGIT, 30 * DIGIT  # folders of blocks, and blocks in them, as a pattern finds them
+
+
+class TeacherCache:
+    """A folder of blocks of numbers, none larger together than `limit` bytes."""
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.folder, self.limit = folder, limit
+        self._in_use: set[Path] = set()
+        if halves := {path.parent for path in folder.glob(f"{PREFIXES}/.{NAMES}.*")}:
+            with self._lock(fcntl.LOCK_EX):
+                for place in halves:
+                    remove_leftovers(place)
+
+    @contextlib.contextmanager
+    def _lock(self, how: int) -> Iterator[None]:
+        """Waits for whoever changes the folder; the lock is the system's and goes with its process. Readers write nothing."""
+        path = self.folder / LOCK
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        with path.open("rb" if how == fcntl.LOCK_SH else "ab") as file:
+            fcntl.flock(file, how)
+            yield
+
+    def find(self, key: str) -> np.ndarray | None:
+        """The numbers, mapped from the disk, or None; a damaged block is named and removed."""
+        place = self._folder(key)
+        if not place.exists():
+            return None
+        with self._lock(fcntl.LOCK_SH):
+            fault = fault_in_block(place)
+            if fault is None:
+                with contextlib.suppress(OSError):  # a folder that is only read has no use to remember
+                    os.utime(place)
+                self._in_use.add(place)
+                return self._read(place)
+        info(f"{fault}; the teacher is asked again")
+        with self._lock(fcntl.LOCK_EX):
+            shutil.rmtree(place, ignore_errors=True)
+        return None
+
+    def put(self, key: str, numbers: np.ndarray) -> np.ndarray:
+        place = self._folder(key)
+        with self._lock(fcntl.LOCK_EX), commit_folder(place) as folder:
+            save_file({TENSOR: numbers}, folder / FILE, metadata={"key": key})
+        self._in_use.add(place)
+        return self._read(place)
+
+    def make_room(self, wanted: Mapping[str, int]) -> bool:
+        """Whether blocks of these keys and bytes fit under the limit, after others that nobody here uses have gone, oldest first.
+        Those that are there already take nothing more, and stay."""
+        if not self.folder.is_dir():
+            return sum(wanted.values()) <= self.limit
+        if not self._touch(wanted):
+            return True  # nothing has to be written, nor to go
+        with self._lock(fcntl.LOCK_EX):
+            return self._make_room(self._touch(wanted))
+
+    def _touch(self, wanted: Mapping[str, int]) -> int:
+        """Notes those that are there as used, and gives the bytes of the others."""
+        self._in_use |= {place for key in wanted if (place := self._folder(key)).exists()}
+        return self.missing(wanted)
+
+    def missing(self, wanted: Mapping[str, int]) -> int:
+        """Bytes of those that are not there."""
+        return sum(size for key, size in wanted.items() if not self._folder(key).exists())
+
+    def _make_room(self, need: int) -> bool:
+        sizes = {place: folder_bytes(place) for place in self._blocks()}
+        spare = sorted((place for place in sizes if place not in self._in_use), key=lambda place: place.stat().st_mtime)
+        total = sum(sizes.values())
+        if total - sum(sizes[place] for place in spare) + need > self.limit:
+            return False
+        for place in spare:
+            if total + need <= self.limit:
+                break
+            shutil.rmtree(place, ignore_errors=True)
+            total -= sizes[place]
+        return True
+
+    def _blocks(self) -> Iterable[Path]:
+        """The user may have named a folder in which other things lie."""
+        return [path for path in self.folder.glob(f"{PREFIXES}/{NAMES}") if (path / FILE).is_file()]
+
+    def _folder(self, key: str) -> Path:
+        return self.folder / key[:2] / key[2:32]
+
+    def _read(self, place: Path) -> np.ndarray:
+        found = read_header(place / FILE)
+        entry = found.tensors[TENSOR]
+        return np.memmap(place / FILE, np.float32, "r", found.start + entry.first, entry.shape)
+
+
+def fault_in_block(place: Path) -> str | None:
+    """Why a block cannot be used: it is damaged, or another that was put in its place."""
+    fault = fault_in_folder(place)
+    if fault is not None:
+        return fault
+    try:
+        read_header(place / FILE)
+        with safe_open(place / FILE, framework="np") as file:
+            said = (file.metadata() or {}).get("key", "")
+    except (SafetensorError, OSError, InputError) as error:
+        return f"{place}: cannot be read ({first_line(error)})"
+    here = place.parent.name + place.name
+    return None if said.startswith(here) else f"{place}: holds the answers to other texts"
+
+
+def blocks(count: int) -> list[range]:
+    """Numbers of sequences, block by block."""
+    return [range(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK)]
+
+
+def key_of(who: Sequence[str], name: str, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> str:
+    """Names an inside of a block of texts as one teacher read them."""
+    digest = hashlib.sha256(np.ascontiguousarray(lengths).astype(np.int64).tobytes())
+    digest.update(np.ascontiguousarray(ids).astype(np.int32).tobytes())
+    digest.update(np.ascontiguousarray(types).astype(np.uint8).tobytes())
+    return fingerprint([list(who), name, digest.hexdigest()])

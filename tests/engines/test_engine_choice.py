@@ -1,0 +1,108 @@
+"""Which engine serves: the same everywhere in a run, the fastest where it is deployed, and that only once asked."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tiny
+from niwaki import api
+from niwaki.core.errors import InputError
+from niwaki.engines import engine_choice
+from niwaki.engines.native.library import best
+from niwaki.engines.native.program_file import PROGRAM
+from niwaki.engines.runtimes.native import Native
+from niwaki.engines.runtimes.openvino import OpenVino
+
+RACING = ("onnx", "native", "openvino")
+needs_native = pytest.mark.skipif(
+    best() is None, reason="the native engine was not built, or this processor lacks AVX2"
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tiny.deployed(tiny.model("bert"), tmp_path / "model-folder")
+
+
+@needs_native
+def test_a_run_takes_the_first_and_a_deployment_the_fastest(folder, monkeypatch):
+    assert engine_choice.usable_engines(folder) == ["onnx", "native", "openvino", "torch"]
+    assert api.load(folder, "").engine == "onnx"
+    for wanted in ("native", "openvino", "onnx"):
+        monkeypatch.setattr(engine_choice, "_race", lambda *given, wanted=wanted: wanted)
+        monkeypatch.setattr(engine_choice, "_key", lambda *given, wanted=wanted: wanted)
+        assert api.load(folder).engine == wanted
+
+
+@needs_native
+def test_the_race_is_run_once_and_again_for_another_shape(folder, tmp_path, monkeypatch):
+    raced = []
+    real = engine_choice._race
+    monkeypatch.setattr(engine_choice, "_race", lambda *given: raced.append(1) or real(*given))
+    first = engine_choice.fastest_engine(folder, 1)
+    assert first in RACING and engine_choice.fastest_engine(folder, 1) == first and len(raced) == 1
+    engine_choice.fastest_engine(folder, 2)
+    (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")
+    engine_choice.fastest_engine(folder, 1)
+    assert len(raced) == 3
+    assert len(json.loads((tmp_path / "cache" / "niwaki" / "engines.json").read_text())) == 3
+
+
+def test_the_race_keeps_to_what_a_model_reads(tmp_path, monkeypatch):
+    """One of few positions and fewer pieces than the race has sequences."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(tiny, "POSITIONS", 20)
+    model = tiny.model("bert")
+    model.network.resize_token_embeddings(9)
+    assert engine_choice.fastest_engine(tiny.deployed(model, tmp_path / "model-folder"), 1) in RACING
+    ids, types = engine_choice.random_sequences({"max_position_embeddings": 20, "vocab_size": 9})
+    assert ids.lengths.max() == types.lengths.max() == 20 and set(ids.values) == set(range(9))
+    assert engine_choice.random_sequences({"max_position_embeddings": 512, "vocab_size": 30522})[
+        0
+    ].lengths.tolist() == [*engine_choice.LENGTHS]
+
+
+@needs_native
+@pytest.mark.parametrize("text", ["", "[]", "{broken", '{"x": 1}'])
+def test_what_is_remembered_may_be_damaged_or_gone(folder, tmp_path, text):
+    (tmp_path / "cache" / "niwaki").mkdir(parents=True)
+    (tmp_path / "cache" / "niwaki" / "engines.json").write_text(text)
+    assert engine_choice.fastest_engine(folder, 1) in RACING
+
+
+@needs_native
+def test_a_home_that_cannot_be_written_to_costs_nothing_but_the_race(folder, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert engine_choice.fastest_engine(folder, 1) in RACING
+
+
+def test_one_engine_alone_needs_no_race(folder, monkeypatch):
+    monkeypatch.setattr(engine_choice, "_race", None)
+    monkeypatch.setattr(OpenVino, "missing_requirement", lambda: "not here")
+    (folder / PROGRAM).unlink()
+    assert engine_choice.fastest_engine(folder, 1) == "onnx"
+    (folder / "model.onnx").unlink()
+    assert engine_choice.fastest_engine(folder, 1) == "torch"
+
+
+def test_without_the_library_onnx_serves_and_native_says_what_it_lacks(folder, monkeypatch):
+    monkeypatch.setattr("niwaki.engines.runtimes.native.best", lambda: None)
+    assert api.load(folder).engine in ("onnx", "openvino")
+    with pytest.raises(InputError, match="C compiler"):
+        api.load(folder, "native")
+
+
+@needs_native
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("lengths", [[1], [3, 4], [200, 200], [10] * 500, [500, 1, 1, 1, 500], list(range(1, 60))])
+def test_batches_of_the_native_engine_are_whole_and_even(folder, threads, lengths):
+    given = np.array(lengths)
+    batches = Native(folder, threads).batches(given)
+    assert np.concatenate(batches).tolist() == list(range(len(lengths)))
+    tokens = [given[batch].sum() for batch in batches]
+    assert max(tokens) <= 384 + given.max()
+    if len(batches) > 1 and given.max() * threads < given.sum() / 4:
+        assert len(batches) % threads == 0 and max(tokens) - min(tokens) <= 2 * given.max()

@@ -1,0 +1,137 @@
+"""Plans are rehearsed on a skeleton: what cannot be is refused in a line, before anything is loaded or made."""
+
+import pytest
+
+from niwaki.core.errors import InputError
+from niwaki.models import model as models
+from niwaki.run.plan import make_plan
+from niwaki.run.recipe import parse
+
+TRAIN = {"epochs": 0.5, "batch": 16}
+
+
+def plan(bert_folder, rows_csv, *stages, **more):
+    recipe = {
+        "model": str(bert_folder),
+        "task": "classification",
+        "data": {"path": str(rows_csv)},
+        "quantize": [],
+        "stages": [*stages],
+    }
+    return make_plan(parse({**recipe, **more}), "rehearsed")
+
+
+def stage(name, *methods, **more):
+    return {"name": name, "methods": [*methods], **more}
+
+
+@pytest.mark.parametrize(
+    "methods, message",
+    [
+        ([[{"use": "student", "layers": 4}]], "stage 'made0': student: layers 4 is more than the start model's 3"),
+        (
+            [[{"use": "student", "layers": 2}], [{"use": "student", "layers": 3}]],
+            "stage 'made1': student: layers 3 is more",
+        ),
+        ([[{"use": "student", "layers": 1}], [{"use": "freeze", "layers": 2}]], "stage 'made1': freeze: layers is 2"),
+        (
+            [[{"use": "averaging"}], [{"use": "heads"}]],
+            "stage 'made1': heads: a model of family 'averaging' has no attention",
+        ),
+        (
+            [[{"use": "int8"}], [{"use": "bilstm"}], [{"use": "student"}]],
+            "stage 'made2': student: a model of family 'bilstm'",
+        ),
+    ],
+)
+def test_a_shape_that_cannot_be_is_refused_with_its_stage(bert_folder, rows_csv, monkeypatch, methods, message):
+    monkeypatch.setattr(models, "load_folder", None)  # nothing is loaded for it
+    stages = [stage(f"made{number}", *some, train=TRAIN) for number, some in enumerate(methods)]
+    with pytest.raises(InputError, match=message) as caught:
+        plan(bert_folder, rows_csv, *stages)
+    assert len(caught.value.faults) == 1 and len(str(caught.value)) < 300
+
+
+def test_a_start_from_an_earlier_stage_is_rehearsed_from_there(bert_folder, rows_csv):
+    first, second = stage("small", {"use": "student", "layers": 1}), stage("large", {"use": "student", "layers": 3})
+    assert plan(bert_folder, rows_csv, stage("whole"), first, {**second, "start": "whole"})
+    with pytest.raises(InputError, match="stage 'large'"):
+        plan(bert_folder, rows_csv, stage("whole"), first, second)
+
+
+def test_what_a_method_packs_at_the_end_is_not_packed_for_the_others_of_its_stage(bert_folder, rows_csv):
+    """All prepare before any finishes, as in the stage itself."""
+    movement = {"use": "movement", "sparsity": 0.5}
+    assert plan(bert_folder, rows_csv, stage("both", {"use": "int8"}, movement, train=TRAIN))
+    with pytest.raises(InputError, match="stage 'then': movement: the weights are packed"):
+        plan(bert_folder, rows_csv, stage("packed", {"use": "int8"}), stage("then", movement, train=TRAIN))
+
+
+def test_a_method_that_reads_another_stage_must_name_one_that_comes_before(bert_folder, rows_csv):
+    ticket = {"use": "lottery", "sparsity": 0.5, "rewind": "early"}
+    with pytest.raises(InputError, match="'early' is not an earlier stage"):
+        plan(bert_folder, rows_csv, stage("ticket", ticket, train=TRAIN))
+    one, two = (
+        plan(
+            bert_folder,
+            rows_csv,
+            stage("early", train={**TRAIN, "epochs": epochs}),
+            stage("ticket", ticket, train=TRAIN),
+        )
+        for epochs in (0.5, 1.0)
+    )
+    assert one.stage("ticket").key != two.stage("ticket").key
+
+
+def test_an_averaging_network_for_a_task_of_tokens_is_refused_before_work(bert_folder, tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(f'{{"tokens": ["a", "film{n}"], "tags": ["O", "B-X"]}}\n' for n in range(40)))
+    with pytest.raises(InputError, match="averaging: answers for whole texts"):
+        plan(bert_folder, rows, stage("made", {"use": "averaging"}, train=TRAIN), task="tagging")
+
+
+@pytest.mark.parametrize(
+    "methods, message",
+    [
+        ([{"use": "magnitude"}, {"use": "heads"}], "stage 'made': magnitude: a method named after it cuts"),
+        ([{"use": "l0"}, {"use": "layers", "count": 2}], "stage 'made': l0: a method named after it cuts"),
+        ([{"use": "ternary"}, {"use": "qat"}], "stage 'made': qat: 'ternary' rounds the same matrices"),
+        (
+            [{"use": "attention_relations", "layer": 9}],
+            "stage 'made': attention_relations: layer 9 is more than the teacher's 3",
+        ),
+        (
+            [{"use": "tinybert"}, {"use": "hidden_size", "keep": 0.5}],
+            "stage 'made': tinybert: a method named after it changes the layers",
+        ),
+        ([{"use": "heads"}, {"use": "lottery"}], "stage 'made': lottery: the weights of the recipe's model do not fit"),
+        (
+            [{"use": "vocabulary"}, {"use": "lottery"}],
+            "stage 'made': lottery: the weights of the recipe's model do not fit",
+        ),
+    ],
+)
+def test_methods_of_one_stage_that_do_not_go_together_are_refused_before_work(bert_folder, rows_csv, methods, message):
+    heard = {"teacher": "whole"} if methods[0]["use"] in ("attention_relations", "tinybert") else {}
+    made = stage("made", *methods, train=TRAIN, **heard)
+    with pytest.raises(InputError, match=message):
+        plan(bert_folder, rows_csv, stage("whole"), made)
+    other_way = {**made, "methods": methods[::-1]}
+    if len(methods) > 1 and methods[1]["use"] not in ("lottery", "qat"):
+        assert plan(bert_folder, rows_csv, stage("whole"), other_way)
+
+
+def test_a_ticket_of_what_gates_will_cut_is_refused_though_nobody_knows_yet_how_much(bert_folder, rows_csv):
+    gated = stage("gated", {"use": "l0", "target": 0.6}, train=TRAIN)
+    with pytest.raises(InputError, match="stage 'ticket': lottery: the weights of the recipe's model do not fit"):
+        plan(bert_folder, rows_csv, gated, stage("ticket", {"use": "lottery"}, train=TRAIN))
+
+
+def test_rounding_in_one_stage_and_again_in_the_next_of_a_new_student_is_fine(bert_folder, rows_csv):
+    fresh = {"use": "student", "layers": 1, "start": "fresh"}
+    assert plan(
+        bert_folder,
+        rows_csv,
+        stage("one", {"use": "qat"}, train=TRAIN),
+        stage("two", fresh, {"use": "ternary"}, train=TRAIN),
+    )

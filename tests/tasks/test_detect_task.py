@@ -1,0 +1,65 @@
+"""Rows to tasks: a named set by its folder, other rows by their columns."""
+
+import pytest
+
+from niwaki.core.errors import InputError
+from niwaki.tasks import TASKS
+from niwaki.tasks._detect_task import recognise
+from niwaki.tasks._task import Task
+
+from .rows import TEXTS, csv, folder, jsonl
+
+HOMES = {name: home for name in TASKS.names() if (home := TASKS.load(name, Task).folder_name)}
+ROWS = {
+    "classification": [{"review": text, "stars": n % 3} for n, text in enumerate(TEXTS)],
+    "regression": [{"sentence1": text, "sentence2": text[::-1], "score": n / 7} for n, text in enumerate(TEXTS)],
+    "multilabel": [{"text": text, "labels": ["a", "b"][: n % 3]} for n, text in enumerate(TEXTS)],
+    "tagging": [{"tokens": text.split(), "tags": ["O"] * len(text.split())} for text in TEXTS],
+    "question_answering": [
+        {"question": "is it", "context": t, "answers": {"text": [t[:4]], "answer_start": [0]}} for t in TEXTS
+    ],
+    "choice": [{"ctx": text, "endings": ["a", "b"], "label": n % 2} for n, text in enumerate(TEXTS)],
+    "senses": [
+        {"tokens": ["the", text], "lemmas": ["the", text], "pos": ["DET", "NOUN"], "sense_keys": [None, ["a%1::"]]}
+        for text in TEXTS
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_own_rows_by_their_columns(tmp_path, kind):
+    assert recognise(jsonl(tmp_path / "mine.jsonl", ROWS[kind]), {}) == kind
+    assert recognise(folder(tmp_path / "mine", train=ROWS[kind], test=ROWS[kind][:9]), {}) == kind
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_a_folder_of_a_named_task_by_its_name(tmp_path, monkeypatch, name):
+    path = folder(tmp_path / HOMES[name], train=ROWS["classification"])
+    assert recognise(path, {}) == name
+    monkeypatch.chdir(path)
+    assert recognise(".", {}) == name
+    assert recognise(f"{path}/train.parquet", {}) == "classification"  # a file is the user's own
+
+
+def test_no_two_tasks_share_a_folder():
+    assert len(set(HOMES.values())) == len(HOMES) >= 14
+
+
+def test_a_folder_of_several_tasks_asks_which(tmp_path):
+    for name in ("cola", "sst2"):
+        folder(tmp_path / name, train=ROWS["classification"])
+    with pytest.raises(InputError, match=r"holds rows of several tasks \(cola, sst2\); say which: --set task=cola"):
+        recognise(str(tmp_path), {})
+
+
+def test_rows_of_several_readings_are_refused_until_one_is_named(tmp_path):
+    lines = [f"{text},{n % 2},{n % 3}" for n, text in enumerate(TEXTS)]
+    path = csv(tmp_path / "mine.csv", "words said,first kind,second kind", lines)
+    with pytest.raises(InputError, match="the label could be 'first kind' or 'second kind'"):
+        recognise(path, {})
+    assert recognise(path, {"label": "second kind"}) == "classification"
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="is not there"):
+        recognise(str(tmp_path / "no.csv"), {})
