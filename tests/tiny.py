@@ -120,7 +120,7 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
     marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
     if head == CONDITIONAL_GENERATION:
-        decoder = {"layers": 2, "heads": heads, "neurons": ffn, "pieces": WRITES, "positions": 20}
+        decoder = {"layers": 2, "heads": heads, "ffn_size": ffn, "vocabulary_size": WRITES, "positions": 20}
         shape |= {"niwaki_encoder": family, **{f"decoder_{key}": value for key, value in decoder.items()}}
         family = "encoder_decoder"
     return {

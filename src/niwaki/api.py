@@ -210,7 +210,7 @@ def tokenizer(
     sources: Sequence[str | Path],
     *,
     split: str = "bpe",
-    vocabulary_size: int = 8000,
+    vocab_size: int = 8000,
     out: str | Path = "tokenizer",
     columns: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def tokenizer(
 
     if isinstance(sources, str | Path) or isinstance(columns, str):
         raise UsageError("tokenizer: sources and columns are lists; put a single one into a list")
-    return write([Path(one).expanduser() for one in sources], split, vocabulary_size, Path(out).expanduser(), columns)
+    return write([Path(one).expanduser() for one in sources], split, vocab_size, Path(out).expanduser(), columns)
 
 
 def _task(task: str, data: str | Path, overrides: Sequence[str]) -> Any:

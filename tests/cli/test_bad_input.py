@@ -74,7 +74,7 @@ def damaged_model(bert_folder: Path, folder: Path) -> Path:
         (["ledger", "--csv", "--json"], "not both"),
         (["bench", "x", "--stream", "shrt"], "--stream shrt: is not one, did you mean 'short'?"),
         (["tokenizer"], "files"),
-        (["tokenizer", "x.txt", "--vocabulary-size", "many"], "pieces"),
+        (["tokenizer", "x.txt", "--vocab-size", "many"], "vocab-size"),
     ],
 )
 def test_usage(refused, arguments, words):
@@ -98,7 +98,7 @@ def test_usage(refused, arguments, words):
         (["predict", "nowhere", "a text"], "nowhere: is not a folder"),
         (["ledger", "nowhere"], "nowhere: is not there"),
         (["tokenizer", "nowhere.txt"], "nowhere.txt: is not there"),
-        (["tokenizer", __file__, "--vocabulary-size", "3"], "pieces: must be a whole number"),
+        (["tokenizer", __file__, "--vocab-size", "3"], "vocab_size: must be a whole number"),
         (["tokenizer", __file__, "--column", "en"], "has no column 'en'"),
         (["check", "--set", f"model={'x' * 3000}"], "File name too long"),
         (["predict", "x" * 3000, "a text"], "File name too long"),

@@ -173,9 +173,9 @@ def test_the_program_itself_and_a_reader_that_leaves(finished):
 
 def test_tokenizer(niwaki, tmp_path):
     (tmp_path / "some.txt").write_text("".join(f"word {number} of many words\n" for number in range(60)))
-    said = niwaki("tokenizer", tmp_path / "some.txt", "--vocabulary-size", "270", "--out", tmp_path / "made", "--json")
+    said = niwaki("tokenizer", tmp_path / "some.txt", "--vocab-size", "270", "--out", tmp_path / "made", "--json")
     told = json.loads(said.out)
-    assert told["vocabulary_size"] == 270 and told["unknown"] == 0 and told["tokens_per_word"] > 1
+    assert told["vocab_size"] == 270 and told["unknown"] == 0 and told["tokens_per_word"] > 1
     assert (tmp_path / "made" / "tokenizer.json").is_file()
     lines = niwaki("tokenizer", tmp_path / "some.txt", "--split", "words", "--out", tmp_path / "two").out.splitlines()
     assert "pieces (words)" in lines[0] and "held back" in lines[1]

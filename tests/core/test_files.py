@@ -116,11 +116,11 @@ FULL = """
 import resource, sys, numpy
 from pathlib import Path
 from safetensors.numpy import save_file
-from niwaki.core.files import committed
+from niwaki.core.files import commit_folder
 from niwaki.core.errors import NiwakiError
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 try:
-    with committed(Path(sys.argv[1])) as folder:
+    with commit_folder(Path(sys.argv[1])) as folder:
         save_file({"x": numpy.zeros(1_000_000, "float32")}, folder / "x.safetensors")
 except NiwakiError as error:
     sys.exit(str(error))

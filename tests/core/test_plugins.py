@@ -74,7 +74,7 @@ def test_only_installed_names_can_be_loaded(site):
 
 def test_recipes_of_a_plugin_are_listed_after_the_shipped_ones(site):
     own = recipe_files()
-    texts = {"__init__.py": RAISES, "tiny.toml": "# Tiny", "own.toml": "# not ours"}
+    texts = {"__init__.py": RAISES, "tiny.toml": "# Tiny", "own_data.toml": "# not ours"}
     install(site, "outside", "[niwaki.recipes]\nall = outside\n", texts)
     installed_plugins.cache_clear()
     assert recipe_files() == {**own, "tiny": site / "outside" / "tiny.toml"}

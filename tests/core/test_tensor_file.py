@@ -31,7 +31,7 @@ def test_it_says_what_the_library_says(file):
             array = known.get_tensor(name)
             raw = file.read_bytes()[found.start + tensor.first : found.start + tensor.last]
             assert tensor.shape == array.shape and raw == array.tobytes() and BYTES[tensor.dtype] == array.itemsize
-    assert found.numbers == 7
+    assert found.numel == 7
 
 
 def spoil(file, change):

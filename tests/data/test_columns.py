@@ -72,19 +72,19 @@ JOINED = ["a|b", "b", "a|b|c", "c|a", "c", "a|c|d", "d|b"] * 8 + ["a|d"] * 4
         ({"words": TOKENS, "lemmas": TOKENS, "upos": TAGS}, "tagging tokens=words tags=upos"),
         (
             {"question": TEXT, "context": LONG, "answers": ANSWERS, "exact": [True, False] * 30},
-            "answering question=question context=context answers=answers",
+            "question_answering question=question context=context answers=answers",
         ),
         (
             {"question": TEXT, "context": LONG, "answers": [[row] for row in ANSWERS]},
-            "answering question=question context=context answers=answers",
+            "question_answering question=question context=context answers=answers",
         ),
         (
             {"question": TEXT, "context": LONG, "answer": [text[8:30] for text in LONG]},
-            "answering question=question context=context answers=answer",
+            "question_answering question=question context=context answers=answer",
         ),
         (
             {"question": TEXT, "context": LONG, "answers": [[text[8:30], "x"][: n % 3] for n, text in enumerate(LONG)]},
-            "answering question=question context=context answers=answers",
+            "question_answering question=question context=context answers=answers",
         ),
         ({"text": TEXT, "second": OTHER, "label": WORD}, "classification text=text second=second label=label"),
         (

@@ -34,7 +34,7 @@ def test_the_same_bits_in_the_same_order(texts, threads, monkeypatch):
     reading = ActivationRunner(model, NAMES, threads)
     assert same(reading(texts), one_by_one(model, texts))
     assert reading.together == activation_runner.GROUP_TEXTS
-    monkeypatch.setattr(activation_runner, "AHEAD", 12)  # several stretches
+    monkeypatch.setattr(activation_runner, "CHUNK_TOKENS", 12)  # several stretches
     assert same(reading(texts), one_by_one(model, texts))
 
 

@@ -152,7 +152,7 @@ def by_text(predictor: Predictor, texts: list[str]) -> list[np.ndarray]:
 
 def test_the_graph_takes_any_batch_and_length(exported):
     _, _, predictors = exported
-    runtime, per_token = predictors["onnx"].runtime, predictors["onnx"].kind.per_token
+    runtime, per_token = predictors["onnx"].runtime, predictors["onnx"].answer_type.per_token
     for rows, tokens in ((1, 1), (1, 7), (3, 40), (9, 2)):
         ids = np.full((rows, tokens), 9)
         found = runtime.logits(ids, np.ones_like(ids), np.zeros_like(ids))

@@ -18,8 +18,8 @@ PRECIOUS = b"precious"
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from niwaki.engines.partial_output import writing
-with writing(Path(sys.argv[1]), {"model": "a"}) as part:
+from niwaki.engines.partial_output import open_output
+with open_output(Path(sys.argv[1]), {"model": "a"}) as part:
     part.add(b"1\\n", 1, 0, "hash")
     part.keep()
     os.kill(os.getpid(), signal.SIGKILL)

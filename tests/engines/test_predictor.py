@@ -179,7 +179,7 @@ def test_a_model_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
     with torch.no_grad():
         model.anatomy.layers[0].linear("ffn_out").weight[0, 0] = float("nan")
     folder = tiny.deployed(model, tmp_path)
-    if fault := RUNTIMES.load(engine, Runtime).fault(folder):
+    if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
         pytest.skip(fault)
     with pytest.raises(InputError, match=rf"^{folder}\b.*not finite") as caught:
         Predictor(folder, engine).predict("the film")
@@ -207,7 +207,7 @@ def test_a_text_without_tokens_is_refused_by_its_number(tmp_path, engine):
     folder = tiny.deployed(tiny.model("bert"), tmp_path)
     said = json.loads((folder / "tokenizer.json").read_text())
     (folder / "tokenizer.json").write_text(json.dumps({**said, "post_processor": None}))
-    if fault := RUNTIMES.load(engine, Runtime).fault(folder):
+    if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
         pytest.skip(fault)
     predictor = Predictor(folder, engine, threads=1)
     assert len(predictor.predict(["a film", "the end"])) == 2
@@ -220,7 +220,7 @@ def test_a_text_without_tokens_is_refused_by_its_number(tmp_path, engine):
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_token_types_beyond_the_models_are_refused(tmp_path, family, engine):
     folder = tiny.deployed(tiny.model(family, type_vocab_size=1), tmp_path)
-    if fault := RUNTIMES.load(engine, Runtime).fault(folder):
+    if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
         pytest.skip(fault)
     predictor, pair = Predictor(folder, engine, threads=1), ("a film", "the end")
     assert len(predictor.predict("a film")) == 1
@@ -236,7 +236,7 @@ def test_token_types_beyond_the_models_are_refused(tmp_path, family, engine):
 FORKED = """
 import os, signal, sys
 from pathlib import Path
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.engines.predictor import NotFinite, Predictor
 predictor = Predictor(Path(sys.argv[1]), sys.argv[2], threads=2)
 texts = ["a film " * (1 + number % 20) for number in range(400)]
@@ -246,7 +246,7 @@ if child == 0:
     signal.alarm(20)
     try:
         os._exit(0 if predictor.values(texts) == wanted else 1)
-    except Refused as refused:
+    except InputError as refused:
         print(refused, flush=True)
         os._exit(3)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
@@ -257,7 +257,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_a_forked_child_answers_or_says_why_not(tmp_path, engine):
     """As gunicorn --preload and multiprocessing ask it: threads of the parent's are none of the child's."""
     folder = tiny.deployed(tiny.model("bert"), tmp_path)
-    if fault := RUNTIMES.load(engine, Runtime).fault(folder):
+    if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
         pytest.skip(fault)
     done = subprocess.run([sys.executable, "-c", FORKED, str(folder), engine], capture_output=True, text=True)
     if engine == "openvino":

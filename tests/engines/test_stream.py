@@ -23,13 +23,13 @@ from niwaki.engines import partial_output
 from niwaki.engines.predictor import Predictor
 folder, source, out, batch, kill_at = sys.argv[1:]
 stream.BATCH, partial_output.SAVE_SECONDS = int(batch), 0
-add = partial_output.Part.add
+add = partial_output.PartialOutput.add
 def killed(self, lines, inputs, *more):
     if self.state.inputs == int(kill_at):
         self._file.write(lines[: len(lines) // 2])  # torn
         os.kill(os.getpid(), signal.SIGKILL)
     add(self, lines, inputs, *more)
-partial_output.Part.add = killed
+partial_output.PartialOutput.add = killed
 stream.predict_file(Predictor(Path(folder), threads=1), Path(source), Path(out), skip_bad=True)
 """
 
@@ -143,7 +143,8 @@ def test_a_batch_ends_at_many_bytes_too(folder, tmp_path, monkeypatch):
     lines = stream.InputLines(tmp_path / "in.txt")
     predictor = Predictor(folder)
     sizes = [
-        len(batch.rows) for batch in stream.batches(predictor, lines, stream.rows(lines, predictor.answer_type), False)
+        len(batch.rows)
+        for batch in stream.batches(predictor, lines, stream.read_inputs(lines, predictor.answer_type), False)
     ]
     assert sum(sizes) == 500 and set(sizes[:-1]) == {63}
 

@@ -433,7 +433,7 @@ def test_dense_features_are_in_standard_units_of_the_train_rows():
     np.testing.assert_allclose(found.std(axis=0), 1, atol=1e-5)
     of_train = np.array([vectors[text] for text in train])
     expected = (np.array([vectors[text] for text in rest]) - of_train.mean(axis=0)) / of_train.std(axis=0)
-    np.testing.assert_allclose(dense.of(rest), expected, atol=1e-5)
+    np.testing.assert_allclose(dense.transform(rest), expected, atol=1e-5)
 
 
 def test_what_two_bags_share_by_hand():
@@ -485,10 +485,10 @@ def test_shapes_of_words():
 
 def test_shares_of_a_question_by_hand():
     words = ["the", "film", "was", "dull", ".", "the", "plot", "was", "fine"]
-    found = dict(OverlapFeatures(words, {"plot": 3.0, "was": 1.0}).of(8))  # at `fine`
+    found = dict(OverlapFeatures(words, {"plot": 3.0, "was": 1.0}).transform(8))  # at `fine`
     assert found["sentence"] == 1 and found["lead"] == 0 and found["best"] == 1
     assert found["left 3"] == 1 and found["left 10"] == 1.25 and found["right 10"] == 0
-    first = dict(OverlapFeatures(words, {"plot": 3.0, "was": 1.0}).of(0))
+    first = dict(OverlapFeatures(words, {"plot": 3.0, "was": 1.0}).transform(0))
     assert first["sentence"] == 0.25 and first["lead"] == -0.75 and first["right 3"] == 0.25
 
 
@@ -497,7 +497,7 @@ def test_the_word_that_asks_is_no_part_of_what_is_shared():
     hints = QuestionFeatures(["a film", "a plot"])
     given = [("where film ?", "where plot"), ("film ?", "where plot")]
     rows = hints.rows(given)
-    first, second = (hints.of(given, rows, np.array([at])) for at in (0, 3))  # what speaks for no answer
+    first, second = (hints.transform(given, rows, np.array([at])) for at in (0, 3))  # what speaks for no answer
     assert (first != second).nnz == 0
 
 
@@ -506,7 +506,7 @@ def test_rare_words_weigh_more_and_places_are_words():
     assert hints.weight("odd") > hints.weight("film") > hints.weight("the") > 0
     assert word_offsets("A film, odd").tolist() == [[0, 1], [2, 6], [6, 7], [8, 11]]
     rows = hints.rows([("how?", "A film"), ("how?", " ")])
-    assert rows.ids.lengths.tolist() == [3, 1] and rows.notes[0].first == 1
-    every = hints.of([("how?", "A film"), ("how?", " ")], rows, np.arange(4))
-    some = hints.of([("how?", "A film"), ("how?", " ")], rows, np.array([1, 3]))
+    assert rows.ids.lengths.tolist() == [3, 1] and rows.metadata[0].first == 1
+    every = hints.transform([("how?", "A film"), ("how?", " ")], rows, np.arange(4))
+    some = hints.transform([("how?", "A film"), ("how?", " ")], rows, np.array([1, 3]))
     assert every.shape[0] == 4 and (every[[1, 3]] != some).nnz == 0

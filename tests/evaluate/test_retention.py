@@ -18,7 +18,7 @@ class Made:
     def scores(self, example_stats):
         return {"accuracy": accuracy(*example_stats.T), "f1": f1_binary(*example_stats.T)}
 
-    def lost(self, example_stats):
+    def all_wrong(self, example_stats):
         return all_labels_wrong(example_stats)
 
 

@@ -104,7 +104,7 @@ def deployed_writer(folder: Path) -> None:
     from niwaki.engines.export import write_graph
     from niwaki.tokenization.training import make
 
-    model = writers.writer(niwaki_answer=Text(longest=6, grammar=True).to_json())
+    model = writers.writer(niwaki_answer=Text(max_new_tokens=6, grammar=True).to_json())
     model.sibling_files = {
         TARGET: make([" ".join(f"w{number}" for number in range(tiny.WRITES))], "words", tiny.WRITES).encode(),
         GRAMMAR: to_bytes([[(["w0"], [1])], [(["w1"], [1]), ([END], [])]]),

@@ -13,7 +13,7 @@ import niwaki
 SOURCE = Path(niwaki.__file__).parent
 ROOT = Path(__file__).parents[2]
 FILES = sorted(SOURCE.rglob("*.py"))
-MOST_LINES, MOST_FUNCTION_LINES = 350, 60
+MOST_LINES, MOST_FUNCTION_LINES = 380, 60
 FORBIDDEN_MODULES = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml"}
 FORBIDDEN_CALLS = {
     "torch.load",

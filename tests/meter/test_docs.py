@@ -53,7 +53,7 @@ def test_every_reader_and_table_is_explained() -> None:
 @pytest.mark.parametrize("name", ["windows", "intervals"])
 def test_the_tables_of_our_own_meter_are_rendered_from_the_results(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    own_meter = importlib.import_module("own_meter")
+    own_meter = importlib.import_module("meter_accuracy")
     assert own_meter.rendered(name) in PAGE
 
 

@@ -17,7 +17,7 @@ from niwaki.meter.compare import (
     interleave,
     interval,
     ratio,
-    student,
+    student_quantile,
     trimmed_mean,
 )
 from niwaki.meter.payback import NOT_SHOWN, payback
@@ -189,7 +189,7 @@ def test_students_quantiles() -> None:
     # a printed table, 1 % at either end
     table = {1: 31.821, 2: 6.965, 3: 4.541, 5: 3.365, 9: 2.821, 11: 2.718, 30: 2.457, 120: 2.358}
     assert LEVEL == 0.98
-    assert {freedom: round(student(freedom), 3) for freedom in table} == table
+    assert {freedom: round(student_quantile(freedom), 3) for freedom in table} == table
 
 
 def test_one_value_has_no_interval() -> None:

@@ -10,7 +10,7 @@ from niwaki.core.errors import InputError
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.methods._method import Context
-from niwaki.methods.prune._masks import Mask, cubic_sparsity, keep_largest, matrices, opened, updates_due
+from niwaki.methods.prune._masks import Mask, cubic_sparsity, densify, keep_largest, matrices, updates_due
 from niwaki.methods.prune.lottery import Lottery, random_mask
 from niwaki.methods.prune.magnitude import Magnitude
 from niwaki.methods.prune.movement import Movement, Scored
@@ -166,7 +166,7 @@ def test_n_of_m_of_what_is_packed_and_of_what_is_sparse():
 def test_what_is_opened_to_be_trained_is_plain_and_gives_the_same():
     model = of_all_forms()["sparse"]
     before = tiny.logits(model, tiny.batch(model))
-    found = opened(model, "test")
+    found = densify(model, "test")
     assert len(found) == 18 and all(type(module) is torch.nn.Linear for module in found.values())
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before)
 
@@ -282,7 +282,7 @@ def test_weights_of_another_shape_are_not_set_back():
 
 TRAINED = {
     "hard": ([{"use": "movement", "sparsity": 0.7, "begin": 0.0}], 0.7),
-    "soft": ([{"use": "movement", "how": "soft", "penalty": 1000.0, "speed": 1000.0}], None),
+    "soft": ([{"use": "movement", "how": "soft", "penalty_weight": 1000.0, "speed": 1000.0}], None),
     "ticket": ([{"use": "lottery", "sparsity": 0.6}], 0.6),
     "magnitude": ([{"use": "magnitude", "sparsity": 0.8}], 0.8),
     "layer": ([{"use": "magnitude", "sparsity": 0.6, "scope": "layer", "begin": 0.0, "end": 0.3}], 0.6),

@@ -17,9 +17,9 @@ from niwaki.models.skeleton import HEADS
 from niwaki.models.vectors import vectors_for
 
 STUDENTS = [
-    Averaging(width=8, neurons=16, layers=2),
-    BiLstm(width=8, neurons=16, units=4),
-    Cnn(width=8, neurons=16, filters=4),
+    Averaging(width=8, ffn_size=16, layers=2),
+    BiLstm(width=8, ffn_size=16, units=4),
+    Cnn(width=8, ffn_size=16, filters=4),
 ]
 TEXTS = [text for text, _ in tiny.sentences(30)]
 

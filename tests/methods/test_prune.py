@@ -7,7 +7,7 @@ import tiny
 from niwaki.core.errors import InputError
 from niwaki.methods._method import Context
 from niwaki.methods.adapt.freeze import Freeze
-from niwaki.methods.prune.ffn import Ffn, width
+from niwaki.methods.prune.ffn import Ffn, round_up_share
 from niwaki.methods.prune.heads import Heads
 from niwaki.methods.prune.vocabulary import Vocabulary
 from niwaki.methods.quantize.int8 import Int8
@@ -27,11 +27,11 @@ CONTEXT = Context(
 
 
 def test_width_by_hand():
-    assert width(1536, 0.33, 64) == 512  # 506.9 rounded up to the next 64
-    assert width(1536, 0.5, 64) == 768
-    assert width(64, 0.5, 64) == 64  # never more than there are
-    assert width(100, 0.99, 64) == 100
-    assert width(10, 0.01, 1) >= 1
+    assert round_up_share(1536, 0.33, 64) == 512  # 506.9 rounded up to the next 64
+    assert round_up_share(1536, 0.5, 64) == 768
+    assert round_up_share(64, 0.5, 64) == 64  # never more than there are
+    assert round_up_share(100, 0.99, 64) == 100
+    assert round_up_share(10, 0.01, 1) >= 1
 
 
 def test_heads_that_are_not_listened_to_go_first():

@@ -194,8 +194,8 @@ def test_two_values_by_hand():
 TRAINED = {
     "ternary": (Ternary, 3),
     "binary": (Binary, 2),
-    "aware 4": (partial(Qat, bits=4, activations=False), 16),
-    "aware 2": (partial(Qat, bits=2, activations=False), 4),
+    "qat 4": (partial(Qat, bits=4, activations=False), 16),
+    "qat 2": (partial(Qat, bits=2, activations=False), 4),
 }
 
 

@@ -28,14 +28,14 @@ from writers import step_by_step
 
 from .uncut import expected
 
-NAMES = ("ffn", "heads", "int8", "layers", "vocabulary", "width")
+NAMES = ("ffn", "heads", "int8", "layers", "vocabulary", "hidden_size")
 CHAINS = {
     **{name: (name,) for name in NAMES},
-    "uneven": ("ffn", "heads", "heads", "width"),
+    "uneven": ("ffn", "heads", "heads", "hidden_size"),
     "student": ("layers", "ffn_even", "heads_half", "width_half"),  # what a stock skeleton can hold again
     "student2": ("width_half", "heads_half"),
-    "all": ("vocabulary", "layers", "heads", "ffn", "width", "ffn", "int8"),
-    "packed first": ("int8", "heads", "ffn", "width", "vocabulary", "layers"),
+    "all": ("vocabulary", "layers", "heads", "ffn", "hidden_size", "ffn", "int8"),
+    "packed first": ("int8", "heads", "ffn", "hidden_size", "vocabulary", "layers"),
 }
 SEQUENCE_CLASSIFICATION, *PER_TOKEN = (
     HEADS  # the head for whole texts gets every chain; those per token every edit, and every family the long ones
@@ -68,7 +68,7 @@ def draw_edit(name: str, model: Model, draw: random.Random):
         return Ffn(keep=[some(block.ffn_size) for block in anatomy.blocks])
     if name == "ffn_even":
         return Ffn(keep=[some(block.ffn_size, block.ffn_size // 2) for block in anatomy.blocks])
-    if name == "width":
+    if name == "hidden_size":
         return HiddenSize(keep=some(anatomy.hidden_size, anatomy.hidden_size - 5))
     if name == "width_half":
         return HiddenSize(keep=some(anatomy.hidden_size, anatomy.hidden_size // 2))
@@ -225,7 +225,7 @@ def test_which_chains_stay_stock(cuts, family):
 def test_a_width_that_heads_do_not_divide_keeps_its_blueprint():
     model = tiny.model("bert")
     model.apply_edit(HiddenSize(keep=list(range(30))))
-    assert [edit.label() for edit in model.blueprint.edits] == ["width"]
+    assert [edit.label() for edit in model.blueprint.edits] == ["hidden_size"]
 
 
 def test_parameters_that_were_frozen_stay_frozen():

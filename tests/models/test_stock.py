@@ -63,7 +63,9 @@ def model(folder):
 
 def as_a_task_loads(folder):
     pieces = load_target_tokenizer(folder)
-    head = Head(["text"], CONDITIONAL_GENERATION, Text(**pieces.marks).to_json(), files=lambda: {TARGET: pieces.target})
+    head = Head(
+        ["text"], CONDITIONAL_GENERATION, Text(**pieces.special_tokens).to_json(), files=lambda: {TARGET: pieces.target}
+    )
     return load_folder(folder, head)
 
 
@@ -263,7 +265,7 @@ def test_onnx_writes_what_torch_writes(model, edits, tmp_path):
 def test_what_is_written_is_what_transformers_generates(family, model, folder, beam):
     """With beams, by transformers' default rule of stopping (`early_stopping=False`). It keeps no keys and values there: for a T5 whose
     decoder is deeper than its encoder it makes too few places for them."""
-    marks = load_target_tokenizer(folder).marks
+    marks = load_target_tokenizer(folder).special_tokens
     for seed in range(3):
         network = stock.network(family, seed=seed, noise=0.4)
         mine = copy.deepcopy(model)

@@ -162,7 +162,7 @@ def ledger_subject(run: Path) -> Subject:
     keys = {line["key"]: line["stage"] for line in charges.values()} | {"": "baseline"}
 
     def look() -> Verdict:
-        files._told.clear()
+        files._warned.clear()
         with listening() as said:
             now = {line["id"]: line for line in ledger.lines()}
             told = [*said, *(f"no charge for {name}" for name in uncounted(ledger, list(keys.values())))]
@@ -184,11 +184,11 @@ def ledger_subject(run: Path) -> Subject:
 def listening() -> Iterator[list[str]]:
     """What `say` says meanwhile."""
     said: list[str] = []
-    real, files.say = files.say, said.append
+    real, files.info = files.info, said.append
     try:
         yield said
     finally:
-        files.say = real
+        files.info = real
 
 
 class TwoStates:
@@ -224,14 +224,14 @@ class TwoStates:
         from niwaki.train import checkpoints
 
         said: list[str] = []
-        real, checkpoints.say = checkpoints.say, said.append
+        real, checkpoints.info = checkpoints.info, said.append
         with torch.no_grad():
             for name, value in self.modules.state_dict().items():
                 value.copy_(self.begin[name])
         try:
             position, _ = Checkpoints(self.work).load(self.modules, self.optimizer)
         finally:
-            checkpoints.say = real
+            checkpoints.info = real
             shutil.rmtree(self.work)
             shutil.copytree(self.keep, self.work)
         wanted = self.saved.get(position.step, self.begin)

@@ -13,11 +13,11 @@ from pyarrow import parquet
 
 READ = """
 import sys
-from niwaki.core.errors import Refused
+from niwaki.core.errors import InputError
 from niwaki.data.dataset_files import read_splits
 try:
     read_splits(sys.argv[1], sys.argv[2:] or None)
-except Refused as error:
+except InputError as error:
     sys.stderr.write(f"{error}\\n")
     sys.exit(3)
 """

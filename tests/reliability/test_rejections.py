@@ -27,7 +27,7 @@ def test_rejection_runs_no_python_in_other_threads(name, tmp_path, monkeypatch):
         return wrapper
 
     monkeypatch.setattr(utf8.Check, "__call__", watched(utf8.Check.__call__))
-    monkeypatch.setattr(delimited.EncodedInputs, "judge", watched(delimited.EncodedInputs.judge))
+    monkeypatch.setattr(delimited.Rows, "judge", watched(delimited.Rows.judge))
     path, *columns = write(name, tmp_path, SIZE)
     with pytest.raises(InputError) as caught:
         read_splits(path, columns or None)

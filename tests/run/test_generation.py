@@ -157,16 +157,16 @@ def test_a_decoder_that_is_compared_is_cut_before_and_not_after(pairs, bert_fold
 
 
 @pytest.mark.parametrize(
-    ("add_decoder", "fault"),
+    ("decoder", "fault"),
     [
         ({"use": "add_decoder", "hidden": 64}, "hidden is for a fresh encoder"),
         ({"use": "add_decoder", "shared": True}, "shared is for a fresh encoder"),
         ({**WRITER, "hidden": 30}, "hidden 30 is not a multiple of heads 4"),
     ],
 )
-def test_shapes_that_cannot_be_are_refused_before_any_work(pairs, bert_folder, writer, fault):
+def test_shapes_that_cannot_be_are_refused_before_any_work(pairs, bert_folder, decoder, fault):
     with pytest.raises(InputError, match=fault):
-        make_plan(recipe(pairs, bert_folder, [{"name": "teacher", "methods": [writer], "train": TRAIN}]), "plan")
+        make_plan(recipe(pairs, bert_folder, [{"name": "teacher", "methods": [decoder], "train": TRAIN}]), "plan")
 
 
 def test_a_writer_of_other_pieces_is_refused(made, pairs, tmp_path):

@@ -155,7 +155,9 @@ def test_a_start_model_of_its_own_counts_for_its_stage_and_those_behind_it(value
         (None, other),
         ("pruned", bert_folder),
     ]
-    assert plan.largest == other and make_plan(parse(values), "a").largest == bert_folder  # by which room is asked for
+    assert (
+        plan.largest_source == other and make_plan(parse(values), "a").largest_source == bert_folder
+    )  # by which room is asked for
     moved = tmp_path / "moved"
     shutil.copytree(other, moved)
     assert keys(with_stage(values, 1, model=str(moved))) == found

@@ -19,7 +19,7 @@ PLACES = {  # what is slow → what is made again of a finished run
     "niwaki.evaluate.speed.race": ["speed.json"],
     "niwaki.run.stage.write_graph": [STAGE],
     "niwaki.run.stage.StageMaker._measure": [STAGE],
-    "niwaki.train.teacher.FromDisk._block": ["stages/student-*"],
+    "niwaki.train.teacher.CachedTeacherFunction._block": ["stages/student-*"],
     "niwaki.train.loop._Fit._score": ["stages/student-*"],
     "niwaki.run.runner.make_plan": [],
 }
@@ -60,7 +60,7 @@ def test_a_stop_before_validation_saves_and_validates_later(recipe_file, tmp_pat
     def stopping(self):
         loss = step(self)
         if self._due() and not stopped:
-            stopped.append(self.position.step)
+            stopped.append(self.state.step)
             os.kill(os.getpid(), signal.SIGTERM)
         return loss
 

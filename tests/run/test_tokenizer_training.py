@@ -28,11 +28,11 @@ def lines(tmp_path):
 
 @pytest.mark.parametrize("split", ["bpe", "wordpiece", "words", "bytes", "characters"])
 def test_lines_of_text(tmp_path, lines, split):
-    told = api.tokenizer([lines], split=split, vocabulary_size=400, out=tmp_path / "made")
+    told = api.tokenizer([lines], split=split, vocab_size=400, out=tmp_path / "made")
     tokenizer = Tokenizer.from_str(read_text(tmp_path / "made" / "tokenizer.json"))
     kept = [text for text in TEXTS if not is_held_back(text)]
     assert (tmp_path / "made" / "tokenizer.json").read_text(encoding="utf-8") == make(kept, split, 400)
-    assert told["vocabulary_size"] == tokenizer.get_vocab_size() and told["held_back"] == len(TEXTS) - len(kept) > 10
+    assert told["vocab_size"] == tokenizer.get_vocab_size() and told["held_back"] == len(TEXTS) - len(kept) > 10
     assert fault_in_folder(tmp_path / "made") is None
 
 
@@ -50,8 +50,8 @@ def test_columns_of_tables_give_the_same_as_lines(tmp_path, lines):
     pq.write_table(rows, tmp_path / "rows.parquet")
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()))
     for name in ("rows.parquet", "rows.jsonl"):
-        api.tokenizer([tmp_path / name], vocabulary_size=400, out=tmp_path / f"{name}-made", columns=["en", "de"])
-    api.tokenizer([lines], vocabulary_size=400, out=tmp_path / "made")
+        api.tokenizer([tmp_path / name], vocab_size=400, out=tmp_path / f"{name}-made", columns=["en", "de"])
+    api.tokenizer([lines], vocab_size=400, out=tmp_path / "made")
     made = {
         (tmp_path / name / "tokenizer.json").read_bytes() for name in ("made", "rows.parquet-made", "rows.jsonl-made")
     }
@@ -68,8 +68,8 @@ def test_a_tenth_is_held_back_by_the_text_alone():
     [
         ("", {}, "no word"),
         ("some text\n", {"columns": ["en"]}, "has no column 'en'"),
-        ("some text\n", {"vocabulary_size": 100}, "too few"),
-        ("some text\n", {"split": "characters", "vocabulary_size": -1}, "vocabulary_size"),
+        ("some text\n", {"vocab_size": 100}, "too few"),
+        ("some text\n", {"split": "characters", "vocab_size": -1}, "vocab_size"),
     ],
 )
 def test_nothing_is_written_where_it_is_refused(tmp_path, content, options, said):

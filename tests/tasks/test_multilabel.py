@@ -131,5 +131,5 @@ def test_predictions_of_a_file():
 
 
 def test_texts_that_only_a_teacher_reads_have_no_labels(tmp_path):
-    made = task_on(tmp_path).unlabelled(["a film"], TOKENIZER, 8)
+    made = task_on(tmp_path).unlabelled_features(["a film"], TOKENIZER, 8)
     assert made.targets.tolist() == [[NO_LABEL] * 3]

@@ -104,7 +104,7 @@ def test_soft_loss_is_the_squared_distance_at_any_temperature(tmp_path):
 
 
 def test_texts_that_only_a_teacher_reads_have_no_number(tmp_path):
-    made = task_on(tmp_path, range(80)).unlabelled(["a film", "a plot"], TOKENIZER, 8)
+    made = task_on(tmp_path, range(80)).unlabelled_features(["a film", "a plot"], TOKENIZER, 8)
     assert made.targets.tolist() == [NO_LABEL] * 2 and made.targets.dtype == np.float32
 
 

@@ -110,7 +110,7 @@ def test_gold_tags_come_back_from_targets(tmp_path):
     features = task.features(table, TOKENIZER)
     logits = np.eye(len(task.labels))[np.maximum(features.targets.values, 0)]
     assert (features.targets.values != NO_LABEL).sum() == sum(map(len, task.gold(table)))
-    assert Roles(path=task.path).kind.model_copy(update={"rolesets": ""}).values(
+    assert Roles(path=task.path).answer_type.model_copy(update={"rolesets": ""}).values(
         logits, features.rows, task.inputs(table), task.labels
     ) == task.gold(table)
 

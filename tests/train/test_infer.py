@@ -12,7 +12,7 @@ from niwaki.tasks import TASKS
 from niwaki.tasks._task import Features, Task
 from niwaki.train.collator import Collator, encode_split
 from niwaki.train.infer import logits_of
-from niwaki.train.precision import has_bf16, resolve
+from niwaki.train.precision import has_bf16, resolve_precision
 
 CPU = torch.device("cpu")
 
@@ -66,8 +66,8 @@ def tiny_logits(model, collator, sequence):
 
 
 def test_precision_is_checked_not_assumed(monkeypatch):
-    assert resolve("fp32") == "fp32" and resolve("bf16") == "bf16"
+    assert resolve_precision("fp32") == "fp32" and resolve_precision("bf16") == "bf16"
     for has in (True, False):
         monkeypatch.setattr("niwaki.train.precision.has_bf16", lambda has=has: has)
-        assert resolve("auto") == ("bf16" if has else "fp32")
+        assert resolve_precision("auto") == ("bf16" if has else "fp32")
     assert isinstance(has_bf16(), bool)

@@ -47,7 +47,7 @@ def command(
         raise UsageError("predict: --column, --skip-bad and --force are for files; leave them out beside texts")
     if in_ is not None and not in_.is_file():
         raise InputError(
-            f"{in_}: {'is no plain file; print_result a pipe as stdin, without --in' if in_.exists() else 'is not there'}"
+            f"{in_}: {'is no plain file; give a pipe as stdin, without --in' if in_.exists() else 'is not there'}"
         )
     if out is not None:
         done = api.predict_file(

@@ -10,7 +10,7 @@ from niwaki.cli._print import print_result
 def command(
     files: list[Path] = typer.Argument(help="texts: lines of a plain file, or csv, tsv, jsonl, parquet, a folder"),
     split: str = typer.Option("bpe", help="bpe, wordpiece, words, bytes or characters"),
-    vocabulary_size: int = typer.Option(
+    vocab_size: int = typer.Option(
         8000, help="pieces at most, marks included; bytes and characters have as many as they have"
     ),
     out: Path = typer.Option(Path("tokenizer"), help="folder to write"),
@@ -24,10 +24,10 @@ def command(
     """
     from niwaki import api
 
-    told = api.tokenizer(files, split=split, vocabulary_size=vocabulary_size, out=out, columns=column)
+    told = api.tokenizer(files, split=split, vocab_size=vocab_size, out=out, columns=column)
     seen = (
         f"{told['tokens_per_word']:.3f} tokens per word, {told['unknown']:.3%} unknown on {told['held_back']} texts that were held back"
         if told["unknown"] is not None
         else "too few texts to hold any back"
     )
-    print_result(told, json, f"{told['out']}: {told['vocabulary_size']} pieces ({told['split']})\n{seen}")
+    print_result(told, json, f"{told['out']}: {told['vocab_size']} pieces ({told['split']})\n{seen}")

@@ -75,7 +75,7 @@ class ActivationRunner:
 
 
 def token_chunks(sequences: Iterable[Tokens]) -> Iterator[list[Tokens]]:
-    """Sequences in their order, about AHEAD tokens at a time."""
+    """Sequences in their order, about CHUNK_TOKENS tokens at a time."""
     some: list[Tokens] = []
     tokens = 0
     for one in sequences:

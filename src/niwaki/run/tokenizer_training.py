@@ -34,7 +34,7 @@ class Corpus:
 
 
 def write(
-    sources: Sequence[Path], split: str, vocabulary_size: int, out: Path, columns: Sequence[str] = ()
+    sources: Sequence[Path], split: str, vocab_size: int, out: Path, columns: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The folder `out` with tokenizer.json, and what was seen on the texts that were held back."""
     if not sources:
@@ -49,10 +49,10 @@ def write(
     require_writable(out)
     corpus = Corpus(sources, columns)
     with commit_folder(out) as folder:
-        made = make(corpus.texts(held_back=False), split, vocabulary_size)
+        made = make(corpus.texts(held_back=False), split, vocab_size)
         write_text(folder / FILE, made)
     tokenizer = Tokenizer.from_str(made)
-    told = {"out": str(out / FILE), "split": split, "vocabulary_size": tokenizer.get_vocab_size()}
+    told = {"out": str(out / FILE), "split": split, "vocab_size": tokenizer.get_vocab_size()}
     return {**told, **evaluate_tokenizer(tokenizer, corpus.texts(held_back=True))}
 
 

@@ -41,13 +41,15 @@ HELD_BYTES = 8 << 20  # of texts; more lie in a temporary file
 Vocabulary = dict[str, int]
 
 
-def make(texts: Iterable[str], split: str, pieces: int) -> str:
-    """The JSON of a tokenizer of at most `pieces` pieces, marks included. Bytes are always 260, characters all that are seen."""
+def make(texts: Iterable[str], split: str, vocab_size: int) -> str:
+    """The JSON of a tokenizer of at most `vocab_size` tokens, special tokens included. Bytes are always 260, characters all that are seen."""
     if split not in SPLITS:
         raise UsageError(f"split '{split}': is not one{did_you_mean(str(split), list(SPLITS))}")
-    if isinstance(pieces, bool) or not isinstance(pieces, int) or not len(MARKS) < pieces <= MAX_TOKENS:
-        raise InputError(f"pieces: must be a whole number from {len(MARKS) + 1} to {MAX_TOKENS} (given: {pieces})")
-    text = SPLITS[split](_filled(_sound(texts)), pieces).to_str()
+    if isinstance(vocab_size, bool) or not isinstance(vocab_size, int) or not len(MARKS) < vocab_size <= MAX_TOKENS:
+        raise InputError(
+            f"vocab_size: must be a whole number from {len(MARKS) + 1} to {MAX_TOKENS} (given: {vocab_size})"
+        )
+    text = SPLITS[split](_filled(_sound(texts)), vocab_size).to_str()
     tokenizer_rules.check(strict_json.parse(text.encode(), "tokenizer", tokenizer_rules.MAX_VALUES), "tokenizer")
     return text
 
@@ -88,18 +90,18 @@ def _filled(texts: Iterable[str]) -> Iterator[str]:
 # ── a tokenizer of each kind ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _words(texts: Iterable[str], pieces: int) -> Tokenizer:
+def _words(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     parts = _by_spaces(MARKED)
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(word for word, _ in parts.pre_tokenize_str(text) if len(word) <= LONGEST_WORD)
     common = sorted(counts, key=lambda word: (-counts[word], word))
-    tokenizer = Tokenizer(WordLevel(vocab=_numbered(common[: pieces - len(MARKS)]), unk_token=UNK))
+    tokenizer = Tokenizer(WordLevel(vocab=_numbered(common[: vocab_size - len(MARKS)]), unk_token=UNK))
     tokenizer.pre_tokenizer = parts  # and no decoder: pieces are then joined by spaces
     return tokenizer
 
 
-def _characters(texts: Iterable[str], pieces: int) -> Tokenizer:
+def _characters(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     seen = sorted({sign for text in texts for sign in set(text)})
     tokenizer = Tokenizer(WordLevel(vocab=_numbered(seen), unk_token=UNK))
     tokenizer.pre_tokenizer = pre_tokenizers.FixedLength(1)
@@ -107,7 +109,7 @@ def _characters(texts: Iterable[str], pieces: int) -> Tokenizer:
     return tokenizer
 
 
-def _bytes(texts: Iterable[str], pieces: int) -> Tokenizer:
+def _bytes(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     for _ in texts:  # they change nothing, but must be texts
         pass
     tokenizer = Tokenizer(BPE(vocab=_numbered(sorted(pre_tokenizers.ByteLevel.alphabet())), merges=[]))
@@ -116,19 +118,19 @@ def _bytes(texts: Iterable[str], pieces: int) -> Tokenizer:
     return tokenizer
 
 
-def _bpe(texts: Iterable[str], pieces: int) -> Tokenizer:
+def _bpe(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    if pieces < len(MARKS) + len(alphabet):
+    if vocab_size < len(MARKS) + len(alphabet):
         raise InputError(
-            f"pieces: {pieces} are too few for bpe, where the {len(MARKS)} marks and all bytes are pieces; give at least {len(MARKS) + len(alphabet)}"
+            f"vocab_size: {vocab_size} are too few for bpe, where the {len(MARKS)} marks and all bytes are pieces; give at least {len(MARKS) + len(alphabet)}"
         )
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    return _trained(tokenizer, texts, list(MARKS), vocab_size=pieces, initial_alphabet=alphabet)
+    return _trained(tokenizer, texts, list(MARKS), vocab_size=vocab_size, initial_alphabet=alphabet)
 
 
-def _wordpiece(texts: Iterable[str], pieces: int) -> Tokenizer:
+def _wordpiece(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     """The vocabulary is that of BPE inside words; what is new is how a word is cut, the longest piece first."""
     parts, signs = _by_spaces(MARKED_OR_CONTINUING), set[str]()
     with tempfile.SpooledTemporaryFile(HELD_BYTES, "w+", prefix="niwaki-", encoding="utf-8") as held:
@@ -138,14 +140,14 @@ def _wordpiece(texts: Iterable[str], pieces: int) -> Tokenizer:
         held.seek(0)
         alphabet = [sign for sign in sorted(signs) if parts.pre_tokenize_str(sign)]  # all but spaces
         first = [*MARKS, *alphabet, *(CONTINUES + sign for sign in alphabet)]
-        if pieces < len(first):
+        if vocab_size < len(first):
             raise InputError(
-                f"pieces: {pieces} are too few for wordpiece, where every character of the texts is a piece at the beginning of a word and inside one; give at least {len(first)}"
+                f"vocab_size: {vocab_size} are too few for wordpiece, where every character of the texts is a piece at the beginning of a word and inside one; give at least {len(first)}"
             )
         merged = Tokenizer(BPE(continuing_subword_prefix=CONTINUES))
         merged.pre_tokenizer = parts
         # the trainer numbers pieces inside words as it happens to meet them, unless they have their numbers before
-        _trained(merged, map(json.loads, held), first, vocab_size=pieces, continuing_subword_prefix=CONTINUES)
+        _trained(merged, map(json.loads, held), first, vocab_size=vocab_size, continuing_subword_prefix=CONTINUES)
     settings = {"max_input_chars_per_word": LONGEST_WORD, "continuing_subword_prefix": CONTINUES}
     tokenizer = Tokenizer(WordPiece(vocab=merged.get_vocab(), unk_token=UNK, **settings))
     tokenizer.pre_tokenizer = parts

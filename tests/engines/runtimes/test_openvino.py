@@ -75,7 +75,7 @@ def test_weights_of_8_bits_and_fewer_are_multiplied_as_integers(tmp_path, edits)
 def test_inputs_with_a_fixed_range_are_rounded_by_it_and_multiplied_as_integers(tmp_path, family):
     model = tiny.model(family)
     ranges = {path: range_of(torch.tensor(-4.0), torch.tensor(4.0)) for path in model.anatomy.matrices()}
-    model.apply_edit(Static().reading(ranges))
+    model.apply_edit(Static().with_ranges(ranges))
     folder = tiny.deployed(model, tmp_path / "made")
     predictor = Predictor(folder, "openvino")
     found, wanted = answered(predictor), answered(Predictor(folder, "torch"))

@@ -41,7 +41,7 @@ def test_networks_without_attention_are_refused(able, tmp_path, family):
 
 def test_it_is_never_taken_but_by_name(able, tmp_path):
     folder = tiny.deployed(tiny.model("bert"), tmp_path / "made")
-    assert "torch_bf16" not in engine_choice.able(folder)
+    assert "torch_bf16" not in engine_choice.usable_engines(folder)
     assert api.load(folder, "torch_bf16").predict(TEXTS[0])[0].label in tiny.LABELS
 
 

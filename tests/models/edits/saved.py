@@ -26,7 +26,7 @@ def again(model: Model, folder: Path) -> Model:
     return found
 
 
-def numel(folder: Path) -> int:
+def numbers(folder: Path) -> int:
     return read_header(folder / WEIGHTS).numel
 
 
