@@ -13,12 +13,12 @@ Description = tuple[dict[str, Any], str]  # as data, and as text
 
 
 def show(what: str) -> Description:
-    from niwaki.listing import CATALOGS, recipes
+    from niwaki.listing import catalogs, recipes
 
     path = Path(what).expanduser()
     if path.is_dir():
         return show_run(path) if is_run(path) else show_model(path)
-    names = {kind: CATALOGS[kind].names() for kind in ("methods", "tasks")}
+    names = {kind: catalogs()[kind].names() for kind in ("methods", "tasks")}
     found = [show_settings(kind, what) for kind, known in names.items() if what in known]
     found += [show_recipe(recipe) for recipe in recipes() if recipe["name"] == what]
     if not found:
@@ -30,9 +30,9 @@ def show(what: str) -> Description:
 
 
 def show_settings(kind: str, name: str) -> Description:
-    from niwaki.listing import CATALOGS
+    from niwaki.listing import catalogs
 
-    catalog = CATALOGS[kind]
+    catalog = catalogs()[kind]
     found: type[Settings] = catalog.load(name, Settings)
     doc = (catalog.module(name).__doc__ or "").strip()
     fields = [

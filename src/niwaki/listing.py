@@ -1,30 +1,46 @@
-"""What there is, found without importing any of it."""
+"""Lists the entries of all catalogues without importing them."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
 
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import UsageError, did_you_mean
 
-CATALOGS = {
-    "methods": Catalog("niwaki.methods", "method"),
-    "tasks": Catalog("niwaki.tasks", "task"),
-    "engines": Catalog("niwaki.engines.runtimes", "engine"),
-    "families": Catalog("niwaki.models.families", "model family"),
-    "edits": Catalog("niwaki.models.edits", "edit"),
-}
+SOURCE = Path(__file__).parent
+DECLARATION = re.compile(r"^[A-Z_]+ = (Catalog\(.*?\))$", re.MULTILINE | re.DOTALL)
 
 
-def rows_of(kind: str) -> list[dict[str, str]]:
+@cache
+def catalogs() -> dict[str, Catalog]:
+    """Plural → every catalogue that plug-ins can extend, found by its declaration in the source."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py")))
+    found = [_declared(call) for text in texts for call in DECLARATION.findall(text)]
+    return {catalog.plural: catalog for catalog in found if catalog.group}
+
+
+def _declared(call: str) -> Catalog:
+    """The catalogue of a call with literal arguments."""
+    node = ast.parse(call, mode="eval").body
+    assert isinstance(node, ast.Call)
+    named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+    return Catalog(*map(ast.literal_eval, node.args), **named)
+
+
+def rows_of(plural: str) -> list[dict[str, str]]:
     """Rows with name, family and one-line description."""
-    if kind in CATALOGS:
-        return [entry.row() for entry in CATALOGS[kind].entries()]
-    if kind == "recipes":
+    if plural in catalogs():
+        return [entry.row() for entry in catalogs()[plural].entries()]
+    if plural == "recipes":
         return recipes()
-    if kind == "models":
+    if plural == "models":
         from niwaki.data.embedded import MODELS
 
         return [
             {"name": name, "family": "embedded", "description": entry.description} for name, entry in MODELS.items()
         ]
-    raise UsageError(f"'{kind}' cannot be listed{did_you_mean(kind, [*CATALOGS, 'recipes', 'models'])}")
+    raise UsageError(f"'{plural}' cannot be listed{did_you_mean(plural, [*catalogs(), 'recipes', 'models'])}")
 
 
 def recipes() -> list[dict[str, str]]:

@@ -60,6 +60,12 @@ def test_a_name_in_two_packages_is_rejected_with_both(site):
         METHODS.entry("same")
 
 
+def test_an_entry_point_must_have_the_name_of_its_module(site):
+    install(site, "outside", "[niwaki.methods]\nother = outside.shuffle\n", {"__init__.py": "", "shuffle.py": RAISES})
+    with pytest.raises(InputError, match=r"method 'other' of outside 1.5: .* must have the same name; rename one"):
+        METHODS.entry("other")
+
+
 def test_a_missing_module_is_described_as_missing(site):
     install(site, "outside", "[niwaki.methods]\ngone = outside.gone\n", {"__init__.py": ""})
     assert METHODS.entry("gone").description == "module outside.gone is missing; reinstall outside"
@@ -74,7 +80,7 @@ def test_only_installed_names_can_be_loaded(site):
 
 def test_recipes_of_a_plugin_are_listed_after_the_shipped_ones(site):
     own = recipe_files()
-    texts = {"__init__.py": RAISES, "tiny.toml": "# Tiny", "own_data.toml": "# not ours"}
+    texts = {"__init__.py": RAISES, "tiny.toml": "# Tiny", "finetune.toml": "# not ours"}
     install(site, "outside", "[niwaki.recipes]\nall = outside\n", texts)
     installed_plugins.cache_clear()
     assert recipe_files() == {**own, "tiny": site / "outside" / "tiny.toml"}

@@ -22,6 +22,7 @@ RANKS = [
     ("evaluate",),
     ("run", "search"),
     ("api", "listing", "describe"),
+    ("scaffold",),
     ("cli", "serve"),
 ]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}

@@ -1,4 +1,4 @@
-"""Lists what there is: methods, tasks, models, recipes, engines, families, edits."""
+"""Lists methods, tasks, models, recipes, engines, families, edits and the other catalogues."""
 
 import typer
 
@@ -9,7 +9,7 @@ def command(
     kind: str = typer.Argument("methods", help="methods, tasks, models, recipes, engines, families or edits"),
     json: bool = typer.Option(False, "--json", help="rows as JSON"),
 ) -> None:
-    """List what there is: methods, tasks, models, recipes, engines, families or edits."""
+    """List methods, tasks, models, recipes, engines, families, edits or the entries of another catalogue."""
     from niwaki.listing import rows_of
 
     rows = rows_of(kind)

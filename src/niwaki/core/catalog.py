@@ -1,6 +1,7 @@
 """The folder is the list: names come from file names, descriptions from docstrings, nothing is imported until it is used.
 
-Installed packages extend a catalogue through an entry point whose group is `niwaki.` and the catalogue's folder:
+Installed packages extend a catalogue through an entry point whose group is `niwaki.` and the catalogue's plural. The entry
+point has the name of its module:
 
     [project.entry-points."niwaki.methods"]
     my_method = "my_package.my_method"
@@ -37,10 +38,11 @@ class Entry:
 class Catalog:
     """All entries below one package, e.g. `Catalog("niwaki.methods", what="method")`, and those of plug-ins."""
 
-    def __init__(self, package: str, what: str, plugins: bool = True) -> None:
+    def __init__(self, package: str, what: str, plural: str = "", plugins: bool = True) -> None:
         self.package = package
         self.what = what
-        self.group = f"niwaki.{package.rpartition('.')[2]}" if plugins else ""
+        self.plural = plural or package.rpartition(".")[2]  # by default the folder's name
+        self.group = f"niwaki.{self.plural}" if plugins else ""
         self._loaded: dict[tuple[str, type], type] = {}
 
     @property
@@ -62,14 +64,24 @@ class Catalog:
             if path.stem == name:
                 return self._describe(path)
         found = [plugin for plugin in self._plugins() if plugin.name == name]
-        if len(found) > 1:
+        if found:
+            return _describe_plugin(self._only(found))
+        raise InputError(
+            f"{self.what} '{name}' is not known{did_you_mean(name, self.names())} (or install the package that provides it)"
+        )
+
+    def _only(self, found: list[Plugin]) -> Plugin:
+        first, *others = found
+        if others:
             packages = ", ".join(plugin.origin for plugin in found)
             raise InputError(
-                f"{self.what} '{name}' is provided by several packages ({packages}); uninstall all but one"
+                f"{self.what} '{first.name}' is provided by several packages ({packages}); uninstall all but one"
             )
-        if found:
-            return _describe_plugin(found[0])
-        raise InputError(f"{self.what} '{name}' is not known{did_you_mean(name, self.names())}")
+        if first.module.rpartition(".")[2] != first.name:  # saved models and recipes use the module's name
+            raise InputError(
+                f"{self.what} '{first.name}' of {first.origin}: the entry point and its module {first.module} must have the same name; rename one"
+            )
+        return first
 
     def module(self, name: str) -> ModuleType:
         """Imports the file. An import error inside it is the caller's to see, never hidden."""

@@ -2,4 +2,4 @@
 
 from niwaki.core.catalog import Catalog
 
-RUNTIMES = Catalog("niwaki.engines.runtimes", what="engine")
+RUNTIMES = Catalog("niwaki.engines.runtimes", what="engine", plural="engines")

@@ -21,7 +21,9 @@ def checked_config(values: Any, where: str) -> dict[str, Any]:
     the family too."""
     kind = values.get("model_type") if isinstance(values, dict) else None
     if isinstance(values, dict) and not is_known(kind):
-        raise InputError(f"{where}: model_type {shown(kind)} is not supported; there is: {', '.join(FAMILIES.names())}")
+        raise InputError(
+            f"{where}: model_type {shown(kind)} is not supported; there is: {', '.join(FAMILIES.names())} (or install the package that provides it)"
+        )
     kept = checked(values, where)
     family_of(str(kind)).register_networks()
     return kept
