@@ -21,7 +21,8 @@ from niwaki.core.files import folder_bytes
 from niwaki.meter.ledger import Ledger
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import locate, read
-from niwaki.run.stage import StageMaker
+from niwaki.run.stage import make_stage
+from niwaki.run.steps.job import StageJob
 from niwaki.train.loop import Interrupted, _Fit
 from niwaki.train.settings import TrainSettings
 
@@ -47,12 +48,12 @@ def measure(folder: Path, saves: int) -> dict[str, Any]:
     watch = Watch(saves + 1)
     (folder / "stages").mkdir()
     with Ledger(folder / "ledger.jsonl").begin(stage="saving", what="train") as attempt:
-        maker = StageMaker(plan, stage, folder, attempt, watch.should_stop)
+        job = StageJob(plan, stage, folder, attempt, watch.should_stop)
         try:
-            maker.make()
+            make_stage(job)
         except Interrupted:
             attempt.end("interrupted")
-    state = max(maker.work.glob("checkpoint-*"))
+    state = max(job.work_folder.glob("checkpoint-*"))
     return {
         "default_seconds": TrainSettings().save_seconds,
         "every": EVERY,

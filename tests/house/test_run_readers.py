@@ -23,7 +23,7 @@ ALLOWED = {
     "core/run_folder.py": "the entry point",
     "run/runner.py": "writes the run, and makes again what is damaged",
     "run/comparisons.py": "part of the runner; reads a document with its digest",
-    "run/stage.py": "writes result.json",
+    "run/steps/measure.py": "writes result.json",
     "run/result.py": "names report.json in a message",
     "describe.py": "names plan.json in a message",
     "report/run_files.py": "takes verified content and names the files in messages",

@@ -5,6 +5,7 @@ folder, and every flush, is an event; where in the run it falls is its place. Th
 parent can read, so that a kill at a random moment is known by where it fell.
 """
 
+import contextlib
 import mmap
 import multiprocessing.process
 import os
@@ -83,6 +84,20 @@ class Watch:
 
         return watched
 
+    def during_block(self, phase: str, then: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The same for a context manager."""
+
+        @contextlib.contextmanager
+        def watched(*args: Any) -> Iterator[Any]:
+            self.phase = phase
+            self.note(phase)
+            with call(*args) as value:
+                yield value
+            self.phase = then
+            self.note(then)
+
+        return watched
+
     def while_saving(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*args: Any, **kwargs: Any) -> Any:
             self.saving = True
@@ -99,8 +114,7 @@ def _opened(handle: int) -> str:
 
 
 def _child(arguments: list[str], log: str, run: str, aim: Aim, shared: str) -> None:
-    from niwaki.run import runner
-    from niwaki.run.stage import StageMaker
+    from niwaki.run import runner, stage
     from niwaki.train.checkpoints import Checkpoints
     from niwaki.train.loop import _Fit
 
@@ -108,18 +122,17 @@ def _child(arguments: list[str], log: str, run: str, aim: Aim, shared: str) -> N
         watch = Watch(Path(run), aim, mmap.mmap(file.fileno(), 1))
     _Fit._step = watch.during("", "training", _Fit._step)  # the first step done, this start has recovered
     Checkpoints.save = watch.while_saving(Checkpoints.save)
-    StageMaker._save = watch.during("training", "border", StageMaker._save)
-    StageMaker._start = watch.during("", watch.phase, StageMaker._start)
-    begun, start = [], StageMaker._start
+    stage.commit_folder = watch.during_block("training", "border", stage.commit_folder)
+    begun, load = [], stage.load_start_model
 
-    def started(self: StageMaker) -> Any:
+    def loaded(job: Any) -> Any:
         """A stage begun after another was finished by this process is no recovery."""
-        model = start(self)
+        model = load(job)
         watch.phase = "training" if begun or watch.fresh else "recovery"
-        begun.append(self)
+        begun.append(job)
         return model
 
-    StageMaker._start = started
+    stage.load_start_model = loaded
     runner.run_baseline = watch.during("measuring", "measuring", runner.run_baseline)
     os.fsync = watch.flush
     sys.addaudithook(watch.hook)

@@ -178,14 +178,14 @@ def test_rows_that_are_scored_on_are_not_taught_on(recipe, tmp_path, monkeypatch
     with own.open("a") as file:
         file.writelines(f"a film {number}\n" for number in range(16))
     said = []
-    monkeypatch.setattr("niwaki.run.stage.info", said.append)
+    monkeypatch.setattr("niwaki.run.steps.training_data.info", said.append)
     *_, made = run(recipe(learner(**asked)), tmp_path / "run")
     assert read_json(made / "result.json")["training"]["steps"] == 1  # of 16 rows, not 18
     few = run(recipe(learner(**{**asked, "unlabelled": 3})), tmp_path / "few")[
         -1
     ]  # of which none is drawn in the first place
     assert read_json(few / "result.json")["training"]["steps"] == 1
-    assert "learner: 2 unlabelled texts are validation or test rows, and are left out" in said
+    assert "learner: 2 unlabelled texts are validation or test rows, and are excluded" in said
 
 
 def test_the_key_follows_the_texts(recipe, tmp_path):

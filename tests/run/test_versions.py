@@ -27,7 +27,7 @@ def test_other_versions_are_said_in_one_line_and_the_record_is_kept(copy, recipe
     later = {**versions(), "torch": "99.0"}
     monkeypatch.setattr(runner, "versions", lambda: later)
     monkeypatch.setattr("niwaki.run.plan.versions", lambda: later)
-    monkeypatch.setattr("niwaki.run.stage.versions", lambda: later)
+    monkeypatch.setattr("niwaki.run.steps.measure.versions", lambda: later)
     monkeypatch.setattr(log, "_quiet", False)
     changed = ["stages.int8.methods.int8.embeddings=false"]
     report = api.run(recipe_file, out=copy, overrides=changed).report

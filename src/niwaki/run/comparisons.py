@@ -9,7 +9,7 @@ from niwaki.core.documents import read_document
 from niwaki.core.errors import InputError
 from niwaki.evaluate.quality import difference
 from niwaki.run.plan import Plan
-from niwaki.run.stage import EXAMPLE_STATS
+from niwaki.run.steps.measure import EXAMPLE_STATS
 
 StatsBySeed = list[np.ndarray]  # one for each seed
 

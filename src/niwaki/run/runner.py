@@ -103,7 +103,8 @@ def uncounted(ledger: Ledger, names: list[str]) -> list[str]:
 
 def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, should_stop: Stop) -> None:
     """Makes the stage unless it is there and sound."""
-    from niwaki.run.stage import StageMaker
+    from niwaki.run.stage import make_stage
+    from niwaki.run.steps.job import StageJob
 
     stop_if_asked(should_stop)
     target = folder / stage.folder
@@ -123,7 +124,7 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
         what="train" if stage.spec.train else "make",
         window=plan.recipe.meter.window(),
     ) as attempt:
-        StageMaker(plan, stage, folder, attempt, should_stop).make()
+        make_stage(StageJob(plan, stage, folder, attempt, should_stop))
 
 
 def other_versions(stage: Path) -> str:

@@ -1,0 +1,66 @@
+"""What every step of a stage reads: the plan, the stage, its folders and the request to stop."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from niwaki.core.model_integrity import MODEL, STAGES
+from niwaki.meter.ledger import Attempt
+from niwaki.run.plan import Plan, PlannedStage
+from niwaki.tasks._task import Task
+from niwaki.train.loop import Interrupted
+
+CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class StageJob:
+    """One stage of a plan in one run folder."""
+
+    plan: Plan
+    stage: PlannedStage
+    run_folder: Path
+    attempt: Attempt
+    should_stop: Callable[[], bool]
+
+    @property
+    def name(self) -> str:
+        return self.stage.spec.name
+
+    @property
+    def task(self) -> Task:
+        return self.plan.task
+
+    @property
+    def seed(self) -> int:
+        return self.plan.recipe.seed
+
+    @cached_property
+    def device(self) -> torch.device:
+        return torch.device("cuda") if torch.cuda.is_available() else CPU
+
+    @property
+    def target(self) -> Path:
+        """The folder that the finished stage is committed to."""
+        return self.run_folder / self.stage.folder
+
+    @property
+    def work_folder(self) -> Path:
+        """Checkpoints and the training log of an unfinished stage."""
+        return self.run_folder / STAGES / f".work-{self.name}-{self.stage.key[:12]}"
+
+    def model_folder(self, stage: str) -> Path:
+        """The folder of the model that an earlier stage saved."""
+        return self.run_folder / self.plan.stage(stage).folder / MODEL
+
+    def tick(self) -> bool:
+        """Charges the time so far to the ledger; returns whether the user wants to stop."""
+        self.attempt.beat()
+        return self.should_stop()
+
+    def stop_if_requested(self) -> None:
+        if self.tick():
+            raise Interrupted

@@ -1,0 +1,80 @@
+"""Measure: quality, size and parity of the saved model in the engine that its user would run."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from niwaki import __version__
+from niwaki.answers._answer_type import EncodedInputs
+from niwaki.core.files import write_json
+from niwaki.core.log import info
+from niwaki.core.model_integrity import MODEL, RESULT
+from niwaki.engines.predictor import Predictor
+from niwaki.evaluate.footprint import footprint
+from niwaki.evaluate.quality import quality
+from niwaki.models.export_modules import ForwardModule
+from niwaki.models.model import Model, load_folder
+from niwaki.run.plan import versions
+from niwaki.run.steps.job import StageJob
+from niwaki.tasks._task import Task
+from niwaki.train.checkpoints import TrainerState
+
+EXAMPLE_STATS = "example_stats.npy"  # per-example statistics of the test rows, from which scores are computed
+FOOTPRINT_ROWS, PARITY_ROWS = 256, 16
+
+
+def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | None) -> None:
+    """Writes result.json and the per-example statistics. The model is loaded again, so a folder that cannot be loaded fails here."""
+    predictor = Predictor(folder / MODEL)
+    example_stats = {part: _example_stats(job.task, predictor, part) for part in job.task.tests}
+    np.save(folder / EXAMPLE_STATS, example_stats["test"], allow_pickle=False)
+    scores = {part: quality(job.task, stats, job.seed) for part, stats in example_stats.items()}
+    score = scores.pop("test")
+    info(f"{job.name}: {score['metric']} {score['value']:.4f} ({score['low']:.3f} to {score['high']:.3f})")
+    tokens = round(float(np.mean(_test_rows(job.task, predictor, FOOTPRINT_ROWS).ids.lengths)))
+    result = {
+        "version": 1,
+        "stage": job.name,
+        "key": job.stage.key,
+        "score": score,
+        "parts": scores,
+        **footprint(model, folder / MODEL, tokens),
+        "training": _training(state) if state else None,
+        "engine": predictor.engine,
+        "parity": parity(load_folder(folder / MODEL), predictor, _test_rows(job.task, predictor, PARITY_ROWS)),
+        "spent": job.attempt.window.peek().to_dict(),
+        "niwaki": __version__,
+        "versions": versions(),
+    }
+    write_json(folder / RESULT, result)
+
+
+def _training(state: TrainerState) -> dict[str, Any]:
+    return {"steps": state.step, "best_step": state.best_step, "best_score": state.best_score}
+
+
+def _example_stats(task: Task, predictor: Predictor, part: str) -> np.ndarray:
+    table = task.splits()[part]
+    return task.example_stats(predictor.values(task.inputs(table)), table)
+
+
+def _test_rows(task: Task, predictor: Predictor, count: int) -> EncodedInputs:
+    return predictor.encode(task.inputs(task.splits()["test"].slice(0, count)))
+
+
+@torch.no_grad()
+def parity(model: Model, predictor: Predictor, rows: EncodedInputs) -> float:
+    """Largest absolute difference between the logits of the engine and of torch: rounding error for floats, more for integers.
+    For seq2seq models the log-probabilities of the generated texts are compared."""
+    if model.anatomy.is_seq2seq:
+        torch_logits = Predictor(predictor.folder, "torch").logits(rows)
+        return float(np.abs(torch_logits[:, 0] - predictor.logits(rows)[:, 0]).max())
+    network = ForwardModule(model.network.eval(), model.anatomy)
+    outputs = []
+    for number, length in enumerate(rows.ids.lengths):
+        ids, types = (torch.from_numpy(part[number].astype(np.int64))[None] for part in (rows.ids, rows.types))
+        outputs.append(network(ids, torch.ones(1, int(length)), types).numpy()[0])
+    logits = np.concatenate(outputs) if predictor.answer_type.per_token else np.stack(outputs)
+    return float(np.abs(logits - predictor.logits(rows)).max())

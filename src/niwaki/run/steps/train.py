@@ -1,0 +1,79 @@
+"""Train: the methods reshape the model, the training loop runs, the methods finish."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from torch import Tensor
+
+from niwaki.core.seeds import derive
+from niwaki.methods._method import Context
+from niwaki.models.forward import Batch, Outputs, forward
+from niwaki.models.model import Model
+from niwaki.run.steps.job import StageJob
+from niwaki.run.steps.load import load_stage_model
+from niwaki.run.steps.training_data import TrainingData
+from niwaki.tasks._task import Features
+from niwaki.train.checkpoints import TrainerState
+from niwaki.train.collator import Collator, encode_split
+from niwaki.train.loop import Job, fit
+
+
+def method_context(job: StageJob, data: TrainingData, teacher_model: Model | None) -> Context:
+    """What the stage's methods may read while they prepare the model; teacher outputs are added before training."""
+
+    def task_loss(model: Model, batch: Batch) -> Tensor:
+        return job.task.loss(forward(model.anatomy, batch).logits, batch)
+
+    return Context(
+        seed=job.seed,
+        teacher=None,
+        teacher_model=teacher_model,
+        calibration=data.calibration,
+        loss=task_loss,
+        soft_loss=job.task.soft_loss,
+        texts=data.texts,
+        stage_model=lambda stage: load_stage_model(job, stage),
+    )
+
+
+def prepare(job: StageJob, model: Model, context: Context) -> Model:
+    """The model after every method has reshaped it, in the order of the recipe."""
+    for method in job.stage.methods:
+        model = method.prepare(model, context)
+    model.network.config.niwaki_max_tokens = min(job.task.max_tokens, model.anatomy.max_tokens)
+    return model
+
+
+def train(
+    job: StageJob,
+    model: Model,
+    features: Features,
+    context: Context,
+    teacher: Callable[[Batch], Outputs] | None,
+) -> TrainerState:
+    """Trains `model` in place."""
+    settings = job.stage.spec.train
+    assert settings is not None
+    return fit(
+        Job(
+            name=job.name,
+            model=model,
+            methods=job.stage.methods,
+            context=replace(context, teacher=teacher),
+            task=job.task,
+            train=Collator(features, model, job.device),
+            validation=Collator(encode_split(model, job.task, "validation"), model, job.device),
+            settings=settings,
+            precision=job.stage.precision,
+            seed=derive(job.seed, "train"),
+            folder=job.work_folder,
+            should_stop=job.tick,
+        )
+    )
+
+
+def finish(job: StageJob, model: Model) -> Model:
+    """The model after every method has merged, sliced or packed its result."""
+    for method in job.stage.methods:
+        model = method.finish(model)
+    return model
