@@ -21,7 +21,7 @@ from niwaki.run import runner, unlabelled_texts
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage
-from niwaki.run.same_tokens import check_same_tokens
+from niwaki.run.validation.same_tokens import check_same_tokens
 from niwaki.tokenization import trimming
 
 TRAIN = {"epochs": 1, "batch": 16, "lr": 1e-3, "precision": "fp32"}
@@ -136,7 +136,7 @@ def test_layers_of_several_teachers_are_refused_before_work_starts(recipe):
             "train.unlabelled_path: no/such/file.txt: is not there",
         ),
         ({"labelled": False}, "labelled: is false, and there are no other texts"),
-        ({"unlabelled_path": "README.md"}, "are drawn by `unlabelled`, which is 0"),
+        ({"unlabelled_path": "README.md"}, "has no effect while `unlabelled` is 0"),
     ],
 )
 def test_what_cannot_be_is_refused(recipe, train, said):
@@ -395,15 +395,15 @@ def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
     [
         (
             {"name": "small", "teacher": "teacher", "methods": [{"use": "int8"}]},
-            r"stages\.1\.teacher: nothing is learnt from it without a train block",
+            r"stages\.1\.teacher: has no effect without a train block",
         ),
         (
             learner(methods=[{"use": "tinybert", "prediction": 0.0}], patience=2),
-            r"stages\.1\.train\.patience: nothing in the stage trains answers",
+            r"stages\.1\.train\.patience: no method trains answers",
         ),
         (
             learner(methods=[{"use": "cosine"}], patience=2, labelled=False, augmentations=1),
-            r"stages\.1\.train\.patience: nothing in the stage trains answers",
+            r"stages\.1\.train\.patience: no method trains answers",
         ),
     ],
 )
@@ -433,8 +433,8 @@ def test_a_network_for_single_texts_is_refused_where_there_are_two(tmp_path):
 
 
 @pytest.mark.parametrize("methods", [[], [{"use": "student", "layers": 2}]])
-def test_a_teacher_that_no_method_listens_to_is_refused(recipe, methods):
-    with pytest.raises(InputError, match=r"stages\.1\.teacher: no method of the stage listens to it"):
+def test_a_teacher_that_no_method_uses_is_rejected(recipe, methods):
+    with pytest.raises(InputError, match=r"stages\.1\.teacher: no method of the stage uses it"):
         recipe(learner(methods=methods))
     assert recipe(learner(methods=[{"use": "exits", "after": [1]}]))
 

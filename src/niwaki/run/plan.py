@@ -1,4 +1,4 @@
-"""A plan: the recipe with everything filled in, each stage with its key. Same key, same result: it is made only once."""
+"""A plan: the validated recipe with all defaults, and a key for each stage. Stages with the same key have the same result."""
 
 import importlib.metadata
 import platform
@@ -9,47 +9,41 @@ from typing import Any
 
 from niwaki import __version__
 from niwaki.answers.text import TARGET
-from niwaki.core.errors import InputError
 from niwaki.core.files import fingerprint, sha256
 from niwaki.core.log import info
 from niwaki.core.model_integrity import STAGES, folder_name
-from niwaki.core.problems import Problems
 from niwaki.data import unlabelled
 from niwaki.methods import METHODS
-from niwaki.methods._method import Method, answers_trained
-from niwaki.models.head import Head
-from niwaki.models.model import BLUEPRINT, CONFIG, WEIGHTS, has_head
-from niwaki.models.skeleton import read_config
+from niwaki.methods._method import Method
+from niwaki.models.model import BLUEPRINT, CONFIG, WEIGHTS
 from niwaki.models.tokenizer_settings import READ
-from niwaki.run.dry_run import Shapes, dry_run, dry_run_stage
-from niwaki.run.inputs import Inputs, check_inputs
 from niwaki.run.quantized import quantized_copies
-from niwaki.run.recipe import Recipe, Stage
-from niwaki.run.same_tokens import check_same_tokenizer
+from niwaki.run.recipe_settings import Recipe, Stage
+from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes, lineage, resolve_stage
+from niwaki.run.validation.shapes import dry_run_stage
+from niwaki.run.validation.teachers import answers_task
+from niwaki.run.validation.validate import validate
 from niwaki.tasks._task import Task
+from niwaki.tokenization import vocabulary_fit
 from niwaki.train.precision import resolve_precision
 
 FORMAT = 5  # raised when the code makes other results of the same plan
-MODEL_FILES = (WEIGHTS, CONFIG, BLUEPRINT, TARGET, *READ)  # what decides what a model answers
-TEXT_SETTINGS = (
-    "unlabelled",
-    "unlabelled_path",
-    "augmentations",
-    "labelled",
-)  # settings of a training that decide what is read
+MODEL_FILES = (WEIGHTS, CONFIG, BLUEPRINT, TARGET, *READ)  # the files that decide a model's predictions
+TEXT_SETTINGS = ("unlabelled", "unlabelled_path", "augmentations", "labelled")  # which texts a stage trains on
+VOCABULARY_ROWS = 500  # rows on which vocabularies are compared with the texts
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", "onnxruntime", "numpy", "scikit-learn")
 
 
 @dataclass(frozen=True)
-class PlannedStage:
-    spec: Stage
+class PlannedStage(ResolvedStage):
+    """A stage with its key."""
+
     key: str
-    parent: str | None  # the stage it starts from; None where it starts from a pretrained model
-    source: Path  # that model's folder, its own or the recipe's
-    methods: list[Method]
     precision: str
-    teacher_cached: bool  # whether an earlier stage has asked its teachers for their layers on the same texts, and so for their answers
-    copy_of: str = ""  # the stage that it is a quantized copy of, which the recipe does not name itself
+    teacher_cached: (
+        bool  # whether an earlier stage caches the same teachers' activations, and so their logits, on the same texts
+    )
+    copy_of: str = ""  # the stage of the recipe that this one is a quantized copy of
 
     @property
     def folder(self) -> str:
@@ -94,9 +88,8 @@ class Plan:
         return next(stage for stage in self.stages if stage.spec.name == name)
 
     def lineage(self, name: str) -> list[PlannedStage]:
-        """The stages that lead to one, from the first, which starts from a folder, to itself."""
-        stage = self.stage(name)
-        return [*(self.lineage(stage.parent) if stage.parent else ()), stage]
+        """The stages that lead to `name`, from the one that starts from a pretrained model to itself."""
+        return lineage(self.stages, name)
 
     def to_json(self) -> dict[str, Any]:
         from niwaki.meter.machine import machine
@@ -132,148 +125,95 @@ class Plan:
 
 
 def make_plan(recipe: Recipe, name: str) -> Plan:
-    """Resolves names, reads the data, checks the models, computes the keys. Refused with all that is wrong; no work is done."""
-    problems = Problems()
-    inputs = check_inputs(recipe, problems)
-    if not inputs.has_models:
-        problems.raise_any()
-    common = [FORMAT, model_digest(inputs.folders[recipe.model]), inputs.task.fingerprint() if inputs.has_rows else ""]
-    plan = _plan(recipe, name, inputs, common)
-    if head := inputs.head():
-        plan.shapes.update(dry_run(plan, head, problems))
-    if inputs.has_rows:
-        for refuse in (check_teachers_trained, check_text_pairs):
-            with problems.collecting():
-                refuse(plan)
-        if len(plan.shapes) == len(plan.stages):
-            with problems.collecting():
-                check_same_tokenizer(plan, plan.shapes)
-    problems.raise_any()
-    for remark in inputs.remarks():
+    """Validates the recipe and computes the keys. Raises InputError with all problems; trains and writes nothing."""
+    draft = validate(recipe)
+    for remark in remarks(draft):
         info(remark)
-    _add_quantized_copies(plan, inputs, common)
+    common = [FORMAT, model_digest(draft.folders[recipe.model]), draft.task.fingerprint()]
+    plan = _plan(recipe, name, draft, common)
+    _add_quantized_copies(plan, draft, common)
     return plan
 
 
-def _plan(recipe: Recipe, name: str, inputs: Inputs, common: list[Any]) -> Plan:
-    """The stages that the recipe names, with all seeds; `common` is what all keys have in common but the seed."""
+def remarks(draft: Draft) -> list[str]:
+    """What a user should know about the rows, and about vocabularies that do not fit them."""
+    texts = list(draft.task.texts(draft.task.splits()["train"].slice(0, VOCABULARY_ROWS)))
+    misfits = (vocabulary_fit.remark(tokenizer, texts, name) for name, tokenizer in draft.tokenizers.items())
+    return [*draft.task.remarks(), *filter(None, misfits)]
+
+
+def _plan(recipe: Recipe, name: str, draft: Draft, common: list[Any]) -> Plan:
+    """The stages that the recipe names, with all seeds; `common` is part of every key."""
     seeds = dict.fromkeys(recipe.seeds or [recipe.seed])
-    folder = inputs.folders[recipe.model]
-    plans = [Plan(name, recipe.model_copy(update={"seed": seed}), inputs.task, folder, [], [], {}) for seed in seeds]
+    folder = draft.folders[recipe.model]
+    plans = [Plan(name, recipe.model_copy(update={"seed": seed}), draft.task, folder, [], [], {}) for seed in seeds]
     for plan in plans:
         for spec in recipe.stages:
-            plan.stages.append(_planned(plan, spec, inputs, common))
+            plan.stages.append(_planned(plan, spec, draft, common))
     plans[0].repeats.extend(plans[1:])
+    plans[0].shapes.update(draft.shapes)
     return plans[0]
 
 
-def _add_quantized_copies(plan: Plan, inputs: Inputs, common: list[Any]) -> None:
-    """Behind the recipe's stages, of those that answer the task, with all seeds alike."""
+def _add_quantized_copies(plan: Plan, draft: Draft, common: list[Any]) -> None:
+    """Appends quantized copies of the stages that answer the task, for every seed."""
     names, keys = {stage.spec.name for stage in plan.stages}, {stage.key for stage in plan.stages}
     shapes = {name: both.finished for name, both in plan.shapes.items()}
     for stage in [*plan.stages] if plan.recipe.quantize else ():
         source = stage.spec.name
-        if not _answers(plan.lineage(source), plan.task.head):
+        if not answers_task(plan.lineage(source), plan.task.head):
             continue
         for spec in quantized_copies(source, shapes[source], plan.recipe.quantize, names.__contains__):
             copies = [
-                (one, replace(_planned(one, spec, inputs, common), copy_of=source)) for one in (plan, *plan.repeats)
+                (seeded, replace(_planned(seeded, spec, draft, common), copy_of=source))
+                for seeded in (plan, *plan.repeats)
             ]
             if copies[0][1].key in keys:  # the recipe has it under another name
                 continue
-            for one, copy in copies:
-                one.stages.append(copy)
+            for seeded, copy in copies:
+                seeded.stages.append(copy)
             plan.shapes[spec.name] = dry_run_stage(copies[0][1], shapes, plan.task.head)
             names.add(spec.name)
 
 
 def model_digest(folder: Path) -> str:
-    """Names a model by what decides its answers."""
+    """A hash of the files that decide a model's predictions."""
     return fingerprint({name: sha256(folder / name) for name in MODEL_FILES if (folder / name).is_file()})
 
 
-def check_teachers_trained(plan: Plan) -> None:
-    """A teacher that nobody trained, and whose folder has no head for the task, would answer by chance."""
-    for stage in plan.stages:
-        heard = any(method.follows_answers for method in stage.methods)  # not its layers alone
-        for name in stage.spec.teachers if heard else ():
-            lineage = plan.lineage(name)
-            if not _taught(lineage, plan.task.head):
-                made = any(method.resets_head for one in lineage for method in one.methods)
-                why = (
-                    "its head is a new one"
-                    if made
-                    else f"{lineage[0].source} has no head for the task's {len(plan.task.labels)} labels ({', '.join(plan.task.labels[:4])})"
-                )
-                raise InputError(
-                    f"stage '{stage.spec.name}': its teacher '{name}' would answer by chance: {why}, and nothing trains one; give that stage a train block for answers, or name a fine-tuned model"
-                )
-
-
-def _taught(lineage: list[PlannedStage], head: Head) -> bool:
-    """Whether the last of these stages, each of which starts from the one before, has a head that was trained."""
-    for stage in reversed(lineage):
-        if stage.spec.train and answers_trained(stage.methods, stage.spec.train.labelled):
-            return True
-        if any(method.resets_head for method in stage.methods):
-            return False
-    return has_head(lineage[0].source, head)
-
-
-def _answers(lineage: list[PlannedStage], head: Head) -> bool:
-    """Whether the last of these stages is meant to answer the task, and not only to be trained further."""
-    spec, methods = lineage[-1].spec, lineage[-1].methods
-    return (spec.train is None or answers_trained(methods, spec.train.labelled)) and _taught(lineage, head)
-
-
-def check_text_pairs(plan: Plan) -> None:
-    """A network without layers that was made for single texts would read two as one."""
-    single = len([*plan.task.texts(plan.task.splits()["train"].slice(0, 1))]) == 1
-    for folder in dict.fromkeys(stage.source for stage in plan.stages):
-        if not single and read_config(folder).get("niwaki_texts") == 1:
-            raise InputError(
-                f"{folder}: was made for single texts, and task '{plan.task.name}' is on several; start from another model"
-            )
-
-
-def _planned(plan: Plan, spec: Stage, inputs: Inputs, common: list[Any]) -> PlannedStage:
-    """A further stage of a plan, with its key."""
-    keys = {stage.spec.name: stage.key for stage in plan.stages}
-    parent = None if spec.model else spec.start or (plan.stages[-1].spec.name if plan.stages else None)
-    source = inputs.folders[spec.model or plan.recipe.model]
-    methods = plan.recipe.make_methods(spec)
+def _planned(plan: Plan, spec: Stage, draft: Draft, common: list[Any]) -> PlannedStage:
+    """The next stage of a plan, with its key."""
+    keys = {stage.name: stage.key for stage in plan.stages}
+    stage = resolve_stage(plan.recipe, spec, plan.stages[-1].name if plan.stages else None, draft.folders)
     precision = resolve_precision(spec.train.precision) if spec.train else "fp32"
-    heard = any(_asks_before(one, spec) for one in plan.stages)
-    key = stage_key(
-        spec,
-        methods,
-        precision,
-        [
-            *common,
-            plan.recipe.seed,
-            model_digest(source) if spec.model else keys.get(parent or ""),
-            *(keys[name] for name in (*spec.teachers, *_read_by(methods))),
-            *(["heard"] if heard else []),
-        ],
-    )
-    return PlannedStage(spec, key, parent, source, methods, precision, heard)
+    teacher_cached = any(_caches_teacher(earlier, spec) for earlier in plan.stages)
+    inputs = [
+        *common,
+        plan.recipe.seed,
+        model_digest(stage.source) if spec.model else keys.get(stage.parent or ""),
+        *(keys[name] for name in (*spec.teachers, *_stages_read(stage.methods))),
+        *(["heard"] if teacher_cached else []),
+    ]
+    key = stage_key(spec, stage.methods, precision, inputs)
+    return PlannedStage(spec, stage.parent, stage.source, stage.methods, key, precision, teacher_cached)
 
 
-def _asks_before(one: PlannedStage, spec: Stage) -> bool:
-    """Whether a stage compares layers with the teachers of a later one, on its texts."""
-    if one.spec.train is None or spec.train is None or not spec.teachers or one.spec.teachers != spec.teachers:
+def _caches_teacher(earlier: PlannedStage, spec: Stage) -> bool:
+    """Whether an earlier stage caches activations of the same teachers on the same texts."""
+    first, second = earlier.spec.train, spec.train
+    if first is None or second is None or not spec.teachers or earlier.spec.teachers != spec.teachers:
         return False
-    texts = [{name: getattr(train, name) for name in TEXT_SETTINGS} for train in (one.spec.train, spec.train)]
-    return texts[0] == texts[1] and any(method.student_activations and method.needs_teacher for method in one.methods)
+    same_texts = all(getattr(first, name) == getattr(second, name) for name in TEXT_SETTINGS)
+    return same_texts and any(method.student_activations and method.needs_teacher for method in earlier.methods)
 
 
-def _read_by(methods: list[Method]) -> list[str]:
-    """Stages whose models the methods read, beyond parent and teachers; "" is the recipe's model, which every key holds."""
+def _stages_read(methods: list[Method]) -> list[str]:
+    """Stages whose models the methods read, besides parent and teachers. "" is the recipe's model, which is part of every key."""
     return [name for method in methods for name in method.stages if name]
 
 
 def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[Any]) -> str:
-    """A hash of all that decides the result, and of nothing else: how often to save does not."""
+    """A hash of everything that decides the result, and of nothing else, such as how often to save."""
     train = spec.train.model_dump(exclude={"save_seconds", "precision", "unlabelled_path"}) if spec.train else None
     texts = (
         unlabelled.digest(Path(spec.train.unlabelled_path).expanduser())

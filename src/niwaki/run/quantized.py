@@ -13,7 +13,7 @@ from niwaki.core.errors import InputError
 from niwaki.methods._factory import make_method
 from niwaki.models.model import Model
 from niwaki.models.ties import unique_tensors
-from niwaki.run.recipe import Stage
+from niwaki.run.recipe_settings import Stage
 
 COPY_METHODS: dict[str, dict[str, Any]] = {"int8": {"use": "int8"}, "4bit": {"use": "rtn", "bits": 4}}
 Tensors = dict[str, tuple[Any, ...]]

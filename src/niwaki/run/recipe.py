@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -11,76 +11,15 @@ from niwaki.core.advice import data_option
 from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.problems import Problems
 from niwaki.core.recipes import recipe_files
-from niwaki.core.settings import Settings, check, faults_of, setting
+from niwaki.core.settings import faults_of
 from niwaki.data.dataset_files import reject_unreadable
 from niwaki.data.folders import is_spreadsheet, kind_of
-from niwaki.meter import Window, meter
-from niwaki.methods._factory import make_method
-from niwaki.methods._method import Method
 from niwaki.run.overrides import apply_override
-from niwaki.run.recipe_faults import data_faults, meter_faults, stages_faults, vector_faults
-from niwaki.tasks import TASKS
-from niwaki.tasks._task import Task
-from niwaki.train.settings import TrainSettings
+from niwaki.run.recipe_settings import Recipe
+from niwaki.run.validation.validate import recipe_problems
 
 RECIPE = "recipe.toml"  # of a run folder
 MAX_ITEMS = {"stages": 200, "seeds": 1000}
-
-
-class Stage(Settings):
-    name: str = setting(..., "what the stage is called")
-    start: str = setting("", "stage whose model it starts from; none takes the stage before, or the recipe's model")
-    model: str = setting(
-        "", "another pretrained model that it starts from instead: embedded name, folder, or Hugging Face id"
-    )
-    teacher: str | list[str] = setting("", "stage whose model teaches; of several, the mean of their logits does")
-    methods: list[dict[str, Any]] = setting([], "what is done, in this order: { use = name, setting = value … }")
-    train: TrainSettings | None = setting(None, "how it is trained; none trains nothing")
-
-    @property
-    def teachers(self) -> list[str]:
-        named = [self.teacher] if isinstance(self.teacher, str) else self.teacher
-        return [name for name in named if name]
-
-
-class CacheSettings(Settings):
-    """Where and how long what teachers said is kept. Nothing that is made depends on it."""
-
-    folder: str = setting("", "where it lies; none takes `.teachers` beside the run folder, which all runs there share")
-    gigabytes: float = setting(
-        20.0, "at most this much; a stage that needs more asks its teacher at every step", ge=0, le=1e6
-    )
-
-
-class MeterSettings(Settings):
-    place: str | float = setting("", "country (ISO 3166 code or name) or g CO2e/kWh; none leaves CO2e unknown")
-    pue: str | float = setting("", "overhead of the data centre: a number, or a name in the meter's table")
-    price: str | float = setting("", "dollars per vCPU-hour, or a name in the meter's table; none leaves money unknown")
-
-    def window(self) -> Window:
-        place, pue, price = (None if value == "" else value for value in (self.place, self.pue, self.price))
-        return meter(place=place, pue=pue, price=price)
-
-
-class Recipe(Settings):
-    model: str = setting("minilm", "embedded name, folder, or Hugging Face id")
-    task: str = setting("rotten_tomatoes", "name of a task")
-    data: dict[str, Any] = setting({}, "settings of the task")
-    seed: int = setting(0, "everything random follows from it", ge=0, lt=2**31)
-    seeds: list[int] = setting([], "several seeds: every stage is made with each, and the report tells their spread")
-    meter: MeterSettings = setting(MeterSettings(), "where the electricity comes from and what it costs")
-    vectors: str = setting("", "file of word vectors, as GloVe's, for the baseline; none takes the model's own table")
-    quantize: list[Literal["int8", "4bit"]] = setting(
-        ["int8", "4bit"], "training-free quantized copies that are made of every stage, and scored; [] makes none"
-    )
-    cache: CacheSettings = setting(CacheSettings(), "where what teachers said is kept, and how much of it")
-    stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
-
-    def make_task(self) -> Task:
-        return check(TASKS.load(self.task, Task), self.data, "data")
-
-    def make_methods(self, stage: Stage) -> list[Method]:
-        return [make_method(values, "") for values in stage.methods]
 
 
 def locate(name: str) -> Path:
@@ -155,16 +94,11 @@ def _parse(values: dict[str, Any], faults: list[str]) -> Recipe:
         if partial is None:
             raise RecipeError(faults, None) from None
         recipe = partial
-    found = {
-        "data": [] if faulty & {"task", "data"} else data_faults(recipe),
-        "meter": meter_faults(recipe),
-        "vectors": vector_faults(recipe),
-        "stages": stages_faults(recipe, stages),
-    }
-    faults = [*faults, *(fault for some in found.values() for fault in some)]
+    found = recipe_problems(recipe, faulty, stages)
+    faults = [*faults, *(problem for problems in found.values() for problem in problems)]
     if faults:
         raise RecipeError(
-            faults, PartialRecipe(recipe, frozenset(faulty | {key for key, some in found.items() if some}))
+            faults, PartialRecipe(recipe, frozenset(faulty | {key for key, problems in found.items() if problems}))
         )
     return recipe
 

@@ -29,8 +29,10 @@ from niwaki.models.model import WEIGHTS
 from niwaki.run.comparisons import comparisons
 from niwaki.run.estimate import cache_bytes
 from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions
-from niwaki.run.recipe import Recipe, to_toml
-from niwaki.run.unlabelled_texts import cache_folder, check_cache_folder
+from niwaki.run.recipe import to_toml
+from niwaki.run.recipe_settings import Recipe
+from niwaki.run.unlabelled_texts import cache_folder
+from niwaki.run.validation.cache import check_cache_folder
 from niwaki.train.loop import Interrupted
 
 BASELINES, RACE = 2, 2  # raised when baselines, or what is raced, change for the same inputs

@@ -12,7 +12,7 @@ from niwaki.core.problems import Problems
 from niwaki.run.result import Run
 
 if TYPE_CHECKING:
-    from niwaki.run.recipe import Recipe
+    from niwaki.run.recipe_settings import Recipe
 
 RUNS = Path("runs")
 EXAMPLE, OWN_DATA, SEQ2SEQ = "rotten_tomatoes", "own_data", "seq2seq"  # recipes that are run where none is named
@@ -50,8 +50,8 @@ def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: str |
 def read_recipe(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> "tuple[Recipe, str]":
     """The recipe, with `data` in the place of its rows, and the run's name. Refused with the faults of the recipe, and with those of
     the data and models that it names."""
-    from niwaki.run.inputs import check_inputs
     from niwaki.run.recipe import PartialRecipe, RecipeError, read
+    from niwaki.run.validation.validate import check_inputs
 
     problems, resolved = Problems(), None
     with problems.collecting():

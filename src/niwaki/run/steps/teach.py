@@ -11,10 +11,10 @@ from niwaki.models.activations import LOGITS, numbers
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model, load_folder
 from niwaki.run.plan import model_digest
-from niwaki.run.same_tokens import check_same_tokens
 from niwaki.run.steps.cached_outputs import with_cache
 from niwaki.run.steps.job import StageJob
 from niwaki.run.steps.training_data import TrainingData
+from niwaki.run.validation.same_tokens import check_same_tokens
 from niwaki.tasks._task import Features
 from niwaki.train.collator import Collator
 from niwaki.train.teacher import (

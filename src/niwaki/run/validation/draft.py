@@ -1,0 +1,96 @@
+"""A recipe while it is checked: what the checks have resolved so far, and the problems that they share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
+
+from tokenizers import Tokenizer
+
+from niwaki.core.errors import InputError
+from niwaki.core.problems import Problems
+from niwaki.methods._method import Method
+from niwaki.models.head import Head
+from niwaki.models.model import Model
+from niwaki.run.recipe_settings import Recipe, Stage
+from niwaki.tasks._task import Task
+
+PLACEHOLDER_LABELS = ["0", "1"]  # where the labels cannot be read from the rows
+
+
+@dataclass(frozen=True)
+class ResolvedStage:
+    """A stage of a recipe with its methods and its start model."""
+
+    spec: Stage
+    parent: str | None  # the stage it starts from; None where it starts from a pretrained model
+    source: Path  # that model's folder, its own or the recipe's
+    methods: list[Method]
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+
+AnyStage = TypeVar("AnyStage", bound=ResolvedStage)
+
+
+class Shapes(NamedTuple):
+    """Models without weights: as a stage trains it, and as the stage saves it."""
+
+    trained: Model
+    finished: Model
+
+
+@dataclass
+class Draft:
+    """Checks fill in the fields below `faulty`."""
+
+    recipe: Recipe
+    faulty: frozenset[str] = frozenset()  # keys of the recipe whose problems are known; checks skip them
+    task: Task = field(default_factory=Task)
+    folders: dict[str, Path] = field(
+        default_factory=dict
+    )  # of models with a readable config, by their name in the recipe
+    tokenizers: dict[str, Tokenizer] = field(default_factory=dict)  # of these models
+    has_rows: bool = False  # whether the task's rows can be used
+    stages: list[ResolvedStage] = field(default_factory=list)  # empty unless all models were found
+    shapes: dict[str, Shapes] = field(default_factory=dict)  # of the stages that can be made
+
+    def is_sound(self, *keys: str) -> bool:
+        return not self.faulty.intersection(keys)
+
+    def head(self) -> Head | None:
+        """The task's head. Without rows, one with placeholder labels, if the answer type allows that."""
+        if self.has_rows:
+            return self.task.head
+        try:
+            kind = self.task.answer_type
+            return Head(PLACEHOLDER_LABELS, kind.architecture, kind.to_json(), kind.problem)
+        except InputError:
+            return None
+
+
+class Check(Protocol):
+    """One question about a recipe. Problems are added, not raised, so that the user sees all of them."""
+
+    def __call__(self, draft: Draft, problems: Problems, /) -> None: ...
+
+
+def resolve_stage(recipe: Recipe, spec: Stage, previous: str | None, folders: dict[str, Path]) -> ResolvedStage:
+    """`previous` is the stage before it, from which it starts by default."""
+    parent = None if spec.model else spec.start or previous
+    return ResolvedStage(spec, parent, folders[spec.model or recipe.model], recipe.make_methods(spec))
+
+
+def resolve_stages(recipe: Recipe, folders: dict[str, Path]) -> list[ResolvedStage]:
+    names = [None, *(spec.name for spec in recipe.stages)]
+    return [
+        resolve_stage(recipe, spec, previous, folders) for spec, previous in zip(recipe.stages, names, strict=False)
+    ]
+
+
+def lineage(stages: Sequence[AnyStage], name: str) -> list[AnyStage]:
+    """The stages that lead to `name`, from the one that starts from a pretrained model to itself."""
+    stage = next(stage for stage in stages if stage.name == name)
+    return [*(lineage(stages, stage.parent) if stage.parent else ()), stage]

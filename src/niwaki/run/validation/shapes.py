@@ -1,0 +1,87 @@
+"""Dry run: can every stage be made? Takes a model without weights through the methods of all stages."""
+
+from itertools import zip_longest
+
+from torch import nn
+
+from niwaki.core.errors import InputError
+from niwaki.core.problems import Problems
+from niwaki.models.head import Head
+from niwaki.models.model import Model, skeleton_of
+from niwaki.models.skeleton import CONDITIONAL_GENERATION
+from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes
+from niwaki.tasks._task import Task
+
+
+def check(draft: Draft, problems: Problems) -> None:
+    """Fills `draft.shapes`. Skips a stage that depends on one that cannot be made, so that only the first problem is reported."""
+    head = draft.head()
+    if head is None:
+        return
+    finished: dict[str, Model] = {}
+    with problems.collecting():
+        finished[""] = skeleton_of(draft.folders[draft.recipe.model], head)
+    for stage in draft.stages:
+        if not _needed(stage) <= finished.keys():
+            continue
+        with problems.collecting(f"stage '{stage.name}': "):
+            shapes = dry_run_stage(stage, finished, head)
+            _check_head_fits(shapes.finished, draft.task, head)
+            draft.shapes[stage.name], finished[stage.name] = shapes, shapes.finished
+
+
+def _needed(stage: ResolvedStage) -> set[str]:
+    """The stages whose shapes a dry run of this one needs; "" is the recipe's model."""
+    start = set() if stage.spec.model else {stage.parent or ""}
+    return start.union(stage.spec.teachers, *(method.stages for method in stage.methods))
+
+
+def _check_head_fits(model: Model, task: Task, head: Head) -> None:
+    if head.architecture == CONDITIONAL_GENERATION and not model.anatomy.is_seq2seq:
+        raise InputError(
+            f"task '{task.name}' needs a decoder, and the model has none; "
+            "put { use = 'add_decoder' } first among the first stage's methods"
+        )
+    if model.anatomy.is_seq2seq and head.architecture != CONDITIONAL_GENERATION:
+        raise InputError(
+            f"task '{task.name}' is answered with a {task.answer}, and the model generates text; "
+            "leave 'add_decoder' out, or choose a task that is answered with a text"
+        )
+
+
+def dry_run_stage(stage: ResolvedStage, finished: dict[str, Model], head: Head) -> Shapes:
+    """The shapes of one stage; `finished` are those of earlier stages."""
+    model = skeleton_of(stage.source, head) if stage.spec.model else finished[stage.parent or ""].clone()
+    teachers = [finished[name] for name in stage.spec.teachers]
+    compared: list[tuple[str, list[tuple[int, ...]]]] = []
+    pinned: list[tuple[str, list[nn.Module]]] = []
+    for values, method in zip(stage.spec.methods, stage.methods, strict=True):
+        method.check_teacher(model, teachers[0] if teachers else None, finished.__getitem__)
+        model = method.dry_run(model, "prepare")
+        if method.student_activations:
+            compared.append((values["use"], _layer_shapes(model)))
+        if method.pins_modules and stage.spec.train:
+            pinned.append((values["use"], _matrices(model)))
+    for name, shapes in compared:
+        if shapes != _layer_shapes(model):
+            raise InputError(f"{name}: a method named after it changes the layers that it compares; name '{name}' last")
+    for name, matrices in pinned:
+        if any(before is not after for before, after in zip_longest(matrices, _matrices(model))):
+            raise InputError(
+                f"{name}: a method named after it cuts or replaces the matrices that it trains; name '{name}' after that one"
+            )
+    trained = model.clone()
+    for method in stage.methods:
+        model = method.dry_run(model, "finish")
+    return Shapes(trained, model)
+
+
+def _layer_shapes(model: Model) -> list[tuple[int, ...]]:
+    """What a loss between layers depends on: depth, hidden size, heads."""
+    anatomy = model.anatomy
+    depths = len(anatomy.order), len(anatomy.decoder_layers) if anatomy.is_seq2seq else 0
+    return [(*depths, anatomy.hidden_size), *((layer.heads, layer.head_size) for layer in anatomy.layers)]
+
+
+def _matrices(model: Model) -> list[nn.Module]:
+    return [model.network.get_submodule(path) for path in model.anatomy.matrices()]
