@@ -110,9 +110,7 @@ def test_a_folder_without_its_files_is_refused(made, name, tmp_path):
 
 
 def test_an_encoder_alone_is_refused_before_any_work(pairs, bert_folder):
-    with pytest.raises(
-        InputError, match="stage 'teacher': task 'generation' needs a decoder, and the model has none"
-    ):
+    with pytest.raises(InputError, match="stage 'teacher': task 'generation' needs a decoder, and the model has none"):
         make_plan(recipe(pairs, bert_folder, [{"name": "teacher", "train": TRAIN}]), "plan")
 
 

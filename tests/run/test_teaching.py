@@ -17,7 +17,7 @@ from niwaki.engines.activation_runner import ActivationRunner
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.models.model import load_folder
-from niwaki.run import runner, unlabelled_texts
+from niwaki.run import runner
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage
@@ -323,7 +323,7 @@ def test_texts_that_cannot_be_added_are_refused_before_any_work(recipe, tmp_path
 
 def test_a_task_without_texts_of_its_own_says_that_none_are_added(recipe, monkeypatch):
     said = []
-    monkeypatch.setattr(unlabelled_texts, "info", said.append)
+    monkeypatch.setattr("niwaki.run.validation.unlabelled.info", said.append)
     assert planned(recipe, unlabelled=5)
     assert said == [
         "stage 'learner': train.unlabelled: task 'classification' brings no unlabelled texts, so none are added; name a file of them in train.unlabelled_path"
