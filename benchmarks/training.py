@@ -1,160 +1,83 @@
-"""Training speed next to transformers' Trainer at its best settings: `python benchmarks/training.py`. Keep the machine quiet.
+"""Training speed next to transformers' Trainer, and next to an older commit: `python benchmarks/training.py`. Keep the machine quiet.
 
 Fine-tunes the embedded MiniLM on the embedded reviews, embeddings frozen, bf16 where the processor has it, batches of like
-length, fused AdamW, the same dropout, batch size and texts. Both take turns in one process; tokens are real ones, without
-padding. The share of the processor's limit counts the matrix products of forward and backward pass over a measured
-2048³ product. Appends to results/training.jsonl; --laps and --steps set the length.
+length, fused AdamW, the same dropout, batch size and texts; Trainer does the same. Distils it into three layers from a
+teacher whose answers are on disk: its logits alone (`logits`), and all layers (`tinybert`). `--against TREE` measures the
+same in another checkout of niwaki that has this file.
+
+Each contender is a process of its own. They take turns, some steps each, while the others wait. Tokens are real ones, without
+padding. The share of the processor's limit counts the matrix products of forward and backward pass over a measured 2048³ product.
+Appends to results/training.jsonl.
 """
 
 import argparse
-import contextlib
-import resource
+import json
+import os
 import statistics
-import tempfile
+import subprocess
+import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
-import transformers
 from records import append, circumstances
+from training_child import fresh_model
 
-from niwaki.data.batching import epoch_batches
-from niwaki.methods._method import Context
-from niwaki.methods.adapt.freeze import Freeze
-from niwaki.models.model import Model, load_folder
-from niwaki.models.sources import locate
+from niwaki.models.model import Model
 from niwaki.tasks.rotten_tomatoes import RottenTomatoes
-from niwaki.train.collator import Collator, encode_split
-from niwaki.train.loop import Interrupted, Job, fit
-from niwaki.train.precision import resolve
-from niwaki.train.settings import TrainSettings
+from niwaki.train.precision import resolve_precision
 
-BATCH, WARM_UP_STEPS, SEED = 32, 5, 0
-CPU = torch.device("cpu")
+HERE = Path(__file__).resolve().parent
+OWN = ("fine-tuning", "logits", "tinybert")
+WARM_UP_STEPS = 5
 
 
-def fresh_model(task: RottenTomatoes) -> Model:
-    torch.manual_seed(SEED)
-    return load_folder(locate("minilm"), task.head)
+class Contender:
+    """A child process that trains when it is told to."""
 
-
-def niwaki_rate(task: RottenTomatoes, steps: int, precision: str, dropout: float | None) -> float:
-    """Real tokens a second of the training loop."""
-    model = Freeze().prepare(fresh_model(task), _no_context())
-    features = encode_split(model, task, "train")
-    train, validation = (Collator(one, model, CPU) for one in (features, encode_split(model, task, "validation")))
-    batches = epoch_batches(train.lengths, BATCH, SEED, 0)
-    clock = StepClock([int(train.lengths[rows].sum()) for rows in batches], steps)
-    settings = TrainSettings(epochs=2, lr=1e-4, batch=BATCH, dropout=dropout, save_seconds=1e6)
-    with tempfile.TemporaryDirectory() as folder:
-        job = Job(
-            "bench",
-            model,
-            [Freeze()],
-            _no_context(),
-            task,
-            train,
-            validation,
-            settings,
-            precision,
-            SEED,
-            Path(folder),
-            clock,
+    def __init__(self, tree: Path, name: str, dropout: float | None) -> None:
+        command = [sys.executable, str(tree / "benchmarks" / "training_child.py"), name, str(dropout).lower()]
+        environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+        self.child = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            text=True,
         )
-        with contextlib.suppress(Interrupted):
-            fit(job)
-    return clock.rate()
+        self.laps: list[dict[str, float]] = []
 
+    def run(self, steps: int) -> dict[str, float]:
+        assert self.child.stdin is not None and self.child.stdout is not None
+        print(steps, file=self.child.stdin, flush=True)
+        return json.loads(self.child.stdout.readline())
 
-def trainer_rate(task: RottenTomatoes, steps: int, precision: str, dropout: float | None) -> float:
-    """The same of transformers' Trainer."""
-    model = fresh_model(task)
-    Freeze().prepare(model, _no_context())
-    if dropout is not None:
-        for module in model.network.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.p = dropout
-    features = encode_split(model, task, "train")
-    rows = [
-        {"input_ids": ids.tolist(), "labels": int(target), "length": len(ids)}
-        for ids, target in zip(features.rows.ids, features.targets, strict=True)
-    ]
-    tokens: list[int] = []
+    def lap(self, steps: int) -> None:
+        self.laps.append(self.run(steps))
 
-    def collate(some: list[dict]) -> dict[str, torch.Tensor]:
-        tokens.append(sum(one["length"] for one in some))
-        padded = model.tokenizer.pad([{"input_ids": one["input_ids"]} for one in some], return_tensors="pt")
-        return {**padded, "labels": torch.tensor([one["labels"] for one in some])}
+    def end(self) -> None:
+        assert self.child.stdin is not None
+        self.child.stdin.close()
+        self.child.wait()
 
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = transformers.TrainingArguments(
-            folder,
-            max_steps=steps + WARM_UP_STEPS + 1,
-            per_device_train_batch_size=BATCH,
-            learning_rate=1e-4,
-            bf16=precision == "bf16",
-            use_cpu=True,
-            optim="adamw_torch_fused",
-            train_sampling_strategy="group_by_length",
-            length_column_name="length",
-            save_strategy="no",
-            report_to=[],
-            logging_strategy="no",
-            disable_tqdm=True,
-            remove_unused_columns=False,
-            seed=SEED,
-            dataloader_num_workers=0,
-        )
-        clock = StepClock(tokens, steps)
-        trainer = transformers.Trainer(
-            model.network, arguments, train_dataset=Rows(rows), data_collator=collate, callbacks=[clock.callback()]
-        )
-        trainer.train()
-    return clock.rate()
+    @property
+    def rates(self) -> list[float]:
+        return [lap["tokens"] / lap["seconds"] for lap in self.laps]
 
-
-class Rows(torch.utils.data.Dataset):
-    """A list of rows that also answers for its columns, as `group_by_length` asks."""
-
-    def __init__(self, rows: list[dict]) -> None:
-        self.rows = rows
-        self.column_names = list(rows[0])
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, key: int | str) -> object:
-        return [row[key] for row in self.rows] if isinstance(key, str) else self.rows[key]
-
-
-class StepClock:
-    """Called after every step; says when enough were timed. `tokens` has each step's, in order."""
-
-    def __init__(self, tokens: list[int], steps: int) -> None:
-        self.tokens, self.steps, self.times = tokens, steps, [float("nan")]
-
-    def __call__(self) -> bool:
-        self.times.append(time.perf_counter())
-        return len(self.times) > self.steps + WARM_UP_STEPS
-
-    def callback(self) -> transformers.TrainerCallback:
-        clock = self
-
-        class Callback(transformers.TrainerCallback):
-            def on_step_end(self, *_: object, **__: object) -> None:
-                clock()
-
-        return Callback()
-
+    @property
     def rate(self) -> float:
-        last = WARM_UP_STEPS + self.steps
-        seconds = self.times[last] - self.times[WARM_UP_STEPS]
-        return sum(self.tokens[WARM_UP_STEPS:last]) / seconds
+        return sum(lap["tokens"] for lap in self.laps) / sum(lap["seconds"] for lap in self.laps)
+
+    def record(self) -> dict[str, Any]:
+        return {"rate": self.rate, "rates": self.rates, "memory_mb": self.laps[-1]["memory_mb"]}
 
 
-def _no_context() -> Context:
-    return Context(SEED, None, None, None, None, None, None)  # type: ignore[arg-type]
+def compare(one: Contender, other: Contender) -> dict[str, Any]:
+    """The ratio of all tokens a second, and that of each lap."""
+    ratios = [a / b for a, b in zip(one.rates, other.rates, strict=True)]
+    return {"ratio": one.rate / other.rate, "median": statistics.median(ratios), "ratios": ratios}
 
 
 def peak_flops(precision: str) -> float:
@@ -176,37 +99,63 @@ def flops_per_token(model: Model) -> int:
     return 6 * numbers
 
 
+def measure(given: argparse.Namespace) -> tuple[dict[str, Contender], float]:
+    """All contenders after their laps, and the product's operations a second, measured between laps."""
+    tree = HERE.parent
+    contenders = {name: Contender(tree, name, given.dropout) for name in given.only}
+    if "fine-tuning" in given.only:
+        contenders["trainer"] = Contender(tree, "trainer", given.dropout)
+    if given.against:
+        contenders |= {
+            f"{name}, before": Contender(given.against.resolve(), name, given.dropout) for name in given.only
+        }
+    for one in contenders.values():
+        one.run(WARM_UP_STEPS)
+    peaks = []
+    for lap in range(given.laps):
+        peaks.append(peak_flops(resolve_precision("auto")))
+        for one in contenders.values():
+            one.lap(given.steps)
+        print(
+            f"lap {lap + 1}: " + ", ".join(f"{name} {one.rates[-1]:.0f}" for name, one in contenders.items()),
+            flush=True,
+        )
+    for one in contenders.values():
+        one.end()
+    return contenders, max(peaks)
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--laps", type=int, default=3)
-    arguments.add_argument("--steps", type=int, default=60)
+    arguments.add_argument("--laps", type=int, default=8)
+    arguments.add_argument("--steps", type=int, default=20)
     arguments.add_argument("--dropout", type=float, default=None, help="default: as the model has it")
+    arguments.add_argument("--only", nargs="+", choices=OWN, default=list(OWN))
+    arguments.add_argument("--against", type=Path, help="another checkout, measured as well")
+    arguments.add_argument("--no-record", action="store_true", help="append nothing to the results")
     given = arguments.parse_args()
-    transformers.logging.set_verbosity_error()
-    task, precision = RottenTomatoes(), resolve("auto")
-    contenders: dict[str, Callable[..., float]] = {"niwaki": niwaki_rate, "trainer": trainer_rate}
-    rates: dict[str, list[float]] = {name: [] for name in contenders}
-    for lap in range(given.laps):
-        for name, run in contenders.items():
-            rates[name].append(run(task, given.steps, precision, given.dropout))
-            print(f"lap {lap + 1}: {name} {rates[name][-1]:.0f} tokens/s", flush=True)
-    ratios = [one / other for one, other in zip(rates["niwaki"], rates["trainer"], strict=True)]
-    peak, each = peak_flops(precision), flops_per_token(fresh_model(task))
+    precision = resolve_precision("auto")
+    contenders, peak = measure(given)
+    pairs = {name: "trainer" for name in given.only if name == "fine-tuning"}
+    ratios = {f"{one} / {other}": compare(contenders[one], contenders[other]) for one, other in pairs.items()}
+    if given.against:
+        ratios |= {f"{one} / before": compare(contenders[one], contenders[f"{one}, before"]) for one in given.only}
     record = {
-        "rates": rates,
-        "ratio": statistics.median(ratios),
+        "contenders": {name: one.record() for name, one in contenders.items()},
         "ratios": ratios,
         "precision": precision,
         "dropout": given.dropout,
         "steps": given.steps,
         "peak_gflops": peak / 1e9,
-        "share_of_peak": statistics.median(rates["niwaki"]) * each / peak,
-        "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
-    append("training", {**record, **circumstances()})
-    print(
-        f"ratio {record['ratio']:.2f} ({min(ratios):.2f} to {max(ratios):.2f}), {record['share_of_peak']:.0%} of a {precision} product's {peak / 1e9:.0f} GFLOP/s"
-    )
+    for name, found in ratios.items():
+        print(f"{name}: {found['ratio']:.2f}, by lap {min(found['ratios']):.2f} to {max(found['ratios']):.2f}")
+    if "fine-tuning" in contenders:
+        record["share_of_peak"] = contenders["fine-tuning"].rate * flops_per_token(fresh_model(RottenTomatoes())) / peak
+        print(f"fine-tuning runs at {record['share_of_peak']:.0%} of a {precision} product's {peak / 1e9:.0f} GFLOP/s")
+    print("memory, MB: " + ", ".join(f"{name} {one.laps[-1]['memory_mb']:.0f}" for name, one in contenders.items()))
+    if not given.no_record:
+        append("training", {**record, **circumstances()})
 
 
 if __name__ == "__main__":
