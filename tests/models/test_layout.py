@@ -172,7 +172,7 @@ def test_200_training_steps_follow_the_loss_curve_of_transformers(family):
     torch.testing.assert_close(*map(torch.tensor, curves), atol=2e-3, rtol=1e-3)
 
 
-def loss_curve(model, packed: bool, steps: int = 200) -> list[float]:
+def loss_curve(model, packed: bool, steps: int = 200, bf16: bool = False) -> list[float]:
     model.network.train()
     for module in model.network.modules():
         if isinstance(module, nn.Dropout):
@@ -183,10 +183,29 @@ def loss_curve(model, packed: bool, steps: int = 200) -> list[float]:
         lengths = torch.randint(1, 30, (4,), generator=draw).tolist()
         batch = random_batch(model, lengths, seed=step % 8)
         targets = batch.inputs["input_ids"][:, 0] % 2
-        logits = forward(model.anatomy, batch).logits if packed else by_transformers(model, batch)
-        loss = nn.functional.cross_entropy(logits, targets)
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            logits = forward(model.anatomy, batch).logits if packed else by_transformers(model, batch)
+        loss = nn.functional.cross_entropy(logits.float(), targets)
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss.item())
     return losses
+
+
+def test_training_in_bf16_follows_the_loss_curve_of_fp32():
+    whole, half = tiny.model("bert"), tiny.model("bert")
+    half.network.load_state_dict(whole.network.state_dict())
+    expected = loss_curve(whole, packed=True)
+    found = loss_curve(half, packed=True, bf16=True)
+    means = [torch.tensor(one).view(5, 40).mean(dim=1) for one in (found, expected)]
+    torch.testing.assert_close(*means, atol=0.02, rtol=0.02)
+
+
+def test_autocast_keeps_hidden_states_in_one_type_between_layers():
+    model, types = tiny.model("bert"), set()
+    for layer in model.anatomy.layers:
+        layer.part("attention_norm").register_forward_pre_hook(lambda _, given: types.add(given[0].dtype))
+    with torch.autocast("cpu", torch.bfloat16):
+        forward(model.anatomy, random_batch(model, [4, 9]))
+    assert types == {torch.bfloat16}

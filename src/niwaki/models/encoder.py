@@ -30,11 +30,21 @@ def run_layers(
 ) -> Tensor:
     """Rows through the layers in turn. Behind the last one come the rows of all tokens (`every`), or of the first token of
     each sequence, where that is all the head reads. `bias` (1 or batch, heads, tokens, tokens) is added to all scores."""
+    given, rows = rows.dtype, in_working_type(layers, rows)
     for number, layer in enumerate(layers):
         rows = run_layer(layer, rows, layout, bias, every or number < len(layers) - 1, record)
         if HIDDEN in record:
-            record[HIDDEN].append(layout.unpack(rows))
+            record[HIDDEN].append(layout.unpack(rows).to(given))
     return rows
+
+
+def in_working_type(layers: Sequence[Layer], rows: Tensor) -> Tensor:
+    """Rows in the type that autocast multiplies in, so that each product does not cast them anew. With norms first they
+    are a sum over all layers, and keep their type."""
+    kind = rows.device.type
+    if not layers or layers[0].norms_first or not torch.is_autocast_enabled(kind):
+        return rows
+    return rows.to(torch.get_autocast_dtype(kind))
 
 
 def run_layer(layer: Layer, rows: Tensor, layout: Layout, bias: Tensor | None, every: bool, record: Record) -> Tensor:

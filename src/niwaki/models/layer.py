@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
+from niwaki.models.dropout import dropout
 from niwaki.models.packed.removed import Removed
 
 MATRICES = ("query", "key", "value", "out", "ffn_in", "ffn_out")
@@ -61,7 +61,7 @@ class Layer:
             return x
         found = attrgetter(path)(self.module)
         rate = found.p if isinstance(found, nn.Dropout) else float(found)
-        return functional.dropout(x, rate) if rate else x
+        return dropout(x, rate)
 
     @property
     def norms_first(self) -> bool:
@@ -129,15 +129,8 @@ def attend(layer: Layer, query: Tensor, key: Tensor, value: Tensor, bias: Tensor
     `bias` is added. Plain products: for short sequences the backward pass of torch's fused attention takes a third of
     a training step on a CPU (benchmarks/training.py)."""
     scores = query @ key.transpose(-1, -2) * layer.scale
-    weights = softmax(scores if bias is None else scores + bias)
+    weights = torch.softmax(scores if bias is None else scores + bias, dim=-1)  # torch adds bf16 up in fp32
     return (layer.drop("attention_dropout", weights) @ value).transpose(1, 2).flatten(2), scores
-
-
-def softmax(scores: Tensor) -> Tensor:
-    """Over the last axis; sums of half-precision scores are made in fp32."""
-    if scores.dtype == torch.float32:
-        return torch.softmax(scores, dim=-1)
-    return torch.softmax(scores, dim=-1, dtype=torch.float32).to(scores.dtype)
 
 
 def at_heads(bias: Tensor, layer: Layer) -> Tensor:
