@@ -30,6 +30,7 @@ from niwaki.models.forward import forward
 from niwaki.models.model import Model
 from niwaki.tasks._task import Task
 from niwaki.train.checkpoints import Checkpoints, TrainerState
+from niwaki.train.clipping import clip_in
 from niwaki.train.collator import Collator
 from niwaki.train.distributed import any_process, average_gradients, broadcast, from_main_process
 from niwaki.train.infer import logits_of
@@ -151,7 +152,7 @@ class _Fit:
         self.accelerator.backward(loss)
         self.rows.gather()
         average_gradients(self.modules.parameters())
-        self.accelerator.clip_grad_norm_(self.modules.parameters(), job.settings.clip)
+        clip_in(self.optimizer.optimizer, self.modules.parameters(), job.settings.clip)
         rate = job.settings.lr * schedule(step, self.total, job.settings.warmup)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
