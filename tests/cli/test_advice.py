@@ -47,7 +47,7 @@ LISTED = {
     "data/columns.py": {"set_option(": "provoked by 'two columns of tags' and 'rows of no kind'"},
     "data/hub.py": {"{}: is not there; to read it": "the package is installed here; the extra is looked up below"},
     "data/label_columns.py": {"set_option(": "provoked by 'two labels' and 'two texts'"},
-    "data/patterns.py": {"niwaki tokenizer": "says where a pattern is from, and suggests nothing"},
+    "tokenization/patterns.py": {"niwaki tokenizer": "says where a pattern is from, and suggests nothing"},
     "data/reviews.py": {"data '{}'": "the package is installed here; the extra is looked up below"},
     "doctor.py": {
         "no engine; pip install": "tests/test_doctor.py",

@@ -7,8 +7,8 @@ import pytest
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 from niwaki.core.errors import InputError
-from niwaki.data.patterns import is_published
 from niwaki.tokenization import tokenizer_rules, tokenizing
+from niwaki.tokenization.patterns import is_published
 from niwaki.tokenization.training import MARKED, MARKED_OR_CONTINUING
 
 SLOW = "[a-z]*[a-z]*[^a-z\\n]q"  # on long words only: passes where it is tried out on runs of one letter

@@ -13,8 +13,8 @@ def main() -> None:
     except KeyboardInterrupt:  # before the verb began, or while its message was written
         sys.stderr.write("niwaki: interrupted\n")
         code = signals.INTERRUPTED
-    if "niwaki.data.time_limit" in sys.modules:
-        sys.modules["niwaki.data.time_limit"].end_process(code)
+    if "niwaki.tokenization.time_limit" in sys.modules:
+        sys.modules["niwaki.tokenization.time_limit"].end_process(code)
     sys.exit(code)
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
-from niwaki.data.pattern_probe import slow_pattern
-from niwaki.data.patterns import fault_in_pattern, is_published
 from niwaki.tokenization import tokenizing
+from niwaki.tokenization.pattern_probe import slow_pattern
+from niwaki.tokenization.patterns import fault_in_pattern, is_published
 
 MAX_BYTES, MAX_VALUES = 48 << 20, 2_000_000
 MAX_TOKENS, MAX_ADDED_TOKENS, MAX_ID = 1_000_000, 50_000, 10_000_000

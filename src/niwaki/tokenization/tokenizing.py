@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from niwaki.core.errors import InputError
-from niwaki.data.time_limit import TimeLimitExceeded, run_within_limit, without_panics
+from niwaki.tokenization.time_limit import TimeLimitExceeded, run_within_limit, without_panics
 
 SECONDS, SECONDS_PER_CHARACTER = 1.0, 1e-5
 _watched: set[str] = set()

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from niwaki.data import pattern_probe
-from niwaki.data.pattern_probe import signs_of, slow_pattern
-from niwaki.data.patterns import PUBLISHED
+from niwaki.tokenization.pattern_probe import signs_of, slow_pattern
+from niwaki.tokenization.patterns import PUBLISHED
 
 O200K = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 

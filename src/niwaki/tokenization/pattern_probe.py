@@ -11,7 +11,7 @@ from time import thread_time
 from typing import Any
 
 from niwaki.core.errors import is_panic
-from niwaki.data.time_limit import TimeLimitExceeded, run_within_limit, without_panics
+from niwaki.tokenization.time_limit import TimeLimitExceeded, run_within_limit, without_panics
 
 SECONDS = 1.0
 LONG, SHORT = 1000, 64

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from niwaki.data.time_limit import TimeLimitExceeded, run_within_limit, without_panics
+from niwaki.tokenization.time_limit import TimeLimitExceeded, run_within_limit, without_panics
 
 ABANDONED = """
 import sys
@@ -18,7 +18,7 @@ def spin():
     while True:
         pass
 def wait():
-    from niwaki.data.time_limit import TimeLimitExceeded, run_within_limit
+    from niwaki.tokenization.time_limit import TimeLimitExceeded, run_within_limit
     try:
         run_within_limit([1], lambda item: spin(), lambda item: 0.05)
     except TimeLimitExceeded:

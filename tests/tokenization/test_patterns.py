@@ -2,7 +2,7 @@
 
 import pytest
 
-from niwaki.data.patterns import PUBLISHED, fault_in_pattern, is_published
+from niwaki.tokenization.patterns import PUBLISHED, fault_in_pattern, is_published
 
 
 @pytest.mark.parametrize(
