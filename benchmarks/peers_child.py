@@ -230,7 +230,7 @@ class Niwaki:
 
         made = open_predictor(self.folder, self.engine, THREADS, tokens)
         if self.kernels:
-            made.runtime = Native(self.folder, THREADS, self.kernels)
+            made.runtime = made.scheduler.runtime = Native(self.folder, THREADS, self.kernels)
         return made
 
     def answer(self, texts: list[str], tokens: int) -> list[int]:

@@ -117,7 +117,7 @@ def speed(predictor: Predictor) -> dict[str, list[float]]:
     texts = imdb_sentences(SENTENCES, 0)
     ways = {
         "niwaki": predictor.encode,
-        "library": lambda some: predictor.answer_type.encode(some, predictor.tokenizer, predictor.max_tokens),
+        "library": lambda some: predictor.answer_type.encode(some, predictor.encoder.tokenizer, predictor.max_tokens),
     }
     laps: dict[str, list[float]] = {f"{name}{end}": [] for name in ways for end in ("", " alone")}
     for _ in range(LAPS):

@@ -23,11 +23,7 @@ def teacher(whole, collator, asked=frozenset(), folder: Path | None = None, prec
     names = (LOGITS, *sorted(asked))
     rows = collator.features.rows
     alone = ActivationRunner(whole, asked, 1)
-    ask = (
-        (lambda sequences: alone((rows.ids[one], rows.types[one]) for one in sequences))
-        if asked
-        else batched_teacher_function(whole, collator, precision)
-    )
+    ask = partial(alone, rows) if asked else batched_teacher_function(whole, collator, precision)
     outputs_of = (
         CachedTeacherFunction(
             TeacherCache(folder, ROOM),

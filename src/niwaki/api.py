@@ -9,6 +9,7 @@ from niwaki.core.log import info
 from niwaki.core.model_integrity import display_name, warn_unverified
 from niwaki.core.run_folder import is_run
 from niwaki.engines.cascade import engines_of, open_predictor
+from niwaki.engines.engine_choice import timed_engines
 from niwaki.engines.predictor import Predictor
 from niwaki.run.result import Run
 from niwaki.run.start import RUNS, check, data_overrides, run
@@ -139,7 +140,7 @@ def bench(
     named = _named(models)
     chosen: dict[str, tuple[Path, str]] = {}
     for name, folder in named.items():
-        for engine in engines or [one for one in engines_of(folder) if one != "torch"] or ["torch"]:
+        for engine in engines or timed_engines(engines_of(folder)):
             chosen[f"{name} {engine}"] = (folder, engine)
     measured = measure(chosen, readable_streams(list(named.values()), streams), rounds, threads)
     for folder in named.values():

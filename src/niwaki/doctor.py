@@ -21,11 +21,6 @@ from niwaki.core.memory import free_memory
 TESTED = Path(__file__).with_name("tested.json")  # of constraints.txt, the packages that niwaki imports
 MIN_DISK, MIN_MEMORY = 2e9, 1.5e9  # bytes that the demo's run needs at the most: 0.6 GB on disk, 1.2 GB in memory
 BF16, AMX, VNNI = {"avx512_bf16", "amx_bf16"}, {"amx_tile"}, {"avx512_vnni", "avx_vnni"}
-ENGINES = {
-    "onnx": "onnxruntime",
-    "openvino": "openvino",
-    "torch": "torch",
-}  # engine → the package it needs, in the order they are preferred
 
 
 @dataclass(frozen=True)
@@ -114,9 +109,19 @@ def int8_support(flags: set[str]) -> Finding:
     )
 
 
+def engine_packages() -> dict[str, str]:
+    """The package that each engine needs, in the order of preference. Engines that come with niwaki have none."""
+    from niwaki.engines import RUNTIMES
+
+    packages = RUNTIMES.constants("package")
+    order = {name: value for name, value in RUNTIMES.constants("preference").items() if isinstance(value, int)}
+    return {name: str(packages[name]) for name in sorted(order, key=order.__getitem__) if name in packages}
+
+
 def engine() -> Finding:
-    have = [name for name, package in ENGINES.items() if _version(package)]
-    fault = "" if have else f"no engine; pip install {ENGINES['onnx']}"
+    engines = engine_packages()
+    have = [name for name, package in engines.items() if _version(package)]
+    fault = "" if have else f"no engine; pip install {next(iter(engines.values()))}"
     return Finding("engine", ", ".join(have) or "none", have[0] if have else "none", "the first that can", fault)
 
 

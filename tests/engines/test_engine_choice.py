@@ -31,7 +31,7 @@ def test_a_run_takes_the_first_and_a_deployment_the_fastest(folder, monkeypatch)
     assert engine_choice.usable_engines(folder) == ["onnx", "native", "openvino", "torch"]
     assert api.load(folder, "").engine == "onnx"
     for wanted in ("native", "openvino", "onnx"):
-        monkeypatch.setattr(engine_choice, "_race", lambda *given, wanted=wanted: wanted)
+        monkeypatch.setattr(engine_choice, "_compare", lambda *given, wanted=wanted: wanted)
         monkeypatch.setattr(engine_choice, "_key", lambda *given, wanted=wanted: wanted)
         assert api.load(folder).engine == wanted
 
@@ -39,8 +39,8 @@ def test_a_run_takes_the_first_and_a_deployment_the_fastest(folder, monkeypatch)
 @needs_native
 def test_the_race_is_run_once_and_again_for_another_shape(folder, tmp_path, monkeypatch):
     raced = []
-    real = engine_choice._race
-    monkeypatch.setattr(engine_choice, "_race", lambda *given: raced.append(1) or real(*given))
+    real = engine_choice._compare
+    monkeypatch.setattr(engine_choice, "_compare", lambda *given: raced.append(1) or real(*given))
     first = engine_choice.fastest_engine(folder, 1)
     assert first in RACING and engine_choice.fastest_engine(folder, 1) == first and len(raced) == 1
     engine_choice.fastest_engine(folder, 2)
@@ -57,11 +57,10 @@ def test_the_race_keeps_to_what_a_model_reads(tmp_path, monkeypatch):
     model = tiny.model("bert")
     model.network.resize_token_embeddings(9)
     assert engine_choice.fastest_engine(tiny.deployed(model, tmp_path / "model-folder"), 1) in RACING
-    ids, types = engine_choice.random_sequences({"max_position_embeddings": 20, "vocab_size": 9})
-    assert ids.lengths.max() == types.lengths.max() == 20 and set(ids.values) == set(range(9))
-    assert engine_choice.random_sequences({"max_position_embeddings": 512, "vocab_size": 30522})[
-        0
-    ].lengths.tolist() == [*engine_choice.LENGTHS]
+    encoded = engine_choice.random_sequences({"max_position_embeddings": 20, "vocab_size": 9})
+    assert encoded.ids.lengths.max() == encoded.types.lengths.max() == 20 and set(encoded.ids.values) == set(range(9))
+    encoded = engine_choice.random_sequences({"max_position_embeddings": 512, "vocab_size": 30522})
+    assert encoded.ids.lengths.tolist() == [*engine_choice.LENGTHS]
 
 
 @needs_native
@@ -80,7 +79,7 @@ def test_a_home_that_cannot_be_written_to_costs_nothing_but_the_race(folder, tmp
 
 
 def test_one_engine_alone_needs_no_race(folder, monkeypatch):
-    monkeypatch.setattr(engine_choice, "_race", None)
+    monkeypatch.setattr(engine_choice, "_compare", None)
     monkeypatch.setattr(OpenVino, "missing_requirement", lambda: "not here")
     (folder / PROGRAM).unlink()
     assert engine_choice.fastest_engine(folder, 1) == "onnx"

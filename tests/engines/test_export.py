@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 import torch
 
@@ -65,7 +66,7 @@ def predictors_of(model: Model, folder: Path) -> dict[str, Predictor]:
 
 def logits(predictor: Predictor, texts: list) -> np.ndarray:
     """Through the encoding for whole texts, whatever the head: here only the graph is on trial."""
-    return predictor.logits(Label().encode(texts, predictor.tokenizer, 60))
+    return predictor.logits(Label().encode(texts, predictor.encoder.tokenizer, 60))
 
 
 @pytest.fixture(scope="module", params=CASES, ids=" ".join)
@@ -145,7 +146,7 @@ def test_alone_in_a_batch_and_in_any_order(exported):
 
 def by_text(predictor: Predictor, texts: list[str]) -> list[np.ndarray]:
     """Logits of each text: one row, or one for each token."""
-    rows = Label().encode(texts, predictor.tokenizer, 60)
+    rows = Label().encode(texts, predictor.encoder.tokenizer, 60)
     found = predictor.logits(rows)
     return np.split(found, rows.ids.starts[1:-1] if predictor.answer_type.per_token else range(1, len(texts)))
 
@@ -155,8 +156,25 @@ def test_the_graph_takes_any_batch_and_length(exported):
     runtime, per_token = predictors["onnx"].runtime, predictors["onnx"].answer_type.per_token
     for rows, tokens in ((1, 1), (1, 7), (3, 40), (9, 2)):
         ids = np.full((rows, tokens), 9)
-        found = runtime.logits(ids, np.ones_like(ids), np.zeros_like(ids))
+        found = runtime.logits(
+            {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        )
         assert found.shape == ((rows, tokens, 2) if per_token else (rows, 2))
+
+
+def test_onnxruntime_runs_the_graph_with_plain_arrays(exported):
+    """The names are those of transformers' own exports; nothing of niwaki is needed."""
+    folder, _, predictors = exported
+    session = onnxruntime.InferenceSession(str(folder / GRAPH), providers=["CPUExecutionProvider"])
+    names = {entry.name for entry in session.get_inputs()}
+    expected = {"input_ids", "attention_mask"}
+    assert names == (
+        expected | {"token_type_ids"} if predictors["torch"].runtime.anatomy.uses_token_types else expected
+    )
+    encoded = Label().encode(["the film was good", "a plot"], predictors["onnx"].encoder.tokenizer, 60)
+    arrays = encoded.padded(np.arange(2), 0)
+    (logits,) = session.run(["logits"], {name: arrays[name] for name in names})
+    np.testing.assert_array_equal(logits, predictors["onnx"].runtime.logits(arrays))
 
 
 def test_an_int8_graph_multiplies_integers(tmp_path):

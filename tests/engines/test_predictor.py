@@ -15,8 +15,9 @@ from niwaki.answers._answer_type import softmax
 from niwaki.core.errors import InputError, UsageError
 from niwaki.engines import RUNTIMES
 from niwaki.engines.export import write_graph
-from niwaki.engines.predictor import NotFinite, Predictor
+from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtime import Runtime
+from niwaki.engines.scheduler import NotFinite
 from niwaki.models.config_rules import readable_tokens
 
 
@@ -92,7 +93,7 @@ def test_room_for_marks_alone_is_refused(folder, tmp_path, tokens):
     config = json.loads((folder / "config.json").read_text())
     (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "niwaki_max_tokens": tokens}))
     with pytest.raises(
-        InputError, match=rf"config\.json: texts are cut after {tokens} tokens, and the marks of a pair are 3"
+        InputError, match=rf"config\.json: texts are truncated to {tokens} tokens, and a pair has 3 special tokens"
     ):
         Predictor(tmp_path / "model")
 
@@ -104,7 +105,7 @@ def test_strange_texts_pass(folder):
 
 def test_a_deployment_needs_neither_torch_nor_transformers(folder):
     code = (
-        "import sys; from pathlib import Path; from niwaki.engines.predictor import NotFinite, Predictor;"
+        "import sys; from pathlib import Path; from niwaki.engines.predictor import Predictor;"
         f"print(Predictor(Path({str(folder)!r})).predict('a fine film')[0].label);"
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'pyarrow', 'sklearn', 'scipy')))"
     )
@@ -212,7 +213,7 @@ def test_a_text_without_tokens_is_refused_by_its_number(tmp_path, engine):
     predictor = Predictor(folder, engine, threads=1)
     assert len(predictor.predict(["a film", "the end"])) == 2
     for texts, number in ((["\x00"], 0), (["a film", "\u200b", "\x00"], 1)):
-        with pytest.raises(InputError, match=rf"^texts\.{number}: the tokenizer makes no tokens of it; leave it out"):
+        with pytest.raises(InputError, match=rf"^texts\.{number}: the tokenizer makes no tokens of it; remove it"):
             predictor.predict(texts)
 
 
@@ -228,7 +229,7 @@ def test_token_types_beyond_the_models_are_refused(tmp_path, family, engine):
         assert len(predictor.predict(pair)) == 1
         return
     with pytest.raises(
-        InputError, match=r"tokenizer\.json: gives token type 1, and the model knows 1; give single texts"
+        InputError, match=r"tokenizer\.json: gives token type 1, and the model has 1; give single texts"
     ):
         predictor.predict(pair)
 
@@ -237,7 +238,7 @@ FORKED = """
 import os, signal, sys
 from pathlib import Path
 from niwaki.core.errors import InputError
-from niwaki.engines.predictor import NotFinite, Predictor
+from niwaki.engines.predictor import Predictor
 predictor = Predictor(Path(sys.argv[1]), sys.argv[2], threads=2)
 texts = ["a film " * (1 + number % 20) for number in range(400)]
 wanted = predictor.values(texts)

@@ -23,15 +23,15 @@ def finding(told: dict, name: str) -> dict:
 
 
 def test_what_it_says_is_what_training_and_prediction_do(tmp_path):
-    from niwaki.engines.engine_choice import PREFERENCE
+    from niwaki.engines.engine_choice import engines
     from niwaki.engines.native.library import best
     from niwaki.meter import meter
     from niwaki.train.precision import resolve_precision
 
     told = doctor.examine(tmp_path)
     assert finding(told, "training")["use"] == resolve_precision("auto")
-    packaged = tuple(name for name in PREFERENCE if name != "native")  # which is told by itself
-    assert tuple(doctor.ENGINES) == packaged and finding(told, "engine")["use"] == PREFERENCE[0]
+    packages = {name: engine.package for name, engine in engines().items() if engine.preference and engine.package}
+    assert doctor.engine_packages() == packages and finding(told, "engine")["use"] == "onnx"
     assert finding(told, "native")["use"] == (best() or "ONNX Runtime instead")
     assert finding(told, "openvino")["use"] == "in the race of the engines"
     with meter() as window:

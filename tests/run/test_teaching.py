@@ -263,7 +263,7 @@ def test_the_answers_that_came_with_the_layers_are_not_asked_for_again(recipe, t
     asked = []
     plain = ActivationRunner.__call__
     monkeypatch.setattr(
-        ActivationRunner, "__call__", lambda self, given: asked.append(self.names) or plain(self, given)
+        ActivationRunner, "__call__", lambda self, *given: asked.append(self.names) or plain(self, *given)
     )
     monkeypatch.setattr("niwaki.train.teacher.logits_of", None)  # nobody may want batches
     *_, kept = run(recipe(*two_phases()), tmp_path / "one" / "run")
@@ -483,7 +483,7 @@ def test_tokens_are_the_same_whatever_their_numbers(tmp_path):
 
     def rows(model, text, most=99):
         ids = Ragged.of([model.tokenizer(text)["input_ids"][:most]])
-        return EncodedInputs(ids, ids, np.arange(1), [])
+        return EncodedInputs({"input_ids": ids, "token_type_ids": ids}, np.arange(1), [])
 
     assert rows(whole, text).ids.values.tolist() != rows(trimmed, text).ids.values.tolist()
     check_same_tokens("x", rows(trimmed, text), rows(whole, text), trimmed, whole, layers=True)

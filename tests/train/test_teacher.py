@@ -81,13 +81,13 @@ def test_numbers_are_counted_as_they_are_made():
     collator = feed_of(model)
     rows = collator.features.rows
     alone = teaching.ActivationRunner(model, EVERYTHING, 1)
-    for place, said in enumerate(alone((rows.ids[one], rows.types[one]) for one in (4, 9))):
+    for place, said in enumerate(alone(rows, (4, 9))):
         length = rows.ids.lengths[[(4, 9)[place]]].astype(np.int64)
         assert {name: part.size for name, part in said.items()} == {
             name: int(numbers(model.anatomy, name, length)[0]) for name in said
         }
     with pytest.raises(StopIteration):
-        next(iter(alone([])))
+        next(iter(alone(rows, [])))
 
 
 def test_kept_and_anew_are_the_same_bits(tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
 """What every kind of answer can do. Training and deployment both go through it, so that they cannot differ."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,8 +26,9 @@ Value = Any  # an answer as plain data: a label, a number, a list of tags, a tex
 class EncodedInputs:
     """Inputs in a model's tokens, as sequences. An input may need several: windows of a long text, endings to choose from."""
 
-    ids: Ragged
-    types: Ragged
+    arrays: Mapping[
+        str, Ragged
+    ]  # the network's inputs by name (`input_ids`, `token_type_ids`), a row for each sequence
     input_index: np.ndarray  # (sequences,) the number of the input that each belongs to, rising
     metadata: list[Any]  # per sequence, what the kind needs to read its answer; empty where it needs nothing
     group: int = 1  # so many sequences in a row are trained on together
@@ -37,6 +38,14 @@ class EncodedInputs:
         return len(self.ids) // self.group
 
     @property
+    def ids(self) -> Ragged:
+        return self.arrays["input_ids"]
+
+    @property
+    def types(self) -> Ragged:
+        return self.arrays["token_type_ids"]
+
+    @property
     def inputs(self) -> int:
         return int(self.input_index[-1]) + 1 if len(self.input_index) else 0
 
@@ -44,10 +53,17 @@ class EncodedInputs:
         """Numbers of the sequences of some rows."""
         return (np.asarray(rows)[:, None] * self.group + np.arange(self.group)).ravel()
 
+    def padded(self, sequences: np.ndarray, pad_id: int) -> dict[str, np.ndarray]:
+        """Chosen sequences as rectangles (sequences, longest) by name, with their `attention_mask`."""
+        found, mask = {}, np.zeros((0, 0), dtype=bool)
+        for name, array in self.arrays.items():
+            found[name], mask = array.padded(sequences, pad_id if name == "input_ids" else 0)
+        return {**found, "attention_mask": mask.astype(np.int64)}
+
     def joined(self, other: "EncodedInputs") -> "EncodedInputs":
         input_index = joined(self.input_index, other.input_index + self.inputs)
-        ids, types = self.ids.joined(other.ids), self.types.joined(other.types)
-        return EncodedInputs(ids, types, input_index, self.metadata + other.metadata, self.group)
+        arrays = {name: array.joined(other.arrays[name]) for name, array in self.arrays.items()}
+        return EncodedInputs(arrays, input_index, self.metadata + other.metadata, self.group)
 
 
 class Answer:
@@ -194,7 +210,8 @@ class EncodedInputsBuilder:
         self._inputs += len(lengths)
 
     def done(self) -> EncodedInputs:
-        return EncodedInputs(self._ids.done(), self._types.done(), self._owners.done(), self._notes, self.group)
+        arrays = {"input_ids": self._ids.done(), "token_type_ids": self._types.done()}
+        return EncodedInputs(arrays, self._owners.done(), self._notes, self.group)
 
 
 def chunked(inputs: Iterable[Input]) -> Iterator[list[Input]]:

@@ -15,7 +15,8 @@ def command(
         help="folders of models, of cascades, or of runs (then the stage each says to deploy)"
     ),
     engine: list[str] = typer.Option(
-        [], help="onnx, native, openvino or torch, may be given several times; none takes all that can but torch"
+        [],
+        help="an engine of `niwaki list engines`, may be given several times; none compares all that can run the model except torch",
     ),
     stream: list[str] = typer.Option(
         [], help="mixed, short, 128 or 384, may be given several times; none takes all that the models can read"

@@ -93,6 +93,13 @@ class Catalog:
             self._loaded[name, base] = self._class(name, base)
         return self._loaded[name, base]
 
+    def constants(self, attribute: str) -> dict[str, object]:
+        """The literal that each file assigns to a class attribute, read without importing; files without it are left out."""
+        paths = {path.stem: path for path in self._paths()}
+        paths |= {plugin.name: path for plugin in self._plugins() if (path := plugin.path())}
+        found = {name: class_constant(path, attribute) for name, path in paths.items()}
+        return {name: value for name, value in found.items() if value is not None}
+
     def _class(self, name: str, base: type) -> type:
         module = self.module(name)
         found = [
@@ -122,6 +129,17 @@ def _describe_plugin(plugin: Plugin) -> Entry:
     path = plugin.path()
     description = first_doc_line(path) if path else f"module {plugin.module} is missing; reinstall {plugin.package}"
     return Entry(plugin.name, plugin.package, description, plugin.module, plugin.origin)
+
+
+def class_constant(path: Path, attribute: str) -> object:
+    """The literal that the last class of a file assigns to an attribute; None if there is none."""
+    found: object = None
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(node.value, ast.Constant):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if attribute in [target.id for target in targets if isinstance(target, ast.Name)]:
+                found = node.value.value
+    return found
 
 
 def first_doc_line(path: Path) -> str:

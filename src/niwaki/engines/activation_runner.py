@@ -1,99 +1,93 @@
-"""A teacher's insides, each text read as if alone: what it says of a text then depends on no other text and no padding.
+"""A teacher's activations, computed for each sequence as if it were alone, so that they depend on no other text and no padding.
 
-So what was kept, and what is asked anew, are the same to the bit. Texts of one length go through ONNX Runtime together, which takes 0.8 of
-the time (docs/diary.md), once a first few have shown to give the same bits together as alone.
+Cached and newly computed activations are therefore the same to the bit. Sequences of one length run in ONNX Runtime together,
+which takes 0.8 of the time (docs/diary.md), if a first group gives the same bits together as one by one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from niwaki.engines.export import INPUTS, graph_of, with_standard_operators
+from niwaki.answers._answer_type import EncodedInputs
+from niwaki.engines.export import graph_of, with_standard_operators
+from niwaki.engines.onnx_session import input_names, session_of
 from niwaki.models.activations import LOGITS, ActivationsModule
 from niwaki.models.model import Model
 
-CHUNK_TOKENS = 8192  # tokens in work at a time: few enough that their insides fit in memory
-GROUP_TEXTS = 8  # texts of one length; more are no faster
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
-Tokens = tuple[np.ndarray, np.ndarray]  # ids, types
-TeacherOutput = dict[str, np.ndarray]
+CHUNK_TOKENS = 8192  # tokens computed at a time: few enough for their activations to fit in memory
+GROUP_SIZE = 8  # sequences of one length; more are no faster
+
+TeacherOutput = dict[str, np.ndarray]  # logits and activations of one sequence, by name
 
 
 class ActivationRunner:
-    """Sequences (ids, types) to their insides by name. Nothing is made before the first is asked for."""
+    """Sequences to their activations by name. The graph is exported at the first call."""
 
     def __init__(self, model: Model, names: Iterable[str], threads: int) -> None:
         self.model, self.names, self.threads = model, sorted(set(names) - {LOGITS}), threads
-        self.together: int | None = None  # not tried yet
-        self._session: Any = None
+        self.group_size: int | None = None  # None: not tested yet
 
-    def __call__(self, sequences: Iterable[Tokens]) -> Iterator[TeacherOutput]:
-        self._session = self._session or self._start()
+    def __call__(self, encoded: EncodedInputs, sequences: Sequence[int]) -> Iterator[TeacherOutput]:
+        lengths, run = encoded.ids.lengths, partial(self._run, encoded)
         with ThreadPoolExecutor(self.threads, thread_name_prefix="niwaki") as pool:
-            for some in token_chunks(sequences):
-                lengths = [len(ids) for ids, _ in some]
-                groups = group_by_length(lengths, self._together(some, lengths))
+            for chunk in token_chunks(sequences, lengths):
+                groups = group_by_length(chunk, lengths, self._group_size(encoded, chunk))
                 found: dict[int, TeacherOutput] = {}
-                batches = [[some[number] for number in group] for group in groups]
-                for group, outputs in zip(groups, pool.map(self._run, batches), strict=True):
+                for group, outputs in zip(groups, pool.map(run, groups), strict=True):
                     found.update(zip(group, outputs, strict=True))
-                yield from (found[number] for number in range(len(some)))
+                yield from (found[sequence] for sequence in chunk)
 
-    def _together(self, some: Sequence[Tokens], lengths: Sequence[int]) -> int:
-        """How many texts of one length may be read together: this runtime may add in another order for more of them."""
-        if self.together is None and len(first := max(group_by_length(lengths, GROUP_TEXTS), key=len)) > 1:
-            group = [some[i] for i in first]
-            apart = [said for one in group for said in self._run([one])]
-            same = all(
-                np.array_equal(one[name], other[name])
-                for one, other in zip(self._run(group), apart, strict=True)
-                for name in one
-            )
-            self.together = GROUP_TEXTS if same else 1
-        return self.together or 1
+    def _group_size(self, encoded: EncodedInputs, chunk: Sequence[int]) -> int:
+        """How many sequences of one length may run together: ONNX Runtime may add in another order if there are more."""
+        if self.group_size is None:
+            largest = max(group_by_length(chunk, encoded.ids.lengths, GROUP_SIZE), key=len)
+            if len(largest) > 1:
+                alone = [output for sequence in largest for output in self._run(encoded, [sequence])]
+                pairs = zip(self._run(encoded, largest), alone, strict=True)
+                same = all(np.array_equal(output[name], other[name]) for output, other in pairs for name in output)
+                self.group_size = GROUP_SIZE if same else 1
+        return self.group_size or 1
 
-    def _run(self, texts: Sequence[Tokens]) -> list[TeacherOutput]:
-        """Of texts of one length."""
-        ids, types = (np.stack(part).astype(np.int64) for part in zip(*texts, strict=True))
-        given = {"ids": ids, "mask": np.ones_like(ids), "types": types}
-        wanted = {entry.name for entry in self._session.get_inputs()}
-        found = self._session.run(None, {name: given[name] for name in INPUTS if name in wanted})
-        return [dict(zip([LOGITS, *self.names], parts, strict=True)) for parts in zip(*found, strict=True)]
+    def _run(self, encoded: EncodedInputs, group: Sequence[int]) -> list[TeacherOutput]:
+        """The outputs of sequences of one length."""
+        arrays = encoded.padded(np.asarray(group), pad_id=0)  # of one length: nothing is padded
+        found = self._session.run(None, {name: arrays[name] for name in input_names(self._session)})
+        return [dict(zip([LOGITS, *self.names], row, strict=True)) for row in zip(*found, strict=True)]
 
-    def _start(self) -> Any:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 3
-        insides = ActivationsModule(self.model.network, self.model.anatomy, self.names)
-        traced = graph_of(insides, self.model.anatomy.uses_token_types, [LOGITS, *self.names])
-        graph = with_standard_operators(traced).SerializeToString()
-        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    @cached_property
+    def _session(self) -> "InferenceSession":
+        module = ActivationsModule(self.model.network, self.model.anatomy, self.names)
+        traced = graph_of(module, self.model.anatomy, [LOGITS, *self.names])
+        return session_of(with_standard_operators(traced).SerializeToString())
 
 
-def token_chunks(sequences: Iterable[Tokens]) -> Iterator[list[Tokens]]:
+def token_chunks(sequences: Iterable[int], lengths: np.ndarray) -> Iterator[list[int]]:
     """Sequences in their order, about CHUNK_TOKENS tokens at a time."""
-    some: list[Tokens] = []
+    chunk: list[int] = []
     tokens = 0
-    for one in sequences:
-        some.append(one)
-        tokens += len(one[0])
+    for sequence in sequences:
+        chunk.append(sequence)
+        tokens += int(lengths[sequence])
         if tokens >= CHUNK_TOKENS:
-            yield some
-            some, tokens = [], 0
-    if some:
-        yield some
+            yield chunk
+            chunk, tokens = [], 0
+    if chunk:
+        yield chunk
 
 
-def group_by_length(lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Places of equal lengths, in groups of at most so many."""
+def group_by_length(sequences: Sequence[int], lengths: np.ndarray, most: int) -> list[list[int]]:
+    """Groups of at most `most` sequences of equal length."""
     groups: list[list[int]] = []
-    for place in np.argsort(lengths, kind="stable").tolist():
-        if groups and len(groups[-1]) < most and lengths[groups[-1][0]] == lengths[place]:
-            groups[-1].append(place)
+    for place in np.argsort(lengths[np.asarray(sequences, dtype=np.int64)], kind="stable").tolist():
+        sequence = sequences[place]
+        if groups and len(groups[-1]) < most and lengths[groups[-1][0]] == lengths[sequence]:
+            groups[-1].append(sequence)
         else:
-            groups.append([place])
+            groups.append([sequence])
     return groups

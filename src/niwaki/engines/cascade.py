@@ -25,7 +25,7 @@ from niwaki.core.settings import Settings, check, setting
 from niwaki.engines import RUNTIMES
 from niwaki.engines.engine_choice import usable_engines
 from niwaki.engines.predictor import Predictor
-from niwaki.engines.runtime import Runtime
+from niwaki.engines.runtime import EarlyExitRuntime, Runtime
 
 CASCADE = "cascade.json"
 MAX_BYTES, MOST_MODELS, MOST_LAYERS = 1 << 20, 16, 512
@@ -148,7 +148,7 @@ def engines_of(folder: Path) -> list[str]:
         return usable_engines(folder)
     plan = read_cascade_plan(folder)
     found = [
-        [name for name in usable_engines(home) if len(steps) == 1 or RUNTIMES.load(name, Runtime).supports_early_exit]
+        [name for name in usable_engines(home) if len(steps) == 1 or supports_exits(name)]
         for home, (_, steps) in zip(model_folders(folder, plan), by_folder(plan.steps), strict=True)
     ]
     return [name for name in found[0] if all(name in others for others in found)]
@@ -176,10 +176,14 @@ def engine_with_exits(home: Path, engine: str) -> str:
     there = usable_engines(home)
     first = ["native"] if engine == "auto" and "native" in there else []
     names = [engine] if engine not in ("", "auto") else [*first, *there]
-    found = next((name for name in names if RUNTIMES.load(name, Runtime).supports_early_exit), None)
+    found = next((name for name in names if supports_exits(name)), None)
     if found is None:
         raise InputError(f"{home}: texts leave it early, which engine '{engine}' cannot do; take native, onnx or torch")
     return found
+
+
+def supports_exits(engine: str) -> bool:
+    return issubclass(RUNTIMES.load(engine, Runtime), EarlyExitRuntime)
 
 
 def usable_exits(model: Predictor) -> list[int]:

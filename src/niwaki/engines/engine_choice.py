@@ -1,18 +1,21 @@
-"""Which engine serves a model: in a run the same on every machine, for deployment the fastest on this one.
+"""Which engine runs a model: in a run the same on every machine, in a deployment the fastest on this one.
 
-The fastest is found by a short race on made-up tokens, and remembered beside the user's other caches; what is
-remembered belongs to a shape of model, a processor, a number of threads and the engines' versions.
+The fastest is found by a short comparison on random tokens and cached in the user's cache folder, by the shape of the model,
+the processor, the number of threads and the versions of the engines.
 """
 
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from niwaki.core.errors import InputError
+import numpy as np
+
+from niwaki.answers._answer_type import EncodedInputs
+from niwaki.core.errors import InputError, first_line
 from niwaki.core.files import user_cache, write_json
 from niwaki.core.log import info
 from niwaki.data.ragged import Ragged
@@ -23,78 +26,97 @@ from niwaki.meter.machine import processor
 from niwaki.models.config_rules import read as read_config
 from niwaki.models.config_rules import readable_tokens
 
-PREFERENCE = ("onnx", "native", "openvino", "torch")
-APART = "torch"  # takes seconds to import: it races only where it is alone
-OPTIONAL = "openvino"  # a package that need not be there: where it cannot load a model, the others race without it
-LENGTHS = (8, 12, 16, 20, 24, 28, 32, 48, 64, 10, 14, 18, 22, 26, 30, 40)  # of the race's sequences
+LENGTHS = (8, 12, 16, 20, 24, 28, 32, 48, 64, 10, 14, 18, 22, 26, 30, 40)  # of the sequences of the comparison
 ROUNDS = 3
 SHAPE_FILES = ("config.json", "blueprint.json", "native.json")
 
 
+def engines() -> dict[str, type[Runtime]]:
+    """All engines by name. A plug-in that cannot be imported is left out with a message."""
+    found = {}
+    for entry in RUNTIMES.entries():
+        try:
+            found[entry.name] = RUNTIMES.load(entry.name, Runtime)
+        except Exception as error:
+            if not entry.origin:
+                raise
+            info(f"engine '{entry.name}' of {entry.origin} cannot be imported ({first_line(error)}) and is not used")
+    return found
+
+
+def export_targets() -> list[str]:
+    """The engines that `niwaki export --to` accepts."""
+    return [name for name, engine in engines().items() if engine.is_export_target]
+
+
 def usable_engines(folder: Path) -> list[str]:
-    """The engines that can serve a folder, in the order of preference."""
-    found = [name for name in PREFERENCE if RUNTIMES.load(name, Runtime).unsupported_reason(folder) is None]
+    """The engines that can run the model in a folder and may be chosen automatically, in the order of preference."""
+    ranked = [(engine.preference, name, engine) for name, engine in engines().items() if engine.preference is not None]
+    found = [name for _, name, engine in sorted(ranked) if engine.unsupported_reason(folder) is None]
     if not found:
         raise InputError(f"{folder}: no engine can run it")
     return found
 
 
+def timed_engines(names: Sequence[str]) -> list[str]:
+    """Those engines whose speed is compared; all of them if that leaves none."""
+    return [name for name in names if RUNTIMES.load(name, Runtime).is_timed] or list(names)
+
+
 def fastest_engine(folder: Path, threads: int) -> str:
-    if old := outdated(folder):
-        info(old)
-    racing = [name for name in usable_engines(folder) if name != APART]
-    if len(racing) < 2:
-        return usable_engines(folder)[0]
-    key = _key(folder, racing, threads)
-    known = _remembered()
-    if known.get(key) not in racing:
-        known = {**known, key: _race(folder, racing, threads)}
-        _remember(known)
+    if message := outdated(folder):
+        info(message)
+    names = timed_engines(usable_engines(folder))
+    if len(names) < 2:
+        return names[0]
+    key = _key(folder, names, threads)
+    known = _read_cache()
+    if known.get(key) not in names:
+        known = {**known, key: _compare(folder, names, threads)}
+        _write_cache(known)
     return known[key]
 
 
-def _race(folder: Path, names: list[str], threads: int) -> str:
-    ids, types = random_sequences(read_config(folder))
-    runtimes = dict(_loaded(folder, names, threads))
+def _compare(folder: Path, names: Sequence[str], threads: int) -> str:
+    """The name of the engine that takes the least time for the same sequences."""
+    encoded = random_sequences(read_config(folder))
+    runtimes = dict(_load(folder, names, threads))
     best = dict.fromkeys(runtimes, float("inf"))
     for _ in range(ROUNDS):
         for name, runtime in runtimes.items():
             start = time.perf_counter()
-            for batch in runtime.batches(ids.lengths):
-                runtime.run(ids, types, batch, 0)
+            for batch in runtime.batches(encoded.ids.lengths):
+                runtime.run(encoded, batch, 0)
             best[name] = min(best[name], time.perf_counter() - start)
     return min(best, key=lambda name: best[name])
 
 
-def random_sequences(config: dict[str, Any]) -> tuple[Ragged, Ragged]:
-    """Ids and types of the race's sequences, as long and of as many pieces as the model reads."""
-    longest, pieces = max(1, readable_tokens(config)), config.get("vocab_size") or len(LENGTHS) + 1
+def random_sequences(config: dict[str, Any]) -> EncodedInputs:
+    """The sequences of the comparison, within the model's maximum length and vocabulary."""
+    longest, vocabulary = max(1, readable_tokens(config)), config.get("vocab_size") or len(LENGTHS) + 1
     lengths = [min(length, longest) for length in LENGTHS]
-    ids = [[(1 + number) % pieces] * length for number, length in enumerate(lengths)]
-    return Ragged.of(ids), Ragged.of([[0] * length for length in lengths])
+    ids = Ragged.of([(1 + number) % vocabulary] * length for number, length in enumerate(lengths))
+    types = Ragged.of([0] * length for length in lengths)
+    return EncodedInputs({"input_ids": ids, "token_type_ids": types}, np.arange(len(lengths)), [])
 
 
-def _loaded(folder: Path, names: list[str], threads: int) -> Iterator[tuple[str, Runtime]]:
+def _load(folder: Path, names: Sequence[str], threads: int) -> Iterator[tuple[str, Runtime]]:
     for name in names:
+        engine = RUNTIMES.load(name, Runtime)
         try:
-            yield name, RUNTIMES.load(name, Runtime)(folder, threads)
+            yield name, engine(folder, threads)
         except InputError:
-            if name != OPTIONAL or len(names) == 1:
+            if not engine.is_optional or len(names) == 1:
                 raise
 
 
-def _key(folder: Path, names: list[str], threads: int) -> str:
-    said = hashlib.sha256()
+def _key(folder: Path, names: Sequence[str], threads: int) -> str:
+    shape = hashlib.sha256()
     for name in SHAPE_FILES:
-        said.update((folder / name).read_bytes() if (folder / name).is_file() else b"-")
-    about = [
-        said.hexdigest(),
-        json.dumps(processor()),
-        str(threads),
-        *names,
-        *map(_version, ("niwaki", "onnxruntime", "openvino")),
-    ]
-    return hashlib.sha256("\n".join(about).encode()).hexdigest()[:32]
+        shape.update((folder / name).read_bytes() if (folder / name).is_file() else b"-")
+    packages = ["niwaki", *(RUNTIMES.load(name, Runtime).package or "niwaki" for name in names)]
+    parts = [shape.hexdigest(), json.dumps(processor()), str(threads), *names, *map(_version, packages)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
 def _version(package: str) -> str:
@@ -104,22 +126,22 @@ def _version(package: str) -> str:
         return "-"
 
 
-def _file() -> Path:
+def _cache_file() -> Path:
     return user_cache() / "engines.json"
 
 
-def _remembered() -> dict[str, Any]:
-    """Nothing, where it cannot be read: then the race is run again."""
+def _read_cache() -> dict[str, str]:
+    """Empty if it cannot be read: the comparison then runs again."""
     try:
-        known = json.loads(_file().read_text(encoding="utf-8"))
+        known = json.loads(_cache_file().read_text(encoding="utf-8"))
         return known if isinstance(known, dict) else {}
-    except (OSError, ValueError, RuntimeError):  # no home
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: the user has no home folder
         return {}
 
 
-def _remember(known: dict[str, Any]) -> None:
+def _write_cache(known: Mapping[str, str]) -> None:
     try:
-        _file().parent.mkdir(parents=True, exist_ok=True)
-        write_json(_file(), known)
+        _cache_file().parent.mkdir(parents=True, exist_ok=True)
+        write_json(_cache_file(), known)
     except (OSError, RuntimeError):
-        return  # a home that cannot be written to costs a race at every start, and nothing else
+        return  # without a writable cache the comparison runs at every start

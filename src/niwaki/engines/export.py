@@ -1,6 +1,9 @@
-"""Writes a model's ONNX graph beside its weights. The graph holds no weights of its own: it points into model.safetensors.
+"""Writes a model's ONNX graph next to its weights. The graph holds no weights of its own: it points into model.safetensors.
 
-So one file of weights serves torch and the engine, and what is packed on disk is what the kernel multiplies.
+One file of weights therefore serves torch and ONNX Runtime, and weights that are packed on disk are packed in the engine too.
+Inputs and outputs have the names that transformers uses, so `model.onnx` runs with plain arrays:
+
+    session.run(["logits"], {"input_ids": ids, "attention_mask": mask, "token_type_ids": types})
 """
 
 import io
@@ -8,29 +11,33 @@ import logging
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor, nn
 
 from niwaki.core.tensor_file import read_header
 from niwaki.engines.exits import layer_ranges
 from niwaki.engines.expand import DOMAIN, expand
 from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH, WEIGHTS
 from niwaki.engines.tidy import tidy
+from niwaki.models.anatomy import Anatomy
 from niwaki.models.decoding import DecoderLayer, KeyValue
 from niwaki.models.export_modules import DecodeStepModule, EncodeModule, ForwardModule, LayerRangeModule, flatten_pairs
 from niwaki.models.layer import has_attention
 from niwaki.models.model import Model
 
+if TYPE_CHECKING:
+    from onnx import ModelProto, TensorProto
+
 OPSET = 17
-Axes = dict[str, dict[int, str]]  # of each input, those that may have any length
-INPUTS = ("ids", "mask", "types")
-SOME_IDS = torch.ones(2, 5, dtype=torch.long)
+Axes = dict[str, dict[int, str]]  # the axes of each input that may have any length
+EXAMPLE_IDS = torch.ones(2, 5, dtype=torch.long)
 
 
 def write_graph(model: Model, folder: Path) -> None:
-    """Adds `model.onnx` to a folder that the model was saved in, and where it has exits a graph for every stretch; of a network that
-    writes one that reads and one that writes on."""
+    """Adds the graphs to the folder of a saved model: `model.onnx` and one for each layer range if the model has exits, or an encoder
+    and a decoder if it generates text."""
     if model.anatomy.is_seq2seq:
         write(trace_encoder(model), folder, ENCODER)
         write(trace_decoder(model), folder, DECODER)
@@ -48,8 +55,8 @@ def write(traced: bytes, folder: Path, name: str) -> None:
     (folder / name).write_bytes(graph.SerializeToString())
 
 
-def with_standard_operators(traced: bytes) -> Any:
-    """The graph without operators of our own, as every engine reads it."""
+def with_standard_operators(traced: bytes) -> "ModelProto":
+    """The graph without niwaki's own operators, so that every engine can read it."""
     import onnx
 
     graph = onnx.load_from_string(traced)
@@ -60,83 +67,93 @@ def with_standard_operators(traced: bytes) -> Any:
 
 
 def trace(model: Model) -> bytes:
-    """The lean forward pass as an ONNX graph."""
-    return graph_of(ForwardModule(model.network, model.anatomy), model.anatomy.uses_token_types, ["logits"])
+    """The forward pass as an ONNX graph."""
+    return graph_of(ForwardModule(model.network, model.anatomy), model.anatomy, ["logits"])
 
 
 def trace_layers(model: Model, first: int, last: int, begins: bool) -> bytes:
-    """The layers from one depth to another and the head, likewise."""
+    """The layers from one depth to another, and the head, as an ONNX graph."""
     module, anatomy = LayerRangeModule(model.network, model.anatomy, first, last, begins), model.anatomy
-    outputs = ["logits", "left"] if last < len(anatomy.order) else ["logits"]
+    outputs = ["logits", "next_hidden_states"] if last < len(anatomy.order) else ["logits"]
     if begins:
-        return graph_of(module, anatomy.uses_token_types, outputs)
-    return graph_with(module, {"hidden": torch.zeros(2, 5, anatomy.hidden_size), "mask": SOME_IDS}, outputs)
+        return graph_of(module, anatomy, outputs)
+    hidden_states = torch.zeros(*EXAMPLE_IDS.shape, anatomy.hidden_size)
+    return graph_with(module, {"hidden_states": hidden_states, "attention_mask": EXAMPLE_IDS}, outputs)
 
 
 def trace_encoder(model: Model) -> bytes:
-    """Of a network that writes: from what is read to what its decoder reads of it."""
+    """From the input to the keys and values that the decoder reads."""
     anatomy = model.anatomy
-    module = EncodeModule(model.network, anatomy)
-    depth = sum(has_attention(other) for _, other in anatomy.decoder_layers)
-    return graph_of(module, anatomy.uses_token_types, names_of("memory", depth))
+    depth = sum(has_attention(cross) for _, cross in anatomy.decoder_layers)
+    return graph_of(EncodeModule(model.network, anatomy), anatomy, cache_names("encoder", depth))
 
 
 def trace_decoder(model: Model) -> bytes:
-    """And one token further, with the keys and values of all that was read and written."""
+    """One generated token: with the encoder's keys and values, and those of the tokens generated so far."""
     anatomy = model.anatomy
-    memory = anatomy.encode(SOME_IDS, SOME_IDS, torch.zeros_like(SOME_IDS) if anatomy.uses_token_types else None)
+    memory = anatomy.encode(EXAMPLE_IDS, EXAMPLE_IDS, example_inputs(anatomy).get("token_type_ids"))
     past = example_past(anatomy.decoder_layers, memory[0][0])
-    names = names_of("memory", len(memory)), names_of("past", len(past))
-    pairs = dict(zip([*names[0], *names[1]], flatten_pairs([*memory, *past]), strict=True))
-    given = {"ids": SOME_IDS[:, :2], "place": torch.tensor([3]), "mask": SOME_IDS, **pairs}
-    axes = {"ids": {0: "texts", 1: "hypotheses"}, "mask": {0: "texts", 1: "tokens"}}
-    axes |= {name: {0: "texts", 2: "tokens"} for name in names[0]}
-    axes |= {name: {0: "written", 2: "before"} for name in names[1]}
-    return graph_with(DecodeStepModule(model.network, anatomy), given, ["scores", *names_of("now", len(past))], axes)
+    encoder_names, decoder_names = cache_names("encoder", len(memory)), cache_names("decoder", len(past))
+    cached = dict(zip([*encoder_names, *decoder_names], flatten_pairs([*memory, *past]), strict=True))
+    inputs = {
+        "input_ids": EXAMPLE_IDS[:, :2],
+        "cache_position": torch.tensor([3]),
+        "encoder_attention_mask": EXAMPLE_IDS,
+        **cached,
+    }
+    axes = {"input_ids": {0: "batch", 1: "hypotheses"}, "encoder_attention_mask": {0: "batch", 1: "tokens"}}
+    axes |= {name: {0: "batch", 2: "tokens"} for name in encoder_names}
+    axes |= {name: {0: "generated", 2: "past"} for name in decoder_names}
+    outputs = ["log_probs", *cache_names("decoder", len(past), "present")]
+    return graph_with(DecodeStepModule(model.network, anatomy), inputs, outputs, axes)
 
 
-def example_past(decoder_layers: Sequence[DecoderLayer], like: torch.Tensor) -> list[KeyValue]:
-    """Keys and values of three tokens that two hypotheses of each text wrote, of all attentions to what was written."""
+def example_past(decoder_layers: Sequence[DecoderLayer], like: Tensor) -> list[KeyValue]:
+    """Keys and values of three generated tokens, for two hypotheses of each text, in all self-attentions."""
     sizes = [(2 * len(like), own.heads, 3, own.head_size) for own, _ in decoder_layers if has_attention(own)]
     return [(like.new_zeros(size), like.new_zeros(size)) for size in sizes]
 
 
-def names_of(what: str, depth: int) -> list[str]:
-    return [f"{what}.{number}.{part}" for number in range(depth) for part in ("key", "value")]
+def cache_names(part: str, depth: int, prefix: str = "past_key_values") -> list[str]:
+    """Names of cached keys and values, as in transformers' own exports."""
+    return [f"{prefix}.{number}.{part}.{which}" for number in range(depth) for which in ("key", "value")]
 
 
-def graph_of(module: torch.nn.Module, uses_token_types: bool, outputs: list[str]) -> bytes:
-    names = INPUTS if uses_token_types else INPUTS[:2]
-    arguments = (SOME_IDS, SOME_IDS, torch.zeros_like(SOME_IDS))
-    return graph_with(module, dict(zip(names, arguments, strict=False)), outputs)
+def example_inputs(anatomy: Anatomy) -> dict[str, Tensor]:
+    """The inputs of a network by name, with example values for tracing."""
+    inputs = {"input_ids": EXAMPLE_IDS, "attention_mask": EXAMPLE_IDS}
+    return inputs | ({"token_type_ids": torch.zeros_like(EXAMPLE_IDS)} if anatomy.uses_token_types else {})
 
 
-def graph_with(
-    module: torch.nn.Module, given: dict[str, torch.Tensor], outputs: list[str], axes: Axes | None = None
-) -> bytes:
-    """An ONNX graph for any batch and length. Nothing is folded, so that weights keep their names."""
-    axes = axes or {name: {0: "batch", 1: "tokens"} for name in given}
-    file: Any = io.BytesIO()
+def graph_of(module: nn.Module, anatomy: Anatomy, outputs: list[str]) -> bytes:
+    """An ONNX graph that reads the inputs of the network."""
+    return graph_with(module, example_inputs(anatomy), outputs)
+
+
+def graph_with(module: nn.Module, inputs: dict[str, Tensor], outputs: list[str], axes: Axes | None = None) -> bytes:
+    """An ONNX graph for any batch and length. Constants are not folded, so that weights keep their names."""
+    axes = axes or {name: {0: "batch", 1: "tokens"} for name in inputs}
+    file = io.BytesIO()
     # the older exporter: it keeps the names of weights and reads the symbolic form of packed products (docs/concepts.md)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)
-        torch.onnx.export(  # gives back the mode that it finds
+        torch.onnx.export(  # restores the training mode afterwards
             module.eval(),
-            tuple(given.values()),
-            file,
+            tuple(inputs.values()),
+            file,  # type: ignore[arg-type]  # the older exporter takes open files too
             dynamo=False,
             opset_version=OPSET,
             do_constant_folding=False,
-            input_names=list(given),
+            input_names=list(inputs),
             output_names=outputs,
             dynamic_axes=axes,
         )
     return file.getvalue()
 
 
-def link_weights(graph: Any, weights: Path) -> None:
-    """Replaces every initializer that lies in the safetensors file by its place there."""
+def link_weights(graph: "ModelProto", weights: Path) -> None:
+    """Replaces every initializer that is in the safetensors file by its offset there."""
     start, tensors = read_header(weights)
     with weights.open("rb") as file:
         for initializer in graph.graph.initializer:
@@ -146,14 +163,14 @@ def link_weights(graph: Any, weights: Path) -> None:
             first, last = entry.first, entry.last
             file.seek(start + first)
             if file.read(last - first) != raw_bytes(initializer):
-                continue  # the exporter changed it: leave its own copy in
+                continue  # changed by the exporter: it keeps its own copy
             initializer.ClearField("raw_data")
             initializer.data_location = 1  # EXTERNAL
             for key, value in (("location", WEIGHTS), ("offset", start + first), ("length", last - first)):
                 initializer.external_data.add(key=key, value=str(value))
 
 
-def raw_bytes(initializer: Any) -> bytes:
+def raw_bytes(initializer: "TensorProto") -> bytes:
     from onnx import numpy_helper
 
     return initializer.raw_data or numpy_helper.to_array(initializer).tobytes()

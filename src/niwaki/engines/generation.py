@@ -1,7 +1,7 @@
-"""How a model in a folder writes: the search that its kind of answer says, and its steps in ONNX Runtime."""
+"""Text generation: the search settings of a saved model, and its decoding steps in ONNX Runtime."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,33 +9,40 @@ from niwaki.answers._beam_search import DecoderState, SearchSettings
 from niwaki.answers._from_config import answer_type_of
 from niwaki.answers.text import Text
 from niwaki.core.errors import InputError
+from niwaki.engines.onnx_session import input_names
+from niwaki.engines.runtime import Arrays
 from niwaki.models.config_rules import CONFIG, read
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 
 def search_of(folder: Path) -> SearchSettings:
     where = folder / CONFIG
-    kind = answer_type_of(read(folder), str(where))
-    if not isinstance(kind, Text):
-        raise InputError(f"{where}: the network writes, and its answers are not read as texts (niwaki_answer)")
-    return kind.load_files(folder, []).search
+    answer_type = answer_type_of(read(folder), str(where))
+    if not isinstance(answer_type, Text):
+        raise InputError(f"{where}: the network generates text, so niwaki_answer must be of kind 'text'")
+    return answer_type.load_files(folder, []).search
 
 
 class GraphSteps(DecoderState):
-    """Some texts that are read once; then a token further at each call. Sessions of two graphs: one reads, one writes on."""
+    """A batch of texts: the encoder's graph runs once, the decoder's graph once for each generated token."""
 
-    def __init__(self, encoder: Any, decoder: Any, given: dict[str, np.ndarray], hypotheses: int) -> None:
-        memory = encoder.run(None, {entry.name: given[entry.name] for entry in encoder.get_inputs()})
-        pairs = decoder.get_inputs()[len(("ids", "place", "mask")) :]
-        sizes = [entry.shape for entry in pairs[len(memory) :]]
-        rows = len(given["mask"]) * hypotheses
+    def __init__(
+        self, encoder: "InferenceSession", decoder: "InferenceSession", arrays: Arrays, hypotheses: int
+    ) -> None:
+        memory = encoder.run(None, {name: arrays[name] for name in input_names(encoder)})
+        cached = [entry for entry in decoder.get_inputs() if entry.name.startswith("past_key_values.")]
+        rows = len(arrays["attention_mask"]) * hypotheses
+        sizes = [entry.shape for entry in cached[len(memory) :]]
         past = [np.zeros((rows, size[1], 0, size[3]), dtype=np.float32) for size in sizes]
-        super().__init__(given["mask"], memory, past, hypotheses)
-        self.decoder, self.names = decoder, [entry.name for entry in pairs]
+        super().__init__(arrays["attention_mask"], memory, past, hypotheses)
+        self.decoder, self.names = decoder, [entry.name for entry in cached]
 
     def __call__(self, tokens: np.ndarray, parents: np.ndarray, texts: np.ndarray) -> np.ndarray:
         self.reorder(parents, texts)
-        pairs = dict(zip(self.names, [*self.memory, *self.past], strict=True))
-        given = {"ids": tokens, "place": np.array([self.place]), "mask": self.mask, **pairs}
-        scores, *self.past = self.decoder.run(None, given)
+        inputs = dict(zip(self.names, [*self.memory, *self.past], strict=True))
+        inputs |= {"input_ids": tokens, "cache_position": np.array([self.place]), "encoder_attention_mask": self.mask}
+        log_probs, *self.past = self.decoder.run(None, inputs)
         self.place += 1
-        return scores
+        return np.asarray(log_probs)

@@ -14,8 +14,8 @@ from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
 from niwaki.engines.graph_rules import EXTERNAL, GRAPH, WEIGHTS, check_graph
 from niwaki.engines.quantized_products import QuantizedProduct, expose_scales
+from niwaki.engines.runtime import Runtime
 
-INPUTS = {"ids", "mask", "types"}
 KINDS = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
 
 
@@ -34,7 +34,7 @@ def read_openvino_model(folder: Path, core: Any) -> tuple[Any, list[int]]:
         fill(model, tables)
     except (RuntimeError, ValueError, IndexError) as error:
         raise InputError(f"{where}: cannot be loaded by OpenVINO ({first_line(error)})") from None
-    if not {entry.any_name for entry in model.inputs} <= INPUTS or len(model.outputs) != 1:
+    if not {entry.any_name for entry in model.inputs} <= set(Runtime.inputs) or len(model.outputs) != 1:
         raise InputError(f"{where}: its inputs and outputs are not those that niwaki writes")
     return model, widths
 

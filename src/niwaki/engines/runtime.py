@@ -1,24 +1,32 @@
-"""What a runtime must do: sequences of token ids in, logits out."""
+"""The interface of an engine: named arrays in, logits out."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from niwaki.answers._answer_type import EncodedInputs
 from niwaki.data.batching import sorted_batches
-from niwaki.data.ragged import Ragged
 from niwaki.engines.exits import ActiveBatch, PaddedBatch
 
 BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
 
+Arrays = Mapping[str, np.ndarray]  # a network's inputs by name: `input_ids`, `attention_mask`, `token_type_ids`
+
 
 class Runtime:
-    """Base of the files in `runtimes/`. May be called from several threads at once. One that pads writes `logits` alone."""
+    """Base class of the files in `runtimes/`. Several threads may call one runtime at the same time."""
 
-    supports_early_exit: ClassVar[bool] = False  # whether texts can leave the network early, at exits
-    supports_seq2seq: ClassVar[bool] = False  # whether it runs networks that write, token by token
+    preference: ClassVar[int | None] = None  # order of the automatic choice, lowest first; None: only used by name
+    package: ClassVar[str] = ""  # the installed package that runs the model, if any
+    is_timed: ClassVar[bool] = True  # whether it takes part in the speed comparison of `engine="auto"`
+    is_optional: ClassVar[bool] = False  # whether that comparison goes on without it if it cannot load a model
+    is_export_target: ClassVar[bool] = True  # whether `niwaki export --to` accepts it
+    supports_seq2seq: ClassVar[bool] = False  # whether it runs networks that generate text
 
-    reads_types: bool = True  # whether the network does read token types
+    inputs: tuple[str, ...] = ("input_ids", "attention_mask", "token_type_ids")  # names that this network reads
+    generates: bool = False  # whether this network generates text: it returns token ids instead of logits
 
     def __init__(self, folder: Path, threads: int) -> None:
         self.folder = folder
@@ -26,48 +34,53 @@ class Runtime:
 
     @classmethod
     def missing_requirement(cls) -> str | None:
-        """What this machine lacks to run any model in it, and how to get it; or None."""
+        """What this machine lacks to run any model, and how to install it; None if nothing is missing."""
         return None
 
     @classmethod
     def unsupported_reason(cls, folder: Path) -> str | None:
-        """Why this runtime cannot serve the folder, or None."""
+        """Why this engine cannot run the model in the folder; None if it can."""
         return cls.missing_requirement()
 
     @classmethod
     def generation_unsupported(cls, where: object) -> str:
-        """Why a network that writes is not run."""
-        return f"{where}: the network writes its answers token by token, which this engine does not run; take onnx or torch"
+        """The error message for a network that generates text."""
+        return f"{where}: the network generates text token by token, which this engine does not run; use onnx or torch"
 
     @property
     def remark(self) -> str:
-        """What a user should know of how it runs the model; mostly nothing."""
+        """What a user should know about how the engine runs this model; usually empty."""
         return ""
 
     def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
-        """Numbers of the sequences that are run together."""
+        """Row numbers of the sequences that run together."""
         return sorted_batches(lengths, BATCH_ROWS, BATCH_TOKENS)
 
     def run(
-        self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, use_all_threads: bool = False
+        self, encoded: EncodedInputs, sequences: np.ndarray, pad_id: int, use_all_threads: bool = False
     ) -> np.ndarray:
-        """Chosen sequences to (sequences, labels), or from heads per token to (their tokens, one behind the other, labels). A batch
-        that is `use_all_threads` may have all threads."""
-        filled, mask = ids.padded(sequences, pad_id)
-        found = self.logits(filled, mask.astype(np.int64), types.padded(sequences)[0])
-        return found[mask] if found.ndim == 3 else found
+        """Logits of the chosen sequences: (sequences, labels), or (tokens of all sequences, labels) from a token head.
 
-    def start_layers(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> ActiveBatch:
-        """Chosen sequences as `run_layers` takes them, before the first layer."""
-        filled, mask = ids.padded(sequences, pad_id)
-        return PaddedBatch(filled, mask.astype(np.int64), types.padded(sequences)[0])
+        The default pads the sequences and calls `logits`. An engine that computes without padding overrides this. With
+        `use_all_threads` no other batch runs at the same time."""
+        arrays = encoded.padded(sequences, pad_id)
+        logits = self.logits(arrays)
+        return logits[arrays["attention_mask"] == 1] if logits.ndim == 3 else logits
 
-    def run_layers(
-        self, waiting: Any, number: int, exits: list[int], use_all_threads: bool = False
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """From one exit to the next: logits (texts, labels), and what the following stretch begins with, where there is one."""
+    def logits(self, arrays: Arrays) -> np.ndarray:
+        """Integer arrays (batch, tokens) to logits (batch, labels), or (batch, tokens, labels) from a token head."""
         raise NotImplementedError
 
-    def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
-        """(batch, tokens) integers each, to (batch, labels), or (batch, tokens, labels) from heads per token."""
+
+class EarlyExitRuntime(Runtime):
+    """An engine that can run a network in layer ranges, so that sequences can leave it at an early exit."""
+
+    def start_layers(self, encoded: EncodedInputs, sequences: np.ndarray, pad_id: int) -> ActiveBatch:
+        """The chosen sequences before the first layer."""
+        return PaddedBatch(encoded.padded(sequences, pad_id))
+
+    def run_layers(
+        self, batch: ActiveBatch, number: int, exits: list[int], use_all_threads: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Runs layer range `number`: logits (sequences, labels), and the hidden states that the next range starts with."""
         raise NotImplementedError

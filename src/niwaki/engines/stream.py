@@ -18,9 +18,10 @@ from niwaki.core import log
 from niwaki.core.errors import InputError
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.signals import stopping
+from niwaki.engines.input_encoder import NoTokens
 from niwaki.engines.input_file import InputLines, InputRow, display_name, read_inputs, row_error
 from niwaki.engines.partial_output import PartialOutput, check_output_path, open_output
-from niwaki.engines.predictor import NoTokens, Predictor
+from niwaki.engines.predictor import Predictor
 
 BATCH, BATCH_BYTES = 4096, 8 << 20  # inputs read at once: enough to sort by length, little memory
 

@@ -16,8 +16,8 @@ def resident():
 
 start = resident()
 predictor = Predictor(Path(sys.argv[1]), threads=1)
-ids = numpy.full((1, 32), predictor.pad_id)
-predictor.runtime.logits(ids, numpy.ones_like(ids), numpy.zeros_like(ids))
+ids = numpy.full((1, 32), predictor.scheduler.pad_id)
+predictor.runtime.logits({"input_ids": ids, "attention_mask": ids * 0 + 1, "token_type_ids": ids * 0})
 print(resident() - start)
 """
 SECONDS = 120

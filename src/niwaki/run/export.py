@@ -10,10 +10,12 @@ from niwaki.answers._from_config import answer_type_of, labels_of
 from niwaki.core.errors import GateMissed, InputError, UsageError, did_you_mean
 from niwaki.core.files import commit_folder
 from niwaki.engines import RUNTIMES
+from niwaki.engines.engine_choice import export_targets
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
-from niwaki.engines.predictor import NotFinite, Predictor
+from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtime import Runtime
+from niwaki.engines.scheduler import NotFinite
 from niwaki.evaluate.quality import difference, quality
 from niwaki.models.config_rules import read as read_config
 from niwaki.models.edits.int8 import Int8
@@ -24,7 +26,6 @@ from niwaki.models.packed.store import StoredLinear
 from niwaki.run.runner import quiet_libraries
 from niwaki.tasks._task import Task
 
-ENGINES = ("native", "onnx", "openvino", "torch")
 PRECISIONS = ("", "int8", "float")
 SAME_ANSWERS = 0.97  # without a task: so many texts must be answered alike
 TEXTS = 256
@@ -32,8 +33,8 @@ TEXTS = 256
 
 def export(source: Path, to: str, out: Path, precision: str, task: Task | None, tolerance: float) -> dict[str, Any]:
     """The folder `out`, and what the gate saw. Nothing is written where the gate is missed."""
-    if to not in ENGINES:
-        raise UsageError(f"--to {to}: is not an engine{did_you_mean(to, ENGINES)}")
+    if to not in (targets := export_targets()):
+        raise UsageError(f"--to {to}: is not an engine{did_you_mean(to, targets)}")
     if precision not in PRECISIONS:
         raise UsageError(f"--precision {precision}: write int8 or float, or nothing")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):

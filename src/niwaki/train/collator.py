@@ -37,11 +37,10 @@ class Collator:
 
     def inputs(self, sequences: np.ndarray) -> dict[str, Tensor]:
         """The network's arguments for some sequences."""
-        ids, mask = self.features.rows.ids.padded(sequences, self.pad_id)
-        inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask.astype(np.int64))}
-        if self.uses_token_types:
-            inputs["token_type_ids"] = torch.from_numpy(self.features.rows.types.padded(sequences)[0])
-        return {name: value.to(self.device) for name, value in inputs.items()}
+        arrays = self.features.rows.padded(sequences, self.pad_id)
+        if not self.uses_token_types:
+            del arrays["token_type_ids"]
+        return {name: torch.from_numpy(array).to(self.device) for name, array in arrays.items()}
 
     def _targets(self, rows: Sequence[int] | np.ndarray) -> Tensor:
         targets = self.features.targets

@@ -247,15 +247,15 @@ def test_threads_share_it():
 
 def test_a_predictor_takes_it_where_texts_are_read_plainly(tmp_path):
     predictor = Predictor(tiny.deployed(tiny.model("bert"), tmp_path / "label"))
-    assert isinstance(predictor._own, Wordpiece)
+    assert isinstance(predictor.encoder._wordpiece, Wordpiece)
     texts = [text for text, _ in tiny.sentences(300)] + ["日本 film", "[SEP]"]
     rows, theirs = (
         predictor.encode(texts),
-        predictor.answer_type.encode(texts, predictor.tokenizer, predictor.max_tokens),
+        predictor.answer_type.encode(texts, predictor.encoder.tokenizer, predictor.max_tokens),
     )
     assert np.array_equal(rows.ids.values, theirs.ids.values) and np.array_equal(rows.ids.starts, theirs.ids.starts)
     assert np.array_equal(rows.types.values, theirs.types.values) and np.array_equal(
         rows.input_index, theirs.input_index
     )
     tagging = tiny.model("bert", head="TokenClassification", niwaki_answer=Tags().to_json())
-    assert Predictor(tiny.deployed(tagging, tmp_path / "tags"))._own is None
+    assert Predictor(tiny.deployed(tagging, tmp_path / "tags")).encoder._wordpiece is None

@@ -50,10 +50,10 @@ def test_without_the_instructions_and_with_packed_weights_it_is_refused(tmp_path
     model.apply_edit(Int8())
     folder = tiny.deployed(model, tmp_path / "made")
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
-    with pytest.raises(InputError, match="is packed; bf16 is for floats"):
+    with pytest.raises(InputError, match="is packed, and torch_bf16 is for float weights"):
         api.load(folder, "torch_bf16")
     for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
         monkeypatch.setattr(torch.cpu, name, lambda: False)
     assert "neither AVX512-BF16 nor AMX" in TorchBf16.missing_requirement()
-    with pytest.raises(InputError, match="take engine 'torch'"):
+    with pytest.raises(InputError, match="use engine 'torch'"):
         api.load(folder, "torch_bf16")

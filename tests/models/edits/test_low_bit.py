@@ -71,7 +71,9 @@ def test_the_engine_gives_nearly_the_same(family, base, tmp_path):
     write_graph(model, tmp_path)
     ids, mask, types = arguments(model)
     wanted = ForwardModule(model.network, model.anatomy)(ids, mask, types).numpy()
-    found = Onnx(tmp_path, 1).logits(ids.numpy(), mask.numpy(), types.numpy())
+    found = Onnx(tmp_path, 1).logits(
+        {"input_ids": ids.numpy(), "attention_mask": mask.numpy(), "token_type_ids": types.numpy()}
+    )
     assert np.abs(found - wanted).max() < 0.1 * np.abs(wanted).max()
 
 

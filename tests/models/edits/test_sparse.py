@@ -105,7 +105,7 @@ def test_the_engine_gives_what_torch_gives(family, form, tmp_path):
     model.save(tmp_path)
     write_graph(model, tmp_path)
     found, wanted = (
-        predictor.logits(Label().encode(TEXTS, predictor.tokenizer, 60))
+        predictor.logits(Label().encode(TEXTS, predictor.encoder.tokenizer, 60))
         for predictor in (Predictor(tmp_path, "onnx", threads=1), Predictor(tmp_path, "torch", threads=1))
     )
     assert wanted.std() > 0.02

@@ -47,7 +47,9 @@ def test_saved_loaded_and_in_the_engine_it_gives_the_same(family, tmp_path):
     ids, mask = batch.inputs["input_ids"], batch.mask
     types = batch.inputs.get("token_type_ids", torch.zeros_like(mask))
     wanted = ForwardModule(model.network, model.anatomy)(ids, mask, types).numpy()
-    found = Onnx(tmp_path, 1).logits(ids.numpy(), mask.numpy(), types.numpy())
+    found = Onnx(tmp_path, 1).logits(
+        {"input_ids": ids.numpy(), "attention_mask": mask.numpy(), "token_type_ids": types.numpy()}
+    )
     assert (
         np.abs(found - wanted).max() < 0.02 * np.abs(wanted).max()
     )  # a number on the edge of two steps may fall to either

@@ -5,15 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from niwaki.answers._answer_type import EncodedInputs
 from niwaki.answers._from_config import answer_type_of, labels_of
 from niwaki.core.errors import InputError
-from niwaki.data.ragged import Ragged
-from niwaki.engines.exits import PackedBatch, layer_ranges
+from niwaki.engines.exits import ActiveBatch, PackedBatch, layer_ranges
 from niwaki.engines.graph_rules import DECODER
 from niwaki.engines.native.library import REQUIREMENTS, best
 from niwaki.engines.native.network import Network
 from niwaki.engines.native.program_file import PROGRAM, fix, outdated, read_program
-from niwaki.engines.runtime import Runtime
+from niwaki.engines.runtime import Arrays, EarlyExitRuntime
 from niwaki.models.config_rules import CONFIG
 from niwaki.models.config_rules import read as read_config
 
@@ -22,16 +22,17 @@ BATCH_TOKENS = (
 )
 
 
-class Native(Runtime):
-    """What a text is answered does not depend on the texts beside it, to the bit."""
+class Native(EarlyExitRuntime):
+    """The logits of a text do not depend on the other texts of its batch, to the bit."""
 
-    supports_early_exit: ClassVar[bool] = True
+    preference: ClassVar[int | None] = 2
 
     def __init__(self, folder: Path, threads: int, kernels: str | None = None) -> None:
         super().__init__(folder, threads)
         self.network = Network(*read_program(folder), str(folder / PROGRAM), kernels)
         self._refuse_other_outputs()
-        self.reads_types = self.network.sizes.types > 0
+        if not self.network.sizes.types:
+            self.inputs = ("input_ids", "attention_mask")
 
     @classmethod
     def missing_requirement(cls) -> str | None:
@@ -65,21 +66,34 @@ class Native(Runtime):
         return np.split(np.arange(len(lengths)), np.flatnonzero(np.diff((ends - 1) * count // int(ends[-1]))) + 1)
 
     def run(
-        self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int, use_all_threads: bool = False
+        self, encoded: EncodedInputs, sequences: np.ndarray, pad_id: int, use_all_threads: bool = False
     ) -> np.ndarray:
-        return self.network(*packed(ids, types, sequences), self.threads if use_all_threads else 1)
+        return self.network(*packed(encoded, sequences), self.threads if use_all_threads else 1)
 
-    def start_layers(self, ids: Ragged, types: Ragged, sequences: np.ndarray, pad_id: int) -> PackedBatch:
-        return PackedBatch(*packed(ids, types, sequences))
+    def logits(self, arrays: Arrays) -> np.ndarray:
+        mask = arrays["attention_mask"].astype(bool)
+        ids = arrays["input_ids"]
+        types = arrays.get("token_type_ids", np.zeros_like(ids))
+        logits = self.network(ids[mask], types[mask], mask.sum(axis=1))
+        if not self.network.per_token:
+            return logits
+        padded = np.zeros((*mask.shape, logits.shape[-1]), dtype=np.float32)
+        padded[mask] = logits
+        return padded
+
+    def start_layers(self, encoded: EncodedInputs, sequences: np.ndarray, pad_id: int) -> PackedBatch:
+        return PackedBatch(*packed(encoded, sequences))
 
     def run_layers(
-        self, waiting: PackedBatch, number: int, exits: list[int], use_all_threads: bool = False
+        self, batch: ActiveBatch, number: int, exits: list[int], use_all_threads: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
+        assert isinstance(batch, PackedBatch)
         depths, threads = layer_ranges(exits, self.network.depth)[number], self.threads if use_all_threads else 1
-        return self.network.run_layers(waiting.start, waiting.types, waiting.lengths, *depths, threads)
+        return self.network.run_layers(batch.start, batch.types, batch.lengths, *depths, threads)
 
 
-def packed(ids: Ragged, types: Ragged, sequences: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ids, types and lengths of sequences that follow each other."""
+def packed(encoded: EncodedInputs, sequences: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Token ids, token types and lengths of consecutive sequences, concatenated."""
+    ids = encoded.ids
     tokens = slice(ids.starts[sequences[0]], ids.starts[sequences[-1] + 1])
-    return ids.values[tokens], types.values[tokens], ids.lengths[sequences]
+    return ids.values[tokens], encoded.types.values[tokens], ids.lengths[sequences]

@@ -1,88 +1,78 @@
 """ONNX Runtime on the CPU: the default for deployment; int8 weights run as integer products."""
 
-import os
 import threading
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from niwaki.answers._beam_search import beam_search
-from niwaki.core.errors import InputError, first_line
-from niwaki.engines.exits import NOTHING, PaddedBatch
+from niwaki.core.errors import InputError
+from niwaki.engines.exits import NO_HIDDEN_STATES, ActiveBatch, PaddedBatch
 from niwaki.engines.generation import GraphSteps, search_of
-from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH, WEIGHTS, check_graph
-from niwaki.engines.runtime import Runtime
+from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH
+from niwaki.engines.onnx_session import input_names, open_session
+from niwaki.engines.runtime import Arrays, EarlyExitRuntime, Runtime
 
-NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # from 1.29 on, official builds else note models and tell them to their maker
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 
-class Onnx(Runtime):
-    """One session, one thread a call; the predictor runs several batches at once. On two cores that was as fast as splitting
-    each product between them (docs/results.md), and callers with threads of their own do not fight for cores."""
+class Onnx(EarlyExitRuntime):
+    """One session that uses one thread per call; the scheduler runs several batches at once. On two cores that was as fast as
+    splitting each product between them (docs/results.md), and callers with threads of their own do not compete for cores."""
 
-    supports_early_exit: ClassVar[bool] = True
+    preference: ClassVar[int | None] = 1
+    package: ClassVar[str] = "onnxruntime"
     supports_seq2seq: ClassVar[bool] = True
 
     def __init__(self, folder: Path, threads: int) -> None:
         super().__init__(folder, threads)
         self.search = None if (folder / GRAPH).is_file() else search_of(folder)
-        self.session = open_session(folder, GRAPH if self.search is None else ENCODER)
-        self.decoder = None if self.search is None else open_session(folder, DECODER)
-        self.inputs = [entry.name for entry in self.session.get_inputs()]
-        if unknown := set(self.inputs) - {"ids", "mask", "types"}:
-            raise InputError(f"{folder}: its graph reads '{min(unknown)[:60]}', which no model of niwaki does")
-        self.reads_types = "types" in self.inputs
-        self._opened: list[Any] = []
+        self.generates = self.search is not None
+        self.session = open_session(folder, ENCODER if self.generates else GRAPH)
+        self.decoder = open_session(folder, DECODER) if self.generates else None
+        self.inputs = input_names(self.session)
+        if unknown := set(self.inputs) - set(Runtime.inputs):
+            raise InputError(
+                f"{folder}: its graph has an input '{min(unknown)[:60]}' that niwaki does not provide; `niwaki export {folder} --to onnx` writes a new one"
+            )
+        self._exit_sessions: list[InferenceSession] = []
         self._opening = threading.Lock()
 
     @classmethod
     def unsupported_reason(cls, folder: Path) -> str | None:
-        there = any(all((folder / name).is_file() for name in names) for names in ((GRAPH,), (ENCODER, DECODER)))
-        return None if there else f"{folder}: has no {GRAPH}; it was not saved by niwaki"
+        exported = any(all((folder / name).is_file() for name in names) for names in ((GRAPH,), (ENCODER, DECODER)))
+        return None if exported else f"{folder}: has no {GRAPH}; it was not saved by niwaki"
 
-    def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
-        given = {"ids": ids, "mask": mask, "types": types}
-        if self.search is not None:
-            steps = GraphSteps(self.session, self.decoder, given, self.search.beam)
-            return beam_search(steps, len(ids), self.search)
-        found = self.session.run(None, {name: given[name] for name in self.inputs})[0]
+    def logits(self, arrays: Arrays) -> np.ndarray:
+        if self.search is not None and self.decoder is not None:
+            steps = GraphSteps(self.session, self.decoder, arrays, self.search.beam)
+            return beam_search(steps, len(arrays["input_ids"]), self.search)
+        logits: np.ndarray = self.session.run(None, {name: arrays[name] for name in self.inputs})[0]
+        leading = logits.ndim - 1
         if (
-            found.dtype != np.float32
-            or found.ndim not in (2, 3)
-            or found.shape[: found.ndim - 1] != ids.shape[: found.ndim - 1]
+            logits.dtype != np.float32
+            or leading not in (1, 2)
+            or logits.shape[:leading] != arrays["input_ids"].shape[:leading]
         ):
             raise InputError(
-                f"{self.folder / GRAPH}: its first output, {found.dtype} of shape {found.shape}, holds no logits"
+                f"{self.folder / GRAPH}: its first output, {logits.dtype} of shape {logits.shape}, holds no logits"
             )
-        return found
+        return logits
 
     def run_layers(
-        self, waiting: PaddedBatch, number: int, exits: list[int], use_all_threads: bool = False
+        self, batch: ActiveBatch, number: int, exits: list[int], use_all_threads: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        given = {"ids": waiting.start, "hidden": waiting.start, "mask": waiting.mask, "types": waiting.types}
-        session = self._exit_sessions(len(exits) + 1)[number]
-        found = session.run(None, {entry.name: given[entry.name] for entry in session.get_inputs()})
-        return found[0], found[1] if len(found) > 1 else NOTHING
+        assert isinstance(batch, PaddedBatch)
+        session = self._open_exits(len(exits) + 1)[number]
+        found = session.run(None, {name: batch.arrays[name] for name in input_names(session)})
+        return found[0], found[1] if len(found) > 1 else NO_HIDDEN_STATES
 
-    def _exit_sessions(self, count: int) -> list[Any]:
-        """The sessions of all stretches, in their order: graphs of their own, with the same weights. Opened when first asked for."""
+    def _open_exits(self, count: int) -> "list[InferenceSession]":
+        """The sessions of all layer ranges, opened at the first call: separate graphs that share the weights."""
         with self._opening:
-            self._opened = self._opened or [
-                open_session(self.folder, EXIT_GRAPH.format(number)) for number in range(count)
-            ]
-            return self._opened
-
-
-def open_session(folder: Path, graph: str) -> Any:
-    os.environ.setdefault(NO_TELEMETRY, "1")  # asked when it is imported
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 3
-    check_graph(folder, graph, WEIGHTS)
-    try:
-        return onnxruntime.InferenceSession(str(folder / graph), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # noqa: BLE001 - onnxruntime's exceptions share no base class of their own
-        raise InputError(f"{folder / graph}: cannot be loaded by ONNX Runtime ({first_line(error)})") from None
+            if not self._exit_sessions:
+                names = [EXIT_GRAPH.format(number) for number in range(count)]
+                self._exit_sessions = [open_session(self.folder, name) for name in names]
+            return self._exit_sessions

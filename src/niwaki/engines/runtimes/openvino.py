@@ -8,14 +8,14 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from niwaki.core.errors import InputError, first_line
 from niwaki.engines.graph_rules import DECODER, GRAPH
 from niwaki.engines.openvino_model import read_openvino_model
-from niwaki.engines.runtime import Runtime
+from niwaki.engines.runtime import Arrays, Runtime
 
 MENDING = 'pip install "niwaki[openvino]"'
 TELEMETRY = "openvino_telemetry"
@@ -28,6 +28,10 @@ class OpenVino(Runtime):
 
     Floats are multiplied in 32 bits. Left to itself OpenVINO takes bf16 where the processor has it, so that the same file would
     answer otherwise on another machine, and no gate held what was measured here."""
+
+    preference: ClassVar[int | None] = 3
+    package: ClassVar[str] = "openvino"
+    is_optional: ClassVar[bool] = True  # it reads fewer graphs than ONNX Runtime
 
     def __init__(self, folder: Path, threads: int) -> None:
         super().__init__(folder, threads)
@@ -49,8 +53,7 @@ class OpenVino(Runtime):
         except RuntimeError as error:
             raise InputError(f"{folder / GRAPH}: cannot be loaded by OpenVINO ({first_line(error)})") from None
         self.process = os.getpid()
-        self.inputs = [entry.any_name for entry in self.compiled.inputs]
-        self.reads_types = "types" in self.inputs
+        self.inputs = tuple(entry.any_name for entry in self.compiled.inputs)
         self.free: SimpleQueue[Any] = SimpleQueue()
         for _ in range(threads):
             self.free.put(self.compiled.create_infer_request())
@@ -81,20 +84,20 @@ class OpenVino(Runtime):
             return found
         return [part for rows in found for part in np.split(rows, np.flatnonzero(np.diff(lengths[rows])) + 1)]
 
-    def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
+    def logits(self, arrays: Arrays) -> np.ndarray:
         self._refuse_fork()
-        given = {"ids": ids, "mask": mask, "types": types}
         request = self.free.get()
         try:
-            request.infer({name: given[name] for name in self.inputs})
+            request.infer({name: arrays[name] for name in self.inputs})
             found = request.get_output_tensor(0).data.copy()  # whose memory the next call writes to
         except RuntimeError as error:
             raise InputError(f"{self.folder / GRAPH}: cannot be run by OpenVINO ({first_line(error)})") from None
         finally:
             self.free.put(request)
-        if found.ndim not in (2, 3) or found.shape[: found.ndim - 1] != ids.shape[: found.ndim - 1]:
+        shape = arrays["input_ids"].shape
+        if found.ndim not in (2, 3) or found.shape[: found.ndim - 1] != shape[: found.ndim - 1]:
             raise InputError(
-                f"{self.folder / GRAPH}: gives {found.shape} for inputs of {ids.shape}; it is not what niwaki wrote"
+                f"{self.folder / GRAPH}: gives {found.shape} for inputs of {shape}; it is not what niwaki wrote"
             )
         return found
 

@@ -1,63 +1,79 @@
-"""PyTorch, in float32, without padding: for any model niwaki can load, also where no graph was written."""
+"""PyTorch in float32, without padding: runs any model that niwaki can load, also without an exported graph."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from niwaki.engines.exits import NOTHING, PaddedBatch, layer_ranges
+from niwaki.engines.exits import NO_HIDDEN_STATES, ActiveBatch, PaddedBatch, layer_ranges
 from niwaki.engines.generation import search_of
-from niwaki.engines.runtime import Runtime
+from niwaki.engines.runtime import Arrays, EarlyExitRuntime
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
-class Torch(Runtime):
-    supports_early_exit: ClassVar[bool] = True
+class Torch(EarlyExitRuntime):
+    preference: ClassVar[int | None] = 4
+    package: ClassVar[str] = "torch"
+    is_timed: ClassVar[bool] = False  # it takes seconds to import
     supports_seq2seq: ClassVar[bool] = True
 
     def __init__(self, folder: Path, threads: int) -> None:
-        from niwaki.models.export_modules import ForwardModule
         from niwaki.models.model import load_folder
 
         super().__init__(folder, threads)
         model = load_folder(folder)
-        self.lean = ForwardModule(model.network.eval(), model.anatomy)
-        self.search = search_of(folder) if model.anatomy.is_seq2seq else None
-        self.reads_types = model.anatomy.uses_token_types
+        self.network, self.anatomy = model.network.eval(), model.anatomy
+        self.search = search_of(folder) if self.anatomy.is_seq2seq else None
+        self.generates = self.search is not None
+        if not self.anatomy.uses_token_types:
+            self.inputs = ("input_ids", "attention_mask")
 
-    def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
-        if self.search is not None:
-            import torch
-
-            from niwaki.models.generation import written
-
-            with torch.inference_mode():
-                given = [torch.from_numpy(array) for array in (ids, mask, types)]
-                return written(self.lean.anatomy, given[0], given[1], given[2], self.search)
-        return self._asked(self._packed, ids, mask, types)
-
-    def _packed(self, ids: Any, mask: Any, types: Any) -> Any:
-        """Computes on real tokens only."""
-        given = {"input_ids": ids, "attention_mask": mask}
-        return self.lean.anatomy.run(given | ({"token_type_ids": types} if self.reads_types else {}), {})
+    def logits(self, arrays: Arrays) -> np.ndarray:
+        (logits,) = self._call(self._generate if self.search is not None else self._forward, arrays)
+        return logits
 
     def run_layers(
-        self, waiting: PaddedBatch, number: int, exits: list[int], use_all_threads: bool = False
+        self, batch: ActiveBatch, number: int, exits: list[int], use_all_threads: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         from niwaki.models.export_modules import LayerRangeModule
 
-        anatomy = self.lean.anatomy
-        part = LayerRangeModule(
-            self.lean.network, anatomy, *layer_ranges(exits, len(anatomy.order))[number], begins=number == 0
-        )
-        found = self._asked(part, waiting.start, waiting.mask, waiting.types)
-        return found if isinstance(found, tuple) else (found, NOTHING)
+        assert isinstance(batch, PaddedBatch)
+        first, last = layer_ranges(exits, len(self.anatomy.order))[number]
+        module = LayerRangeModule(self.network, self.anatomy, first, last, begins=number == 0)
 
-    def _asked(self, network: Any, *given: np.ndarray) -> Any:
-        """Arrays to what comes out, one array or several; floats in the network's own precision."""
+        def run(inputs: "dict[str, Tensor]") -> "tuple[Tensor, ...]":
+            start = inputs["input_ids" if number == 0 else "hidden_states"]
+            found = module(start, inputs["attention_mask"], inputs.get("token_type_ids"))
+            return found if isinstance(found, tuple) else (found,)
+
+        found = self._call(run, batch.arrays)
+        return found[0], found[1] if len(found) > 1 else NO_HIDDEN_STATES
+
+    def _forward(self, inputs: "dict[str, Tensor]") -> "tuple[Tensor, ...]":
+        """Computes on real tokens only."""
+        return (self.anatomy.run(inputs, {}),)
+
+    def _generate(self, inputs: "dict[str, Tensor]") -> "tuple[Tensor, ...]":
         import torch
 
-        tensors = [torch.from_numpy(array) for array in given]
-        kind = next(self.lean.network.parameters()).dtype
+        from niwaki.models.generation import written
+
+        assert self.search is not None
+        ids, mask, types = inputs["input_ids"], inputs["attention_mask"], inputs.get("token_type_ids")
+        return (torch.from_numpy(written(self.anatomy, ids, mask, types, self.search)),)
+
+    def _call(
+        self, function: "Callable[[dict[str, Tensor]], tuple[Tensor, ...]]", arrays: Arrays
+    ) -> tuple[np.ndarray, ...]:
+        """Calls a function of tensors with arrays; floats are converted to the precision of the network and back."""
+        import torch
+
+        names = {*self.inputs, "hidden_states"}
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items() if name in names}
+        dtype = next(self.network.parameters()).dtype
         with torch.inference_mode():
-            found = network(*(one.to(kind) if one.is_floating_point() else one for one in tensors))
-        return tuple(one.float().numpy() for one in found) if isinstance(found, tuple) else found.float().numpy()
+            found = function({name: x.to(dtype) if x.is_floating_point() else x for name, x in tensors.items()})
+        return tuple(x.float().numpy() for x in found)

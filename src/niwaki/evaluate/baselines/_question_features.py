@@ -33,7 +33,7 @@ class QuestionFeatures:
     def rows(self, inputs: Sequence[Input]) -> EncodedInputs:
         windows = [Window(1, word_offsets(text)) for _, text in inputs]
         places = Ragged.of([0] * (1 + len(window.offsets)) for window in windows)
-        return EncodedInputs(places, places, np.arange(len(inputs)), list(windows))
+        return EncodedInputs({"input_ids": places}, np.arange(len(inputs)), list(windows))
 
     def transform(self, inputs: Sequence[Input], rows: EncodedInputs, chosen: np.ndarray) -> Matrix:
         from sklearn.feature_extraction import FeatureHasher

@@ -72,5 +72,4 @@ def _teacher(
 
 
 def _single_texts(model: Model, collator: Collator, activations: frozenset[str]) -> TeacherFunction:
-    runner, rows = ActivationRunner(model, activations, torch.get_num_threads()), collator.features.rows
-    return lambda sequences: runner((rows.ids[number], rows.types[number]) for number in sequences)
+    return partial(ActivationRunner(model, activations, torch.get_num_threads()), collator.features.rows)

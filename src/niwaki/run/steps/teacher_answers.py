@@ -25,8 +25,8 @@ def with_teacher_answers(job: StageJob, rows: pa.Table) -> pa.Table:
 
     def generate(block: Sequence[int]) -> Iterable[TeacherOutput]:
         part = range(block[0], block[-1] + 1)
-        ids, types = encoded.ids.stretch(part), encoded.types.stretch(part)
-        return ({LOGITS: row} for row in predictor.logits(EncodedInputs(ids, types, np.arange(len(ids)), [])))
+        arrays = {name: array.stretch(part) for name, array in encoded.arrays.items()}
+        return ({LOGITS: row} for row in predictor.logits(EncodedInputs(arrays, np.arange(len(part)), [])))
 
     layout = CacheLayout(
         (model_digest(folder), "answers", predictor.engine),
