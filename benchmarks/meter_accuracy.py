@@ -1,8 +1,8 @@
-"""How far our own meter can be believed: what a window costs, and how often an interval holds a known ratio.
+"""Accuracy of niwaki's meter: the cost of a window, and how often an interval contains a known ratio.
 
 `python benchmarks/meter_accuracy.py windows|intervals|render`. Appends a record to results/windows.jsonl or results/intervals.jsonl
-and renders both tables in docs/measuring.md. `intervals` asks the work of ratio two that tests/meter/test_payback.py
-measures, in blocks of twenty trials as there, beside neighbours that are nobody's children here.
+and renders both tables in docs/measuring.md. `intervals` compares two jobs with a known ratio of two, in blocks of twenty trials
+as in tests/meter/test_payback.py, while unrelated processes (neighbours) load the machine.
 """
 
 import itertools
@@ -31,25 +31,25 @@ BUSY = "import time\nend = time.time() + 7200\nwhile time.time() < end: pass"
 Records = list[dict[str, Any]]
 
 
-# -- what a window costs
+# -- cost of a window
 
 
 def windows() -> None:
-    one_window()  # the first chooses the readers
-    kept, anew = {}, {}
+    one_window()  # the first window selects the readers
+    cached, uncached = {}, {}
     for count in CHILDREN:
         with ExitStack() as alive:
             for _ in range(count):
                 alive.enter_context(waiting())
             time.sleep(0.1)
-            kept[count] = microseconds()
+            cached[count] = microseconds()
             with without_number():
-                anew[count] = microseconds(20)
-    records.append("windows", {"kept": kept, "anew": anew, **records.circumstances()})
+                uncached[count] = microseconds(20)
+    records.append("windows", {"kept": cached, "anew": uncached, **records.circumstances()})
 
 
 def microseconds(batches: int = 60, calls: int = 200) -> dict[str, float]:
-    """CPU time of a window: median and best of the batches."""
+    """CPU time of a window: median and minimum over the batches."""
     costs = []
     for _ in range(batches):
         start = time.thread_time()
@@ -75,7 +75,7 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def without_number() -> Iterator[None]:
-    """As on a kernel that does not tell the last number: every look lists all children."""
+    """Simulates a kernel without `ns_last_pid`: every read lists all children."""
     known, descendants.LAST_NUMBER = descendants.LAST_NUMBER, "/proc/none"
     try:
         yield
@@ -83,7 +83,7 @@ def without_number() -> Iterator[None]:
         descendants.LAST_NUMBER = known
 
 
-# -- how often an interval holds
+# -- coverage of the interval
 
 
 def once() -> int:
@@ -95,11 +95,11 @@ def twice() -> int:
 
 
 def intervals(*names: str) -> None:
-    """A record for each kind of neighbours, as soon as it is made: on a busy machine all of them take half an hour."""
+    """Appends a record per number of neighbours as soon as it is measured; on a busy machine all of them take half an hour."""
     for name in names or NEIGHBOURS:
-        with ExitStack() as beside:
+        with ExitStack() as neighbours:
             for _ in range(NEIGHBOURS[name]):
-                beside.enter_context(neighbour())
+                neighbours.enter_context(neighbour())
             blocks = [[trial() for _ in range(TRIALS)] for _ in range(BLOCKS)]
             found = {"neighbours": name, "trials": TRIALS, "pairs": PAIRS, **summary(blocks)}
             records.append("intervals", {**found, "load": os.getloadavg()[0], **records.circumstances()})
@@ -110,7 +110,7 @@ def trial() -> dict[str, float]:
     found = ratio(before, after)
     off = [math.log(one / other / 2) for one, other in zip(before, after, strict=True)]
     middle = statistics.quantiles(off, n=10)
-    cut = [min(max(value, middle[1]), middle[-2]) for value in off]  # the middle six tenths, about the truth
+    cut = [min(max(value, middle[1]), middle[-2]) for value in off]  # winsorized to the middle 60 %
     follow = sum(one * other for one, other in itertools.pairwise(cut)) / sum(value * value for value in cut)
     return {"value": found.value, "low": found.low, "high": found.high, "follow": follow}
 
@@ -130,7 +130,7 @@ def summary(blocks: list[Records]) -> dict[str, Any]:
 
 @contextmanager
 def neighbour() -> Iterator[None]:
-    """A process started by one that ends at once, so that the meter does not take it for ours."""
+    """A busy process whose parent ends at once, so that the meter does not count it as a child."""
     starter = "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdout=s.DEVNULL, stderr=s.DEVNULL).pid)"
     command = [sys.executable, "-c", starter, sys.executable, "-c", BUSY]
     pid = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -140,17 +140,17 @@ def neighbour() -> Iterator[None]:
         os.kill(pid, signal.SIGKILL)
 
 
-# -- the page
+# -- tables in docs/measuring.md
 
 
 def window_table(rows: Records) -> str:
-    kept, anew = rows[-1]["kept"], rows[-1]["anew"]
+    cached, uncached = rows[-1]["kept"], rows[-1]["anew"]
     return "\n".join(
         [
-            f"| live children | {' | '.join(kept)} |",
-            f"|---{'|---' * len(kept)}|",
-            f"| µs a window | {' | '.join(format(cost['median'], '.0f') for cost in kept.values())} |",
-            f"| when every look lists them anew | {' | '.join(format(cost['median'], '.0f') for cost in anew.values())} |",
+            f"| live children | {' | '.join(cached)} |",
+            f"|---{'|---' * len(cached)}|",
+            f"| µs per window | {' | '.join(format(cost['median'], '.0f') for cost in cached.values())} |",
+            f"| µs without the cached list of children | {' | '.join(format(cost['median'], '.0f') for cost in uncached.values())} |",
             "",
             note(rows[-1]),
         ]
@@ -159,15 +159,18 @@ def window_table(rows: Records) -> str:
 
 def interval_table(rows: Records) -> str:
     newest = {row["neighbours"]: row for row in rows}
-    head = ["| neighbours | load | held | interval wide | narrowest | ratio off by |", "|---|---|---|---|---|---|"]
+    head = [
+        "| neighbours | load | contained the true ratio | median width | minimum width | bias of the ratio |",
+        "|---|---|---|---|---|---|",
+    ]
     lines = [interval_line(newest[name]) for name in NEIGHBOURS if name in newest]
     return "\n".join([*head, *lines, "", note(rows[-1])])
 
 
 def interval_line(row: dict[str, Any]) -> str:
-    held = " and ".join(map(str, row["held"]))
-    off = f"{100 * row['off']:+.2f} % ± {100 * row['off_error']:.2f}"
-    return f"| {row['neighbours']} | {row['load']:.1f} | {held} of 20 | {row['width']:.1%} | {row['narrowest']:.1%} | {off} |"
+    covered = " and ".join(map(str, row["held"]))
+    bias = f"{100 * row['off']:+.2f} % ± {100 * row['off_error']:.2f}"
+    return f"| {row['neighbours']} | {row['load']:.1f} | {covered} of 20 | {row['width']:.1%} | {row['narrowest']:.1%} | {bias} |"
 
 
 def note(row: dict[str, Any]) -> str:
@@ -180,24 +183,24 @@ TABLES = {"windows": window_table, "intervals": interval_table}
 
 
 def rendered(name: str) -> str:
-    begin, end = marks(name)
+    begin, end = markers(name)
     return f"{begin}\n{TABLES[name](records.read(name))}\n{end}"
 
 
-def marks(name: str) -> tuple[str, str]:
+def markers(name: str) -> tuple[str, str]:
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
 
 
 def render() -> None:
     for name in TABLES:
-        begin, end = marks(name)
+        begin, end = markers(name)
         head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
         if records.read(name) and rest:
             PAGE.write_text(head + rendered(name) + rest.partition(end)[2], encoding="utf-8")
 
 
-def main(verb: str, *names: str) -> None:
-    {"windows": windows, "intervals": intervals, "render": lambda: None}[verb](*names)
+def main(command: str, *names: str) -> None:
+    {"windows": windows, "intervals": intervals, "render": lambda: None}[command](*names)
     render()
 
 

@@ -1,8 +1,8 @@
-"""Six jobs under niwaki and four other meters, each in an environment of its own: `python benchmarks/meters.py`.
+"""Compares niwaki with four other energy meters on six jobs: `python benchmarks/meters.py`.
 
-Makes a virtual environment per meter in a temporary folder (nothing is left behind), writes benchmarks/results/meters.jsonl
-and renders the table in docs/measuring.md from it. `--render` renders only. Every job counts its CPU seconds by a clock of
-its own, so that each answer can be held against what was really done.
+Creates a virtual environment per meter in a temporary folder, writes benchmarks/results/meters.jsonl and renders the table in
+docs/measuring.md from it. `--render` renders only. Every job counts its CPU seconds with its own clock, so that readings can be
+compared with the work done.
 """
 
 import argparse
@@ -33,18 +33,18 @@ METERS = {
 }
 
 
-# -- the meters: each a window that fills in `joules`
+# -- meters: each is a context manager that fills in `joules`
 
 
 @contextmanager
 def niwaki_window(folder: Path) -> Iterator[dict[str, Any]]:
     from niwaki.meter import meter
 
-    told: dict[str, Any] = {}
+    reading: dict[str, Any] = {}
     with meter(place="FRA") as window:
-        yield told
-    reading = window.reading
-    told |= {"joules": reading.joules, "low": reading.joules_low, "high": reading.joules_high, "tier": reading.tier}
+        yield reading
+    own = window.reading
+    reading |= {"joules": own.joules, "low": own.joules_low, "high": own.joules_high, "tier": own.tier}
 
 
 def codecarbon_window(mode: str) -> Callable[[Path], Any]:
@@ -52,14 +52,14 @@ def codecarbon_window(mode: str) -> Callable[[Path], Any]:
     def window(folder: Path) -> Iterator[dict[str, Any]]:
         from codecarbon import OfflineEmissionsTracker
 
-        told: dict[str, Any] = {}
+        reading: dict[str, Any] = {}
         options = {"save_to_file": False, "log_level": "error", "allow_multiple_runs": True, "measure_power_secs": 1}
         tracker = OfflineEmissionsTracker(country_iso_code="FRA", tracking_mode=mode, **options)
         tracker.start()
-        yield told
+        yield reading
         tracker.stop()
         data = tracker.final_emissions_data
-        told |= {"joules": data.energy_consumed * KWH, "cpu_part": data.cpu_energy * KWH}
+        reading |= {"joules": data.energy_consumed * KWH, "cpu_part": data.cpu_energy * KWH}
 
     return window
 
@@ -71,27 +71,27 @@ def eco2ai_window(folder: Path) -> Iterator[dict[str, Any]]:
 
     from eco2ai import Tracker
 
-    told: dict[str, Any] = {}
+    reading: dict[str, Any] = {}
     file = folder / f"{uuid.uuid4().hex}.csv"
     tracker = Tracker(project_name="p", file_name=str(file), alpha_2_code="FR", measure_period=1, ignore_warnings=True)
     tracker.start()
-    yield told
+    yield reading
     tracker.stop()
     with file.open() as lines:  # consumption() is back to 0 after stop()
-        told["joules"] = float(list(csv.DictReader(lines))[-1]["power_consumption(kWh)"]) * KWH
+        reading["joules"] = float(list(csv.DictReader(lines))[-1]["power_consumption(kWh)"]) * KWH
 
 
 @contextmanager
 def carbontracker_window(folder: Path) -> Iterator[dict[str, Any]]:
     from carbontracker.tracker import CarbonTracker
 
-    told: dict[str, Any] = {}
+    reading: dict[str, Any] = {}
     # two epochs, one used: after the last one it deletes its figures
     tracker = CarbonTracker(epochs=2, epochs_before_pred=0, verbose=0, log_dir=str(folder))
     tracker.epoch_start()
-    yield told
+    yield reading
     tracker.epoch_end()
-    told["joules"] = float(sum(tracker.tracker.total_energy_per_epoch())) * KWH
+    reading["joules"] = float(sum(tracker.tracker.total_energy_per_epoch())) * KWH
     tracker.stop()
 
 
@@ -99,12 +99,12 @@ def carbontracker_window(folder: Path) -> Iterator[dict[str, Any]]:
 def zeus_window(folder: Path) -> Iterator[dict[str, Any]]:
     from zeus.monitor import ZeusMonitor
 
-    told: dict[str, Any] = {}
+    reading: dict[str, Any] = {}
     monitor = ZeusMonitor()
     monitor.begin_window("w")
-    yield told
+    yield reading
     measured = monitor.end_window("w")
-    told |= {"joules": float(measured.total_energy), "cpu_energy": str(measured.cpu_energy)}
+    reading |= {"joules": float(measured.total_energy), "cpu_energy": str(measured.cpu_energy)}
 
 
 WINDOWS: dict[str, Callable[[Path], Any]] = {
@@ -117,25 +117,25 @@ WINDOWS: dict[str, Callable[[Path], Any]] = {
 }
 
 
-# -- the jobs: each gives windows' answers and the CPU seconds truly used
+# -- jobs: each returns the readings and the CPU seconds used
 
 
 def burn(cpu_seconds: float) -> float:
-    """Uses the processor until this thread's own clock has moved by `cpu_seconds`."""
+    """Spins until this thread has used `cpu_seconds`."""
     start = time.thread_time()
     while time.thread_time() - start < cpu_seconds:
         pass
     return time.thread_time() - start
 
 
-def one(window: Callable[[Path], Any], folder: Path, work: Callable[[], float]) -> dict[str, Any]:
+def measure(window: Callable[[Path], Any], folder: Path, work: Callable[[], float]) -> dict[str, Any]:
     start = time.perf_counter()
-    with window(folder) as told:
+    with window(folder) as reading:
         inside = time.perf_counter()
         used = work()
         inside = time.perf_counter() - inside
     return {
-        "answers": [told],
+        "answers": [reading],
         "cpu_seconds": used,
         "seconds": inside,
         "overhead_seconds": time.perf_counter() - start - inside,
@@ -143,15 +143,15 @@ def one(window: Callable[[Path], Any], folder: Path, work: Callable[[], float]) 
 
 
 def sleep(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
-    return one(window, folder, lambda: time.sleep(3) or 0.0)
+    return measure(window, folder, lambda: time.sleep(3) or 0.0)
 
 
 def busy(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
-    return one(window, folder, lambda: burn(2.0))
+    return measure(window, folder, lambda: burn(2.0))
 
 
 def subsecond(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
-    return one(window, folder, lambda: burn(0.1))
+    return measure(window, folder, lambda: burn(0.1))
 
 
 def children(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def children(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
         command = [sys.executable, "-I", "-S", "-c", code]
         return sum(float(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(10))
 
-    return one(window, folder, work)
+    return measure(window, folder, work)
 
 
 def nested(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
@@ -170,12 +170,12 @@ def nested(window: Callable[[Path], Any], folder: Path) -> dict[str, Any]:
     def work() -> float:
         used = 0.0
         for _ in range(2):
-            with window(folder) as told:
+            with window(folder) as reading:
                 used += burn(1.0)
-            inner.append(told)
+            inner.append(reading)
         return used
 
-    outer = one(window, folder, work)
+    outer = measure(window, folder, work)
     return {**outer, "answers": outer["answers"] + inner}
 
 
@@ -183,25 +183,25 @@ JOBS = {"sleep": sleep, "busy": busy, "two": busy, "children": children, "subsec
 TITLES = {
     "sleep": "sleep for 3 s",
     "busy": "2 CPU s of work",
-    "two": "2 CPU s, twice at once: each process's own answer",
+    "two": "2 CPU s in each of two concurrent processes",
     "children": "ten children of 0.2 CPU s",
     "subsecond": "0.1 CPU s of work",
-    "nested": "nested: outer window / sum of its two inner ones of 1 CPU s",
+    "nested": "nested: outer window / sum of two inner windows of 1 CPU s",
 }
 
 
 def probe(meter: str, job: str) -> None:
-    """Runs inside the meter's own environment; prints one JSON line."""
+    """Runs in the meter's environment; prints one JSON line."""
     with tempfile.TemporaryDirectory() as folder:
         result = JOBS[job](WINDOWS[meter], Path(folder))
     print("\n" + json.dumps(result))
 
 
-# -- running them all
+# -- run all
 
 
 def environment(packages: list[str], folder: Path) -> tuple[str, str]:
-    """The Python of a fresh environment with `packages`, and the versions pip chose; niwaki runs in the present one."""
+    """Python of a new environment with `packages`, and the installed version; niwaki uses the current environment."""
     if not packages:
         from importlib.metadata import version
 
@@ -220,7 +220,7 @@ def start(python: str, meter: str, job: str, folder: Path) -> "subprocess.Popen[
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
 
 
-def outcome(process: "subprocess.Popen[str]") -> dict[str, Any]:
+def wait_for(process: "subprocess.Popen[str]") -> dict[str, Any]:
     try:
         out, err = process.communicate(timeout=180)
     except subprocess.TimeoutExpired:
@@ -248,13 +248,13 @@ def run_all(only: list[str]) -> None:
                 continue
             for job in JOBS:
                 started = [start(python, meter, job, folder) for _ in range(2 if job == "two" else 1)]
-                found += [{"meter": meter, "version": version, "job": job, **outcome(process)} for process in started]
+                found += [{"meter": meter, "version": version, "job": job, **wait_for(process)} for process in started]
                 print(json.dumps(found[-1]), flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text("".join(json.dumps(line) + "\n" for line in found), encoding="utf-8")
 
 
-# -- the table
+# -- table in docs/measuring.md
 
 
 def digits(value: float) -> str:
@@ -264,7 +264,7 @@ def digits(value: float) -> str:
 
 
 def cell(lines: list[dict[str, Any]], job: str) -> str:
-    """What one meter said about one job."""
+    """Reading of one meter for one job."""
     errors = [line["error"] for line in lines if "error" in line]
     if errors:
         return f"error: {errors[0].partition(':')[0]}"
@@ -278,20 +278,20 @@ def cell(lines: list[dict[str, Any]], job: str) -> str:
 
 
 def processor_part(answer: dict[str, Any]) -> str:
-    """CodeCarbon adds a constant for memory; what it counts for the processor is told apart."""
+    """CodeCarbon adds a constant for memory; its processor part is shown separately."""
     return f" (CPU {digits(answer['cpu_part'])})" if "cpu_part" in answer else ""
 
 
 def table(found: list[dict[str, Any]]) -> str:
     meters = list(dict.fromkeys(line["meter"] for line in found if "meter" in line))
-    rows = ["| joules told for | " + " | ".join(meters) + " |", "|---" * (len(meters) + 1) + "|"]
+    rows = ["| joules reported for | " + " | ".join(meters) + " |", "|---" * (len(meters) + 1) + "|"]
     for job, title in TITLES.items():
         of = {
             name: [line for line in found if line.get("meter") == name and line.get("job", job) == job]
             for name in meters
         }
         rows.append(f"| {title} | " + " | ".join(cell(of[name], job) for name in meters) + " |")
-    last = {"wall seconds that the 2 CPU s took": wall, "seconds to import, start and stop (median)": overhead}
+    last = {"wall seconds for the 2 CPU s": wall, "seconds to import, start and stop (median)": overhead}
     rows += [
         f"| {title} | " + " | ".join(figure(found, name) for name in meters) + " |" for title, figure in last.items()
     ]
@@ -311,7 +311,7 @@ def overhead(found: list[dict[str, Any]], meter: str) -> str:
 
 
 def rendered() -> str:
-    """The table and its note, from the results there are."""
+    """The table and its note, from the stored results."""
     found = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
     here, versions = found[0]["machine"], dict.fromkeys(line["version"] for line in found if "version" in line)
     note = (
@@ -329,16 +329,16 @@ def render() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
-        "--probe", nargs=2, metavar=("METER", "JOB"), help="run one job here (used by the script itself)"
+        "--probe", nargs=2, metavar=("METER", "JOB"), help="run one job in this process (used by the script itself)"
     )
-    parser.add_argument("--render", action="store_true", help="only render the table from the results there are")
-    parser.add_argument("--only", nargs="*", default=[], choices=METERS, help="these meters only")
-    given = parser.parse_args()
-    if given.probe:
-        probe(*given.probe)
+    parser.add_argument("--render", action="store_true", help="only render the table from the stored results")
+    parser.add_argument("--only", nargs="*", default=[], choices=METERS, help="run only these meters")
+    arguments = parser.parse_args()
+    if arguments.probe:
+        probe(*arguments.probe)
         return
-    if not given.render:
-        run_all(given.only)
+    if not arguments.render:
+        run_all(arguments.only)
     render()
 
 

@@ -1,4 +1,4 @@
-"""The sections on distillation: students beside their teachers and their opponents, what each part of the recipe is worth, TextBrewer."""
+"""Renders the sections on distillation: students and teachers, ablations, students without attention, TextBrewer."""
 
 import statistics
 from collections import defaultdict
@@ -13,30 +13,30 @@ NAMES = {
     "stsb": "STS-B",
     "sst2": "SST-2",
 }
-WORDS = {
-    "half": "all of it",
-    "half-labels": "labels alone, no teacher",
-    "half-logits": "answers alone, no layers",
+ABLATIONS = {
+    "half": "complete recipe",
+    "half-labels": "labels only, no teacher",
+    "half-logits": "logits only, no layer losses",
     "half-no-embedding": "without the embedding loss",
     "half-no-hidden": "without the hidden-state loss",
     "half-no-attention": "without the attention loss",
-    "half-fresh": "fresh weights instead of a slice",
-    "half-no-transfer": "without the unlabelled texts",
-    "half-no-copies": "without the copies with words replaced",
+    "half-fresh": "random instead of sliced weights",
+    "half-no-transfer": "without unlabelled texts",
+    "half-no-copies": "without augmentations",
     "half-rows-only": "without both",
 }
-UNUSED = {("half-no-transfer", "mrpc"): "it had none", ("half-rows-only", "mrpc"): "as without copies"}
+UNUSED = {("half-no-transfer", "mrpc"): "has none", ("half-rows-only", "mrpc"): "as without augmentations"}
 KEEP = {"half": 0.97, "fast": 0.93, "thin": 0.93}
 NETWORKS = {"bilstm": "BiLSTM", "averaging": "averaging"}
-FOURS = {
-    "mpnet4": "4 layers of 312",
-    "mpnet4-vocabulary": "4 layers of 384, only the pieces that its texts use",
-    "mpnet4-narrow": "4 layers of 768, those pieces in a table of 320",
-    "mpnet4-narrower": "the same with a table of 256",
-    "mpnet4-texts": "with a table of 320, also on 15,000 longer phrases of its other train rows, unlabelled",
-    "mpnet4-more": "the same, its answers also on 20,000 unlabelled sentences of IMDb",
+FOUR_LAYERS = {
+    "mpnet4": "hidden size 312",
+    "mpnet4-vocabulary": "hidden size 384, trimmed vocabulary",
+    "mpnet4-narrow": "hidden size 768, trimmed vocabulary, embedding size 320",
+    "mpnet4-narrower": "the same with embedding size 256",
+    "mpnet4-texts": "embedding size 320, and 15,000 longer phrases of the unused training rows as unlabelled texts",
+    "mpnet4-more": "the same, and 20,000 unlabelled IMDb sentences in the second phase",
 }
-ASKED = {"kept": 0.968, "smaller": 7.5, "faster": 9.4}  # TinyBERT's
+TARGETS = {"kept": 0.968, "smaller": 7.5, "faster": 9.4}  # as TinyBERT
 
 
 def distil(rows: Records) -> str:
@@ -46,14 +46,14 @@ def distil(rows: Records) -> str:
     for (variant, task, _), row in sorted(newest.items()):
         found[variant][task].append(row)
     parts = [
-        "Command: `python benchmarks/distil.py DATA` (after `benchmarks/glue.py` and `benchmarks/demo.py`, which make the teachers). Teacher MiniLM-L6; TinyBERT's two phases: "
-        "layers, then answers. Scores × 100, mean ± standard deviation over the seeds; kept is the student's share of its own teacher's score; faster is throughput, text in to answer "
-        "out, both in ONNX Runtime fp32 on the same texts in turns, since November 17 on one core.",
+        "Command: `python benchmarks/distil.py DATA` (after `benchmarks/glue.py` and `benchmarks/demo.py`, which train the teachers). Teacher MiniLM-L6; TinyBERT's two phases: "
+        "layers, then logits. Scores × 100, mean ± standard deviation over the seeds. Kept: the student's share of its teacher's score. Faster: ratio of throughput including tokenization, "
+        "both in ONNX Runtime fp32 on the same texts, interleaved, on one core since November 17.",
         *(table(variant, found[variant]) for variant in KEEP if found[variant]),
         ablation(found),
         sizes(found),
         networks(found),
-        fours(found),
+        four_layers(found),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -69,13 +69,13 @@ def table(variant: str, by_task: dict[str, Records]) -> str:
         for who in ("teacher", "student")
     ]
     faster = statistics.geometric_mean([row["faster"]["value"] for some in by_task.values() for row in some])
-    asked = f"asked: {KEEP[variant]:.0%}" + (", 9.4 × faster" if variant != "half" else "")
+    target = f"target: {KEEP[variant]:.0%}" + (", 9.4 × faster" if variant != "half" else "")
     goal = (
-        f"Average {100 * means[0]:.1f} → {100 * means[1]:.1f}: {means[1] / means[0]:.1%} kept, {faster:.1f} × faster ({asked})."
+        f"Average {100 * means[0]:.1f} → {100 * means[1]:.1f}: {means[1] / means[0]:.1%} kept, {faster:.1f} × faster ({target})."
         if not missing
         else f"No average yet: {', '.join(missing)} not measured."
     )
-    head = "| set | seeds | teacher | student | kept | faster | MB |\n|---|---|---|---|---|---|---|"
+    head = "| task | seeds | teacher | student | kept | faster | MB |\n|---|---|---|---|---|---|---|"
     return "\n".join([title, "", head, *lines, "", goal])
 
 
@@ -94,22 +94,22 @@ def line(name: str, rows: Records) -> str:
 
 def ablation(found: dict[str, dict[str, Records]]) -> str:
     tasks = ("rotten_tomatoes", "mrpc")
-    if not any(found[variant] for variant in WORDS if variant != "half"):
+    if not any(found[variant] for variant in ABLATIONS if variant != "half"):
         return ""
     lines = [
         f"| {words} | {' | '.join(part(found[variant].get(task, []), UNUSED.get((variant, task), '')) for task in tasks)} |"
-        for variant, words in WORDS.items()
+        for variant, words in ABLATIONS.items()
     ]
-    head = f"| the student `half` | {' | '.join(f'{NAMES[task]} | over all of it' for task in tasks)} |\n|---|---|---|---|---|"
-    said = (
-        "What each part is worth: score × 100, mean ± standard deviation, and in brackets the number of seeds; beside it what that is over all of it with the same seeds, with 95 % intervals, paired over test "
-        "rows and seeds."
+    head = f"| student | {' | '.join(f'{NAMES[task]} | difference' for task in tasks)} |\n|---|---|---|---|---|"
+    about = (
+        "The student `half` with parts of its recipe left out: score × 100, mean ± standard deviation, number of seeds in brackets; and the difference to the complete recipe with the same seeds, with "
+        "its 95 % interval, paired over test rows and seeds."
     )
-    return "\n".join([said, "", head, *lines])
+    return "\n".join(["### Ablation of distillation", "", about, "", head, *lines])
 
 
 def part(rows: Records, unused: str) -> str:
-    """Its score, and the paired difference over the most seeds; two cells."""
+    """Two cells: the score, and the paired difference over the largest number of seeds."""
     if unused or not rows:
         return f"{unused or 'not measured'} | "
     score = f"{spread([100 * row['scores']['student'] for row in rows])} ({len(rows)})"
@@ -121,7 +121,7 @@ def part(rows: Records, unused: str) -> str:
 
 
 def sizes(found: dict[str, dict[str, Records]]) -> str:
-    """Size of the transfer set against what it gains."""
+    """Number of unlabelled texts and the gain."""
     rows = {
         int(name.partition("-")[2]): by_task["rotten_tomatoes"][0]
         for name, by_task in found.items()
@@ -135,16 +135,16 @@ def sizes(found: dict[str, dict[str, Records]]) -> str:
         for size, row in sorted(rows.items())
     ]
     steps = " or ".join(sorted({f"{row['steps'][0]:,}" for row in rows.values()}))
-    said = (
-        f"Rotten Tomatoes, the student `half`, answers alone, seed 0: its own rows and so many unlabelled sentences of IMDb. Every size trains the same number of steps ({steps} of 32 texts), "
-        "so the gain is that of other texts and not of more training. Accuracy × 100 with 95 % intervals; gain is the paired difference to no unlabelled text."
+    about = (
+        f"Rotten Tomatoes, student `half`, logits only, seed 0: the task's rows and unlabelled IMDb sentences. All sizes train the same number of steps ({steps} of 32 texts), "
+        "so a gain comes from other texts and not from more training. Accuracy × 100 with 95 % intervals; the gain is the paired difference to no unlabelled texts."
     )
-    head = "| unlabelled texts | accuracy | kept of the teacher's | gain |\n|---|---|---|---|"
-    return "\n".join(["### What unlabelled texts gain", "", said, "", head, *lines])
+    head = "| unlabelled texts | accuracy | share of the teacher's | gain |\n|---|---|---|---|"
+    return "\n".join(["### Unlabelled texts", "", about, "", head, *lines])
 
 
 def networks(found: dict[str, dict[str, Records]]) -> str:
-    """Students that are no transformers, and the same networks without the teacher."""
+    """Students without attention, and the same networks without a teacher."""
     shown = [(kind, task, found[kind][task]) for kind in NETWORKS for task in NAMES if task in found[kind]]
     if not shown:
         return ""
@@ -153,9 +153,9 @@ def networks(found: dict[str, dict[str, Records]]) -> str:
     ]
     lines = []
     for (kind, task, rows), pair in zip(shown, pairs, strict=True):
-        opponents = (f"{kind}-labels", f"{kind}-vectors")
+        controls = (f"{kind}-labels", f"{kind}-vectors")
         scores = [
-            [[row["pairs"][who]["score"][key] for key in ("value", "low", "high")] for row in rows] for who in opponents
+            [[row["pairs"][who]["score"][key] for key in ("value", "low", "high")] for row in rows] for who in controls
         ]
         scores.append([[row["scores"]["student"], *row["intervals"]["student"]] for row in rows])
         cells = [
@@ -166,23 +166,24 @@ def networks(found: dict[str, dict[str, Records]]) -> str:
         cells += [interval(*(statistics.mean(column) for column in zip(*some, strict=True))) for some in scores]
         lines.append(
             "| "
-            + " | ".join([*cells, *(gap(pair[who]) + fewer(pair[who]["seeds"], len(rows)) for who in opponents)])
+            + " | ".join([*cells, *(gap(pair[who]) + fewer(pair[who]["seeds"], len(rows)) for who in controls)])
             + " |"
         )
     met = sum(pair[f"{kind}-labels"]["low"] > 0 for (kind, _, _), pair in zip(shown, pairs, strict=True))
-    said = (
-        "The same network with as many epochs: on labels alone with vectors of the pretrained model (no teacher anywhere), on labels alone with vectors of the fine-tuned teacher (the harder opponent), "
-        "and taught by the teacher's answers, also on unlabelled sentences of IMDb, which make its epochs longer. Accuracy × 100 with 95 % intervals over the test rows, means over the seeds; differences are "
-        "paired, over test rows and seeds."
+    about = (
+        "The same network with the same number of epochs, trained in three ways: on labels with the pretrained model's vectors (no teacher), on labels with the fine-tuned teacher's vectors, and distilled from the "
+        "teacher's logits, also on unlabelled IMDb sentences, which make its epochs longer. Accuracy × 100 with 95 % intervals over the test rows, means over the seeds; differences are paired over test rows and seeds."
     )
-    head = "| network, set | seeds | teacher | labels alone | labels, teacher's vectors | taught | over labels alone | over labels, teacher's vectors |\n|---|---|---|---|---|---|---|---|"
-    goal = f"Over labels alone by a margin outside the interval: {met} of {len(shown)} (asked: all four)."
-    return "\n".join(["### Networks without layers", "", said, "", head, *lines, "", goal])
+    head = "| network, task | seeds | teacher | labels | labels, teacher's vectors | distilled | gain over labels | gain over labels, teacher's vectors |\n|---|---|---|---|---|---|---|---|"
+    goal = f"Significant gain over labels: {met} of {len(shown)} (target: all)."
+    return "\n".join(["### Students without attention", "", about, "", head, *lines, "", goal])
 
 
-def fours(found: dict[str, dict[str, Records]]) -> str:
-    """TinyBERT's ratios, asked and found."""
-    shown = [(variant, task, found[variant][task][0]) for variant in FOURS for task in NAMES if task in found[variant]]
+def four_layers(found: dict[str, dict[str, Records]]) -> str:
+    """Students of mpnet-base, compared with TinyBERT's ratios."""
+    shown = [
+        (variant, task, found[variant][task][0]) for variant in FOUR_LAYERS for task in NAMES if task in found[variant]
+    ]
     if not shown:
         return ""
     lines = []
@@ -193,23 +194,24 @@ def fours(found: dict[str, dict[str, Records]]) -> str:
             "faster": row["faster"]["value"],
         }
         scores = [interval(row["scores"][who], *row["intervals"][who]) for who in ("teacher", "student")]
-        cells = [f"{NAMES[task]}, {FOURS[variant]}", *scores, *(beside(ratios[key], ASKED[key]) for key in ASKED)]
+        cells = [f"{NAMES[task]}, {FOUR_LAYERS[variant]}", *scores]
+        cells += [with_target(ratios[key], target) for key, target in TARGETS.items()]
         lines.append("| " + " | ".join(cells) + " |")
-    said = (
-        "Teacher mpnet-base (SST-2: 20,000 of the train rows, for both), student cut out of it, TinyBERT's two phases, seed 0. Scores × 100 with 95 % intervals over the test rows; smaller is bytes of the "
-        "model's folder, both fp32; faster is throughput in ONNX Runtime fp32, in turns. Asked are TinyBERT's ratios: 96.8 % kept, 7.5 × smaller, 9.4 × faster."
+    about = (
+        "Teacher mpnet-base (SST-2: 20,000 of the training rows, for both), students with four of its layers, TinyBERT's two phases, seed 0. Scores × 100 with 95 % intervals over the test rows. Smaller: bytes of the "
+        "model folder, both fp32. Faster: throughput in ONNX Runtime fp32, interleaved. The targets are TinyBERT's ratios: 96.8 % kept, 7.5 × smaller, 9.4 × faster."
     )
-    head = "| set, student | teacher | student | kept | smaller | faster |\n|---|---|---|---|---|---|"
-    return "\n".join(["### mpnet in four layers", "", said, "", head, *lines])
+    head = "| task, student | teacher | student | kept | smaller | faster |\n|---|---|---|---|---|---|"
+    return "\n".join(["### mpnet with four layers", "", about, "", head, *lines])
 
 
-def beside(value: float, asked: float) -> str:
-    """A ratio, and whether it is what was asked; where not, how far it is away. Shares are below 1."""
-    share = asked < 1
+def with_target(value: float, target: float) -> str:
+    """A ratio, and whether it meets its target or by how much it misses it. Targets below 1 are shares."""
+    share = target < 1
     form = "{:.1f} %" if share else "{:.1f} ×"
-    shown, wanted = (round(100 * one, 1) if share else round(one, 1) for one in (value, asked))
-    verdict = "met" if value >= asked else f"{form.format(wanted - shown)[:-2]}{' points' if share else ' ×'} short"
-    return f"{form.format(shown)}: {verdict}"
+    shown, rounded_target = (round(100 * number, 1) if share else round(number, 1) for number in (value, target))
+    missing = f"{form.format(rounded_target - shown)[:-2]}{' points' if share else ' ×'} short"
+    return f"{form.format(shown)}: {'met' if value >= target else missing}"
 
 
 def interval(value: float, low: float, high: float) -> str:
@@ -217,14 +219,14 @@ def interval(value: float, low: float, high: float) -> str:
 
 
 def gap(pair: dict[str, Any]) -> str:
-    """A paired difference in points, and whether it is one."""
-    said = f"{100 * pair['difference']:+.1f} ({100 * pair['low']:+.1f} to {100 * pair['high']:+.1f})"
-    return said if pair["shown"] else f"{said}: no difference shown"
+    """A paired difference in points with its interval, and a note if the interval contains 0."""
+    text = f"{100 * pair['difference']:+.1f} ({100 * pair['low']:+.1f} to {100 * pair['high']:+.1f})"
+    return text if pair["shown"] else f"{text}: no difference shown"
 
 
 def fewer(paired: int, seeds: int) -> str:
-    """Where a difference is not over all seeds: the stages of the others were made elsewhere, and only their scores are known."""
-    return "" if paired == seeds else f" ({paired} of the seeds)"
+    """A note if a difference does not cover all seeds, because only scores are known of some."""
+    return "" if paired == seeds else f" ({paired} of {seeds} seeds)"
 
 
 def textbrewer(rows: Records) -> str:
@@ -237,15 +239,15 @@ def textbrewer(rows: Records) -> str:
     ratio = statistics.geometric_mean([row["textbrewer"]["seconds"] / row["niwaki"]["seconds"] for row in found])
     return "\n".join(
         [
-            f"Command: `python benchmarks/against_textbrewer.py`. The same teacher ({spread([100 * row['teacher'] for row in found])} %), start, rows, {found[0]['epochs']:g} epochs, batches of 32 "
-            "and losses (hidden states, attention, soft targets) on Rotten Tomatoes, on all cores, one after the other. niwaki's time includes the teacher's pass, export and scoring, "
-            "with nothing kept from before; TextBrewer's is that of training alone.",
+            f"Command: `python benchmarks/against_textbrewer.py`. The same teacher ({spread([100 * row['teacher'] for row in found])} %), initial weights, rows, {found[0]['epochs']:g} epochs, batches of 32 "
+            "and losses (hidden states, attention, soft targets) on Rotten Tomatoes, on all cores, in sequence. niwaki's time includes the teacher's forward pass, export and evaluation, "
+            "with an empty cache; TextBrewer's is training only.",
             "",
             "| | accuracy % | seconds |",
             "|---|---|---|",
             *lines,
             "",
-            f"niwaki is {ratio:.1f} × faster ({len(found)} seed{'s' if len(found) > 1 else ''}; asked: equal or better in half the time).",
+            f"niwaki is {ratio:.1f} × faster ({len(found)} seed{'s' if len(found) > 1 else ''}; target: equal or better accuracy in half the time).",
         ]
     )
 

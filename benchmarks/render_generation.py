@@ -1,8 +1,8 @@
-"""The section on texts that are written: formulas and translations."""
+"""Renders the sections on sequence-to-sequence models: formulas, translations, search."""
 
 from typing import Any
 
-from render_students import NAMES, Student, cells, table, told
+from render_students import NAMES, Student, cells, score_cell, table
 
 Record = dict[str, Any]
 TASKS = {
@@ -12,24 +12,24 @@ TASKS = {
     "atis": "ATIS",
     "multi30k": "Multi30k en→de, 2016",
 }
-ASKED = {"cogs": 0.98, "scan": 0.995, "geoquery": 0.80, "atis": 0.82, "multi30k": 0.36}
-GENERAL = 0.30  # asked of COGS's generalization
+TARGETS = {"cogs": 0.98, "scan": 0.995, "geoquery": 0.80, "atis": 0.82, "multi30k": 0.36}
+GENERALIZATION_TARGET = 0.30  # for the split `gen` of COGS
 
 
-def writing(rows: list[Record]) -> str:
+def generation(rows: list[Record]) -> str:
     """The newest record of each model."""
     newest = {(row["task"], row["name"]): row for row in rows}
     teachers = {task: newest[task, "teacher"] for task in TASKS if (task, "teacher") in newest}
     lines = [
-        "Command: `python benchmarks/generation.py DATA`, one seed. Exact match of formulas (GeoQuery also by what they denote), sacreBLEU "
-        "of translations; × 100, with the 95 % interval. Trained from nothing, but for GeoQuery and ATIS, whose encoder is MiniLM-L6. "
-        "Minutes are CPU time of the training with all its attempts.",
+        "Command: `python benchmarks/generation.py DATA`, one seed. Exact match of formulas (GeoQuery also by denotation), sacreBLEU "
+        "of translations; × 100, with 95 % intervals. Trained from random weights, except GeoQuery and ATIS, whose encoder is MiniLM-L6. "
+        "CPU minutes include all attempts.",
         "",
-        "| task | metric | asked | teacher | also | parameters | MB | CPU minutes |",
+        "| task | metric | target | teacher | other metrics and splits | parameters | MB | CPU minutes |",
         "|---|---|---|---|---|---|---|---|",
         *(teacher_line(TASKS[task], task, row) for task, row in teachers.items()),
         *(
-            teacher_line(f"{TASKS[task]}, one stack that reads and writes", task, newest[task, "prefix"])
+            teacher_line(f"{TASKS[task]}, prefix language model (no decoder)", task, newest[task, "prefix"])
             for task in TASKS
             if (task, "prefix") in newest
         ),
@@ -41,10 +41,10 @@ def writing(rows: list[Record]) -> str:
     if cascades:
         lines += [
             "",
-            "Cascades: the tenth writes, and where it is unsure the teacher does ([Cascades](cascade.md)). How sure is sure enough was chosen on the validation rows; "
-            "time and energy are of test texts, in ONNX Runtime, interleaved with the teacher alone.",
+            "Cascades of the student of a tenth and the teacher ([Cascades](cascade.md)), with thresholds chosen on the validation rows. Time and energy are for the test texts in ONNX Runtime, interleaved with the "
+            "teacher alone.",
             "",
-            "| task | asked to keep | answered by the tenth, validation | kept there | answered by the tenth, test | kept there | faster than the teacher | J per 1,000 texts (teacher's) |",
+            "| task | `--keep` | answered by the student, validation | score kept, validation | answered by the student, test | score kept, test | speed-up over the teacher | J per 1,000 texts (teacher) |",
             "|---|---|---|---|---|---|---|---|",
             *map(cascade_line, cascades),
         ]
@@ -73,16 +73,16 @@ def teacher_line(title: str, task: str, row: Record) -> str:
     return cells(
         title,
         score["metric"],
-        f"{100 * ASKED[task]:.4g}",
-        told(score),
-        also(task, row),
+        f"{100 * TARGETS[task]:.4g}",
+        score_cell(score),
+        other_scores(task, row),
         f"{row['parameters'] / 1e6:.1f} M",
         f"{row['bytes'] / 1e6:.1f}",
         f"{row['spent'][0]['cpu_seconds'] / 60:.0f}",
     )
 
 
-def also(task: str, row: Record) -> str:
+def other_scores(task: str, row: Record) -> str:
     others = {
         name: one["value"]
         for name, one in row["score"]["all"].items()
@@ -90,7 +90,7 @@ def also(task: str, row: Record) -> str:
     }
     parts = {part: score["value"] for part, score in row["parts"].items()}
     found = [f"{name} {100 * value:.1f}" for name, value in {**others, **parts}.items()]
-    return ", ".join(found) + (f" (asked {100 * GENERAL:.0f})" if task == "cogs" else "")
+    return ", ".join(found) + (f" (target {100 * GENERALIZATION_TARGET:.0f})" if task == "cogs" else "")
 
 
 def student(task: str, name: str, row: Record, teacher: Record) -> Student:
@@ -106,8 +106,8 @@ def student(task: str, name: str, row: Record, teacher: Record) -> Student:
     )
 
 
-def search(rows: list[Record]) -> str:
-    """The newest record of each width of the beam."""
+def beam_search(rows: list[Record]) -> str:
+    """The newest record of each beam size."""
     newest = {row["beam"]: row for row in rows}
     first = rows[-1]
     shape = first["shape"]
@@ -122,11 +122,11 @@ def search(rows: list[Record]) -> str:
         lines.append(cells(str(beam), f"{found['transformers']['throughput']['value']:.0f}", *ours, joules, same))
     return "\n".join(
         [
-            f"Command: `python benchmarks/beam_search.py`. A Marian with random weights, {shape['encoder_layers']} + {shape['decoder_layers']} layers of {shape['d_model']}, {first['pieces']:,} pieces, "
-            f"{first['texts']} texts each written to {first['longest']} tokens: `generate` of transformers (eager, fp32, batches of 32, all cores) beside the same weights in niwaki; "
-            "texts a second, with the ratio and its 95 % interval.",
+            f"Command: `python benchmarks/beam_search.py`. A Marian model with random weights, {shape['encoder_layers']} + {shape['decoder_layers']} layers with hidden size {shape['d_model']}, {first['pieces']:,} tokens, "
+            f"{first['texts']} texts with {first['longest']} generated tokens each: transformers' `generate` (eager, fp32, batches of 32, all cores) and the same weights in niwaki. "
+            "Texts per second, with the ratio and its 95 % interval.",
             "",
-            "| beam | transformers | niwaki, ONNX Runtime | niwaki, torch | J per 1,000 texts: transformers / ONNX Runtime | the same text |",
+            "| beam | transformers | niwaki, ONNX Runtime | niwaki, torch | J per 1,000 texts: transformers / ONNX Runtime | identical texts |",
             "|---|---|---|---|---|---|",
             *lines,
         ]

@@ -1,9 +1,9 @@
-"""Renders the records of recommendations.py for docs/results.md and docs/reliability.md."""
+"""Renders the section on recommendations, and its row in docs/reliability.md."""
 
 from typing import Any
 
 Record = dict[str, Any]
-NEEDED = {"yes": "yes", "probably": "probably", "not shown": "no difference shown", "no": "no", None: "not asked"}
+NEEDED = {"yes": "yes", "probably": "probably", "not shown": "no difference shown", "no": "no", None: "not compared"}
 
 
 def latest(rows: list[Record]) -> list[Record]:
@@ -14,9 +14,9 @@ def latest(rows: list[Record]) -> list[Record]:
 def recommendations(rows: list[Record]) -> str:
     return "\n".join(
         [
-            "Command: `python benchmarks/recommendations.py QUESTIONS`, with QUESTIONS a CSV file of TREC's questions and their six classes. The rule ([The report](report.md#which-stage-to-deploy)) is worked out anew from the figures of each run, and the recommended model is loaded.",
+            "Command: `python benchmarks/recommendations.py QUESTIONS`, with QUESTIONS a CSV file of TREC questions and their six classes. The recommendation is recomputed from the figures of each run by the documented rule ([The report](report.md#recommendation)), and the recommended model is loaded.",
             "",
-            "| run | recommended | keeps of the best | MB (reference) | speed, with its range | in ONNX Runtime | transformer needed? | fine-tuning needed? | baselines not run | right? |",
+            "| run | recommended | score kept | MB (reference) | speed-up, with its range | in ONNX Runtime | transformer needed? | fine-tuning needed? | skipped baselines | correct? |",
             "|---|---|---|---|---|---|---|---|---|---|",
             *(line(row) for row in latest(rows)),
         ]
@@ -33,7 +33,7 @@ def line(row: Record) -> str:
         f"{row['bytes'] / 1e6:.1f} ({row['reference_bytes'] / 1e6:.1f})",
         speed,
         f"{row['portable_ratio']:.1f}×",
-        f"{NEEDED[row['transformer']]}, against {row['baseline']}",
+        f"{NEEDED[row['transformer']]}, compared with {row['baseline']}",
         NEEDED[row["fine_tuning"]],
         str(len(row["not_run"])),
         "; ".join(row["faults"]) or "yes",
@@ -41,10 +41,10 @@ def line(row: Record) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def promise(rows: list[Record]) -> str:
-    """One cell for the table of promises."""
+def guarantee(rows: list[Record]) -> str:
+    """One cell for the table of guarantees."""
     wrong = [f"{row['name']}: {fault}" for row in latest(rows) for fault in row["faults"]]
-    told = "; ".join(
+    summary = "; ".join(
         f"{row['name']}: {row['deploy']}, {row['kept']:.1%} kept, {row['bytes'] / 1e6:.1f} MB" for row in latest(rows)
     )
-    return f"{told}; {len(wrong)} wrong{': ' + '; '.join(wrong) if wrong else ''}"
+    return f"{summary}; {len(wrong)} wrong{': ' + '; '.join(wrong) if wrong else ''}"

@@ -1,4 +1,4 @@
-"""The section on semantic roles."""
+"""Renders the section on semantic roles."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from render_students import Student, table
 Record = dict[str, Any]
 NAMES = {
     "minilm": "MiniLM-L6, three epochs",
-    "minilm-longer": "the same, two epochs more (the teacher)",
-    "quarter": "the teacher, its words trimmed, 8 bits, without training",
-    "tenth": "four layers, taught, 4 bits",
-    "tenth-alone": "the same network, not taught, 4 bits",
+    "minilm-longer": "the same, two more epochs (the teacher)",
+    "quarter": "the teacher, vocabulary trimmed, int8, no training",
+    "tenth": "four layers, distilled, 4 bits",
+    "tenth-alone": "the same network, not distilled, 4 bits",
 }
-ASKED = 0.75
+TARGET = 0.75
 
 
 def roles(rows: list[Record]) -> str:
@@ -23,10 +23,10 @@ def roles(rows: list[Record]) -> str:
     return "\n".join(
         [
             "Command: `python benchmarks/roles.py DATA`. PropBank over the English Web Treebank: "
-            f"{first['rows']['train']:,} train rows (one for each sentence, one for each predicate), {first['train']['epochs']} epochs; test F1 × 100 as srl-eval.pl counts "
-            "(C-X joined to X, V left out), with its 95 % interval. `sentence alone`: predicates found by the model too, arguments of a predicate that is none are wrong.",
+            f"{first['rows']['train']:,} training rows (one per sentence and one per predicate), {first['train']['epochs']} epochs; test F1 × 100 as in srl-eval.pl "
+            "(C-X joined to X, without V), with 95 % intervals. Plain sentences: the model also finds the predicates, and arguments of wrong predicates count as errors.",
             "",
-            "| model | MB | F1, predicates given | precision | recall | predicates F1 | senses right | F1, sentence alone |",
+            "| model | MB | F1, given predicates | precision | recall | predicate F1 | sense accuracy | F1, plain sentences |",
             "|---|---|---|---|---|---|---|---|",
             *(line(row) for row in found),
             "",
@@ -54,30 +54,30 @@ def line(row: Record) -> str:
 
 
 def goal(found: list[Record]) -> str:
-    """The best of MiniLM with all its floats, beside what was asked."""
+    """The best float MiniLM model, compared with the target."""
     best = max(found, key=lambda row: row["score"]["value"])
     value = best["score"]["value"]
     spent = sum(one["cpu_seconds"] for one in (best["first_spent"], *best["spent"]))
-    return f"Asked of MiniLM-L6 with predicates given: at least {100 * ASKED:.0f}; it is {100 * value:.1f}{'' if value >= ASKED else ', which falls short'}. Its training took {spent / 60:.0f} CPU minutes."
+    return f"Target for MiniLM-L6 with given predicates: at least {100 * TARGET:.0f}; measured: {100 * value:.1f}, {'met' if value >= TARGET else 'not met'}. Training took {spent / 60:.0f} CPU minutes."
 
 
 def students(newest: dict[str, Record]) -> list[str]:
-    made = [Student("roles", name, **newest[name]["student"]) for name in ("quarter", "tenth") if name in newest]
-    if made and "tenth-alone" in newest:
+    rows = [Student("roles", name, **newest[name]["student"]) for name in ("quarter", "tenth") if name in newest]
+    if rows and "tenth-alone" in newest:
         alone = newest["tenth-alone"]
-        made.append(
+        rows.append(
             Student(
                 "roles",
                 "tenth-alone",
                 alone["bytes"],
                 alone["score"],
-                made[0].teacher_bytes,
-                made[0].teacher_score,
+                rows[0].teacher_bytes,
+                rows[0].teacher_score,
                 0.0,
                 None,
             )
         )
-    return [*table(made), ""] if made else []
+    return [*table(rows), ""] if rows else []
 
 
 def heads(row: Record) -> list[str]:
@@ -88,10 +88,10 @@ def heads(row: Record) -> list[str]:
         for name, one in row["heads"].items()
     ]
     return [
-        f"{NAMES[row['name']]}, trained on English stretches, on the dependency sets of the Universal Propositions: the label at the head word of each argument "
-        "(English is gold; the others are projected automatically, and this model's vocabulary is English, so they show the measure more than the model).",
+        f"{NAMES[row['name']]}, trained on English spans, evaluated on dependency data of the Universal Propositions by the label at each argument's head word. "
+        "English is annotated by hand; the other languages are projected automatically and are foreign to this English model, so they illustrate the metric rather than the model.",
         "",
-        "| set | rows | F1 of heads, predicates given | predicates F1 | senses right |",
+        "| data set | rows | head F1, given predicates | predicate F1 | sense accuracy |",
         "|---|---|---|---|---|",
         *lines,
     ]
@@ -100,7 +100,7 @@ def heads(row: Record) -> list[str]:
 def costs(row: Record) -> str:
     parts = row["parts"]
     total = sum(parts[name] for name in ("tokens", "network", "tags"))
-    told = ", ".join(
+    shares = ", ".join(
         f"{name} {parts[name]:.1f} s ({parts[name] / total:.0%})" for name in ("tokens", "network", "tags")
     )
-    return f"CPU time for the {parts['rows']:,} test rows in ONNX Runtime: {told}; `tags` is the search for valid tags."
+    return f"CPU time for the {parts['rows']:,} test rows in ONNX Runtime: {shares}; `tags` is the Viterbi search."

@@ -1,24 +1,29 @@
-"""The sections on compression: each method alone, stacks on a student, orders, speed, tickets, peers, and random chains."""
+"""Renders the sections on compression: methods alone and combined, orders, speed, lottery tickets, other tools, random combinations."""
 
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from method_names import current
 from render_distil import NAMES, gap, spread
 
 Record = dict[str, Any]
 Records = list[Record]
-Found = dict[tuple[str, str], Records]  # by name and set
+Found = dict[tuple[str, str], Records]  # by name and task
 HEADS = {
-    "stack": "Stacks, each on the distilled student `half`",
+    "stack": "Combinations, each on the distilled student `half`",
     "tiny": "A student without attention",
-    "speed": "Half of the encoder's operations, and unstructured sparsity in a file as large",
-    "order": "Order of distilling (into half the layers), pruning (half the neurons, a third of the heads) and quantizing (8 bits, trained through the rounding)",
-    "alone": "Each method alone, on the teacher",
+    "speed": "Half of the encoder's operations, and unstructured sparsity in a file of the same size",
+    "order": "Order of distillation (half the layers), pruning (half the neurons, a third of the heads) and quantization-aware training (8 bits)",
+    "alone": "Single methods, on the teacher",
 }
 SIZES = ((20, 0.97), (50, 0.93))  # times smaller, share of the score
-FASTER, KEPT, FLOPS = 1.7, 0.98, 0.505  # asked of structured pruning; what is kept of heads and neurons is rounded
+FASTER, KEPT, FLOPS = (
+    1.7,
+    0.98,
+    0.505,
+)  # targets of structured pruning; the numbers of remaining heads and neurons are rounded
 
 
 def stack(rows: Records) -> str:
@@ -28,10 +33,9 @@ def stack(rows: Records) -> str:
     for key in sorted(newest, key=lambda key: list(map(str, key))):
         found[key[0]][key[1], key[2]].append(newest[key])
     parts = [
-        "Command: `python benchmarks/stack.py DATA` (after `benchmarks/distil.py`). Teacher MiniLM-L6. Scores × 100, mean ± standard deviation over the seeds; kept is the share "
-        "of the teacher's own score. MB and smaller are of the weights file, against the teacher's in fp32; folder is the same ratio with tokenizer, graph and configs counted on both sides. FLOPs "
-        "are those of the deployed pass; on SST-2 all stages, the student's too, train a third of the epochs; faster is throughput, text in to answer out, both in ONNX Runtime on one core and the same texts in turns; Wh is what making it took from the "
-        "teacher on, estimated.",
+        "Command: `python benchmarks/stack.py DATA` (after `benchmarks/distil.py`). Teacher MiniLM-L6. Scores × 100, mean ± standard deviation over the seeds. Kept: share "
+        "of the teacher's score. MB and smaller: the weights file, compared with the teacher's in fp32. Folder: the same ratio including tokenizer, graph and configs. FLOPs: share of the teacher's FLOPs in the deployed forward pass. "
+        "Faster: ratio of throughput including tokenization, both in ONNX Runtime on one core, interleaved. Wh: estimated energy of all stages after the teacher. On SST-2 all stages train a third of the epochs.",
         goals(found),
         *(section(kind, title, found[kind]) for kind, title in HEADS.items() if found[kind]),
     ]
@@ -44,14 +48,14 @@ def section(kind: str, title: str, found: Found) -> str:
 
 
 def table(found: Found) -> str:
-    head = "| name | set | seeds | score | kept | MB | smaller | folder | FLOPs | faster | p50 ms | Wh |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
+    head = "| methods | task | seeds | score | kept | MB | smaller | folder | FLOPs | faster | p50 ms | Wh |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
     ordered = sorted(found.items(), key=lambda item: (list(NAMES).index(item[0][1]), -mean(smaller, item[1])))
     return "\n".join([head, *(line(name, task, rows) for (name, task), rows in ordered)])
 
 
 def line(name: str, task: str, rows: Records) -> str:
     cells = [
-        f"`{name}`",
+        f"`{current(name)}`",
         NAMES[task],
         str(len(rows)),
         spread([100 * row["scores"][1] for row in rows]),
@@ -68,7 +72,7 @@ def line(name: str, task: str, rows: Records) -> str:
 
 
 def goals(found: dict[str, Found]) -> str:
-    """What was asked for, and the best that the records show, set by set."""
+    """The targets, and the best measured result per task."""
     every = {key: rows for kind in ("stack", "tiny") for key, rows in found[kind].items()}
     lines = []
     for times, share in SIZES:
@@ -76,21 +80,21 @@ def goals(found: dict[str, Found]) -> str:
             best = [best_of(every, task, ratio, times) for task in NAMES if any(key[1] == task for key in every)]
             lines.append(
                 f"- {times} × smaller ({words}) with at least {share:.0%} of the score: "
-                + "; ".join(told(one, ratio, times, share) for one in best)
+                + "; ".join(best_line(result, ratio, times, share) for result in best)
                 + "."
             )
     halves = {key: rows for key, rows in found["speed"].items() if mean(flops, rows) <= FLOPS}
     for (name, task), rows in halves.items():
         met = mean(faster, rows) >= FASTER and mean(kept, rows) >= KEPT
         lines.append(
-            f"- Half of the encoder's operations ({mean(flops, rows):.1%} of all), {FASTER} × the throughput at {KEPT:.0%} of the score: `{name}` on {NAMES[task]} {mean(faster, rows):.2f} × at {mean(kept, rows):.1%} "
+            f"- Half of the encoder's operations ({mean(flops, rows):.1%} of all), {FASTER} × the throughput at {KEPT:.0%} of the score: `{current(name)}` on {NAMES[task]} {mean(faster, rows):.2f} × at {mean(kept, rows):.1%} "
             f"({seeds(rows)}): {'met' if met else 'not met'}."
         )
-    return "\n".join(["What was asked, and the best there is:", "", *lines])
+    return "\n".join(["Targets and best results:", "", *lines])
 
 
 def best_of(every: Found, task: str, ratio: Callable[[Record], float], times: float) -> tuple[str, str, Records]:
-    """Name, set and records of what keeps most among those small enough; without records where none is."""
+    """Name, task and records of the best score among those small enough; no records if there is none."""
     enough = {key: rows for key, rows in every.items() if key[1] == task and mean(ratio, rows) >= times}
     name, rows = max(
         ((key[0], rows) for key, rows in enough.items()), key=lambda one: mean(kept, one[1]), default=("", [])
@@ -98,34 +102,34 @@ def best_of(every: Found, task: str, ratio: Callable[[Record], float], times: fl
     return name, task, rows
 
 
-def told(best: tuple[str, str, Records], ratio: Callable[[Record], float], times: float, share: float) -> str:
+def best_line(best: tuple[str, str, Records], ratio: Callable[[Record], float], times: float, share: float) -> str:
     name, task, rows = best
     if not rows:
-        return f"{NAMES[task]}: nothing is {times} × smaller yet"
+        return f"{NAMES[task]}: no result is {times} × smaller"
     value = mean(kept, rows)
     verdict = "met" if value >= share else f"{100 * (share - value):.1f} points short"
-    return f"{NAMES[task]} `{name}` keeps {value:.1%} at {mean(ratio, rows):.1f} × ({seeds(rows)}): {verdict}"
+    return f"{NAMES[task]} `{current(name)}` keeps {value:.1%} at {mean(ratio, rows):.1f} × ({seeds(rows)}): {verdict}"
 
 
 def orders(found: Found) -> str:
-    """Every order beside the first by paired differences, where the records have them."""
+    """Paired differences of each order to the first."""
     lines = []
     for task in dict.fromkeys(task for _, task in found):
         some = {name: rows for (name, other), rows in found.items() if other == task}
         first = next(iter(sorted(some, key=lambda name: name.split("-"))), "")
         best = max(some, key=lambda name: mean(lambda row: row["scores"][1], some[name]))
         pairs = {name: max(rows, key=lambda row: row["seed"]) for name, rows in some.items()}
-        said = [f"`{name}` {gap(row['over_first'])}" for name, row in pairs.items() if name != first]
+        differences = [f"`{current(name)}` {gap(row['over_first'])}" for name, row in pairs.items() if name != first]
         shown = [name for name, row in pairs.items() if name != first and row["over_first"]["shown"]]
         lines.append(
-            f"{NAMES[task]}, points over `{first}` with 95 % intervals, paired over test rows and seeds: {', '.join(said)}. The best mean is `{best}`'s ({len(some)} of 6 orders measured); "
-            f"outside the interval: {', '.join(f'`{name}`' for name in shown) or 'none'}."
+            f"{NAMES[task]}, difference to `{current(first)}` in points with 95 % intervals, paired over test rows and seeds: {', '.join(differences)}. `{current(best)}` has the best mean ({len(some)} of 6 orders "
+            f"measured); significant differences: {', '.join(f'`{current(name)}`' for name in shown) or 'none'}."
         )
     return "\n\n".join(lines)
 
 
 def speed_note(found: Found) -> str:
-    """What unstructured sparsity is worth in a file of the same size."""
+    """Unstructured sparsity compared with pruned heads and neurons at equal file size."""
     lines = []
     for task in dict.fromkeys(task for _, task in found):
         if not {("magnitude", task), ("ffn+heads", task)} <= set(found):
@@ -133,7 +137,7 @@ def speed_note(found: Found) -> str:
         sparse, cut = found["magnitude", task], found["ffn+heads", task]
         lines.append(
             f"{NAMES[task]}, at equal file size ({mean(smaller, sparse):.2f} × and {mean(smaller, cut):.2f} × smaller): unstructured sparsity keeps {mean(kept, sparse):.1%} and runs at {mean(faster, sparse):.2f} × "
-            f"the teacher's throughput, heads and neurons cut out keep {mean(kept, cut):.1%} at {mean(faster, cut):.2f} ×. Zeros are multiplied like everything else: **sparse matrices bring no speed here**."
+            f"the teacher's throughput; pruned heads and neurons keep {mean(kept, cut):.1%} at {mean(faster, cut):.2f} ×. Zeros are multiplied like other numbers: **sparse matrices are not faster here**."
         )
     return "\n\n".join(lines)
 
@@ -143,13 +147,13 @@ def lottery(rows: Records) -> str:
     found: dict[tuple[str, int, str], Records] = defaultdict(list)
     for key in sorted(newest):
         found[key[:3]].append(newest[key])
-    words = {"early": "set back to early training", "none": "left as trained"}
+    rewinding = {"early": "rewound to early training", "none": "as trained"}
     lines = []
     for (rewind, percent, task), some in found.items():
         scores = [spread([100 * row["scores"][who] for row in some]) for who in ("dense", "ticket", "chance")]
         cells = [
             NAMES[task],
-            words[rewind],
+            rewinding[rewind],
             f"{percent} %",
             str(len(some)),
             *scores,
@@ -159,45 +163,45 @@ def lottery(rows: Records) -> str:
     shown = sum(all(row["over_chance"]["low"] > 0 for row in some) for some in found.values())
     return "\n".join(
         [
-            "Command: `python benchmarks/lottery.py DATA`. MiniLM-L6, embeddings frozen, an epoch a round; rounds at 50, 70 and 90 % of the encoder's weights. The ticket is made of the largest weights after the "
-            "round before; by chance, as many weights of each matrix are drawn, through as many rounds. Scores × 100; differences are paired over the test rows, for each seed, with 95 % intervals.",
+            "Command: `python benchmarks/lottery.py DATA`. MiniLM-L6, embeddings frozen, one epoch per round; rounds at 50, 70 and 90 % sparsity of the encoder. A ticket keeps the largest weights after the previous "
+            "round; a random ticket has as many random weights per matrix and as many rounds. Scores × 100; differences are paired over the test rows, per seed, with 95 % intervals.",
             "",
-            "| set | weights are | gone | seeds | dense | ticket | by chance | ticket over chance | ticket over dense |\n|---|---|---|---|---|---|---|---|---|",
+            "| task | weights | sparsity | seeds | dense | ticket | random ticket | ticket − random | ticket − dense |\n|---|---|---|---|---|---|---|---|---|",
             *lines,
             "",
-            f"The ticket wins by a margin outside the interval in {shown} of {len(found)} settings.",
+            f"The ticket is significantly better than the random one in {shown} of {len(found)} settings.",
         ]
     )
 
 
 def compressors(rows: Records) -> str:
-    """niwaki's models and the peers', from the same teachers."""
+    """niwaki and other tools, from the same teachers."""
     newest = {row["seed"]: row for row in rows}
     found = [newest[seed]["contenders"] for seed in sorted(newest)]
     peers = [name for name in found[0] if "-" in name and name.split("-")[0] in ("onnxruntime", "nncf", "torchao")]
     lines = [peer_line(name, [one[name] for one in found], name not in peers) for name in found[0]]
     return "\n".join(
         [
-            "Command: `python benchmarks/against_compressors.py`. The same fine-tuned MiniLM-L6 on Rotten Tomatoes, compressed after training: ONNX Runtime's `quantize_dynamic`, NNCF's `quantize` (transformer, 300 "
-            "train rows), torchao's `quantize_`, each as its documentation shows and in an environment of its own; the same test rows, read one by one. MB is weights and graph, without tokenizer. Accuracy × 100, mean ± "
-            "standard deviation over the seeds; difference to the teacher paired over the test rows, seed 0.",
+            "Command: `python benchmarks/against_compressors.py`. The same fine-tuned MiniLM-L6 on Rotten Tomatoes, quantized after training: ONNX Runtime's `quantize_dynamic`, NNCF's `quantize` (transformer, 300 "
+            "training rows), torchao's `quantize_`, each as documented and in its own environment; the same test rows, one at a time. MB: weights and graph without tokenizer. Accuracy × 100, mean ± "
+            "standard deviation over the seeds; the difference to the teacher is paired over the test rows, seed 0.",
             "",
-            "| model | by | accuracy | MB | to the teacher |\n|---|---|---|---|---|",
+            "| model | tool | accuracy | MB | difference to the teacher |\n|---|---|---|---|---|",
             *lines,
             "",
             *against(found, peers),
             "",
-            f"Peers: {versions(found[0], peers)}.",
+            f"Versions: {versions(found[0], peers)}.",
         ]
     )
 
 
 def peer_line(name: str, rows: Records, own: bool) -> str:
-    whose = "niwaki" if own else "peer"
+    tool = "niwaki" if own else "other"
     if "refused" in rows[0]:
-        return f"| {name} | {whose} | does not run: {rows[0]['refused']} | | |"
+        return f"| {current(name)} | {tool} | does not run: {rows[0]['refused']} | | |"
     score, size = spread([100 * row["score"]["value"] for row in rows]), mean(lambda row: row["bytes"], rows) / 1e6
-    return f"| {name} | {whose} | {score} | {size:.1f} | {gap(rows[0]['over_teacher']) if name != 'teacher' else ''} |"
+    return f"| {current(name)} | {tool} | {score} | {size:.1f} | {gap(rows[0]['over_teacher']) if name != 'teacher' else ''} |"
 
 
 EQUAL = {
@@ -206,11 +210,11 @@ EQUAL = {
     "torchao-int8": "int8-matrices",
     "torchao-int8-weights": "int8-matrices",
     "torchao-intx4-weights": "lowbit-4",
-}
+}  # the stored name of niwaki's counterpart
 
 
 def against(found: Records, peers: list[str]) -> list[str]:
-    """Which of niwaki's is of the peer's kind, how the scores differ, and the sizes."""
+    """niwaki's counterpart of each tool: ratio of the sizes and difference of the scores."""
     lines = []
     for peer in peers:
         if peer not in EQUAL or "refused" in found[0][peer]:
@@ -219,7 +223,7 @@ def against(found: Records, peers: list[str]) -> list[str]:
         pairs = [one[own]["over"][peer] for one in found]
         size = mean(lambda one: one[own]["bytes"] / one[peer]["bytes"], found)  # noqa: B023 (used at once)
         lines.append(
-            f"- `{own}` over {peer}, in {size:.2f} × its bytes: {'; '.join(gap(pair) for pair in pairs)} points, seed by seed."
+            f"- `{current(own)}` compared with {peer}, at {size:.2f} × its size: {'; '.join(gap(pair) for pair in pairs)} (points, per seed)."
         )
     return lines
 
@@ -263,9 +267,14 @@ def mean(what: Callable[[Record], float], rows: Records) -> float:
 
 def chains(rows: Records) -> str:
     last = rows[-1]
-    told = ", ".join(f"{count} {what}" for what, count in sorted(last["outcomes"].items()))
-    methods = ", ".join(f"{name} {count}" for name, count in last["methods"].items())
+    labels = {
+        "made": "completed",
+        "refused": "rejected before any work",
+        "refused at its stage": "rejected at their stage",
+    }
+    outcomes = ", ".join(f"{count} {labels.get(name, name)}" for name, count in sorted(last["outcomes"].items()))
+    methods = ", ".join(f"{current(name)} {count}" for name, count in last["methods"].items())
     return (
-        f"Command: `python benchmarks/chains.py --chains {last['chains']}`. Random chains of 2 to 4 methods with random settings on a tiny model, seed {last['seed']}: {told}. What was "
-        f"made was loaded by a new process and gave equal outputs in torch and in the engine, but for those counted as different. Methods in the chains that were made: {methods}."
+        f"Command: `python benchmarks/chains.py --chains {last['chains']}`. Random combinations of 2 to 4 methods with random settings on a tiny model, seed {last['seed']}: {outcomes}. Completed models "
+        f"were loaded by a new process and gave equal outputs in torch and in the engine, unless counted as different. Methods in completed combinations: {methods}."
     )

@@ -1,4 +1,4 @@
-"""The table of students beside their teachers: bytes, score, speed, and when what they took to make is saved."""
+"""Renders a table of students and their teachers: size, score, speed and payback."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from typing import Any
 
 Record = dict[str, Any]
 NAMES = {
-    "int8": "8 bits",
-    "quarter": "a quarter, without training",
-    "tenth": "a tenth, taught",
-    "tenth-alone": "the same network without the teacher",
+    "int8": "int8",
+    "quarter": "a quarter of the size, no training",
+    "tenth": "a tenth of the size, distilled",
+    "tenth-alone": "the same network, not distilled",
 }
-KEPT = {"quarter": (1 / 4, 0.97), "tenth": (1 / 10, 0.93)}  # at most so many bytes, at least so much of the score
+TARGETS = {"quarter": (1 / 4, 0.97), "tenth": (1 / 10, 0.93)}  # largest share of the bytes, smallest share of the score
 ABOUT = (
-    "Students, against their teacher: bytes of the whole folder, score kept, and texts a second of both in ONNX Runtime, interleaved. Payback is the number of texts "
-    "after which what the student took to make (its own stages) is saved."
+    "Students compared with their teacher: size of the whole folder, score kept, and throughput of both in ONNX Runtime, interleaved. Payback is the number of texts "
+    "after which the energy for training the student (its own stages) is saved."
 )
 
 
@@ -27,47 +27,47 @@ class Student:
     teacher_bytes: int
     teacher_score: float
     joules: float  # of its own stages
-    race: Record | None  # laps of `made` and `teacher`; none where it was made without a teacher
+    race: Record | None  # laps of `made` (the student) and `teacher`; None without a teacher
 
 
 def table(students: Sequence[Student]) -> list[str]:
     return [
         ABOUT,
         "",
-        "| task | student | MB | of the teacher's bytes | score | kept | asked | faster | J per 1,000 texts (teacher's) | payback, texts |",
+        "| task | student | MB | share of the teacher's size | score | score kept | target | faster | J per 1,000 texts (teacher) | payback, texts |",
         "|---|---|---|---|---|---|---|---|---|---|",
         *map(line, students),
     ]
 
 
-def line(one: Student) -> str:
-    share, kept = one.bytes / one.teacher_bytes, one.score["value"] / one.teacher_score
-    bytes_asked, kept_asked = KEPT.get(one.name, (0, 0))
-    met = "met" if share <= bytes_asked and kept >= kept_asked else "not met"
-    asked = f"{kept_asked:.0%} in {bytes_asked:.0%}: {met}" if kept_asked else ""
+def line(student: Student) -> str:
+    share, kept = student.bytes / student.teacher_bytes, student.score["value"] / student.teacher_score
+    max_share, min_kept = TARGETS.get(student.name, (0, 0))
+    met = "met" if share <= max_share and kept >= min_kept else "not met"
     return cells(
-        one.task,
-        NAMES[one.name],
-        f"{one.bytes / 1e6:.2f}",
+        student.task,
+        NAMES[student.name],
+        f"{student.bytes / 1e6:.2f}",
         f"{share:.1%}",
-        told(one.score),
+        score_cell(student.score),
         f"{kept:.1%}",
-        asked,
-        *speed(one),
+        f"{min_kept:.0%} of the score in {max_share:.0%} of the size: {met}" if min_kept else "",
+        *speed(student),
     )
 
 
-def speed(one: Student) -> list[str]:
-    """How much faster than the teacher, joules of both for 1,000 texts, and after how many texts the making is paid back."""
-    if one.race is None:
+def speed(student: Student) -> list[str]:
+    """Speed-up over the teacher, joules of both per 1,000 texts, and the number of texts to pay back."""
+    if student.race is None:
         return [""] * 3
-    made, teacher = one.race["made"], one.race["teacher"]
-    own, theirs = (lap["energy_per_1000"]["joules"] for lap in (made, teacher))
-    payback = f"{1000 * one.joules / (theirs - own):,.0f}" if theirs > own else "never"
-    return [f"{made['ratio']['value']:.1f} ×", f"{own:.1f} ({theirs:.1f})", payback]
+    own, teacher = student.race["made"], student.race["teacher"]
+    own_joules, teacher_joules = (lap["energy_per_1000"]["joules"] for lap in (own, teacher))
+    saved = teacher_joules - own_joules
+    payback = f"{1000 * student.joules / saved:,.0f}" if saved > 0 else "never"
+    return [f"{own['ratio']['value']:.1f} ×", f"{own_joules:.1f} ({teacher_joules:.1f})", payback]
 
 
-def told(score: Record) -> str:
+def score_cell(score: Record) -> str:
     return f"**{100 * score['value']:.1f}** ({100 * score['low']:.1f} to {100 * score['high']:.1f})"
 
 

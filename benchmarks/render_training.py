@@ -1,4 +1,4 @@
-"""The section on training speed in docs/results.md, from results/training.jsonl."""
+"""Renders the section on training speed."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ from typing import Any
 def section(rows: list[dict[str, Any]]) -> str:
     last = rows[-1]
     lines = [
-        f"Command: `python benchmarks/training.py`. MiniLM-L6 fine-tuned on the embedded reviews, embeddings frozen, {last['precision']}, batches of 32 of like "
-        "length, fused AdamW; and distilled into three layers from a cached teacher. Each contender is a process; they take turns. Tokens are real ones, without padding.",
+        f"Command: `python benchmarks/training.py`. MiniLM-L6 fine-tuned on the bundled reviews, embeddings frozen, {last['precision']}, batches of 32 grouped by "
+        "length, fused AdamW; and distilled into three layers from a cached teacher. Each contender is a process; they take turns. Tokens do not include padding.",
         "",
-        "| | tokens/s | by lap | memory, MB |",
+        "| | tokens/s | range over laps | memory, MB |",
         "|---|---|---|---|",
         *(_row(name, found) for name, found in last["contenders"].items()),
         "",
-        "| ratio | all laps | by lap |",
+        "| ratio | all laps | range over laps |",
         "|---|---|---|",
         *(
             f"| {name} | {found['ratio']:.2f} | {min(found['ratios']):.2f} to {max(found['ratios']):.2f} |"

@@ -9,7 +9,7 @@ import niwaki
 
 SOURCE = Path(niwaki.__file__).parent
 TESTS = Path(__file__).parents[1]
-BESIDE = {"contracts", "house", "docs", "hostile", "reliability"}  # tests of the whole
+BESIDE = {"benchmarks", "contracts", "house", "docs", "hostile", "reliability"}  # tests of the whole
 END_TO_END = {"cli", "run"}  # there a test may act as a user does, through the program
 FILES = sorted(TESTS.rglob("test_*.py"))
 
