@@ -1,4 +1,4 @@
-"""The pages: every command in them parses, every link leads somewhere, every Python block is sound, every name exists."""
+"""Documentation pages: commands parse, links resolve, code blocks are valid, names exist."""
 
 import ast
 import re
@@ -26,7 +26,7 @@ def blocks(page: Path, *languages: str) -> list[str]:
 
 
 def commands() -> list[tuple[str, str]]:
-    """(page, command) of every `niwaki …`, in shell blocks and in running text."""
+    """(page, command) of every `niwaki …` in shell blocks and running text."""
     found = []
     for page in PAGES:
         lines = [line.split("#")[0].strip() for body in blocks(page, "sh", "bash") for line in body.splitlines()]
@@ -37,7 +37,7 @@ def commands() -> list[tuple[str, str]]:
     return sorted(set(found))
 
 
-def test_there_are_commands_to_test():
+def test_commands_are_found_on_the_pages():
     assert {"run", "check", "list", "show", "predict", "measure", "ledger", "new"} <= {
         line.split()[1] for _, line in commands()
     }
@@ -45,7 +45,7 @@ def test_there_are_commands_to_test():
 
 @pytest.mark.parametrize(("page", "line"), commands())
 def test_a_command_on_a_page_parses(page, line):
-    """Verb, options and number of arguments are right; nothing is run."""
+    """Checks verb, options and number of arguments; runs nothing."""
     _, verb, *arguments = shlex.split(line)
     if verb.startswith("-"):
         return
@@ -53,7 +53,7 @@ def test_a_command_on_a_page_parses(page, line):
     group = program()
     command = group.get_command(typer.Context(group), verb)
     if set(arguments) & {"--help"} or not arguments:
-        return  # a verb that is only named
+        return  # only names the verb
     command.make_context(verb, arguments)
 
 
@@ -63,26 +63,26 @@ def test_every_verb_is_on_the_readme():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
+def test_links_resolve(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         if target.startswith(("http://", "https://")):
             continue
         path, _, anchor = target.partition("#")
-        place = (page.parent / path).resolve() if path else page
-        rendered = ROOT / "docs" / "results.md"  # written by `make results`, from records
-        assert place.exists() or place == rendered, f"{page.name}: {target}"
+        location = (page.parent / path).resolve() if path else page
+        rendered = ROOT / "docs" / "results.md"  # rendered by `make results`
+        assert location.exists() or location == rendered, f"{page.name}: {target}"
         if anchor:
-            heads = re.findall(r"^#+ (.*)$", place.read_text(encoding="utf-8"), re.MULTILINE)
+            heads = re.findall(r"^#+ (.*)$", location.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in [slug(head) for head in heads], f"{page.name}: {target}"
 
 
 def slug(head: str) -> str:
-    """As GitHub makes anchors of headings."""
+    """The anchor that GitHub gives a heading."""
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_and_toml_on_a_page_are_sound(page):
+def test_python_and_toml_blocks_are_valid(page):
     import tomllib
 
     for body in blocks(page, "python"):
@@ -92,39 +92,38 @@ def test_python_and_toml_on_a_page_are_sound(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_make_targets_are_there(page):
+def test_make_targets_exist(page):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     text = "\n".join([*blocks(page, "sh"), *re.findall(r"`(make [^`]+)`", page.read_text(encoding="utf-8"))])
     for target in MAKE.findall(text):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: make {target}"
 
 
-def test_results_markers_are_in_the_readme_once():
+def test_the_readme_contains_the_results_markers_once():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert text.count("<!-- results:begin -->") == text.count("<!-- results:end -->") == 1
     assert text.index("<!-- results:begin -->") < text.index("<!-- results:end -->")
 
 
-def test_make_knows_what_the_readme_promises():
-    done = subprocess.run(
+def test_make_demo_and_make_test_call_niwaki_and_pytest():
+    result = subprocess.run(
         ["make", "--dry-run", "--always-make", "demo", "test"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert "niwaki run" in done.stdout and "pytest" in done.stdout and "tools/setup" in done.stdout
+    assert result.returncode == 0, result.stderr
+    assert "niwaki run" in result.stdout and "pytest" in result.stdout and "tools/setup" in result.stdout
 
 
-def test_settings_named_on_pages_exist():
-    """`--set data.text=…` and friends: a key that was renamed is noticed here."""
+def test_settings_in_commands_exist():
     from niwaki.run.recipe import apply_override, locate
     from niwaki.tasks.classification import Classification
 
     for _, line in commands():
         words = shlex.split(line)
-        for place, word in enumerate(words[:-1]):
+        for position, word in enumerate(words[:-1]):
             if word != "--set":
                 continue
             values = {"stages": [{"name": "student"}, {"name": "pruned"}]}
-            apply_override(values, words[place + 1])
+            apply_override(values, words[position + 1])
             if "data" in values:
                 check(Classification, values["data"])
             else:

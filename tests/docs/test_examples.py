@@ -1,4 +1,4 @@
-"""The examples run as they are, on a tiny model instead of the embedded one."""
+"""The examples run on a tiny model instead of the bundled one."""
 
 import importlib.util
 from pathlib import Path
@@ -28,25 +28,25 @@ def load(name: str):
 
 @pytest.fixture(autouse=True)
 def _quick(quick_disk):
-    """No flushes."""
+    """Skip flushing to disk."""
 
 
 def test_every_example_is_tested():
     assert sorted(path.stem for path in EXAMPLES.glob("*.py")) == ["own_data", "quickstart"]
 
 
-def test_quickstart(tmp_path, bert_folder, rows_csv, capsys):
+def test_quickstart_runs_and_predicts(tmp_path, bert_folder, rows_csv, capsys):
     recipe = tmp_path / "tiny.toml"
     recipe.write_text(RECIPE.format(model=bert_folder, rows=rows_csv))
     load("quickstart").main(str(tmp_path / "run"), str(recipe))
-    said = capsys.readouterr().out
-    assert "Run(" in said and "a film to see twice" in said and "CPU s in" in said
+    output = capsys.readouterr().out
+    assert "Run(" in output and "a film to see twice" in output and "CPU s in" in output
 
 
-def test_own_data(tmp_path, bert_folder, capsys, monkeypatch):
+def test_own_data_creates_files_only_in_its_folder(tmp_path, bert_folder, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     load("own_data").main(str(tmp_path / "own"), str(bert_folder))
-    said = capsys.readouterr().out
-    assert "about" in said and ("praise" in said or "complaint" in said)
+    output = capsys.readouterr().out
+    assert "about" in output and ("praise" in output or "complaint" in output)
     assert (tmp_path / "own" / "run" / "report.html").is_file()
     assert [path.name for path in tmp_path.iterdir()] == ["own"]
