@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from niwaki.data import pattern_probe
+from niwaki.tokenization import pattern_probe
 from niwaki.tokenization.pattern_probe import signs_of, slow_pattern
 from niwaki.tokenization.patterns import PUBLISHED
 
