@@ -104,7 +104,7 @@ def theirs(name: str, seed: int) -> tuple[np.ndarray | None, dict[str, Any]]:
     inputs = task.inputs(test)
     logits = np.load(folder / "logits.npy", allow_pickle=False)
     values = predictor.answer_type.values(logits, predictor.encode(inputs), inputs, predictor.labels)
-    return task.example_stats(values, test), told
+    return task.scorer.example_stats(values, test), told
 
 
 def tell_rows(teacher: Path, task: RottenTomatoes, path: Path) -> None:

@@ -114,7 +114,7 @@ def theirs(plan: Plan, folder: Path, seed: int, epochs: float) -> tuple[float, f
     )
     write_graph(load_folder(made), made)
     test = task.splits()["test"]
-    value = task.scores(task.example_stats(Predictor(made).values(task.inputs(test)), test))[task.metric]
+    value = task.scorer.scores(task.scorer.example_stats(Predictor(made).values(task.inputs(test)), test))[task.metric]
     return float(json.loads(done.stdout.splitlines()[-1])["seconds"]), value
 
 

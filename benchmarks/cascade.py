@@ -76,8 +76,14 @@ def draw(seed: int, setting: dict[str, Any]) -> dict[str, float] | None:
     confidence = np.stack([sure(one / t) for one, t in zip(logits[:-1], heat, strict=False)])
     by = answered_by(confidence, chosen.threshold)
     every = np.stack([example_stats(one, gold) for one in logits])
-    kept = task.scores(every[by, np.arange(POPULATION)])[task.metric] / task.scores(every[-1])[task.metric]
-    return {"kept": kept, "early": float((by < len(logits) - 1).mean()), "best": task.scores(every[-1])[task.metric]}
+    kept = (
+        task.scorer.scores(every[by, np.arange(POPULATION)])[task.metric] / task.scorer.scores(every[-1])[task.metric]
+    )
+    return {
+        "kept": kept,
+        "early": float((by < len(logits) - 1).mean()),
+        "best": task.scorer.scores(every[-1])[task.metric],
+    }
 
 
 def settings() -> list[dict[str, Any]]:

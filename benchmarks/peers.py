@@ -177,7 +177,7 @@ def export_all(given: argparse.Namespace, work: Path, students: dict[str, str]) 
 def scored(one: Contender, task: Any, texts: list[str]) -> float:
     table = task.splits()["test"]
     labels = one.ask(texts=texts, tokens=LONGEST)["labels"]
-    return float(quality(task, task.example_stats([task.labels[label] for label in labels], table))["value"])
+    return float(quality(task, task.scorer.example_stats([task.labels[label] for label in labels], table))["value"])
 
 
 def raced(running: list[Contender], texts: list[str], tokens: int, rounds: int) -> dict[str, dict[str, Any]]:

@@ -111,7 +111,7 @@ def by_heads(data: Path, predictor: Predictor) -> dict[str, Any]:
         task = Roles(path=str(path))
         rows = task.normalized("test", read_table(path))
         found[path.stem.removesuffix("-test")] = quality(
-            task, task.example_stats(predictor.values(task.inputs(rows)), rows)
+            task, task.scorer.example_stats(predictor.values(task.inputs(rows)), rows)
         )
     return {
         name: {"rows": score["rows"], **{key: one["value"] for key, one in score["all"].items()}}

@@ -82,8 +82,8 @@ def run(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
 def published(data: str) -> dict[str, Any]:
     """What systems of others answered, and the two baselines, by our scorer: on ALL, each set and each part of speech."""
     task = Wsd(path=data)
-    said = read_table(Path(task.source()) / "system_predictions_ALL.parquet").to_pylist()
-    inventory, train = task.inventory_without_vectors, task.splits()["train"]
+    said = read_table(Path(task.data.source) / "system_predictions_ALL.parquet").to_pylist()
+    inventory, train = task.inventories.without_vectors, task.splits()["train"]
     common = counted(task.inputs(train), task.gold(train))
     tellers: dict[str, Callable[[str], Answers]] = {}
     for column, title in SYSTEMS.items():
@@ -103,7 +103,7 @@ def published(data: str) -> dict[str, Any]:
 def each(task: Wsd, tell: Callable[[str], Answers]) -> dict[str, Any]:
     """F1 of each set, and of ALL with its parts of speech."""
     tables = task.splits()
-    found = {part: task.scores(task.example_stats(tell(part), tables[part])) for part in (ALL, *SETS)}
+    found = {part: task.scorer.scores(task.scorer.example_stats(tell(part), tables[part])) for part in (ALL, *SETS)}
     return {part: scores if part == ALL else scores["f1"] for part, scores in found.items()}
 
 
@@ -147,7 +147,7 @@ def plain(seed: int, data: str) -> dict[str, Any]:
         if place is not None
     ]
     f1 = {
-        name: task.scores(task.example_stats(values, rows))["f1"]
+        name: task.scorer.scores(task.scorer.example_stats(values, rows))["f1"]
         for name, values in (
             ("with_pos", predictor.values(inputs)),
             ("without_pos", predictor.values(bare)),

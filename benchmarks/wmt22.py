@@ -50,7 +50,7 @@ def run(pair: str, reference: str, data: str) -> dict[str, Any]:
     source, gold, said = (table.column(name) for name in ("source", f"ref_{reference}", f"hyp_{SYSTEM}"))
     rows, texts, references = pa.table({"text": source, "target": gold}), said.to_pylist(), gold.to_pylist()
     task, began = Translation(path=data), time.process_time()
-    example_stats = task.example_stats(texts, rows)
+    example_stats = task.scorer.example_stats(texts, rows)
     counted = time.process_time()
     found = quality(task, example_stats)["all"]
     return {

@@ -18,7 +18,7 @@ from niwaki.engines.native.program_file import write_program
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 from niwaki.models.skeleton import CONDITIONAL_GENERATION, build
-from niwaki.tasks._task import Features
+from niwaki.tasks._features import Features
 from niwaki.train.collator import Collator
 
 FAMILIES = ("albert", "bert", "distilbert", "electra", "mpnet", "roberta")

@@ -94,7 +94,7 @@ def evaluate(
     chosen = _task(task, data, overrides)
     table = _rows(chosen, split)
     first = _example_stats(chosen, table, model or predictions, bool(predictions), engine)
-    result = {"task": chosen.name, "split": split, **quality(chosen, first), "caveat": chosen.caveats}
+    result = {"task": chosen.name, "split": split, **quality(chosen, first), "caveat": chosen.data.caveats}
     if against:
         second = _example_stats(chosen, table, against, Path(against).is_file(), engine)
         result["against"] = {**quality(chosen, second), "paired": difference(chosen, [first], [second])}
@@ -190,20 +190,23 @@ def sensitivity(
     from niwaki.evaluate.sensitivity import sensitivity as measure
     from niwaki.models.forward import forward
     from niwaki.models.model import load_folder
+    from niwaki.tasks._capabilities import DependsOnStartModel
+    from niwaki.tasks._model_check import check_labels_match
     from niwaki.train.collator import Collator, encode_split
 
     chosen, folder = _task(task, data, overrides), _folder(model)
-    chosen.set_start_model(folder)
     loaded = load_folder(folder)
     warn_unverified(folder)
-    chosen.check_labels_match(loaded.labels, folder)
-    chosen.use_answer_type(
-        answer_type_of(loaded.network.config.to_dict(), str(folder)).load_files(folder, loaded.labels)
-    )
+    check_labels_match(chosen, loaded.labels, folder)
+    if isinstance(chosen, DependsOnStartModel):
+        chosen.set_start_model(folder)
+        kind = answer_type_of(loaded.network.config.to_dict(), str(folder))
+        chosen.use_answer_type(kind.load_files(folder, loaded.labels))
     collator = Collator(encode_split(loaded, chosen, "validation"), loaded, torch.device("cpu"))
     some = range(min(rows, len(collator.features)))
     batches = [collator.batch(some[first : first + 32]) for first in range(0, len(some), 32)]
-    found = measure(loaded, batches, lambda one, batch: chosen.loss(forward(one.anatomy, batch).logits, batch))
+    criterion = chosen.criterion
+    found = measure(loaded, batches, lambda one, batch: criterion.loss(forward(one.anatomy, batch).logits, batch))
     return {"model": str(folder), "task": chosen.name, "rows": len(some), **found}
 
 
@@ -240,7 +243,7 @@ def _task(task: str, data: str | Path, overrides: Sequence[str]) -> Any:
             raise InputError(f"--set {override}: only settings of the data count here; write data.key=value")
         apply_override(values, override)
     chosen = checked(TASKS.load(values["task"], Task), values["data"], "data")
-    for remark in chosen.remarks():
+    for remark in chosen.data.remarks():
         info(remark)
     return chosen
 
@@ -256,9 +259,11 @@ def _example_stats(task: Any, table: Any, source: str | Path, is_file: bool, eng
     """What comes of the answers of a model, or of a file, to the rows."""
     if is_file:
         return _example_stats_of_file(task, table, Path(source))
+    from niwaki.tasks._model_check import check_model_matches
+
     predictor = load(source, engine)
-    task.check_model_matches(predictor.answer_type, predictor.labels, predictor.folder)
-    return task.example_stats(predictor.values(task.inputs(table)), table)
+    check_model_matches(task, predictor.answer_type, predictor.labels, predictor.folder)
+    return task.scorer.example_stats(predictor.values(task.inputs(table)), table)
 
 
 def _example_stats_of_file(task: Any, table: Any, path: Path) -> Any:
@@ -266,8 +271,8 @@ def _example_stats_of_file(task: Any, table: Any, path: Path) -> Any:
     import numpy as np
 
     try:
-        example_stats = task.example_stats(
-            [task.parse_value(value) for value in _predictions(path, table.num_rows)], table
+        example_stats = task.scorer.example_stats(
+            [task.scorer.parse_value(value) for value in _predictions(path, table.num_rows)], table
         )
         if not np.isfinite(example_stats).all():
             raise ValueError("a number is infinite or none")

@@ -105,7 +105,7 @@ def _quick(monkeypatch):
 
 
 def test_every_kind_of_task_is_made():
-    kinds = {TASKS.load(name, Task).column_layout for name in TASKS.names()}
+    kinds = {TASKS.load(name, Task).table.layout for name in TASKS.names()}
     assert kinds == set(made.TASKS)
 
 
@@ -154,9 +154,9 @@ def test_what_is_saved_loads_to_equal_outputs_and_knows_its_answers(chain, tmp_p
 def test_a_saved_model_and_a_file_of_what_it_says_score_alike(chain, tmp_path, name):
     plan, folder, rows = chain
     model = stage_folder(plan, folder, name) / "model"
-    overrides = [f"data.{key}={value}" for key, value in made.SHORT.get(plan.task.column_layout, {}).items()]
+    overrides = [f"data.{key}={value}" for key, value in made.SHORT.get(plan.task.table.layout, {}).items()]
     found = api.evaluate(model, data=rows, overrides=overrides)
-    assert found["task"] == plan.task.column_layout  # known by its columns
+    assert found["task"] == plan.task.table.layout  # known by its columns
     told = read_json(model.parent / "result.json")["score"]
     assert {key: score["value"] for key, score in found["all"].items()} == pytest.approx(
         {key: score["value"] for key, score in told["all"].items()}

@@ -120,7 +120,7 @@ def fitted(candidate: str, task, model: Path, vectors: str = ""):
 
 def scored(task, answer, part: str = "test") -> float:
     table = task.splits()[part]
-    return task.scores(task.example_stats(answer(task.inputs(table)), table))[task.metric]
+    return task.scorer.scores(task.scorer.example_stats(answer(task.inputs(table)), table))[task.metric]
 
 
 def is_right(task, given, value) -> bool:

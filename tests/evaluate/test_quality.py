@@ -75,12 +75,12 @@ def test_intervals_are_those_of_scipys_bootstrap():
     example_stats = drawn(250, 0.7, labels=3)
     found = quality(TASK, example_stats)
     for name, score in found["all"].items():
-        low, high = by_scipy((example_stats,), lambda rows, name=name: TASK.scores(rows)[name])
+        low, high = by_scipy((example_stats,), lambda rows, name=name: TASK.scorer.scores(rows)[name])
         assert score["low"] == pytest.approx(low, abs=0.012) and score["high"] == pytest.approx(high, abs=0.012)
     draw = np.random.default_rng(2)
     numbers = draw.normal(size=(150, 2)) @ [[1, 0.8], [0, 0.6]]
     task = Regression(path="x")
-    low, high = by_scipy((numbers,), lambda rows: task.scores(rows)["mean"])
+    low, high = by_scipy((numbers,), lambda rows: task.scorer.scores(rows)["mean"])
     assert quality(task, numbers)["low"] == pytest.approx(low, abs=0.03)
     assert quality(task, numbers)["high"] == pytest.approx(high, abs=0.03)
 

@@ -13,7 +13,7 @@ from niwaki.tasks._translation_scores import counts
 
 class Made:
     def __init__(self, metric="accuracy"):
-        self.metric = metric
+        self.metric, self.scorer = metric, self
 
     def scores(self, example_stats):
         return {"accuracy": accuracy(*example_stats.T), "f1": f1_binary(*example_stats.T)}
@@ -124,12 +124,12 @@ HITS = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_row_that_is_lost_has_nothing_right(name):
     task, right = TASKS.load(name, Task)(path="nowhere"), RIGHT[name]
-    score = lambda some: task.scores(some)[task.metric]  # noqa: E731
-    assert score(right[:2]) == pytest.approx(1) and score(task.all_wrong(right)) == 0
-    assert (task.all_wrong(right)[2] == right[2]).all()  # nothing to lose
-    assert np.flatnonzero((task.all_wrong(right) != right).any(axis=0)).tolist() == HITS[name]
+    score = lambda some: task.scorer.scores(some)[task.metric]  # noqa: E731
+    assert score(right[:2]) == pytest.approx(1) and score(task.scorer.all_wrong(right)) == 0
+    assert (task.scorer.all_wrong(right)[2] == right[2]).all()  # nothing to lose
+    assert np.flatnonzero((task.scorer.all_wrong(right) != right).any(axis=0)).tolist() == HITS[name]
     changed = with_losses(task, right, right, 2)
-    assert (changed == task.all_wrong(right)).all() and not (changed == right).all()
+    assert (changed == task.scorer.all_wrong(right)).all() and not (changed == right).all()
 
 
 def test_counts_are_tested_by_rows_that_have_something_to_lose():

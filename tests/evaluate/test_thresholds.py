@@ -11,6 +11,10 @@ from niwaki.tasks._metrics import accuracy
 class Made:
     metric = "accuracy"
 
+    @property
+    def scorer(self):
+        return self
+
     def scores(self, example_stats):
         return {"accuracy": accuracy(*example_stats.T)}
 

@@ -36,11 +36,6 @@ EXEMPT = {
     "models/model.py",
     "run/estimate.py",
     "run/stage.py",
-    "tasks/_task.py",
-    "tasks/classification.py",
-    "tasks/generation.py",
-    "tasks/question_answering.py",
-    "tasks/senses.py",
 }
 
 

@@ -115,14 +115,14 @@ def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
     model, whole = tiny.model("bert", layers=2, seed=1), tiny.model("bert", layers=4, seed=2)
     model.apply_edit(HiddenSize(keep=16))
     methods = [TinyBert()] if kind == "layers" else [Logits()]
-    early = Context(0, None, whole, None, None, task.soft_loss, None)
+    early = Context(0, None, whole, None, None, task.criterion.soft_loss, None)
     for method in methods:
         model = method.prepare(model, early)
     asked = frozenset().union(*(method.teacher_activations(model, whole) for method in methods))
     answering = teaching.teacher(
         whole, Collator(encode_split(whole, task, "train"), whole, cpu), asked, folder / "kept"
     )
-    context = Context(0, answering, whole, None, None, task.soft_loss, None)
+    context = Context(0, answering, whole, None, None, task.criterion.soft_loss, None)
     train, validation = (Collator(encode_split(model, task, part), model, cpu) for part in ("train", "validation"))
     settings = TrainSettings(epochs=6, batch=8, lr=1e-3, dropout=0.2, save_seconds=0.001)
     return Job("pair", model, methods, context, task, train, validation, settings, "fp32", 7, folder, should_stop)

@@ -169,7 +169,7 @@ def test_rows_that_are_scored_on_are_not_taught_on(recipe, tmp_path, monkeypatch
     )
     own.write_text("a film\n")
     task = make_plan(recipe(learner(**asked)), "x").task
-    exam = [task.augmentable_inputs(task.splits()[part])[0] for part in ("validation", "test")]
+    exam = [task.inputs(task.splits()[part])[0] for part in ("validation", "test")]
     own.write_text("".join(f" {text.upper().replace(' ', '  ')}\n" for text in exam))
     with pytest.raises(
         InputError, match=r"stage 'learner': train.unlabelled_path: all 2 texts are validation or test rows"

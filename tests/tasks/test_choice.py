@@ -60,19 +60,19 @@ def test_rows_of_training_hold_all_endings(tmp_path):
 def test_loss_and_soft_loss_are_over_the_endings_of_each_row():
     task, batch = Choice(path="x"), only(torch.tensor([1, 0]))
     logits = torch.log(torch.tensor([[1.0], [3.0], [1.0], [1.0]]))  # two rows of two endings
-    assert task.loss(logits, batch).item() == pytest.approx((np.log(4 / 3) + np.log(2)) / 2)
+    assert task.criterion.loss(logits, batch).item() == pytest.approx((np.log(4 / 3) + np.log(2)) / 2)
     student, teacher = torch.zeros(4, 1), 2 * logits
     at_two = 0.75 * np.log(0.75 / 0.5) + 0.25 * np.log(0.25 / 0.5)
-    assert task.soft_loss(student, teacher, batch, 2.0).item() == pytest.approx(4 * at_two / 2, rel=1e-5)
+    assert task.criterion.soft_loss(student, teacher, batch, 2.0).item() == pytest.approx(4 * at_two / 2, rel=1e-5)
 
 
 def test_accuracy_by_hand():
     task = Choice(path="x")
-    example_stats = task.example_stats([0, 1, 1, 2], pa.table({"label": [0, 1, 2, 2]}))
-    assert example_stats.tolist() == [[0, 0], [1, 1], [1, 2], [2, 2]] and task.scores(example_stats) == {
+    example_stats = task.scorer.example_stats([0, 1, 1, 2], pa.table({"label": [0, 1, 2, 2]}))
+    assert example_stats.tolist() == [[0, 0], [1, 1], [1, 2], [2, 2]] and task.scorer.scores(example_stats) == {
         "accuracy": 0.75
     }
-    assert task.parse_value("2") == 2
+    assert task.scorer.parse_value("2") == 2
 
 
 @pytest.mark.parametrize("label", ["1", 1.0, 1])

@@ -14,8 +14,9 @@ from hypothesis import strategies as some
 
 import tiny
 from niwaki.core.errors import InputError
+from niwaki.models.forward import NO_LABEL
 from niwaki.tasks import TASKS
-from niwaki.tasks._task import NO_LABEL, Task
+from niwaki.tasks._task import Task
 from niwaki.tasks.classification import Classification
 from niwaki.tasks.glue.cola import Cola
 from niwaki.tasks.glue.mrpc import Mrpc
@@ -116,8 +117,10 @@ def test_a_label_that_was_not_in_training_is_refused_as_a_target_and_counts_as_w
     test = task.splits()["test"]
     with pytest.raises(InputError, match="label 'strange' is not among the train rows' labels \\(bad, good\\)"):
         task.features(test, TOKENIZER)
-    assert task.scores(task.example_stats(["good", "good"], test))["accuracy"] == 0.5
-    assert task.scores(task.example_stats(["odd", "good"], test))["accuracy"] == 0.5  # not the same unknown
+    assert task.scorer.scores(task.scorer.example_stats(["good", "good"], test))["accuracy"] == 0.5
+    assert (
+        task.scorer.scores(task.scorer.example_stats(["odd", "good"], test))["accuracy"] == 0.5
+    )  # not the same unknown
 
 
 def test_no_path():
@@ -141,12 +144,12 @@ def test_texts_that_only_a_teacher_reads_have_no_label(task):
 
 def test_loss_by_hand(task):
     logits = torch.tensor([[0.0, 0.0], [0.0, np.log(3.0)], [9.0, -9.0]], requires_grad=True)
-    loss = task.loss(logits, only(torch.tensor([0, 1, NO_LABEL])))
+    loss = task.criterion.loss(logits, only(torch.tensor([0, 1, NO_LABEL])))
     assert loss.item() == pytest.approx((np.log(2) + np.log(4 / 3)) / 2)  # the row without a label counts for nothing
     loss.backward()
     assert logits.grad[2].abs().sum() == 0 and logits.grad[:2].abs().min() > 0
     logits.grad = None
-    task.loss(logits, only(torch.full((3,), NO_LABEL))).backward()
+    task.criterion.loss(logits, only(torch.full((3,), NO_LABEL))).backward()
     assert logits.grad.abs().sum() == 0
 
 
@@ -156,17 +159,21 @@ def test_the_loss_of_a_balanced_task_weighs_as_scikit_learn_does(tmp_path):
     weights = sklearn.utils.compute_class_weight("balanced", classes=np.array(task.labels), y=gold)
     logits, targets = torch.randn(7, 3), torch.tensor([0, 1, 2, 0, 0, 1, NO_LABEL])
     each = -torch.log_softmax(logits[:6], 1)[torch.arange(6), targets[:6]] * torch.tensor(weights)[targets[:6]]
-    assert task.loss(logits, only(targets)).item() == pytest.approx(each.mean().item(), rel=1e-5)
+    assert task.criterion.loss(logits, only(targets)).item() == pytest.approx(each.mean().item(), rel=1e-5)
     plain = labelled(tmp_path, ["a"] * 60 + ["b"] * 20 + ["c"] * 10)
     expected = torch.nn.functional.cross_entropy(logits, targets, ignore_index=NO_LABEL)
-    assert plain.loss(logits, only(targets)).item() == pytest.approx(expected.item(), rel=1e-5)
+    assert plain.criterion.loss(logits, only(targets)).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_soft_loss_by_hand(task):
     student, teacher = torch.tensor([[0.0, 0.0]]), torch.tensor([[0.0, 2 * np.log(3.0)]])
     at_two = 0.75 * np.log(0.75 / 0.5) + 0.25 * np.log(0.25 / 0.5)  # softened by 2: 1 : 3 against 1 : 1
-    assert task.soft_loss(student, teacher, only(torch.tensor([0])), 2.0).item() == pytest.approx(4 * at_two, rel=1e-5)
-    assert task.soft_loss(teacher, teacher, only(torch.tensor([0])), 2.0).item() == pytest.approx(0.0, abs=1e-7)
+    assert task.criterion.soft_loss(student, teacher, only(torch.tensor([0])), 2.0).item() == pytest.approx(
+        4 * at_two, rel=1e-5
+    )
+    assert task.criterion.soft_loss(teacher, teacher, only(torch.tensor([0])), 2.0).item() == pytest.approx(
+        0.0, abs=1e-7
+    )
 
 
 @given(some.lists(some.tuples(some.integers(0, 2), some.integers(0, 2)), min_size=1, max_size=30))
@@ -174,20 +181,20 @@ def test_scores_are_sklearns(rows):
     example_stats = np.array(rows)
     predicted, gold = example_stats.T
     f1 = {"zero_division": 0}
-    scores = Classification(path="x").scores(example_stats)
+    scores = Classification(path="x").scorer.scores(example_stats)
     assert scores["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(gold, predicted))
     assert scores["f1_macro"] == pytest.approx(sklearn.metrics.f1_score(gold, predicted, average="macro", **f1))
     two = np.minimum(example_stats, 1)
-    scores, f1 = Mrpc(path="x").scores(two), sklearn.metrics.f1_score(two[:, 1], two[:, 0], **f1)
+    scores, f1 = Mrpc(path="x").scorer.scores(two), sklearn.metrics.f1_score(two[:, 1], two[:, 0], **f1)
     assert scores["f1"] == pytest.approx(f1) and list(scores) == ["mean", "f1", "accuracy"]
     assert scores["mean"] == pytest.approx((f1 + sklearn.metrics.accuracy_score(two[:, 1], two[:, 0])) / 2)
     expected = sklearn.metrics.matthews_corrcoef(two[:, 1], two[:, 0])
-    assert Cola(path="x").scores(two)["matthews"] == pytest.approx(expected, abs=1e-9)
+    assert Cola(path="x").scorer.scores(two)["matthews"] == pytest.approx(expected, abs=1e-9)
 
 
 def test_outcomes_are_what_was_said_and_what_is_right(task):
     rows = pa.table({"text": ["x"] * 3, "label": ["good", "bad", "good"]})
-    assert task.example_stats(["good", "good", "never heard of"], rows).tolist() == [[1, 1], [1, 0], [2, 1]]
+    assert task.scorer.example_stats(["good", "good", "never heard of"], rows).tolist() == [[1, 1], [1, 0], [2, 1]]
 
 
 def test_fifty_labels_of_which_one_has_a_third_of_the_rows(tmp_path):
@@ -223,9 +230,12 @@ def test_more_labels_than_there_can_be_classes(tmp_path, monkeypatch):
 
 
 def test_predictions_of_a_file_may_be_numbers_or_names():
-    assert Cola(path="x").parse_value("1") == Cola(path="x").parse_value(1) == "acceptable"
-    assert Cola(path="x").parse_value("acceptable") == "acceptable" and Cola(path="x").parse_value("7") == "7"
-    assert Classification(path="x").parse_value(1) == "1"
+    assert Cola(path="x").scorer.parse_value("1") == Cola(path="x").scorer.parse_value(1) == "acceptable"
+    assert (
+        Cola(path="x").scorer.parse_value("acceptable") == "acceptable"
+        and Cola(path="x").scorer.parse_value("7") == "7"
+    )
+    assert Classification(path="x").scorer.parse_value(1) == "1"
 
 
 def test_the_embedded_task():

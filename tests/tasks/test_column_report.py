@@ -18,14 +18,14 @@ def pairs(tmp_path, **settings):
 
 
 def test_a_second_column_of_texts_is_not_dropped_without_a_word(tmp_path):
-    remark = pairs(tmp_path, text="first").remarks()[0]
+    remark = pairs(tmp_path, text="first").data.remarks()[0]
     assert "text: first, label: label; not used: other text, id" in remark
     assert remark.endswith("(to read pairs of texts, add --set 'data.second=other text')")
 
 
 def test_a_pair_leaves_no_text_unused(tmp_path):
     task = pairs(tmp_path, text="first", second="other text")
-    assert task.remarks()[0].endswith("text: first, second: other text, label: label; not used: id")
+    assert task.data.remarks()[0].endswith("text: first, second: other text, label: label; not used: id")
     assert task.splits()["train"].column_names == ["text", "second", "label"]
 
 
@@ -34,7 +34,7 @@ def test_many_unused_columns_are_counted_and_texts_come_first(tmp_path):
         {**{f"n{k}": k for k in range(20)}, "text": text, "title": text[::-1], "label": n % 2}
         for n, text in enumerate(TEXTS)
     ]
-    remark = Classification(path=jsonl(tmp_path / "x.jsonl", wide), text="text", label="label").remarks()[0]
+    remark = Classification(path=jsonl(tmp_path / "x.jsonl", wide), text="text", label="label").data.remarks()[0]
     assert "; not used: title, n0, n1, n2, n3, n4, n5, n6 and 13 more (to read pairs" in remark
 
 
@@ -42,6 +42,6 @@ def test_many_unused_columns_are_counted_and_texts_come_first(tmp_path):
 def test_every_task_lists_what_it_does_not_read(tmp_path, form):
     write_inventory(tmp_path / "wordnet30")  # for senses
     rows = [{**row, "nobody reads this": n} for n, row in enumerate(BY_FORM[form])]
-    remark = TASKS.load(form, Task)(path=jsonl(tmp_path / "x.jsonl", rows)).remarks()[0]
+    remark = TASKS.load(form, Task)(path=jsonl(tmp_path / "x.jsonl", rows)).data.remarks()[0]
     also = "en, de, " if form == "generation" else ""
     assert remark.endswith(f"; not used: {also}nobody reads this"), remark

@@ -9,7 +9,7 @@ from niwaki.tasks._task import Task
 
 from .rows import TEXTS, csv, folder, jsonl
 
-HOMES = {name: home for name in TASKS.names() if (home := TASKS.load(name, Task).folder_name)}
+HOMES = {name: home for name in TASKS.names() if (home := TASKS.load(name, Task).published.folder)}
 ROWS = {
     "classification": [{"review": text, "stars": n % 3} for n, text in enumerate(TEXTS)],
     "regression": [{"sentence1": text, "sentence2": text[::-1], "score": n / 7} for n, text in enumerate(TEXTS)],

@@ -11,8 +11,8 @@ from niwaki.answers._beam_search import END, NO_TOKEN, PAD, START
 from niwaki.answers.text import TARGET, read_target
 from niwaki.core.errors import InputError
 from niwaki.data.ragged import Ragged
-from niwaki.models.forward import Batch
-from niwaki.tasks._task import NO_LABEL, Features
+from niwaki.models.forward import NO_LABEL, Batch
+from niwaki.tasks._features import Features
 from niwaki.tasks.generation import Generation
 from niwaki.train.collator import shift_right
 
@@ -31,7 +31,7 @@ def pairs(tmp_path):
 
 def test_columns_are_told_by_their_names(pairs):
     task = Generation(path=str(pairs), split="words")
-    assert task.columns(task.parts()["all"]) == {"text": "source", "target": "target"}
+    assert task.data.columns(task.read_parts()["all"]) == {"text": "source", "target": "target"}
     with pytest.raises(InputError, match="has no column 'wanted'"):
         Generation(path=str(pairs), target="wanted").splits()
 
@@ -70,9 +70,9 @@ def test_the_loss_of_two_tokens_by_hand(pairs):
     logits = torch.zeros(1, 3, 4)
     logits[0, 0, 2] = logits[0, 1, 3] = math.log(3)
     batch = Batch({}, torch.tensor([[2, 3, NO_LABEL]]), torch.tensor([0]))
-    plain = Generation(path=str(pairs), label_smoothing=0.0).loss(logits, batch)
+    plain = Generation(path=str(pairs), label_smoothing=0.0).criterion.loss(logits, batch)
     assert math.isclose(float(plain), math.log(2), rel_tol=1e-6)
-    smooth = Generation(path=str(pairs), label_smoothing=0.2).loss(logits, batch)
+    smooth = Generation(path=str(pairs), label_smoothing=0.2).criterion.loss(logits, batch)
     assert math.isclose(float(smooth), 0.8 * math.log(2) + 0.05 * (math.log(2) + 3 * math.log(6)), rel_tol=1e-6)
 
 
@@ -87,7 +87,7 @@ def test_the_soft_loss_leaves_padding_out(pairs):
         )
         / 3
     )
-    torch.testing.assert_close(task.soft_loss(student, teacher, batch, 1.0), wanted)
+    torch.testing.assert_close(task.criterion.soft_loss(student, teacher, batch, 1.0), wanted)
 
 
 def test_each_token_is_told_from_those_before_it():
@@ -114,7 +114,7 @@ def test_only_the_same_words_are_right(pairs):
     task = Generation(path=str(pairs))
     rows = task.splits()["test"].slice(0, 2)
     said = [f" {task.gold(rows)[0]}  ", task.gold(rows)[1].lower()]
-    assert task.scores(task.example_stats(said, rows)) == {"exact": 0.5}
+    assert task.scorer.scores(task.scorer.example_stats(said, rows)) == {"exact": 0.5}
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def peaks(path, count):
 
     task = Classification(path=str(path), validation=0.01, test=0.01)
     tracemalloc.start()
-    rows = step("read", lambda: task.normalized("all", task.parts()["all"]))
+    rows = step("read", lambda: task.normalized("all", task.read_parts()["all"]))
     step("split", lambda: split_codes(rows, "text", "label", 0.01, 0.01))
     train = step("gather", lambda: task.splits()["train"])
     assert len(step("encode", lambda: task.features(train, of_bytes()))) > 0.97 * count

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from niwaki.core.errors import InputError
-from niwaki.tasks._task import NO_LABEL
+from niwaki.models.forward import NO_LABEL
 from niwaki.tasks.multilabel import Multilabel
 
 from .rows import TEXTS, TOKENIZER, csv, folder, jsonl, only
@@ -49,7 +49,7 @@ def test_cells_are_cut_at_their_mark(tmp_path, mark):
     path = csv(tmp_path / "x.csv", "text,labels", rows)
     for task in (Multilabel(path=path), Multilabel(path=path, separator=mark)):
         assert everything(task) == {text: LISTS[number % 5] for number, text in enumerate(TEXTS)}
-        assert task.parse_value(f"joy{mark} fear") == ["joy", "fear"]
+        assert task.scorer.parse_value(f"joy{mark} fear") == ["joy", "fear"]
 
 
 def test_a_test_file_too_small_to_show_the_mark_is_cut_as_the_train_file_is(tmp_path):
@@ -92,15 +92,15 @@ def test_loss_by_hand_and_as_torchs(tmp_path):
     task = task_on(tmp_path)
     logits = torch.zeros((2, 3), requires_grad=True)
     batch = only(torch.tensor([[1.0, 0.0, 1.0], [NO_LABEL] * 3]))
-    loss = task.loss(logits, batch)
+    loss = task.criterion.loss(logits, batch)
     assert loss.item() == pytest.approx(3 * np.log(2))  # three coins; the row without labels counts for nothing
     loss.backward()
     assert logits.grad.tolist() == [[-0.5, 0.5, -0.5], [0.0, 0.0, 0.0]]
     some_logits, targets = torch.randn(5, 3), torch.randint(0, 2, (5, 3)).float()
     expected = torch.nn.functional.binary_cross_entropy_with_logits(some_logits, targets) * 3
-    assert task.loss(some_logits, only(targets)).item() == pytest.approx(expected.item(), rel=1e-6)
+    assert task.criterion.loss(some_logits, only(targets)).item() == pytest.approx(expected.item(), rel=1e-6)
     logits.grad = None
-    task.loss(logits, only(torch.full((2, 3), float(NO_LABEL)))).backward()
+    task.criterion.loss(logits, only(torch.full((2, 3), float(NO_LABEL)))).backward()
     assert logits.grad.abs().sum() == 0
 
 
@@ -108,14 +108,16 @@ def test_soft_loss_by_hand(tmp_path):
     task = task_on(tmp_path)
     student, teacher = torch.zeros(1, 3), torch.tensor([[2 * np.log(3.0), 0.0, -2 * np.log(3.0)]])
     each = 0.75 * np.log(0.75 / 0.5) + 0.25 * np.log(0.25 / 0.5)  # at temperature 2, for the first label and the last
-    found = task.soft_loss(student, teacher, only(torch.zeros(1, 3)), 2.0)
+    found = task.criterion.soft_loss(student, teacher, only(torch.zeros(1, 3)), 2.0)
     assert found.item() == pytest.approx(4 * 2 * each, rel=1e-5)
 
 
 @given(some.lists(some.tuples(*[some.sets(some.sampled_from(["anger", "fear", "joy"]))] * 2), min_size=1, max_size=20))
 def test_scores_are_sklearns(task, rows):
     said, gold = ([sorted(labels) for labels in column] for column in zip(*rows, strict=True))
-    scores = task.scores(task.example_stats(said, pa.table({"label": pa.array(gold, pa.list_(pa.string()))})))
+    scores = task.scorer.scores(
+        task.scorer.example_stats(said, pa.table({"label": pa.array(gold, pa.list_(pa.string()))}))
+    )
     table = MultiLabelBinarizer(classes=task.labels)
     ours, theirs = table.fit_transform(said), table.fit_transform(gold)
     for average in ("micro", "macro"):
@@ -126,8 +128,8 @@ def test_scores_are_sklearns(task, rows):
 
 def test_predictions_of_a_file():
     task = Multilabel(path="x")
-    assert task.parse_value("joy | fear") == ["joy", "fear"] and task.parse_value(["joy"]) == ["joy"]
-    assert task.parse_value("") == [] and task.parse_value(None) == []
+    assert task.scorer.parse_value("joy | fear") == ["joy", "fear"] and task.scorer.parse_value(["joy"]) == ["joy"]
+    assert task.scorer.parse_value("") == [] and task.scorer.parse_value(None) == []
 
 
 def test_texts_that_only_a_teacher_reads_have_no_labels(tmp_path):

@@ -65,10 +65,10 @@ def test_glue_is_cut_and_named_as_its_authors_do(tmp_path, name, inside):
     path = write(tmp_path, name, lambda n: n % len(names), columns)
     task = TASKS.load(name, Task)(path=str(tmp_path) if inside else path)
     assert task.labels == names and task.metric == METRICS.get(name, "accuracy")
-    assert task.tests == (["test", "mismatched"] if name == "mnli" else ["test"])
+    assert task.data.tests == (["test", "mismatched"] if name == "mnli" else ["test"])
     made = counts(task)
     assert made["test"] == 20 and made["train"] + made["validation"] == 60 and made["validation"] > 0
-    for part, start in zip(task.tests, (100, 200), strict=False):
+    for part, start in zip(task.data.tests, (100, 200), strict=False):
         table = task.splits()[part]
         assert task.gold(table) == [names[n % len(names)] for n in range(20)]
         texts = [tuple(f"{TEXTS[(start + n) % 80]} {column} {start + n}" for column in columns) for n in range(20)]
@@ -239,5 +239,5 @@ def test_squad_of_train_rows_alone_is_cut_and_of_test_rows_alone_refused(tmp_pat
 
 
 def test_a_named_task_without_a_path_is_of_the_hub():
-    assert Cola().source() == "nyu-mll/glue:cola" and SquadV2().source() == "rajpurkar/squad_v2"
-    assert Cola(path="here").source() == "here"  # not a folder of tasks
+    assert Cola().data.source == "nyu-mll/glue:cola" and SquadV2().data.source == "rajpurkar/squad_v2"
+    assert Cola(path="here").data.source == "here"  # not a folder of tasks

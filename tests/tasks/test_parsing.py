@@ -36,22 +36,24 @@ def cogs(tmp_path):
 
 
 def test_cogs_has_two_tests_and_a_score_for_each_category_of_the_second(cogs):
-    assert counts(cogs) == {"train": 20, "validation": 5, "test": 6, "gen": 8} and cogs.tests == ["test", "gen"]
+    assert counts(cogs) == {"train": 20, "validation": 5, "test": 6, "gen": 8} and cogs.data.tests == ["test", "gen"]
     rows = cogs.splits()["gen"]
     said = cogs.gold(rows)
     said[1] = said[3] = "Emma"
-    assert cogs.scores(cogs.example_stats(said, rows)) == {
+    assert cogs.scorer.scores(cogs.scorer.example_stats(said, rows)) == {
         "exact": 0.75,
         "exact_active_to_passive": 1.0,
         "exact_cp_recursion": 0.5,
     }
-    assert cogs.scores(cogs.example_stats(cogs.gold(cogs.splits()["test"]), cogs.splits()["test"])) == {"exact": 1.0}
+    assert cogs.scorer.scores(cogs.scorer.example_stats(cogs.gold(cogs.splits()["test"]), cogs.splits()["test"])) == {
+        "exact": 1.0
+    }
 
 
 def test_spaces_mean_nothing(cogs):
     rows = cogs.splits()["test"].slice(0, 1)
-    assert cogs.example_stats(["sleep  . agent (x _ 0,Emma)"], rows)[0, 0] == 1
-    assert cogs.example_stats(["sleep . agent ( x _ 0 , Liam )"], rows)[0, 0] == 0
+    assert cogs.scorer.example_stats(["sleep  . agent (x _ 0,Emma)"], rows)[0, 0] == 1
+    assert cogs.scorer.example_stats(["sleep . agent ( x _ 0 , Liam )"], rows)[0, 0] == 0
 
 
 def test_a_model_of_cogs_writes_by_a_grammar(cogs):
@@ -100,9 +102,9 @@ def test_scan_is_cut_as_is_said(tmp_path):
     assert counts(task) == {"train": 38, "validation": 2, "test": 20} and task.grammar() == b""
     assert counts(Scan(path=str(tmp_path), which="length"))["test"] == 30
     test = task.splits()["test"]
-    assert task.inputs(test)[0] == "jump 40" and task.scores(task.example_stats(["I_JUMP"] * 20, test)) == {
-        "exact": 0.0
-    }
+    assert task.inputs(test)[0] == "jump 40" and task.scorer.scores(
+        task.scorer.example_stats(["I_JUMP"] * 20, test)
+    ) == {"exact": 0.0}
     with pytest.raises(InputError, match=r"has no addprim_jump-train\.parquet, which task 'scan' needs"):
         Scan(path=str(tmp_path), which="addprim_jump").splits()
 
@@ -120,9 +122,9 @@ def test_order_counts_in_one_score_of_atis_and_not_in_the_other(tmp_path):
     task = Atis(path=str(tmp_path))
     other = "( lambda $0 e ( and ( flight $0 ) ( to $0 ci1 ) ( from $0 ci0 ) ) )"
     wrong = "( lambda $0 e ( and ( flight $0 ) ( to $0 ci0 ) ( from $0 ci1 ) ) )"
-    example_stats = task.example_stats([row["logical_form"], other, wrong, "( lambda"], task.splits()["test"])
+    example_stats = task.scorer.example_stats([row["logical_form"], other, wrong, "( lambda"], task.splits()["test"])
     assert example_stats.tolist() == [[1, 1], [0, 1], [0, 0], [0, 0]]
-    assert task.scores(example_stats) == {"exact": 0.25, "exact_unordered": 0.5}
+    assert task.scorer.scores(example_stats) == {"exact": 0.25, "exact_unordered": 0.5}
 
 
 # ── GeoQuery ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -181,27 +183,27 @@ SAID = {
 def test_a_formula_that_denotes_the_same_is_executed_right(geo, meaning):
     """Of four: another formula with the same answer, the same, one with another answer, and none."""
     task = Geoquery(path=str(geo), meaning=meaning)
-    example_stats = task.example_stats(SAID[meaning], task.splits()["test"])
+    example_stats = task.scorer.example_stats(SAID[meaning], task.splits()["test"])
     assert example_stats.tolist() == [[0, 1], [1, 1], [0, 0], [0, 0]]
-    assert task.scores(example_stats) == {"exact": 0.25, "executed": 0.5}
+    assert task.scorer.scores(example_stats) == {"exact": 0.25, "executed": 0.5}
 
 
 def test_an_answer_that_is_nothing_is_right_only_where_the_formula_is(geo):
     task = Geoquery(path=str(geo))
     row = task.splits()["test"].slice(0, 1)
     nothing = row.set_column(1, "target", [["answer(river(loc_2(stateid('island'))))"]])
-    assert task.example_stats(["answer(lake(loc_2(stateid('nowhere'))))"], nothing).tolist() == [[0, 0]]
-    assert task.example_stats(["answer(river(loc_2(stateid('island'))))"], nothing).tolist() == [[1, 1]]
+    assert task.scorer.example_stats(["answer(lake(loc_2(stateid('nowhere'))))"], nothing).tolist() == [[0, 0]]
+    assert task.scorer.example_stats(["answer(river(loc_2(stateid('island'))))"], nothing).tolist() == [[1, 1]]
 
 
 def test_without_a_database_formulas_are_compared_alone(geo):
     shutil.copytree(geo / "geoquery", geo / "bare", ignore=shutil.ignore_patterns("*.sqlite"))
     task = Geoquery(path=str(geo / "bare"))
-    assert task.scores(task.example_stats(SAID["funql"], task.splits()["test"])) == {"exact": 0.25}
-    assert any("geography.sqlite: is not there" in said for said in task.remarks())
-    assert task.fingerprint() != Geoquery(path=str(geo)).fingerprint()
+    assert task.scorer.scores(task.scorer.example_stats(SAID["funql"], task.splits()["test"])) == {"exact": 0.25}
+    assert any("geography.sqlite: is not there" in said for said in task.data.remarks())
+    assert task.data.fingerprint() != Geoquery(path=str(geo)).data.fingerprint()
     prolog = Geoquery(path=str(geo), meaning="prolog")
-    assert set(prolog.scores(prolog.example_stats(["x"] * 4, prolog.splits()["test"]))) == {"exact"}
+    assert set(prolog.scorer.scores(prolog.scorer.example_stats(["x"] * 4, prolog.splits()["test"]))) == {"exact"}
     with pytest.raises(InputError, match=r"data\.recombined: other names can be put into funql alone"):
         Geoquery(path=str(geo / "bare"), recombined=5).splits()
 
@@ -247,9 +249,9 @@ def test_own_formulas(tmp_path, notation):
     task = Parsing(path=jsonl(tmp_path / "own.jsonl", rows), text="said", target="meant", notation=notation)
     assert set(task.files()) == ({"target.json", "grammar.json"} if notation else {"target.json"})
     test = task.splits()["test"]
-    assert task.scores(task.example_stats([task.separate_symbols(gold) for gold in task.gold(test)], test)) == {
-        "exact": 1.0
-    }
+    assert task.scorer.scores(
+        task.scorer.example_stats([task.separate_symbols(gold) for gold in task.gold(test)], test)
+    ) == {"exact": 1.0}
     if notation:
         grammar = read(task.files()["grammar.json"], task.answer_type.target)
         assert grammar.accepts(
@@ -269,5 +271,5 @@ def test_own_formulas_that_are_none_are_named(tmp_path):
 
 def test_outcomes_are_numbers_that_can_be_drawn(cogs):
     rows = cogs.splits()["gen"]
-    example_stats = cogs.example_stats(cogs.gold(rows), rows)
-    assert example_stats.shape == (8, 2) and cogs.scores(example_stats[np.array([0, 0, 2])]) == {"exact": 1.0}
+    example_stats = cogs.scorer.example_stats(cogs.gold(rows), rows)
+    assert example_stats.shape == (8, 2) and cogs.scorer.scores(example_stats[np.array([0, 0, 2])]) == {"exact": 1.0}

@@ -9,8 +9,8 @@ from hypothesis import strategies as some
 
 from niwaki.answers.span import Span, Window
 from niwaki.core.errors import InputError
+from niwaki.models.forward import NO_LABEL
 from niwaki.tasks._squad_scores import overlap
-from niwaki.tasks._task import NO_LABEL
 from niwaki.tasks.question_answering import QuestionAnswering, tokens_of
 
 from .rows import TOKENIZER, batch, jsonl, only
@@ -83,7 +83,7 @@ def test_a_network_that_learnt_the_targets_gives_the_gold_answers(request, fixtu
     features = task.features(table, TOKENIZER)
     values = task.answer_type.values(pointing(features), features.rows, task.inputs(table), task.labels)
     assert values == [golds[0] if golds else "" for golds in task.gold(table)]
-    assert task.scores(task.example_stats(values, table)) == {"overlap": 1.0, "exact": 1.0}
+    assert task.scorer.scores(task.scorer.example_stats(values, table)) == {"overlap": 1.0, "exact": 1.0}
 
 
 def test_whether_there_may_be_no_answer_is_learnt_from_the_train_rows(task, with_none):
@@ -166,16 +166,16 @@ def test_an_answer_that_its_text_lacks_teaches_nothing(tmp_path):
     assert not task.answer_type.allow_no_answer
     mixed = batch(features, [int(np.flatnonzero(lacking)[0]), int(np.flatnonzero(~lacking)[0])])
     logits = torch.randn(*mixed.mask.shape, 2, requires_grad=True)
-    task.loss(logits, mixed).backward()
+    task.criterion.loss(logits, mixed).backward()
     assert logits.grad[0].abs().sum() == 0 and logits.grad[1].abs().sum() > 0
     alone = batch(features, [int(np.flatnonzero(lacking)[0])])
-    assert task.loss(torch.randn(*alone.mask.shape, 2), alone).item() == 0.0
+    assert task.criterion.loss(torch.randn(*alone.mask.shape, 2), alone).item() == 0.0
 
 
 def test_loss_by_hand():
     logits = torch.zeros(2, 4, 2, requires_grad=True)
     made = only(torch.tensor([[1, 2], [0, 0]]), torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]))
-    loss = QuestionAnswering(path="x").loss(logits, made)
+    loss = QuestionAnswering(path="x").criterion.loss(logits, made)
     assert loss.item() == pytest.approx((2 * np.log(4) + 2 * np.log(2)) / 4)  # one of four tokens, one of two
     loss.backward()
     assert logits.grad[1, 2:].abs().sum() == 0 and logits.grad[1, :2].abs().min() > 0  # padding pulls at nothing
@@ -185,7 +185,7 @@ def test_the_loss_is_the_mean_of_those_of_starts_and_ends():
     """As transformers' heads have it, which know no padding there."""
     logits, targets = torch.randn(3, 9, 2), torch.tensor([[1, 2], [0, 0], [4, 8]])
     both = [torch.nn.functional.cross_entropy(logits[..., side], targets[:, side]) for side in (0, 1)]
-    found = QuestionAnswering(path="x").loss(logits, only(targets, torch.ones(3, 9)))
+    found = QuestionAnswering(path="x").criterion.loss(logits, only(targets, torch.ones(3, 9)))
     assert found.item() == pytest.approx((sum(both) / 2).item(), rel=1e-6)
 
 
@@ -195,17 +195,17 @@ def test_soft_loss_by_hand():
     teacher[0, 2] = 50.0  # padding, whatever the network says of it
     made = only(torch.tensor([[0, 0]]), torch.tensor([[1, 1, 0]]))
     at_two = 0.75 * np.log(0.75 / 0.5) + 0.25 * np.log(0.25 / 0.5)
-    found = QuestionAnswering(path="x").soft_loss(torch.zeros(1, 3, 2), teacher, made, 2.0)
+    found = QuestionAnswering(path="x").criterion.soft_loss(torch.zeros(1, 3, 2), teacher, made, 2.0)
     assert found.item() == pytest.approx(4 * at_two / 2, rel=1e-4)  # the ends agree
 
 
 def test_outcomes_are_exact_match_and_overlap(task):
     table = pa.table({"answers": pa.array([["The good film", "plot"], []], pa.list_(pa.string()))})
-    assert task.example_stats(["good film!", ""], table).tolist() == [[1.0, 1.0], [1.0, 1.0]]
-    made = task.example_stats(["a good plot", "plot"], table)
+    assert task.scorer.example_stats(["good film!", ""], table).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    made = task.scorer.example_stats(["a good plot", "plot"], table)
     assert made.tolist() == [[0.0, pytest.approx(2 / 3)], [0.0, 0.0]]  # 1 of 2 words said, 1 of 1 in the gold
-    assert task.scores(made) == {"overlap": pytest.approx(1 / 3), "exact": 0.0}
-    assert task.parse_value(None) == "" and task.parse_value("x") == "x"
+    assert task.scorer.scores(made) == {"overlap": pytest.approx(1 / 3), "exact": 0.0}
+    assert task.scorer.parse_value(None) == "" and task.scorer.parse_value("x") == "x"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from niwaki.core.errors import InputError
-from niwaki.tasks._task import NO_LABEL
+from niwaki.models.forward import NO_LABEL
 from niwaki.tasks.regression import Regression
 
 from .rows import TEXTS, TOKENIZER, csv, jsonl, only
@@ -49,7 +49,7 @@ def test_equal_numbers_are_learnt_as_themselves(tmp_path, value):
     features = task.features(task.splits()["train"], TOKENIZER)
     assert task.answer_type.scale == 1.0 and np.abs(features.targets).max() < 1e-3
     table = task.splits()["test"]
-    scores = task.scores(task.example_stats([value] * table.num_rows, table))
+    scores = task.scorer.scores(task.scorer.example_stats([value] * table.num_rows, table))
     assert scores["mean"] == 0.0 and scores["rmse"] == 0.0  # a correlation that is undefined is none
 
 
@@ -87,12 +87,12 @@ def test_numbers_may_be_written_with_space_around_them(tmp_path):
 def test_loss_by_hand(tmp_path):
     task = task_on(tmp_path, range(80))
     logits = torch.tensor([[1.0], [3.0], [50.0]], requires_grad=True)
-    loss = task.loss(logits, only(torch.tensor([0.0, 1.0, NO_LABEL])))
+    loss = task.criterion.loss(logits, only(torch.tensor([0.0, 1.0, NO_LABEL])))
     assert loss.item() == pytest.approx((1 + 4) / 2)
     loss.backward()
     assert logits.grad.ravel().tolist() == [1.0, 2.0, 0.0]  # the row without a number pulls at nothing
     logits.grad = None
-    task.loss(logits, only(torch.full((3,), float(NO_LABEL)))).backward()
+    task.criterion.loss(logits, only(torch.full((3,), float(NO_LABEL)))).backward()
     assert logits.grad.abs().sum() == 0
 
 
@@ -100,7 +100,7 @@ def test_soft_loss_is_the_squared_distance_at_any_temperature(tmp_path):
     task, batch = task_on(tmp_path, range(80)), only(torch.tensor([0.0, float(NO_LABEL)]))
     student, teacher = torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0], [-1.0]])
     for temperature in (1.0, 4.0):
-        assert task.soft_loss(student, teacher, batch, temperature).item() == pytest.approx((4 + 9) / 2)
+        assert task.criterion.soft_loss(student, teacher, batch, temperature).item() == pytest.approx((4 + 9) / 2)
 
 
 def test_texts_that_only_a_teacher_reads_have_no_number(tmp_path):
@@ -112,7 +112,7 @@ def test_texts_that_only_a_teacher_reads_have_no_number(tmp_path):
 def test_scores_are_scipys(rows):
     said, gold = np.array(rows, dtype=np.float64).T
     table = pa.table({"label": gold})
-    scores = Regression(path="x").scores(Regression(path="x").example_stats(said.tolist(), table))
+    scores = Regression(path="x").scorer.scores(Regression(path="x").scorer.example_stats(said.tolist(), table))
     assert scores["rmse"] == pytest.approx(np.sqrt(np.mean((said - gold) ** 2)))
     if len(set(said)) > 1 and len(set(gold)) > 1:
         assert scores["pearson"] == pytest.approx(scipy.stats.pearsonr(said, gold).statistic, abs=1e-9)
@@ -121,4 +121,4 @@ def test_scores_are_scipys(rows):
 
 
 def test_predictions_of_a_file():
-    assert Regression(path="x").parse_value("2.5") == 2.5 and Regression(path="x").parse_value(3) == 3.0
+    assert Regression(path="x").scorer.parse_value("2.5") == 2.5 and Regression(path="x").scorer.parse_value(3) == 3.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from niwaki.core.errors import InputError
-from niwaki.tasks._task import NO_LABEL
+from niwaki.models.forward import NO_LABEL
 from niwaki.tasks.roles import Roles
 
 from .rows import TEXTS, TOKENIZER, folder, jsonl
@@ -58,7 +58,9 @@ def test_a_sentence_asks_for_its_predicates_and_each_predicate_for_its_roles(tmp
         ["O", "O", "P", "O", "O", "O", "O", "O"],
         TAGS,
     ]  # older names are read, the predicate has its sense
-    assert task.remarks()[0].endswith("roles, tokens: tokens, predicates: predicates, rolesets: rolesets, args: args")
+    assert task.data.remarks()[0].endswith(
+        "roles, tokens: tokens, predicates: predicates, rolesets: rolesets, args: args"
+    )
     assert set(task.texts(rows)) == set(SAT["tokens"])
 
 
@@ -101,7 +103,7 @@ def test_what_tags_cannot_tell_counts_as_not_found(tmp_path):
     task = task_on(tmp_path, row)
     rows = of(task, row)
     assert task.gold(rows)[1] == TAGS
-    assert task.scores(task.example_stats(task.gold(rows), rows))["recall"] == pytest.approx(3 / 5)
+    assert task.scorer.scores(task.scorer.example_stats(task.gold(rows), rows))["recall"] == pytest.approx(3 / 5)
 
 
 def test_gold_tags_come_back_from_targets(tmp_path):
@@ -122,13 +124,13 @@ def test_scores_by_hand(tmp_path):
         ["O", "P", "P", "O", "O", "O", "O", "O"],
         ["B-ARG0", "I-ARG0", "S-01", "B-ARG1", "O", "B-ARGM-LOC", "I-ARGM-LOC", "O"],
     ]
-    example_stats = task.example_stats(said, rows)
+    example_stats = task.scorer.example_stats(said, rows)
     assert example_stats.tolist() == [[0, 0, 0, 1, 2, 1, 0, 0], [2, 3, 3, 0, 0, 0, 0, 1]]
-    assert task.scores(example_stats) == pytest.approx(
+    assert task.scorer.scores(example_stats) == pytest.approx(
         {"f1_roles": 2 / 3, "precision": 2 / 3, "recall": 2 / 3, "f1_predicates": 2 / 3, "accuracy_senses": 0.0}
     )
     with pytest.raises(ValueError, match="1 tags for 8 words"):
-        task.example_stats([["O"], said[1]], rows)
+        task.scorer.example_stats([["O"], said[1]], rows)
 
 
 def test_sets_of_heads_are_scored_by_heads(tmp_path):
@@ -146,8 +148,11 @@ def test_sets_of_heads_are_scored_by_heads(tmp_path):
     rows = task.splits()["test"].slice(0, 2)
     assert task.gold(rows)[1] == ["O", "O", "B-ARG0", "S-01"]
     said = [["O", "O", "O", "P"], ["O", "B-ARG0", "I-ARG0", "S-01"]]
-    assert task.scores(task.example_stats(said, rows))["f1_roles"] == 1.0
-    assert task.scores(task.example_stats([said[0], ["B-ARG0", "I-ARG0", "O", "S-01"]], rows))["f1_roles"] == 0.0
+    assert task.scorer.scores(task.scorer.example_stats(said, rows))["f1_roles"] == 1.0
+    assert (
+        task.scorer.scores(task.scorer.example_stats([said[0], ["B-ARG0", "I-ARG0", "O", "S-01"]], rows))["f1_roles"]
+        == 0.0
+    )
 
 
 def test_heads_and_stretches_in_one_file(tmp_path):

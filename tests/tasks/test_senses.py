@@ -12,12 +12,12 @@ import tiny
 from niwaki.answers._sense_inventory import LEXFILES
 from niwaki.answers.senses import Sentence, Target
 from niwaki.core.errors import InputError
-from niwaki.models.forward import Batch
+from niwaki.models.forward import NO_LABEL, Batch
 from niwaki.tasks import _glosses as glosses
 from niwaki.tasks import _sense_baselines as baselines
+from niwaki.tasks._sense_inventories import irregular
 from niwaki.tasks._sense_loss import FAR, Tables, any_right, candidate_scores
-from niwaki.tasks._task import NO_LABEL
-from niwaki.tasks.senses import Senses, irregular
+from niwaki.tasks.senses import Senses
 from niwaki.tasks.wsd import Wsd
 
 from .inventory import INVENTORY, key, sentence, write_inventory, write_sets, write_xml
@@ -39,7 +39,7 @@ def test_rows_and_what_is_asked_of_them(task):
     assert first.targets == [Target(1, "film", "noun")] and first.words[1] == "film" and gold[0][0].startswith("film%1")
     assert len(task.labels) == 3 + LEXFILES + 3 and task.head.architecture == "TokenClassification"
     assert set(task.texts(rows)) >= {"film", "superb"}
-    assert task.remarks()[0].endswith(
+    assert task.data.remarks()[0].endswith(
         "rows.jsonl: senses, tokens: tokens, lemmas: lemmas, pos: pos, senses: sense_keys"
     )
 
@@ -59,8 +59,10 @@ def test_targets_are_questions_at_first_tokens(task):
     asked = np.flatnonzero(flat != NO_LABEL)
     assert len(asked) == len(features) and (features.rows.ids.values[asked] == TOKENIZER.token_to_id("film")).all()
     assert set(flat[asked]) == {0, 1}  # the first sense is right, or the second
-    assert list(task._questions) == sorted(task._questions, key=task._questions.__getitem__)
-    assert {right for *_, right in task._questions} == {
+    assert list(task.criterion.questions.numbers) == sorted(
+        task.criterion.questions.numbers, key=task.criterion.questions.numbers.__getitem__
+    )
+    assert {right for *_, right in task.criterion.questions.numbers} == {
         (True, False, False),
         (False, True, False),
     }  # verbs are candidates too
@@ -72,7 +74,7 @@ def test_targets_are_questions_at_first_tokens(task):
     ids=["one sense", "a key that is not there", "an unknown lemma"],
 )
 def test_what_teaches_nothing_is_no_target(task, lemma, keys):
-    assert task._question(Target(0, lemma, "noun"), keys) == NO_LABEL
+    assert task.criterion.questions.number(task.inventories.without_vectors, lemma, keys) == NO_LABEL
 
 
 def dense(sense_inventory):
@@ -85,7 +87,7 @@ def dense(sense_inventory):
 
 
 def test_scores_in_torch_are_products_with_vectors_written_out(task):
-    sense_inventory = task.sense_inventory
+    sense_inventory = task.inventories.complete
     v = torch.randn(3, len(task.labels), generator=torch.Generator().manual_seed(0), requires_grad=True)
     sense_ranges = torch.tensor(
         [sense_inventory.candidates("film"), sense_inventory.candidates("plot"), sense_inventory.candidates("actor")]
@@ -115,10 +117,10 @@ def test_the_loss_of_a_batch_sees_the_asked_tokens_alone(task):
     targets = torch.full((2, 4), NO_LABEL)
     targets[0, 2], targets[1, 1] = 0, 1
     logits = torch.randn(2, 4, len(task.labels), generator=torch.Generator().manual_seed(1), requires_grad=True)
-    loss = task.loss(logits, only(targets))
-    first, last = task.sense_inventory.candidates("film")
-    g = dense(task.sense_inventory)[first:last]
-    right = [question[2].index(True) for question in task._questions]
+    loss = task.criterion.loss(logits, only(targets))
+    first, last = task.inventories.complete.candidates("film")
+    g = dense(task.inventories.complete)[first:last]
+    right = [question[2].index(True) for question in task.criterion.questions.numbers]
     logs = [torch.log_softmax(g @ logits[place], dim=0)[right[n]] for n, place in enumerate([(0, 2), (1, 1)])]
     assert loss.item() == pytest.approx(-(logs[0] + logs[1]).item() / 2, rel=1e-5)
     loss.backward()
@@ -131,17 +133,17 @@ def test_soft_loss_is_none_of_equals_and_some_of_others(task):
     targets = torch.tensor([[NO_LABEL, 0, 1]])
     one, other = torch.randn(2, 1, 3, len(task.labels), generator=torch.Generator().manual_seed(2))
     batch = only(targets)
-    assert task.soft_loss(one, one, batch, 2.0).item() == pytest.approx(0, abs=1e-6)
-    assert task.soft_loss(one, other, batch, 1.0).item() > 1e-4
+    assert task.criterion.soft_loss(one, one, batch, 2.0).item() == pytest.approx(0, abs=1e-6)
+    assert task.criterion.soft_loss(one, other, batch, 1.0).item() > 1e-4
     elsewhere = other.clone()
     elsewhere[0, 1:] = one[0, 1:]  # differs only where nothing is asked
-    assert task.soft_loss(one, elsewhere, batch, 1.0).item() == pytest.approx(0, abs=1e-6)
+    assert task.criterion.soft_loss(one, elsewhere, batch, 1.0).item() == pytest.approx(0, abs=1e-6)
 
 
 def test_a_batch_in_which_nothing_is_asked_has_no_loss(task):
     logits = torch.randn(1, 2, len(task.labels), requires_grad=True)
     batch = Batch({}, torch.full((1, 2), NO_LABEL), torch.arange(1))
-    loss = task.loss(logits, batch) + task.soft_loss(logits, logits.detach(), batch, 1.0)
+    loss = task.criterion.loss(logits, batch) + task.criterion.soft_loss(logits, logits.detach(), batch, 1.0)
     loss.backward()
     assert loss.item() == 0 and not logits.grad.any()
 
@@ -150,7 +152,7 @@ def test_a_batch_in_which_nothing_is_asked_has_no_loss(task):
 
 
 def test_only_glosses_that_are_told_from_others_have_vectors(task):
-    sense_inventory = task.sense_inventory
+    sense_inventory = task.inventories.complete
     assert (
         len(sense_inventory.vectors.codes) == 1 + 5
         and sense_inventory.row[sense_inventory.keys.index(key("actor", "noun", 1))] == 0
@@ -167,7 +169,7 @@ def test_irregular_forms_come_from_the_rows(tmp_path):
     named = [sentence(n, words=("in", "Rome", "it"), keys=[key("film", "noun", 1)]) for n in range(9)]
     plural = [sentence(n, words=("two", "films", "it")) for n in range(9)]
     task = Senses(path=jsonl(tmp_path / "rows.jsonl", [*odd, *named, *plural]))
-    assert irregular(task.splits()["train"], task.inventory_without_vectors) == {("flimmed", "verb"): "film"}
+    assert irregular(task.splits()["train"], task.inventories.without_vectors) == {("flimmed", "verb"): "film"}
 
 
 def test_the_fingerprint_is_of_what_is_there_and_not_of_where(tmp_path):
@@ -175,26 +177,28 @@ def test_the_fingerprint_is_of_what_is_there_and_not_of_where(tmp_path):
     for home, rows in (("a", INVENTORY), ("b", INVENTORY), ("c", INVENTORY[:-1])):
         write_inventory(tmp_path / home / "wordnet30", rows)
         path = jsonl(tmp_path / home / "rows.jsonl", ROWS)
-        made.append(Senses(path=path, glosses="words").fingerprint())
-    elsewhere = Senses(path=path, glosses="words", inventory=str(tmp_path / "a" / "wordnet30")).fingerprint()
+        made.append(Senses(path=path, glosses="words").data.fingerprint())
+    elsewhere = Senses(path=path, glosses="words", inventory=str(tmp_path / "a" / "wordnet30")).data.fingerprint()
     assert made[0] == made[1] == elsewhere != made[2]
-    assert Senses(path=path, glosses="words", dimensions=7).fingerprint() != made[2]
+    assert Senses(path=path, glosses="words", dimensions=7).data.fingerprint() != made[2]
 
 
 def test_words_that_the_inventory_lacks_are_told_and_not_answered(tmp_path):
     write_inventory(tmp_path / "wordnet30")
     odd = [sentence(n, lemma="bunk", keys=["bunk%1:01:00::"]) for n in range(3)]
     task = Senses(path=jsonl(tmp_path / "rows.jsonl", [*ROWS, *odd]))
-    assert any("words of the train rows are not in the inventory (bunk, noun …)" in remark for remark in task.remarks())
+    assert any(
+        "words of the train rows are not in the inventory (bunk, noun …)" in remark for remark in task.data.remarks()
+    )
     target = Target(0, "bunk", "noun")
-    assert baselines.first_sense(task.inventory_without_vectors, target) is None
+    assert baselines.first_sense(task.inventories.without_vectors, target) is None
 
 
 def test_baselines(task):
     inputs = [Sentence(["film"], [Target(0, "film", "noun")])] * 3
     common = baselines.counted(inputs, [[["b"]], [["a", "b"]], [["a", "c"]]])
     assert common == {("film", "noun"): "b"}  # as often as a, and seen before it
-    inventory = task.inventory_without_vectors
+    inventory = task.inventories.without_vectors
     assert baselines.most_frequent(inventory, common, inputs[0].targets[0]) == "b"
     assert baselines.most_frequent(inventory, common, Target(0, "plot", "noun")) == key("plot", "noun", 1)
 
@@ -295,9 +299,9 @@ def test_the_five_sets_are_parted_as_the_field_does(tmp_path, as_xml):
         "semeval2013": 5,
         "semeval2015": 6,
     }
-    assert task.tests == ["test", "ALL", "semeval2007", "semeval2013", "semeval2015", "senseval2", "senseval3"]
+    assert task.data.tests == ["test", "ALL", "semeval2007", "semeval2013", "semeval2015", "senseval2", "senseval3"]
     assert task.splits()["ALL"].column("ids").to_pylist()[0] == ["senseval2.t100"]
-    assert "published tables give ALL" in task.caveats
+    assert "published tables give ALL" in task.data.caveats
 
 
 def test_a_set_that_is_missing_is_named(tmp_path):
@@ -345,8 +349,8 @@ def test_without_an_inventory_it_is_said_what_is_needed(tmp_path):
     with pytest.raises(
         InputError, match=r"data\.inventory: needed for task 'senses' .* there is no 'wordnet30' beside"
     ):
-        task.fingerprint()
+        task.data.fingerprint()
 
 
 def test_predictions_of_a_file_are_keys_with_spaces_or_a_list(task):
-    assert task.parse_value("a b") == ["a", "b"] and task.parse_value(["a", None]) == ["a", None]
+    assert task.scorer.parse_value("a b") == ["a", "b"] and task.scorer.parse_value(["a", None]) == ["a", None]

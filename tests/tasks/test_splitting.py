@@ -53,7 +53,7 @@ def test_a_rare_label_stays_among_the_train_rows(tmp_path, count):
     splits = task.splits()
     seen = set(splits["train"].column("label").to_pylist())
     assert seen == set(labels) and sum(table.num_rows for table in splits.values()) == count
-    assert any("too few rows for a split have the labels" in remark for remark in task.remarks())
+    assert any("too few rows for a split have the labels" in remark for remark in task.data.remarks())
 
 
 def test_a_rare_label_of_several_stays_among_the_train_rows(tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from niwaki.core.errors import InputError
 from niwaki.models.distillation_losses import soft_cross_entropy
-from niwaki.tasks._task import NO_LABEL
+from niwaki.models.forward import NO_LABEL
 from niwaki.tasks.tagging import Tagging
 
 from .rows import TEXTS, TOKENIZER, batch, folder, jsonl, only
@@ -91,15 +91,15 @@ def test_loss_by_hand(tmp_path):
     task = task_on(tmp_path)
     logits = torch.zeros((2, 3, 4), requires_grad=True)
     targets = torch.tensor([[NO_LABEL, 2, 0], [NO_LABEL, 1, NO_LABEL]])
-    loss = task.loss(logits * torch.tensor([1.0, 1.0, 1.0, 1.0]), only(targets))
+    loss = task.criterion.loss(logits * torch.tensor([1.0, 1.0, 1.0, 1.0]), only(targets))
     assert loss.item() == pytest.approx(np.log(4))  # three words, each a choice of four
     loss.backward()
     assert logits.grad[targets == NO_LABEL].abs().sum() == 0 and (logits.grad[targets != NO_LABEL].abs() > 0).all()
     some_logits = torch.randn(2, 3, 4)
     expected = torch.nn.functional.cross_entropy(some_logits.transpose(1, 2), targets, ignore_index=NO_LABEL)
-    assert task.loss(some_logits, only(targets)).item() == pytest.approx(expected.item(), rel=1e-6)
+    assert task.criterion.loss(some_logits, only(targets)).item() == pytest.approx(expected.item(), rel=1e-6)
     logits.grad = None
-    task.loss(logits, only(torch.full((2, 3), NO_LABEL))).backward()
+    task.criterion.loss(logits, only(torch.full((2, 3), NO_LABEL))).backward()
     assert logits.grad.abs().sum() == 0
 
 
@@ -111,14 +111,14 @@ def test_soft_loss_is_over_the_words(tmp_path):
         soft_cross_entropy(student[row, place][None], teacher[row, place][None], 2.0)
         for row, place in ((0, 1), (0, 2), (1, 1))
     ]
-    found = task.soft_loss(student, teacher, only(targets), 2.0)
+    found = task.criterion.soft_loss(student, teacher, only(targets), 2.0)
     assert found.item() == pytest.approx(torch.stack(by_word).mean().item(), rel=1e-5)
 
 
 def test_soft_loss_by_hand(tmp_path):
     student, teacher = torch.zeros(1, 2, 2), torch.tensor([[[9.0, 0.0], [0.0, 2 * np.log(3.0)]]])
     at_two = 0.75 * np.log(0.75 / 0.5) + 0.25 * np.log(0.25 / 0.5)
-    found = task_on(tmp_path).soft_loss(student, teacher, only(torch.tensor([[NO_LABEL, 1]])), 2.0)
+    found = task_on(tmp_path).criterion.soft_loss(student, teacher, only(torch.tensor([[NO_LABEL, 1]])), 2.0)
     assert found.item() == pytest.approx(4 * at_two, rel=1e-5)
 
 
@@ -136,7 +136,7 @@ SENTENCE = some.lists(
 def test_scores_of_entities_are_seqevals(entities, sentences):
     task = entities
     said, gold = ([[pair[side] for pair in sentence] for sentence in sentences] for side in (0, 1))
-    scores = task.scores(task.example_stats(said, table_of(gold)))
+    scores = task.scorer.scores(task.scorer.example_stats(said, table_of(gold)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of scores that are undefined
         expected = {
@@ -154,7 +154,7 @@ def test_scores_of_entities_are_seqevals(entities, sentences):
 def test_where_tags_mark_no_stretches_every_word_counts(tmp_path, tags):
     task = task_on(tmp_path, tags)
     gold = [[tags[0], tags[0], tags[1]], [tags[2]]]
-    scores = task.scores(task.example_stats([[tags[0], tags[1], tags[1]], [tags[2]]], table_of(gold)))
+    scores = task.scorer.scores(task.scorer.example_stats([[tags[0], tags[1], tags[1]], [tags[2]]], table_of(gold)))
     assert scores == {"f1_entities": 0.75, "precision": 0.75, "recall": 0.75, "accuracy": 0.75}
 
 
@@ -165,8 +165,8 @@ def test_where_tags_mark_stretches_whole_ones_count(tmp_path, tags):
     task = task_on(tmp_path, tags)
     gold = [(tags * 9)[:10]]
     said = [["O", *gold[0][1:]]]
-    assert task.example_stats(said, table_of(gold))[0, 3:].tolist() == [9, 10]
-    assert task.example_stats(said, table_of(gold))[0, 2] < 10  # entities, not words
+    assert task.scorer.example_stats(said, table_of(gold))[0, 3:].tolist() == [9, 10]
+    assert task.scorer.example_stats(said, table_of(gold))[0, 2] < 10  # entities, not words
 
 
 @pytest.mark.parametrize(
@@ -210,4 +210,6 @@ def test_batches_of_sentences_of_unlike_length(tmp_path):
 def test_predictions_of_a_file_and_parquet(tmp_path):
     rows = [{"tokens": text.split(), "tags": ["O", *["B-X"] * (len(text.split()) - 1)]} for text in TEXTS]
     task = Tagging(path=folder(tmp_path / "x", train=rows))
-    assert task.labels == ["O", "B-X"] and task.parse_value("O B-X") == task.parse_value(["O", "B-X"]) == ["O", "B-X"]
+    assert task.labels == ["O", "B-X"] and task.scorer.parse_value("O B-X") == task.scorer.parse_value(
+        ["O", "B-X"]
+    ) == ["O", "B-X"]

@@ -73,19 +73,19 @@ def made(name, tmp_path):
     kind = TASKS.load(name, Task)
     if name in EMBEDDED:
         return kind(rows=200)
-    if kind.column_layout == "senses":
-        write_sets(tmp_path) if kind.folder_name else write_inventory(tmp_path / "wordnet30")
+    if kind.table.layout == "senses":
+        write_sets(tmp_path) if kind.published.folder else write_inventory(tmp_path / "wordnet30")
         small = {"glosses": "words", "dimensions": 4}
         return kind(
-            path=str(tmp_path) if kind.folder_name else folder(tmp_path / name, train=BY_FORM["senses"]), **small
+            path=str(tmp_path) if kind.published.folder else folder(tmp_path / name, train=BY_FORM["senses"]), **small
         )
     if name in FORMULAS:
         parts, columns = FORMULAS[name]
         rows = [{**columns, **row} for row in written(name)]
         return kind(path=folder(tmp_path / name, **dict.fromkeys(parts, rows)))
     parts = dict.fromkeys(
-        ["train", *kind.evaluation_splits.values()] if kind.evaluation_splits else ["train"],
-        BY_FORM[kind.column_layout],
+        ["train", *kind.published.evaluation_splits.values()] if kind.published.evaluation_splits else ["train"],
+        BY_FORM[kind.table.layout],
     )
     return kind(path=folder(tmp_path / name, **parts))
 
@@ -95,27 +95,27 @@ def test_every_task_says_what_it_is(name):
     kind = TASKS.load(name, Task)
     task = check(kind, {})
     assert TASKS.entry(name).description and task.description and task.name == name
-    assert ANSWERS.entry(kind.answer) and kind.column_layout in BY_FORM
+    assert ANSWERS.entry(kind.answer) and kind.table.layout in BY_FORM
     assert all(field.description for field in kind.model_fields.values())
-    assert set(kind.column_roles) <= set(kind.model_fields)
-    assert bool(kind.folder_name) <= (
-        bool(kind.hub_id) or name in NOT_ON_THE_HUB
+    assert set(kind.table.roles) <= set(kind.model_fields)
+    assert bool(kind.published.folder) <= (
+        bool(kind.published.hub_id) or name in NOT_ON_THE_HUB
     )  # who has a folder of its own is there too
 
 
 @pytest.mark.parametrize("name", TASKS.names())
 def test_every_task_goes_from_rows_to_scores(name, tmp_path):
     task = made(name, tmp_path)
-    assert set(counts(task)) >= {"train", "validation", "test"} and task.tests[0] == "test"
+    assert set(counts(task)) >= {"train", "validation", "test"} and task.data.tests[0] == "test"
     for part in task.splits():
         table = task.splits()[part].slice(0, 9)
         golds = [gold[0] if task.answer == "span" else gold for gold in task.gold(table)]
-        example_stats = task.example_stats(golds, table)
+        example_stats = task.scorer.example_stats(golds, table)
         assert example_stats.ndim == 2 and len(example_stats) == len(table) == len(task.inputs(table))
-        scores = task.scores(example_stats)
+        scores = task.scorer.scores(example_stats)
         assert scores[task.metric] == pytest.approx(1.0)  # right answers have the best score
         assert all(isinstance(value, float) for value in scores.values())
-        assert [task.parse_value(gold) for gold in golds] == golds
+        assert [task.scorer.parse_value(gold) for gold in golds] == golds
     kinds = [
         answer_type_of(task.head.on({"model_type": "bert"}), "here"),
         task.answer_type,
@@ -138,11 +138,11 @@ def test_every_tasks_losses_are_finite_and_agree_with_equal_logits(name, tmp_pat
     features = task.features(task.splits()["test"].slice(0, 6), TOKENIZER, 48)
     given = batch(features)
     logits = torch.randn(shape_of(task, given), generator=torch.Generator().manual_seed(0)).requires_grad_()
-    loss = task.loss(logits, given)
+    loss = task.criterion.loss(logits, given)
     loss.backward()
     assert loss.ndim == 0 and loss.item() > 0 and logits.grad.isfinite().all() and logits.grad.abs().sum() > 0
-    assert task.soft_loss(logits, logits, given, 2.0).item() == pytest.approx(0.0, abs=1e-5)
-    assert task.soft_loss(logits, -logits, given, 2.0).item() > 0.01
+    assert task.criterion.soft_loss(logits, logits, given, 2.0).item() == pytest.approx(0.0, abs=1e-5)
+    assert task.criterion.soft_loss(logits, -logits, given, 2.0).item() > 0.01
     assert len(features) == len(features.lengths) == len(given.rows)
 
 
@@ -226,11 +226,11 @@ def test_a_named_text_brings_its_partner_and_what_is_read_is_told(tmp_path):
     path = jsonl(tmp_path / "my rows.jsonl", pairs)
     task = Classification(path=path, text="premise", label="label")
     assert task.splits()["train"].column_names == ["text", "second", "label"]
-    assert task.remarks() == [f"{path}: classification, text: premise, second: hypothesis, label: label"]
+    assert task.data.remarks() == [f"{path}: classification, text: premise, second: hypothesis, label: label"]
     endings = Choice(
         path=jsonl(tmp_path / "x.jsonl", [{"ctx": t, "ending0": "a", "ending1": "b", "label": 0} for t in TEXTS])
     )
-    assert endings.remarks()[0].endswith("choice, text: ctx, endings: ending0, ending1, label: label")
+    assert endings.data.remarks()[0].endswith("choice, text: ctx, endings: ending0, ending1, label: label")
 
 
 @pytest.mark.parametrize("form", BY_FORM)
@@ -240,24 +240,26 @@ def test_rows_that_are_trained_on_and_scored_on_are_told(tmp_path, form):
     kind = TASKS.load(form, Task)
     task = kind(path=folder(tmp_path / "both", train=rows[:60], validation=rows[60:], test=rows[55:58] + rows[58:]))
     each = 2 if form == "roles" else 1  # a sentence with a predicate is two rows
-    assert f"{5 * each} of the {25 * each} test rows stand in the train rows too" in task.caveats
-    assert task.remarks()[1] == f"{task.path}: {task.caveats}"
+    assert f"{5 * each} of the {25 * each} test rows stand in the train rows too" in task.data.caveats
+    assert task.data.remarks()[1] == f"{task.path}: {task.data.caveats}"
     apart = kind(path=folder(tmp_path / "apart", train=rows[:60], test=rows[60:]))
-    assert len(apart.remarks()) == 1 and apart.caveats == ""
+    assert len(apart.data.remarks()) == 1 and apart.data.caveats == ""
 
 
 def test_pairs_overlap_where_both_texts_do(tmp_path):
     pairs = [{"premise": text, "hypothesis": f"number {n}", "label": n % 2} for n, text in enumerate(TEXTS)]
     turned = [{**row, "hypothesis": f"number {n + 1}"} for n, row in enumerate(pairs[:10])]
     task = Classification(path=folder(tmp_path / "x", train=pairs[:70], test=[*turned, *pairs[68:]]))
-    assert "2 of the 22 test rows" in task.remarks()[1]
+    assert "2 of the 22 test rows" in task.data.remarks()[1]
 
 
 def test_a_named_task_tells_its_caveat_and_the_overlap(tmp_path):
     rows = BY_FORM["classification"]
     task = TASKS.load("wnli", Task)(path=folder(tmp_path / "wnli", train=rows[:60], validation=rows[58:]))
-    assert task.caveats.startswith(task.caveat) and task.caveats.endswith("a score on them says little.")
-    assert len(task.remarks()) == 1  # its columns are its own
+    assert task.data.caveats.startswith(task.published.caveat) and task.data.caveats.endswith(
+        "a score on them says little."
+    )
+    assert len(task.data.remarks()) == 1  # its columns are its own
 
 
 def test_the_tokens_of_a_task_and_of_a_model_limit_both(rows_csv):
@@ -280,11 +282,11 @@ def test_features_of_many_slices_are_those_of_one(rows_csv, monkeypatch):
 
 
 def test_the_fingerprint_changes_with_the_rows_and_not_with_where_they_lie(tmp_path, rows_csv):
-    first = Classification(path=str(rows_csv)).fingerprint()
-    assert Classification(path=str(rows_csv)).fingerprint() == first
-    assert Classification(path=str(rows_csv), max_tokens=9).fingerprint() != first
+    first = Classification(path=str(rows_csv)).data.fingerprint()
+    assert Classification(path=str(rows_csv)).data.fingerprint() == first
+    assert Classification(path=str(rows_csv), max_tokens=9).data.fingerprint() != first
     other = tmp_path / "other.csv"
     other.write_bytes(rows_csv.read_bytes())
-    assert Classification(path=str(other)).fingerprint() == first
+    assert Classification(path=str(other)).data.fingerprint() == first
     other.write_text(rows_csv.read_text().replace("film", "plot", 1))
-    assert Classification(path=str(other)).fingerprint() != first
+    assert Classification(path=str(other)).data.fingerprint() != first

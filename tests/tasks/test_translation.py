@@ -38,16 +38,18 @@ def test_your_own_pairs(tmp_path):
     test = task.splits()["test"]
     gold = task.gold(test)
     assert all(target.startswith("zu ") for target in gold) and task.metric == "bleu"
-    found = task.scores(task.example_stats(gold, test))
+    found = task.scorer.scores(task.scorer.example_stats(gold, test))
     assert found == pytest.approx({"bleu": 1, "chrf": 1, "exact": 1})
-    separate_symbols = task.scores(task.example_stats([f" {text.replace(' ', '  ')}\n" for text in gold], test))
+    separate_symbols = task.scorer.scores(
+        task.scorer.example_stats([f" {text.replace(' ', '  ')}\n" for text in gold], test)
+    )
     assert separate_symbols == pytest.approx(found)  # spaces are no part of a translation
-    assert task.scores(task.example_stats([""] * len(gold), test)) == {"bleu": 0, "chrf": 0, "exact": 0}
+    assert task.scorer.scores(task.scorer.example_stats([""] * len(gold), test)) == {"bleu": 0, "chrf": 0, "exact": 0}
 
 
 def test_what_a_reader_must_know_has_sacrebleus_signature(tmp_path):
     path = csv(tmp_path / "rows.csv", "en,de", [f"{text} {number},x" for number, text in enumerate(TEXTS)])
-    said = Translation(path=path, **NAMES).caveats
+    said = Translation(path=path, **NAMES).data.caveats
     assert "divided by 100: BLEU nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:" in said
 
 
@@ -55,7 +57,7 @@ def test_what_a_reader_must_know_has_sacrebleus_signature(tmp_path):
 def test_multi30k_as_it_comes(multi30k, tmp_path, inside):
     task = Multi30k(path=str(tmp_path) if inside else multi30k)
     assert counts(task) == {"train": 40, "validation": 6, "test": 7, "test_2017_mscoco": 5, "test_2018_flickr": 4}
-    assert task.tests == ["test", "test_2017_mscoco", "test_2018_flickr"]
+    assert task.data.tests == ["test", "test_2017_mscoco", "test_2018_flickr"]
     test = task.splits()["test"]
     assert task.inputs(test)[0] == row(200)["en"] and task.gold(test)[0] == row(200)["de"]
 
@@ -72,7 +74,7 @@ def test_multi30k_any_way(multi30k):
 
 
 def test_multi30k_tells_pairs_apart_in_its_fingerprint(multi30k):
-    prints = {Multi30k(path=multi30k, languages=pair).fingerprint() for pair in ("en-de", "en-fr", "de-en")}
+    prints = {Multi30k(path=multi30k, languages=pair).data.fingerprint() for pair in ("en-de", "en-fr", "de-en")}
     assert len(prints) == 3
 
 
@@ -95,6 +97,6 @@ def test_what_is_not_there_is_refused(multi30k, tmp_path):
 
 def test_answers_from_a_file():
     task = Translation(path="x")
-    assert task.parse_value("ein Haus") == "ein Haus" and task.parse_value(None) == ""
+    assert task.scorer.parse_value("ein Haus") == "ein Haus" and task.scorer.parse_value(None) == ""
     with pytest.raises(TypeError, match="given: int"):
-        task.parse_value(3)
+        task.scorer.parse_value(3)

@@ -9,7 +9,8 @@ from contracts import made
 from niwaki.answers.label import Label
 from niwaki.core.settings import check
 from niwaki.tasks import TASKS
-from niwaki.tasks._task import Features, Task
+from niwaki.tasks._features import Features
+from niwaki.tasks._task import Task
 from niwaki.train.collator import Collator, encode_split
 from niwaki.train.infer import logits_of
 from niwaki.train.precision import has_bf16, resolve_precision

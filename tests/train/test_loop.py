@@ -17,7 +17,7 @@ from niwaki.methods.distill.logits import Logits
 from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.tasks.choice import Choice
-from niwaki.tasks.classification import Classification
+from niwaki.tasks.classification import Classification, ClassificationScorer
 from niwaki.tasks.tagging import Tagging
 from niwaki.train.collator import Collator, encode_split
 from niwaki.train.loop import Interrupted, Job, fit, make_optimizer, schedule, set_dropout
@@ -40,17 +40,17 @@ def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=()
     if teacher:
         model.apply_edit(HiddenSize(keep=16))
     features = encode_split(model, task, "train")
-    context = Context(0, None, None, None, None, task.soft_loss, None)
+    context = Context(0, None, None, None, None, task.criterion.soft_loss, None)
     if teacher:
         whole = tiny.model("bert", layers=4, seed=2, **head)
-        early = Context(0, None, whole, None, None, task.soft_loss, None)
+        early = Context(0, None, whole, None, None, task.criterion.soft_loss, None)
         for method in methods:
             model = method.prepare(model, early)
         asked = frozenset().union(*(method.teacher_activations(model, whole) for method in methods))
         answering = teaching.teacher(
             whole, Collator(encode_split(whole, task, "train"), whole, CPU), asked, folder / "teacher", precision
         )
-        context = Context(0, answering, whole, None, None, task.soft_loss, None)
+        context = Context(0, answering, whole, None, None, task.criterion.soft_loss, None)
     stops, done = set(stop_at), iter(range(1, 10_000))
     return Job(
         "tiny",
@@ -178,7 +178,7 @@ def scripted(scores: list[float], monkeypatch) -> None:
     def fake(self, example_stats):
         return {"accuracy": next(given), "f1_macro": 0.0}
 
-    monkeypatch.setattr(Classification, "scores", fake)
+    monkeypatch.setattr(ClassificationScorer, "scores", fake)
 
 
 def test_the_best_is_kept_and_patience_ends_training(task, tmp_path, monkeypatch):

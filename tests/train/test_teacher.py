@@ -17,7 +17,8 @@ from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.encoder import HIDDEN, SCORES, STATES
 from niwaki.models.forward import forward
 from niwaki.tasks import TASKS
-from niwaki.tasks._task import Features, Task
+from niwaki.tasks._features import Features
+from niwaki.tasks._task import Task
 from niwaki.tokenization.trimming import trimmed, used_tokens
 from niwaki.train import teacher, teacher_cache
 from niwaki.train.collator import Collator, encode_split
@@ -127,12 +128,12 @@ def test_answers_for_tokens_and_groups_are_what_the_network_says(task, tmp_path)
             live = forward(model.anatomy, batch).logits
         real = batch.mask.bool() if task.answer_type.per_token else slice(None)
         own = forward(student.anatomy, batch).logits
-        losses = [task.soft_loss(own, live, batch, 2.0).item()]
+        losses = [task.criterion.soft_loss(own, live, batch, 2.0).item()]
         for one in (answering, alone):
             said = one(batch).logits
             assert said.shape == live.shape
             torch.testing.assert_close(said[real], live[real], atol=1e-5, rtol=0)
-            losses.append(task.soft_loss(own, said, batch, 2.0).item())
+            losses.append(task.criterion.soft_loss(own, said, batch, 2.0).item())
         assert losses == pytest.approx([losses[0]] * 3, rel=1e-3) and losses[0] > 0
 
 

@@ -108,7 +108,7 @@ def _step(
         validation, test = (_outcomes(task, answer, part) for part in ("validation", "test"))
     score = quality(task, test)
     info(f"{baseline.name}: {task.metric} {score['value']:.4f} ({score['low']:.3f} to {score['high']:.3f})")
-    chosen_by = task.scores(validation)[task.metric]
+    chosen_by = task.scorer.scores(validation)[task.metric]
     told = {
         "name": baseline.name,
         "kind": kind,
@@ -122,4 +122,4 @@ def _step(
 
 def _outcomes(task: Task, answer: PredictFunction, part: str) -> np.ndarray:
     table = task.splits()[part]
-    return task.example_stats(answer(task.inputs(table)), table)
+    return task.scorer.example_stats(answer(task.inputs(table)), table)

@@ -14,8 +14,8 @@ RESAMPLES = 1000
 def quality(task: Task, example_stats: np.ndarray, seed: int = 0) -> dict[str, Any]:
     """All metrics of the task with 95 % intervals from a bootstrap over the rows; the primary one on top.
     A metric of some rows alone, such as verbs, is left out of the draws that have none of these."""
-    value = task.scores(example_stats)
-    draws = [task.scores(example_stats[rows]) for rows in bootstrap_rows(len(example_stats), seed)]
+    value = task.scorer.scores(example_stats)
+    draws = [task.scorer.scores(example_stats[rows]) for rows in bootstrap_rows(len(example_stats), seed)]
     every = {name: {"value": value[name], **interval([draw[name] for draw in draws if name in draw])} for name in value}
     return {"metric": task.metric, **every[task.metric], "rows": len(example_stats), "all": every}
 
@@ -25,7 +25,7 @@ def difference(task: Task, a: Sequence[np.ndarray], b: Sequence[np.ndarray], see
     both, and of several seeds, some. `shown` says whether the interval leaves 0 out."""
 
     def score(example_stats: Sequence[np.ndarray], rows: Any = slice(None)) -> float:
-        return float(np.mean([task.scores(one[rows])[task.metric] for one in example_stats]))
+        return float(np.mean([task.scorer.scores(one[rows])[task.metric] for one in example_stats]))
 
     generator = numpy_generator(seed, "seeds")
     draws = [

@@ -13,7 +13,7 @@ from niwaki.data.batching import in_order
 from niwaki.models.forward import Batch, forward
 from niwaki.models.generation import written
 from niwaki.models.model import config_of, load_folder
-from niwaki.tasks._task import Features
+from niwaki.tasks._features import Features
 from niwaki.train.collator import Collator
 
 BATCH = 32

@@ -110,8 +110,8 @@ def bootstrap_low(task: Task, best: np.ndarray, other: np.ndarray, keep: float, 
 
 def with_losses(task: Task, best: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
     """So many rows of which both have something right, drawn by chance, are lost in `other`."""
-    lost = task.all_wrong(other)
-    right = np.flatnonzero((task.all_wrong(best) != best).any(axis=1) & (lost != other).any(axis=1))
+    lost = task.scorer.all_wrong(other)
+    right = np.flatnonzero((task.scorer.all_wrong(best) != best).any(axis=1) & (lost != other).any(axis=1))
     some = numpy_generator(0, "losses").permutation(right)[:count]
     changed = other.copy()
     changed[some] = lost[some]
@@ -119,4 +119,4 @@ def with_losses(task: Task, best: np.ndarray, other: np.ndarray, count: int) -> 
 
 
 def _score(task: Task, example_stats: np.ndarray) -> float:
-    return task.scores(example_stats)[task.metric]
+    return task.scorer.scores(example_stats)[task.metric]

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from niwaki.models.anatomy import Anatomy
 
+NO_LABEL = -100  # target of a row or token without a label; cross-entropy in torch ignores it by default
 Depths = Sequence[Tensor] | Mapping[int, Tensor]  # by depth: all of a student's, those named of a teacher's
 
 

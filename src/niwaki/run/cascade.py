@@ -32,6 +32,7 @@ from niwaki.evaluate.quality import difference
 from niwaki.evaluate.speed import race
 from niwaki.evaluate.thresholds import TunedThreshold, choose_threshold, fit_temperature
 from niwaki.models.config_rules import CONFIG
+from niwaki.tasks._model_check import check_model_matches
 from niwaki.tasks._task import Task
 
 CHOSEN = "chosen.json"  # beside the plan, for people: how it was chosen and what it gave
@@ -80,7 +81,7 @@ def evaluate_part(part: Part, task: Task, table: pa.Table) -> PartResult:
     model, inputs = part.model, task.inputs(table)
     rows = model.encode(inputs)
     logits, heat = part.logits(rows), 1.0
-    example_stats = task.example_stats(model.decode_answers(logits, rows, inputs, bare=True), table)
+    example_stats = task.scorer.example_stats(model.decode_answers(logits, rows, inputs, bare=True), table)
     if model.answer_type.is_single_choice:
         heat = fit_temperature(model.answer_type.candidate_logits(logits, rows), example_stats[:, 1])
     return PartResult(example_stats, model.answer_type.confidence(logits / heat, rows, inputs, model.labels), heat)
@@ -107,7 +108,7 @@ def make(
     parts = parts_of(sources, engine)
     if len(parts) < 2:
         raise UsageError("cascade: give two models or more, the cheapest first, or one that was trained with exits")
-    task.check_model_matches(parts[0].model.answer_type, parts[0].model.labels, sources[0])
+    check_model_matches(task, parts[0].model.answer_type, parts[0].model.labels, sources[0])
     rows = task.splits()["validation"]
     each = [evaluate_part(part, task, rows) for part in parts]
     example_stats = [one.example_stats for one in each]
@@ -179,14 +180,14 @@ def copy(source: Path, target: Path) -> None:
 def gate_message(task: Task, example_stats: Sequence[np.ndarray], keep: float, level: float) -> str:
     """That the rows are too few to show anything, or the models too far apart."""
     rows = len(example_stats[-1])
-    score = task.scores(example_stats[-1])[task.metric]
+    score = task.scorer.scores(example_stats[-1])[task.metric]
     need = int(np.ceil(np.log(1 - level) / np.log(1 - max(1e-9, (1 - keep) * score))))
     few = f", and without a single loss it takes about {need} rows" if need > rows else ""
     return f"{rows} validation rows do not show, {level:.0%} sure, that {keep:.1%} of the {task.metric} is kept when even a few inputs stop early{few}; ask to keep less, or give more rows"
 
 
 def warn_if_not_best(task: Task, parts: Sequence[Part], example_stats: Sequence[np.ndarray]) -> None:
-    scores = [task.scores(one)[task.metric] for one in example_stats]
+    scores = [task.scorer.scores(one)[task.metric] for one in example_stats]
     best = int(np.argmax(scores))
     if scores[best] > scores[-1]:
         info(
@@ -206,7 +207,7 @@ def about(
     plan: CascadePlan, task: Task, parts: Sequence[Part], example_stats: Sequence[np.ndarray], chosen: TunedThreshold
 ) -> dict[str, Any]:
     """How it was chosen, and what it gives on the rows it was chosen on."""
-    scores = [task.scores(one)[task.metric] for one in example_stats]
+    scores = [task.scorer.scores(one)[task.metric] for one in example_stats]
     shares = answer_shares(chosen.answered_by, len(parts))
     entries = [
         {
@@ -219,7 +220,7 @@ def about(
         }
         for part, step, score, share in zip(parts, plan.steps, scores, shares, strict=True)
     ]
-    score = task.scores(chosen.example_stats)[task.metric]
+    score = task.scorer.scores(chosen.example_stats)[task.metric]
     return {
         "task": task.name,
         "metric": task.metric,
@@ -245,8 +246,8 @@ def evaluate_on_test(cascade: Cascade, best: Part, task: Task) -> dict[str, Any]
     rows = task.splits()["test"]
     inputs = task.inputs(rows)
     found, by = cascade.predict_with_steps(inputs, cascade.encode(inputs), bare=True)
-    ours, theirs = (task.example_stats(one, rows) for one in (found, best.values(inputs)))
-    scores = [task.scores(one)[task.metric] for one in (ours, theirs)]
+    ours, theirs = (task.scorer.example_stats(one, rows) for one in (found, best.values(inputs)))
+    scores = [task.scorer.scores(one)[task.metric] for one in (ours, theirs)]
     told = {"rows": len(ours), "score": scores[0], "best": scores[1], "kept": share_of(*scores)}
     return {**told, "answers": answer_shares(by, len(cascade.plan.steps)), "paired": difference(task, [ours], [theirs])}
 

@@ -18,7 +18,7 @@ def comparisons(plan: Plan, folder: Path) -> dict[str, Any]:
     """The content of comparisons.json, from the outcomes that stages and baselines left on disk."""
     task = plan.task
     stages = {stage.spec.name: _of_seeds(plan, folder, stage.spec.name) for stage in plan.stages}
-    values = {name: [task.scores(one)[task.metric] for one in found] for name, found in stages.items()}
+    values = {name: [task.scorer.scores(one)[task.metric] for one in found] for name, found in stages.items()}
     best = max(values, key=lambda name: np.mean(values[name]))
     first = next(iter(stages))
     pairs = [(name, other, stages[other]) for other in dict.fromkeys([first, best]) for name in stages if name != other]

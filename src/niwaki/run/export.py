@@ -24,6 +24,7 @@ from niwaki.models.packed.int8 import Int8Linear
 from niwaki.models.packed.static import StaticInt8Linear
 from niwaki.models.packed.store import StoredLinear
 from niwaki.run.runner import quiet_libraries
+from niwaki.tasks._model_check import check_model_matches
 from niwaki.tasks._task import Task
 
 PRECISIONS = ("", "int8", "float")
@@ -48,7 +49,7 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
         raise InputError(missing_requirement)
     if task is not None:
         config = read_config(source)
-        task.check_model_matches(answer_type_of(config, str(source)), labels_of(config, str(source)), source)
+        check_model_matches(task, answer_type_of(config, str(source)), labels_of(config, str(source)), source)
     rounded = precision == "int8" or (to == "native" and not precision and has_floats(model))
     if rounded and has_floats(model):
         model.apply_edit(Int8())
@@ -98,7 +99,7 @@ def compare_engines(source: Path, made: Path, engine: str, task: Task | None) ->
     }
     if task is None:
         return told
-    example_stats = [task.example_stats(found.values, task.splits()["test"]) for found in (before, after)]
+    example_stats = [task.scorer.example_stats(found.values, task.splits()["test"]) for found in (before, after)]
     scores = [quality(task, found) for found in example_stats]
     paired = difference(task, [example_stats[1]], [example_stats[0]])
     return {

@@ -114,7 +114,7 @@ class Plan:
                 "answer": task.answer,
                 "rows": rows,
                 "labels": task.labels,
-                "caveat": task.caveats,
+                "caveat": task.data.caveats,
             },
             "stages": [stage.to_json() for stage in self.stages],
             "repeats": [
@@ -129,7 +129,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     draft = validate(recipe)
     for remark in remarks(draft):
         info(remark)
-    common = [FORMAT, model_digest(draft.folders[recipe.model]), draft.task.fingerprint()]
+    common = [FORMAT, model_digest(draft.folders[recipe.model]), draft.task.data.fingerprint()]
     plan = _plan(recipe, name, draft, common)
     _add_quantized_copies(plan, draft, common)
     return plan
@@ -139,7 +139,7 @@ def remarks(draft: Draft) -> list[str]:
     """What a user should know about the rows, and about vocabularies that do not fit them."""
     texts = list(draft.task.texts(draft.task.splits()["train"].slice(0, VOCABULARY_ROWS)))
     misfits = (vocabulary_fit.remark(tokenizer, texts, name) for name, tokenizer in draft.tokenizers.items())
-    return [*draft.task.remarks(), *filter(None, misfits)]
+    return [*draft.task.data.remarks(), *filter(None, misfits)]
 
 
 def _plan(recipe: Recipe, name: str, draft: Draft, common: list[Any]) -> Plan:

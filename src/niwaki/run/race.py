@@ -42,4 +42,4 @@ def run_race(plan: Plan, folder: Path) -> dict[str, Any]:
 def score_of(task: Task, predictor: Predictor) -> float:
     """The primary metric on the test rows, in the predictor's engine."""
     table = task.splits()["test"]
-    return task.scores(task.example_stats(predictor.values(task.inputs(table)), table))[task.metric]
+    return task.scorer.scores(task.scorer.example_stats(predictor.values(task.inputs(table)), table))[task.metric]

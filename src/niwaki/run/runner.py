@@ -79,7 +79,7 @@ def write_plan(plan: Plan, needs: dict[str, Any], folder: Path) -> None:
 
 def inputs(plan: Plan) -> dict[str, Any]:
     """What each measurement of a run depends on; other inputs, another measurement."""
-    baselines = [BASELINES, plan.task.fingerprint(), model_digest(plan.model_folder), plan.recipe.vectors]
+    baselines = [BASELINES, plan.task.data.fingerprint(), model_digest(plan.model_folder), plan.recipe.vectors]
     stages = [stage.key for stage in plan.stages]
     every = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
     return {"baseline.json": baselines, "comparisons.json": [baselines, every], "speed.json": [RACE, stages]}

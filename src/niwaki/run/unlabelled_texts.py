@@ -9,13 +9,10 @@ from niwaki.answers._answer_type import Input
 from niwaki.core.errors import InputError
 from niwaki.data import unlabelled
 from niwaki.run.recipe_settings import CacheSettings, Stage
+from niwaki.tasks._capabilities import BringsUnlabelledTexts
 from niwaki.tasks._tables import row_slices
 from niwaki.tasks._task import Task, texts_in
 from niwaki.train.settings import TrainSettings
-
-
-def has_unlabelled_texts(task: Task) -> bool:
-    return type(task).unlabelled_texts is not Task.unlabelled_texts
 
 
 def count(task: Task, stage: Stage) -> int:
@@ -25,7 +22,7 @@ def count(task: Task, stage: Stage) -> int:
         return 0
     if train.unlabelled_path:
         return sum(1 for _ in islice(unlabelled.texts(Path(train.unlabelled_path).expanduser()), train.unlabelled))
-    return train.unlabelled if has_unlabelled_texts(task) else 0
+    return train.unlabelled if isinstance(task, BringsUnlabelledTexts) else 0
 
 
 def draw_unlabelled(task: Task, train: TrainSettings, seed: int) -> tuple[list[Input], int]:
@@ -41,7 +38,8 @@ def draw_unlabelled(task: Task, train: TrainSettings, seed: int) -> tuple[list[I
         path = Path(train.unlabelled_path).expanduser()
         texts = [*unlabelled.sample_texts(path, train.unlabelled, seed, is_excluded)]
     else:
-        texts = [text for text in task.unlabelled_texts(train.unlabelled, seed) if not is_excluded(text)]
+        brought = task.unlabelled_texts(train.unlabelled, seed) if isinstance(task, BringsUnlabelledTexts) else []
+        texts = [text for text in brought if not is_excluded(text)]
     if excluded and not texts:
         reject_evaluation_texts(task, len(excluded))
     if train.unlabelled_path and not texts:

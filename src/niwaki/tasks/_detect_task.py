@@ -11,13 +11,14 @@ from niwaki.tasks._task import Task
 
 
 def recognise(source: str, named: dict[str, str]) -> str:
-    """The name of a task in the catalogue; Refused where the rows can be read in several ways."""
+    """The name of a task in the catalogue. Rejects rows that can be read in several ways."""
     folder = Path(source).expanduser()
     if folder.is_dir():
-        homes = {folder_name: name for name in TASKS.names() if (folder_name := TASKS.load(name, Task).folder_name)}
-        if folder.resolve().name in homes:
-            return homes[folder.resolve().name]
-        inside = sorted(homes[path.name] for path in folder.iterdir() if path.name in homes)
+        folders = {TASKS.load(name, Task).published.folder: name for name in TASKS.names()}
+        folders.pop("", None)
+        if folder.resolve().name in folders:
+            return folders[folder.resolve().name]
+        inside = sorted(folders[path.name] for path in folder.iterdir() if path.name in folders)
         if inside:
             raise InputError(
                 f"{folder}: holds rows of several tasks ({', '.join(inside)}); say which: --set task={inside[0]}"

@@ -1,5 +1,9 @@
-"""Scores of the candidate senses of words, in torch: what `answers/_sense_inventory.py` does in numpy, with gradients."""
+"""The training criterion of senses: cross-entropy over the candidate senses of each target word.
 
+Scores of candidates are those of `answers/_sense_inventory.py`, in torch and with gradients.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,8 +11,75 @@ import torch
 from torch import Tensor
 
 from niwaki.answers._sense_inventory import LEXFILES, SenseInventory
+from niwaki.data.ragged import Ragged
+from niwaki.models.distillation_losses import soft_cross_entropy
+from niwaki.models.forward import NO_LABEL, Batch
 
 FAR = -1e4  # the score of no candidate; finite, so that a teacher's and a student's can be subtracted
+Question = tuple[int, int, tuple[bool, ...]]  # first candidate, the one after the last, and which are correct
+
+
+class Questions:
+    """Numbers the sets of candidates with their correct ones, so that a target is one integer per token."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Question, int] = {}
+        self._tables: tuple[np.ndarray, Ragged] | None = None
+
+    def number(self, inventory: SenseInventory, lemma: str, keys: Sequence[str]) -> int:
+        """The candidates are the senses of the lemma in all parts of speech: -log p(sense | lemma) is the sum of
+        -log p(part of speech) and -log p(sense | part of speech), so one loss serves inputs with and without a part of
+        speech. NO_LABEL for words with one candidate, or without a correct one."""
+        first, last = inventory.candidates(lemma)
+        right = tuple(key in keys for key in inventory.keys[first:last])
+        if last - first < 2 or not any(right):
+            return NO_LABEL
+        return self.numbers.setdefault((first, last, right), len(self.numbers))
+
+    def of_batch(self, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Which tokens are targets (batch, tokens); their candidate ranges (words, 2); which candidates are correct (words, most)."""
+        is_target = targets != NO_LABEL
+        ranges, right = self._as_tables()
+        numbers = targets[is_target].cpu().numpy()
+        rows, _ = right.padded(numbers)
+        device = targets.device
+        return is_target, torch.from_numpy(ranges[numbers]).to(device), torch.from_numpy(rows).bool().to(device)
+
+    def _as_tables(self) -> tuple[np.ndarray, Ragged]:
+        """(questions, 2) and ragged; rebuilt after further questions."""
+        if self._tables is None or len(self._tables[0]) != len(self.numbers):
+            ranges = np.array([question[:2] for question in self.numbers], dtype=np.int64)
+            self._tables = ranges, Ragged.of((question[2] for question in self.numbers), np.int8)
+        return self._tables
+
+
+class SenseCriterion:
+    """Targets are numbers of `questions`, at the first token of each target word."""
+
+    def __init__(self, inventory: Callable[[], SenseInventory]) -> None:
+        self.questions = Questions()
+        self._inventory = inventory
+        self._tables: Tables | None = None
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Cross-entropy over the senses of the lemma; if several are correct, any of them is."""
+        if not (batch.targets != NO_LABEL).any():
+            return logits.sum() * 0
+        is_target, ranges, right = self.questions.of_batch(batch.targets)
+        return any_right(candidate_scores(logits[is_target].float(), ranges, self._tables_on(logits.device)), right)
+
+    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
+        if not (batch.targets != NO_LABEL).any():
+            return student.sum() * 0
+        is_target, ranges, _ = self.questions.of_batch(batch.targets)
+        tables = self._tables_on(student.device)
+        own, others = (candidate_scores(logits[is_target].float(), ranges, tables) for logits in (student, teacher))
+        return soft_cross_entropy(own, others, temperature)
+
+    def _tables_on(self, device: torch.device) -> "Tables":
+        if self._tables is None or self._tables.codes.device != device:
+            self._tables = Tables.of(self._inventory(), device)
+        return self._tables
 
 
 @dataclass(frozen=True)

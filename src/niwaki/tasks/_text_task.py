@@ -1,16 +1,19 @@
-"""What tasks on a text or a pair of texts share: their columns and inputs."""
+"""Base of tasks on a text or a pair of texts with a label column."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from tokenizers import Tokenizer
 
-from niwaki.answers._answer_type import Input
+from niwaki.answers._answer_type import Input, Value
 from niwaki.core.settings import setting
+from niwaki.models.forward import NO_LABEL
+from niwaki.tasks._features import Features
 from niwaki.tasks._tables import as_text
-from niwaki.tasks._task import NO_LABEL, Features, Task
+from niwaki.tasks._task import Task
+
+ROLES = ("text", "second", "label")
 
 
 class TextTask(Task):
@@ -18,18 +21,16 @@ class TextTask(Task):
     second: str = setting("", "column that holds a second text, for tasks on pairs; none guesses")
     label: str = setting("", "column that holds the label; none guesses")
 
-    column_roles: ClassVar[tuple[str, ...]] = ("text", "second", "label")
-
     def normalized(self, part: str, table: pa.Table) -> pa.Table:
-        columns = self.columns(table)
-        texts: dict[str, Any] = {
-            role: as_text(table, columns[role], self.source()) for role in ("text", "second") if role in columns
+        columns = self.data.columns(table)
+        texts: dict[str, pa.ChunkedArray] = {
+            role: as_text(table, columns[role], self.data.source) for role in ("text", "second") if role in columns
         }
-        self.reject_empty(part, pa.table(list(texts.values()), [columns[role] for role in texts]))
+        self.data.reject_empty(part, pa.table(list(texts.values()), [columns[role] for role in texts]))
         return pa.table({**texts, "label": self.read_labels(part, table, columns["label"])})
 
     def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
-        """The label column as the task keeps it."""
+        """The label column in the task's own type."""
         raise NotImplementedError
 
     def inputs(self, rows: pa.Table) -> list[Input]:
@@ -38,10 +39,10 @@ class TextTask(Task):
             list(zip(texts, rows.column("second").to_pylist(), strict=True)) if "second" in rows.column_names else texts
         )
 
-    def augmentable_inputs(self, rows: pa.Table) -> list[Input]:
-        return self.inputs(rows)
+    def gold(self, rows: pa.Table) -> list[Value]:
+        return rows.column("label").to_pylist()
 
     def unlabelled_features(self, texts: Sequence[Input], tokenizer: Tokenizer, max_tokens: int) -> Features:
         encoded = self.answer_type.encode(texts, tokenizer, max_tokens)
-        one = np.asarray(self.targets(self.splits()["train"].slice(0, 1), encoded))
-        return Features(encoded, np.full((len(texts), *one.shape[1:]), NO_LABEL, dtype=one.dtype))
+        example = np.asarray(self.targets(self.splits()["train"].slice(0, 1), encoded))
+        return Features(encoded, np.full((len(texts), *example.shape[1:]), NO_LABEL, dtype=example.dtype))

@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.classification import Classification
 
 
 class AgNews(Classification):
-    folder_name: ClassVar[str] = "ag_news"
-    hub_id: ClassVar[str] = "fancyzhx/ag_news"
+    published: ClassVar[Published] = Published("ag_news", hub_id="fancyzhx/ag_news")
     description: ClassVar[str] = "topic of a piece of news"
     label_names: ClassVar[tuple[str, ...]] = ("World", "Sports", "Business", "Sci/Tech")

@@ -2,13 +2,13 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks._formula_task import FormulaTask
 from niwaki.tasks._notation import Notation
 
 
 class Atis(FormulaTask):
-    folder_name: ClassVar[str] = "atis"
-    role_columns: ClassVar[dict[str, str]] = {"text": "utterance", "target": "logical_form"}
+    published: ClassVar[Published] = Published("atis", columns={"text": "utterance", "target": "logical_form"})
     unordered: ClassVar[tuple[str, ...]] = ("and", "or", "=")
     description: ClassVar[str] = "the formula of a flight enquiry"
 

@@ -1,20 +1,20 @@
 """Your own beginnings, each with several endings of which one is right."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute
-from torch import Tensor
-from torch.nn import functional
 
 from niwaki.answers._answer_type import EncodedInputs, Input, Value
 from niwaki.core.errors import InputError, first_line
 from niwaki.core.settings import setting
-from niwaki.models.distillation_losses import soft_cross_entropy
-from niwaki.models.forward import Batch
+from niwaki.models.criteria import ChoiceCrossEntropy
+from niwaki.tasks._declarations import TableFormat
 from niwaki.tasks._metrics import accuracy, all_labels_wrong
+from niwaki.tasks._scorer import Scorer
 from niwaki.tasks._tables import as_text, each_of
 from niwaki.tasks._task import Task
 
@@ -24,31 +24,26 @@ class Choice(Task):
     endings: list[str] | str = setting("", "columns that hold one ending each, or one column of lists; none guesses")
     label: str = setting("", "column that holds the number of the right ending, from 0; none guesses")
 
-    column_roles: ClassVar[tuple[str, ...]] = ("text", "endings", "label")
-    column_layout: ClassVar[str] = "choice"
+    table: ClassVar[TableFormat] = TableFormat("choice", ("text", "endings", "label"))
     answer: ClassVar[str] = "choice"
     metric: ClassVar[str] = "accuracy"
     description: ClassVar[str] = "which of several endings fits a beginning"
 
     def normalized(self, part: str, table: pa.Table) -> pa.Table:
-        columns = self.columns(table)
-        text = as_text(table, columns["text"], self.source())
-        endings = _endings(table, columns["endings"], self.source())
-        self.reject_empty(
-            part,
-            pa.table({columns["text"]: text, "endings": endings, columns["label"]: table.column(columns["label"])}),
-        )
-        self.reject_empty(part, pa.table({"endings": compute.list_flatten(endings)}))
+        columns, source = self.data.columns(table), self.data.source
+        text = as_text(table, columns["text"], source)
+        endings = _endings(table, columns["endings"], source)
+        filled = {columns["text"]: text, "endings": endings, columns["label"]: table.column(columns["label"])}
+        self.data.reject_empty(part, pa.table(filled))
+        self.data.reject_empty(part, pa.table({"endings": compute.list_flatten(endings)}))
         counts = set(compute.unique(compute.list_value_length(endings)).to_pylist())
         if len(counts) != 1 or min(counts) < 2:
             raise InputError(
-                f"{self.source()}: the {part} rows have {sorted(counts)} endings; all must have as many, two or more"
+                f"{source}: the {part} rows have {sorted(counts)} endings; all must have as many, two or more"
             )
-        label = _numbers(table, columns["label"], self.source())
+        label = _numbers(table, columns["label"], source)
         if not 0 <= compute.min(label).as_py() <= compute.max(label).as_py() < min(counts):
-            raise InputError(
-                f"{self.source()}: column '{columns['label']}' must hold numbers from 0 to {min(counts) - 1}"
-            )
+            raise InputError(f"{source}: column '{columns['label']}' must hold numbers from 0 to {min(counts) - 1}")
         return pa.table({"text": text, "endings": endings, "label": label})
 
     @property
@@ -64,13 +59,16 @@ class Choice(Task):
     def targets(self, rows: pa.Table, encoded: EncodedInputs) -> np.ndarray:
         return rows.column("label").to_numpy().astype(np.int64)
 
-    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        return functional.cross_entropy(logits.view(len(batch.targets), -1), batch.targets)
+    @cached_property
+    def criterion(self) -> ChoiceCrossEntropy:
+        return ChoiceCrossEntropy()
 
-    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
-        rows = len(batch.targets)
-        return soft_cross_entropy(student.view(rows, -1), teacher.view(rows, -1), temperature)
+    @cached_property
+    def scorer(self) -> "ChoiceScorer":
+        return ChoiceScorer(self)
 
+
+class ChoiceScorer(Scorer[Choice]):
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         return np.stack([np.asarray(values, dtype=np.int64), rows.column("label").to_numpy()], axis=1)
 
@@ -80,8 +78,10 @@ class Choice(Task):
     def all_wrong(self, example_stats: np.ndarray) -> np.ndarray:
         return all_labels_wrong(example_stats)
 
-    def parse_value(self, text: Any) -> Value:
-        return int(text)
+    def parse_value(self, cell: object) -> Value:
+        if not isinstance(cell, str | int | float):
+            raise TypeError(f"{type(cell).__name__} is not the number of an ending")
+        return int(cell)
 
 
 def _numbers(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
@@ -94,14 +94,14 @@ def _numbers(table: pa.Table, column: str, where: object) -> pa.ChunkedArray:
 
 
 def _endings(table: pa.Table, columns: list[str] | str, where: object) -> pa.ChunkedArray:
-    """Lists of texts, one for each row."""
-    several = each_of(columns, table)
-    if len(several) == 1:
+    """A list of texts for each row."""
+    names = each_of(columns, table)
+    if len(names) == 1:
         try:
-            return table.column(several[0]).cast(pa.list_(pa.string()))
+            return table.column(names[0]).cast(pa.list_(pa.string()))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise InputError(
-                f"{where}: column '{several[0]}' does not hold lists; name the columns of all endings (data.endings)"
+                f"{where}: column '{names[0]}' does not hold lists; name the columns of all endings (data.endings)"
             ) from None
-    rows = zip(*(as_text(table, column, where).to_pylist() for column in several), strict=True)
+    rows = zip(*(as_text(table, name, where).to_pylist() for name in names), strict=True)
     return pa.chunked_array([pa.array([list(row) for row in rows], pa.list_(pa.string()))])

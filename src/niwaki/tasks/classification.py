@@ -2,26 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 import torch
 from pyarrow import compute
 from torch import Tensor
-from torch.nn import functional
 
 from niwaki.answers._answer_type import EncodedInputs, Value
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.data.scratch import zeros
 from niwaki.data.spill import gather
-from niwaki.models.distillation_losses import soft_cross_entropy
-from niwaki.models.forward import Batch
+from niwaki.models.criteria import CrossEntropy
+from niwaki.tasks._declarations import TableFormat
 from niwaki.tasks._metrics import accuracy, all_labels_wrong, f1_binary, f1_macro, matthews
+from niwaki.tasks._scorer import Scorer
 from niwaki.tasks._tables import as_text
-from niwaki.tasks._task import NO_LABEL
-from niwaki.tasks._text_task import TextTask
+from niwaki.tasks._text_task import ROLES, TextTask
 
 Measure = Callable[[np.ndarray, np.ndarray], float]
 MEASURES: dict[str, Measure] = {
@@ -37,24 +36,23 @@ MISSING = {"nan", "<na>"}
 class Classification(TextTask):
     balanced: bool = setting(False, "whether rare labels weigh more in the loss, by how rare they are")
 
-    column_layout: ClassVar[str] = "classification"
+    table: ClassVar[TableFormat] = TableFormat("classification", ROLES, stratify_by="label")
     answer: ClassVar[str] = "label"
-    stratify_by: ClassVar[str] = "label"
     metric: ClassVar[str] = "accuracy"
-    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "f1_macro")  # `mean`, as a metric, is the mean of them
-    label_names: ClassVar[tuple[str, ...]] = ()  # of a named task: what its numbers 0, 1, 2 … are called
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "f1_macro")  # the metric `mean` is the mean of these
+    label_names: ClassVar[tuple[str, ...]] = ()  # of a published data set: the names of its labels 0, 1, 2 …
     description: ClassVar[str] = "single-label classification of texts or pairs"
 
     def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
-        labels = as_text(table, column, self.source())
+        labels = as_text(table, column, self.data.source)
         if self.label_names and compute.all(compute.utf8_is_digit(labels)).as_py():
             labels = self._named(labels, column)
-        self.reject_empty(part, pa.table({column: labels}))
+        self.data.reject_empty(part, pa.table({column: labels}))
         names = {name for chunk in labels.chunks for name in chunk.unique().to_pylist()}
         missing = sorted(name for name in names if name.strip().lower() in MISSING)
         if missing:
             raise InputError(
-                f"{self.source()}: column '{column}' holds '{missing[0]}', as programs write a missing value; drop those rows, or give the label another name"
+                f"{self.data.source}: column '{column}' holds '{missing[0]}', as programs write a missing value; drop those rows, or give the label another name"
             )
         return labels if all(name == name.strip() for name in names) else trimmed(labels)
 
@@ -62,28 +60,26 @@ class Classification(TextTask):
         values = compute.cast(numbers, pa.int64())
         if compute.max(values).as_py() >= len(self.label_names):
             raise InputError(
-                f"{self.source()}: column '{column}' has numbers over {len(self.label_names) - 1}, which is the last label"
+                f"{self.data.source}: column '{column}' has numbers over {len(self.label_names) - 1}, which is the last label"
             )
         return compute.take(pa.array(self.label_names), values)
 
     @cached_property
-    def _labels(self) -> list[str]:
-        found = set(compute.unique(self._splits["train"].column("label")).to_pylist())
+    def labels(self) -> list[str]:
+        found = set(compute.unique(self.splits()["train"].column("label")).to_pylist())
         if self.label_names and found <= set(self.label_names):
             return list(self.label_names)
         if not 2 <= len(found) <= MAX_LABELS:
             raise InputError(
-                f"{self.source()}: the label column has {len(found)} different labels in the train rows, "
+                f"{self.data.source}: the label column has {len(found)} different labels in the train rows, "
                 f"{'at least 2 are needed' if len(found) < 2 else 'which are no classes; take task regression, or name another column (data.label)'}"
             )
         return sorted(found)
 
-    @property
-    def labels(self) -> list[str]:
-        return self._labels
-
-    def gold(self, rows: pa.Table) -> list[Value]:
-        return rows.column("label").to_pylist()
+    def label_ids(self, names: Sequence[Value]) -> np.ndarray:
+        """Labels as numbers; an unknown label has the number after the last."""
+        number = {name: k for k, name in enumerate(self.labels)}
+        return np.array([number.get(name, len(number)) for name in names], dtype=np.int64)
 
     def targets(self, rows: pa.Table, encoded: EncodedInputs) -> np.ndarray:
         names, labels = pa.array(self.labels), rows.column("label")
@@ -93,54 +89,48 @@ class Classification(TextTask):
             if numbers.null_count:
                 unseen = compute.filter(chunk, compute.is_null(numbers))[0].as_py()
                 raise InputError(
-                    f"{self.source()}: label '{unseen}' is not among the train rows' labels ({', '.join(self.labels[:8])})"
+                    f"{self.data.source}: label '{unseen}' is not among the train rows' labels ({', '.join(self.labels[:8])})"
                 )
             found[start : start + len(chunk)] = numbers.to_numpy()
             start += len(chunk)
         return found
 
     @cached_property
-    def _weights(self) -> Tensor | None:
+    def criterion(self) -> CrossEntropy:
+        return CrossEntropy(self._label_weights() if self.balanced else None)
+
+    def _label_weights(self) -> Tensor:
         """Rows ÷ (labels × rows of the label), as scikit-learn's "balanced"."""
-        if not self.balanced:
-            return None
         train = self.splits()["train"]
-        counts = np.bincount(self._numbers(self.gold(train)), minlength=len(self.labels)).clip(min=1)
+        counts = np.bincount(self.label_ids(self.gold(train)), minlength=len(self.labels)).clip(min=1)
         return torch.tensor(train.num_rows / (len(self.labels) * counts), dtype=torch.float32)
 
-    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Cross-entropy over the rows that have a label; 0, with a gradient of 0, where none has."""
-        weights = self._weights.to(logits.device) if self._weights is not None else None
-        summed = functional.cross_entropy(logits, batch.targets, weights, ignore_index=NO_LABEL, reduction="sum")
-        return summed / torch.clamp((batch.targets != NO_LABEL).sum(), min=1)
+    @cached_property
+    def scorer(self) -> "ClassificationScorer":
+        return ClassificationScorer(self)
 
-    def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
-        return soft_cross_entropy(student, teacher, temperature)
 
-    def _numbers(self, values: Sequence[Value]) -> np.ndarray:
-        """Labels as numbers; one that is not known has the number after the last."""
-        number = {name: k for k, name in enumerate(self.labels)}
-        return np.array([number.get(value, len(number)) for value in values], dtype=np.int64)
-
+class ClassificationScorer(Scorer[Classification]):
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        """The label said and the right one, as numbers. Where neither is known, what was said counts as wrong."""
-        said, gold = self._numbers(values), self._numbers(self.gold(rows))
-        unknown = len(self.labels)
-        return np.stack([np.where((said == unknown) & (gold == unknown), unknown + 1, said), gold], axis=1)
+        """Predicted and gold label as numbers. If neither is a known label, the prediction counts as wrong."""
+        predicted, gold = self.task.label_ids(values), self.task.label_ids(self.task.gold(rows))
+        unknown = len(self.task.labels)
+        both_unknown = (predicted == unknown) & (gold == unknown)
+        return np.stack([np.where(both_unknown, unknown + 1, predicted), gold], axis=1)
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
-        found = {name: MEASURES[name](example_stats[:, 0], example_stats[:, 1]) for name in self.metrics}
-        return {"mean": float(np.mean(list(found.values()))), **found} if self.metric == "mean" else found
+        found = {name: MEASURES[name](example_stats[:, 0], example_stats[:, 1]) for name in self.task.metrics}
+        return {"mean": float(np.mean(list(found.values()))), **found} if self.task.metric == "mean" else found
 
     def all_wrong(self, example_stats: np.ndarray) -> np.ndarray:
         return all_labels_wrong(example_stats)
 
-    def parse_value(self, text: Any) -> Value:
-        named = str(text)
-        return self.label_names[int(named)] if named.isdigit() and int(named) < len(self.label_names) else named
+    def parse_value(self, cell: object) -> Value:
+        text, names = str(cell), self.task.label_names
+        return names[int(text)] if text.isdigit() and int(text) < len(names) else text
 
 
 def trimmed(labels: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Without spaces around them, which are no part of a name."""
+    """Labels without surrounding spaces."""
     texts = (pa.record_batch([compute.utf8_trim_whitespace(chunk)], ["label"]) for chunk in labels.chunks)
     return gather(texts).column(0)

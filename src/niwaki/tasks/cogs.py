@@ -1,6 +1,7 @@
 """COGS (Kim and Linzen 2020): logical forms of sentences; a second test asks for what no train sentence was built like."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,7 +14,8 @@ from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.data import dataset_files
 from niwaki.data.folders import READERS
-from niwaki.tasks._formula_task import FormulaTask
+from niwaki.tasks._declarations import Published
+from niwaki.tasks._formula_task import FormulaScorer, FormulaTask
 from niwaki.tasks._notation import Notation
 
 GENERAL = "gen"
@@ -47,20 +49,20 @@ COLUMNS = ["sentence", "logical_form", "category"]
 class Cogs(FormulaTask):
     max_new_tokens: int = setting(512, "most tokens that are written; the deepest of `gen` have 480", ge=1, le=100_000)
 
-    folder_name: ClassVar[str] = "cogs"
-    role_columns: ClassVar[dict[str, str]] = {"text": "sentence", "target": "logical_form"}
-    description: ClassVar[str] = "the logical form of a sentence"
-    caveat: ClassVar[str] = (
-        "The test is of the train rows' own kind; `gen`, told beside it, is what the set was made for."
+    published: ClassVar[Published] = Published(
+        "cogs",
+        columns={"text": "sentence", "target": "logical_form"},
+        caveat="The test is of the train rows' own kind; `gen`, told beside it, is what the set was made for.",
     )
+    description: ClassVar[str] = "the logical form of a sentence"
 
     @property
     def formula_notation(self) -> Notation:
         return "clauses"
 
-    def parts(self) -> dict[str, pa.Table]:
+    def read_parts(self) -> dict[str, pa.Table]:
         """Train, dev, test, and `gen` as a further test."""
-        folder = Path(self.source()).expanduser()
+        folder = Path(self.data.source).expanduser()
         found = {part: table for part, table in dataset_files.read_splits(folder).items() if part != "all"}
         general = next((path for suffix in READERS if (path := folder / f"{GENERAL}{suffix}").is_file()), None)
         missing = "train" if "train" not in found else GENERAL if general is None else ""
@@ -69,27 +71,35 @@ class Cogs(FormulaTask):
         return {part: headed(table) for part, table in {**found, GENERAL: dataset_files.read_table(general)}.items()}
 
     def normalized(self, part: str, table: pa.Table) -> pa.Table:
-        self.require_columns(table, COLUMNS)
+        self.data.require_columns(table, COLUMNS)
         place = compute.index_in(table.column("category").cast(pa.string()), pa.array(CATEGORIES))
         return super().normalized(part, table).append_column("category", compute.fill_null(place, OTHER))
 
+    @cached_property
+    def scorer(self) -> "CogsScorer":
+        return CogsScorer(self)
+
+
+class CogsScorer(FormulaScorer):
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        """Whether it is right, and which category it is of."""
+        """Whether the formula is correct, and the number of its category."""
         return np.column_stack([super().example_stats(values, rows), rows.column("category").to_numpy()])
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
-        """Exact match; of rows of several categories, that of each too."""
+        """Exact match; for rows of several categories, also that of each category."""
         right, place = example_stats[:, 0], example_stats[:, 1].astype(int)
         scores = {"exact": float(right.mean())}
         there = np.unique(place)
         if len(there) < 2:
             return scores
-        return scores | {f"exact_{CATEGORIES[one]}": float(right[place == one].mean()) for one in there if one != OTHER}
+        return scores | {
+            f"exact_{CATEGORIES[number]}": float(right[place == number].mean()) for number in there if number != OTHER
+        }
 
 
 def headed(table: pa.Table) -> pa.Table:
     """Rows of the set's own files, which have no header: what was taken for one is the first of them."""
     if table.num_columns != len(COLUMNS) or set(table.column_names) & set(COLUMNS):
         return table
-    first = pa.table({name: [said] for name, said in zip(COLUMNS, table.column_names, strict=True)})
+    first = pa.table({name: [cell] for name, cell in zip(COLUMNS, table.column_names, strict=True)})
     return pa.concat_tables([first, table.rename_columns(COLUMNS)])

@@ -2,9 +2,10 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.roles import Roles
 
 
 class PropbankEwt(Roles):
-    folder_name: ClassVar[str] = "propbank_ewt"
+    published: ClassVar[Published] = Published("propbank_ewt")
     description: ClassVar[str] = "predicates, their senses and who does what, in English web text"

@@ -15,11 +15,14 @@ from niwaki.answers.roles import Roles as RolesAnswer
 from niwaki.answers.tags import OUTSIDE
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
+from niwaki.tasks._declarations import TableFormat
 from niwaki.tasks._entity_scores import f1_of, precision_of, recall_of
+from niwaki.tasks._scorer import Scorer
 from niwaki.tasks._srl_scores import counts
 from niwaki.tasks._srl_sentences import NONE, Sentence, rows_of
 from niwaki.tasks._tables import row_slices
 from niwaki.tasks._word_task import WordTask
+from niwaki.tasks.tagging import words_in
 
 SCHEMA = pa.schema(
     {
@@ -45,32 +48,32 @@ class Roles(WordTask):
         "column that holds the arguments: a list of predicate (its place in the list), label, start, end; none guesses",
     )
 
-    column_roles: ClassVar[tuple[str, ...]] = ("tokens", "predicates", "rolesets", "args")
-    optional_columns: ClassVar[tuple[str, ...]] = ("head",)
-    column_layout: ClassVar[str] = "roles"
+    table: ClassVar[TableFormat] = TableFormat(
+        "roles", ("tokens", "predicates", "rolesets", "args"), optional=("head",)
+    )
     answer: ClassVar[str] = "roles"
     metric: ClassVar[str] = "f1_roles"
     description: ClassVar[str] = "predicates of a sentence, their senses and their arguments"
 
     def normalized(self, part: str, table: pa.Table) -> pa.Table:
         """A row for each sentence, which asks for its predicates, and one for each predicate, which asks for its roles."""
-        columns = self.columns(table)
+        columns = self.data.columns(table)
         self.lists(table, columns["tokens"])
         batches = [self._rows(part, some, columns, start) for start, some in _numbered(table)]
         found = pa.Table.from_batches(batches, SCHEMA)
         if not found.num_rows:
-            raise InputError(f"{self.source()}: the {part} rows hold no words")
+            raise InputError(f"{self.data.source}: the {part} rows hold no words")
         return found
 
     def _rows(self, part: str, table: pa.Table, columns: dict[str, Any], start: int) -> pa.RecordBatch:
         heads = table.column("head").to_pylist() if "head" in table.column_names else [()] * table.num_rows
-        given = zip(*(table.column(columns[role]).to_pylist() for role in self.column_roles), heads, strict=True)
+        given = zip(*(table.column(columns[role]).to_pylist() for role in self.table.roles), heads, strict=True)
         rows: list[dict[str, Any]] = []
         for number, cells in enumerate(given, start):
             sentence = Sentence.of(*cells)
             fault = sentence.fault()
             if fault:
-                raise InputError(f"{self.source()}: row {number} of {part}: {fault}")
+                raise InputError(f"{self.data.source}: row {number} of {part}: {fault}")
             rows += rows_of(sentence) if sentence.tokens else []
         return pa.RecordBatch.from_pylist(rows, SCHEMA)
 
@@ -78,7 +81,7 @@ class Roles(WordTask):
     def labels(self) -> list[str]:
         found = set(compute.unique(compute.list_flatten(self.splits()["train"].column("tags"))).to_pylist())
         if IS_PREDICATE not in found:
-            raise InputError(f"{self.source()}: the train rows have no predicate; give sentences that have some")
+            raise InputError(f"{self.data.source}: the train rows have no predicate; give sentences that have some")
         return sorted(found | {OUTSIDE}, key=lambda tag: (tag != OUTSIDE, tag != IS_PREDICATE, tag))
 
     @cached_property
@@ -105,15 +108,17 @@ class Roles(WordTask):
             for words in part.column("tokens").to_pylist():
                 yield from words
 
+    @cached_property
+    def scorer(self) -> "RolesScorer":
+        return RolesScorer(self)
+
+
+class RolesScorer(Scorer[Roles]):
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        """Hits, said and gold arguments; hits, said and gold predicates; right senses and senses."""
-        asked = zip(
-            values,
-            self.gold(rows),
-            *(rows.column(name).to_pylist() for name in ("predicate", "untold", "heads")),
-            strict=True,
-        )
-        return np.array([_outcome(*one) for one in asked], dtype=np.int64).reshape(-1, 8)
+        """Correct, predicted and gold arguments; the same of predicates; correct senses and senses."""
+        columns = (rows.column(name).to_pylist() for name in ("predicate", "untold", "heads"))
+        examples = zip(values, self.task.gold(rows), *columns, strict=True)
+        return np.array([_counts(*example) for example in examples], dtype=np.int64).reshape(-1, 8)
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         summed = example_stats.sum(axis=0)
@@ -126,18 +131,18 @@ class Roles(WordTask):
             "accuracy_senses": float(right / max(1, senses)),
         }
 
-    def parse_value(self, text: Any) -> Value:
-        return text.split() if isinstance(text, str) else list(text)
+    def parse_value(self, cell: object) -> Value:
+        return words_in(cell)
 
 
-def _outcome(said: list[str], gold: list[str], predicate: int, untold: int, heads: list[int]) -> tuple[int, ...]:
-    if len(said) != len(gold):
-        raise ValueError(f"{len(said)} tags for {len(gold)} words")
+def _counts(predicted: list[str], gold: list[str], predicate: int, untold: int, heads: list[int]) -> tuple[int, ...]:
+    if len(predicted) != len(gold):
+        raise ValueError(f"{len(predicted)} tags for {len(gold)} words")
     if predicate == NONE:
-        found, true = ({at for at, tag in enumerate(tags) if tag == IS_PREDICATE} for tags in (said, gold))
+        found, true = ({at for at, tag in enumerate(tags) if tag == IS_PREDICATE} for tags in (predicted, gold))
         return 0, 0, 0, len(found & true), len(found), len(true), 0, 0
-    hits, claimed, there = counts(said, gold, heads)
-    return hits, claimed, there + untold, 0, 0, 0, int(said[predicate] == gold[predicate]), 1
+    correct, claimed, there = counts(predicted, gold, heads)
+    return correct, claimed, there + untold, 0, 0, 0, int(predicted[predicate] == gold[predicate]), 1
 
 
 def _numbered(table: pa.Table) -> Iterator[tuple[int, pa.Table]]:

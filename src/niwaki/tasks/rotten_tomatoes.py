@@ -1,27 +1,22 @@
 """Rotten Tomatoes (Pang and Lee 2005): is a sentence of a film review positive? 8,530 sentences, embedded."""
 
 from functools import cache
-from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
 
-from niwaki.core.errors import InputError
 from niwaki.data import reviews
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.classification import Classification
 
 
 class RottenTomatoes(Classification):
     label_names: ClassVar[tuple[str, ...]] = ("negative", "positive")
+    published: ClassVar[Published] = Published(embedded=True)
     description: ClassVar[str] = "sentiment of single sentences of film reviews"
 
-    def source(self) -> str | Path:
-        if self.path:
-            raise InputError(f"data.path: task '{self.name}' has rows of its own; take task 'classification' for yours")
-        return self.name
-
-    def parts(self) -> dict[str, pa.Table]:
-        return {"all": reviews.read_reviews(str(self.source()))}
+    def read_parts(self) -> dict[str, pa.Table]:
+        return {"all": reviews.read_reviews(str(self.data.source))}
 
     def unlabelled_texts(self, rows: int, seed: int) -> list[str]:
         return imdb_sentences(rows, seed)

@@ -9,6 +9,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.data import dataset_files
 from niwaki.data.folders import READERS
+from niwaki.tasks._declarations import Published
 from niwaki.tasks._formula_task import FormulaTask
 from niwaki.tasks._notation import Notation
 
@@ -18,8 +19,7 @@ class Scan(FormulaTask):
     validation: float = setting(0.05, "share of the train rows for validation, since SCAN gives none", gt=0, lt=0.5)
     max_new_tokens: int = setting(64, "most tokens that are written; the longest have 48 actions", ge=1, le=100_000)
 
-    folder_name: ClassVar[str] = "scan"
-    role_columns: ClassVar[dict[str, str]] = {"text": "command", "target": "actions"}
+    published: ClassVar[Published] = Published("scan", columns={"text": "command", "target": "actions"})
     description: ClassVar[str] = "the actions that a command asks for"
 
     @property
@@ -27,11 +27,11 @@ class Scan(FormulaTask):
         """Any sequence of actions is one: there is no grammar."""
         return ""
 
-    def parts(self) -> dict[str, pa.Table]:
+    def read_parts(self) -> dict[str, pa.Table]:
         return {part: dataset_files.read_table(self._file(part)) for part in ("train", "test")}
 
     def _file(self, part: str) -> Path:
-        folder = Path(self.source()).expanduser()
+        folder = Path(self.data.source).expanduser()
         places = (folder / f"{self.which}-{part}{suffix}" for suffix in READERS)
         found = next((path for path in places if path.is_file()), None)
         if found is None:

@@ -9,26 +9,26 @@ from pyarrow import compute
 from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
 from niwaki.data import dataset_files
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.question_answering import QuestionAnswering
 
 ARTICLES = "article_split.json"
 
 
 class Squad(QuestionAnswering):
-    folder_name: ClassVar[str] = "squad"
-    hub_id: ClassVar[str] = "rajpurkar/squad"
+    published: ClassVar[Published] = Published("squad", hub_id="rajpurkar/squad")
     description: ClassVar[str] = "the stretch of a paragraph that answers a question"
 
-    def parts(self) -> dict[str, pa.Table]:
+    def read_parts(self) -> dict[str, pa.Table]:
         """Train and the development rows, which are the test. A folder with development rows alone is cut by article: as
         `article_split.json` says where there is one (beside it, or beside a neighbour's), else by the hash of the title."""
-        found = dataset_files.read_splits(self.source())
+        found = dataset_files.read_splits(self.data.source)
         if "train" in found:
             test = found.get("validation", found.get("test"))
             return {"train": found["train"], **({"test": test} if test is not None else {})}
         rows = next((found[part] for part in ("validation", "all") if part in found), None)
         if rows is None:
-            raise InputError(f"{self.source()}: has no train or validation rows, which task '{self.name}' needs")
+            raise InputError(f"{self.data.source}: has no train or validation rows, which task '{self.name}' needs")
         split = self._articles()
         if split is None:
             return {"all": rows}
@@ -36,6 +36,6 @@ class Squad(QuestionAnswering):
         return {"train": rows.filter(compute.invert(of_test)), "test": rows.filter(of_test)}
 
     def _articles(self) -> dict[str, list[str]] | None:
-        folder = Path(self.source())
+        folder = Path(self.data.source)
         beside = [folder / ARTICLES, *sorted(folder.parent.glob(f"squad*/{ARTICLES}"))]
         return next((read_json(path) for path in beside if path.is_file()), None)

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.squad import Squad
 
 
 class SquadV2(Squad):
-    folder_name: ClassVar[str] = "squad_v2"
-    hub_id: ClassVar[str] = "rajpurkar/squad_v2"
+    published: ClassVar[Published] = Published("squad_v2", hub_id="rajpurkar/squad_v2")
     description: ClassVar[str] = "the stretch of a paragraph that answers a question, or that there is none"

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.choice import Choice
 
 
 class Swag(Choice):
-    folder_name: ClassVar[str] = "swag_2way"
-    hub_id: ClassVar[str] = "allenai/swag:regular"
+    published: ClassVar[Published] = Published("swag_2way", hub_id="allenai/swag:regular")
     description: ClassVar[str] = "which ending fits a beginning"

@@ -1,36 +1,43 @@
 """Your own pairs of sentences and their translations."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from niwaki.answers._answer_type import Value
 from niwaki.tasks._translation_scores import RIGHT, bleu, chrf, counts, signature
-from niwaki.tasks.generation import Generation
+from niwaki.tasks.generation import Generation, TextScorer
 
 
 class Translation(Generation):
     metric: ClassVar[str] = "bleu"
-    correct_columns: ClassVar[slice] = slice(1 + RIGHT.start, 1 + RIGHT.stop)  # behind `exact`
     description: ClassVar[str] = "the translation of a sentence"
 
-    @property
-    def caveats(self) -> str:
-        """With sacreBLEU's signature, without which a BLEU can be compared with none."""
-        return f"{super().caveats} Scores are sacreBLEU's divided by 100: {signature()}.".strip()
+    @cached_property
+    def scorer(self) -> "TranslationScorer":
+        return TranslationScorer(self)
+
+
+class TranslationScorer(TextScorer):
+    correct_columns: ClassVar[slice] = slice(1 + RIGHT.start, 1 + RIGHT.stop)  # the first column is `exact`
 
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        """Whether the text is the reference itself; then the n-grams that are right, said and wanted."""
-        return np.hstack([super().example_stats(values, rows), counts(values, self.gold(rows))])
+        """Whether the text equals the reference; then the counts of matching, generated and reference n-grams."""
+        return np.hstack([super().example_stats(values, rows), counts(values, self.task.gold(rows))])
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
-        summed = example_stats[:, 1:].sum(axis=0)
-        return {"bleu": bleu(summed), "chrf": chrf(summed), **super().scores(example_stats[:, :1])}
+        totals = example_stats[:, 1:].sum(axis=0)
+        return {"bleu": bleu(totals), "chrf": chrf(totals), **super().scores(example_stats[:, :1])}
 
-    def parse_value(self, text: Any) -> Value:
-        """Nothing in a cell is a translation without words."""
-        if not isinstance(text, str | None):
-            raise TypeError(f"a translation is a text (given: {type(text).__name__})")
-        return text or ""
+    def parse_value(self, cell: object) -> Value:
+        """An empty cell is an empty translation."""
+        if not isinstance(cell, str | None):
+            raise TypeError(f"a translation is a text (given: {type(cell).__name__})")
+        return cell or ""
+
+    def note(self) -> str:
+        """BLEU scores are comparable only if their sacreBLEU signatures are equal."""
+        return f"Scores are sacreBLEU's divided by 100: {signature()}."

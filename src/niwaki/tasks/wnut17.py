@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.tagging import Tagging
 
 
 class Wnut17(Tagging):
-    folder_name: ClassVar[str] = "wnut17"
-    hub_id: ClassVar[str] = "leondz/wnut_17"
+    published: ClassVar[Published] = Published("wnut17", hub_id="leondz/wnut_17")
     description: ClassVar[str] = "names of people, places, products … in noisy text"

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from niwaki.core.errors import InputError
 from niwaki.data import dataset_files, raganato
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.senses import Senses
 
 TRAIN, VALIDATION = "semcor", "semeval2007"
@@ -15,13 +16,13 @@ ALL = "ALL"  # as the field calls the five together
 
 
 class Wsd(Senses):
-    folder_name: ClassVar[str] = "wsd_raganato"
-    description: ClassVar[str] = "which sense of WordNet 3.0 a word of a sentence has"
-    caveat: ClassVar[str] = (
-        "The test is ALL without SemEval-2007, which chooses the weights; published tables give ALL, told beside it."
+    published: ClassVar[Published] = Published(
+        "wsd_raganato",
+        caveat="The test is ALL without SemEval-2007, which chooses the weights; published tables give ALL, told beside it.",
     )
+    description: ClassVar[str] = "which sense of WordNet 3.0 a word of a sentence has"
 
-    def parts(self) -> dict[str, pa.Table]:
+    def read_parts(self) -> dict[str, pa.Table]:
         """SemCor; SemEval-2007 to choose by; the other four as the test; all five together, and each, as further tests."""
         sets = {name: self._marked(name) for name in SETS}
         test = pa.concat_tables([sets[name] for name in SETS if name != VALIDATION])
@@ -37,7 +38,7 @@ class Wsd(Senses):
 
     def _read(self, name: str) -> pa.Table:
         """From parquet or from its own form, in the folder, in one of its name, or beside it."""
-        folder = Path(self.source()).expanduser()
+        folder = Path(self.data.source).expanduser()
         homes = [
             folder,
             folder / name,
@@ -45,11 +46,11 @@ class Wsd(Senses):
             folder / "Evaluation_Datasets" / name,
             folder / "Training_Corpora" / "SemCor",
         ]
-        for folder_name in homes:
-            if (folder_name / f"{name}.parquet").is_file():
-                return dataset_files.read_table(folder_name / f"{name}.parquet").select([*LISTS])
-            if (folder_name / f"{name}{raganato.XML}").is_file():
-                return raganato.read_raganato(folder_name / f"{name}{raganato.XML}").select([*LISTS])
+        for home in homes:
+            if (home / f"{name}.parquet").is_file():
+                return dataset_files.read_table(home / f"{name}.parquet").select([*LISTS])
+            if (home / f"{name}{raganato.XML}").is_file():
+                return raganato.read_raganato(home / f"{name}{raganato.XML}").select([*LISTS])
         raise InputError(f"{folder}: has no {name}.parquet or {name}{raganato.XML}, which task '{self.name}' needs")
 
 

@@ -9,10 +9,11 @@ from torch import Tensor
 
 from niwaki.answers._beam_search import PAD
 from niwaki.data.ragged import Ragged
-from niwaki.models.forward import Batch
+from niwaki.models.forward import NO_LABEL, Batch
 from niwaki.models.generation import text_of
 from niwaki.models.model import Model
-from niwaki.tasks._task import NO_LABEL, Features, Task
+from niwaki.tasks._features import Features
+from niwaki.tasks._task import Task
 
 
 class Collator:

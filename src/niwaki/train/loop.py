@@ -1,7 +1,7 @@
 """The one training loop.
 
     for each step     seed everything from (seed, step)
-                      forward ── task.loss ── method.loss ── method.loss … + method.penalty … ── backward, clip, optimizer
+                      forward ── task.criterion.loss ── method.loss ── method.loss … + method.penalty … ── backward, clip, optimizer
                       method.after_step(progress)
                       now and then: validate, keep the best; save the state
 
@@ -28,7 +28,7 @@ from niwaki.data.batching import epoch_batches
 from niwaki.methods._method import Context, Method, answers_trained
 from niwaki.models.forward import forward
 from niwaki.models.model import Model
-from niwaki.tasks._task import Task
+from niwaki.tasks._task import Task, tuned_answer_type
 from niwaki.train.checkpoints import Checkpoints, TrainerState
 from niwaki.train.clipping import clip_in
 from niwaki.train.collator import Collator
@@ -140,7 +140,7 @@ class _Fit:
         self.network.train()
         with autocast(job.precision, self.accelerator.device):
             outputs = forward(job.model.anatomy, batch, self.student_activations)
-            loss = job.task.loss(outputs.logits.float(), batch)
+            loss = job.task.criterion.loss(outputs.logits.float(), batch)
             for method in job.methods:
                 loss = method.loss(job.model, batch, outputs, loss, job.context)
             loss = sum((penalty for method in job.methods if (penalty := method.penalty(job.model)) is not None), loss)
@@ -205,9 +205,9 @@ class _Fit:
         """The primary metric on the validation rows."""
         job, table = self.job, self.job.task.splits()["validation"]
         logits, rows = logits_of(job.model, job.validation, job.precision), job.validation.features.rows
-        kind = job.task.tuned(logits, rows, table)
+        kind = tuned_answer_type(job.task, logits, rows, table)
         values = kind.values(logits, rows, job.task.inputs(table), job.task.labels)
-        return job.task.scores(job.task.example_stats(values, table))[job.task.metric]
+        return job.task.scorer.scores(job.task.scorer.example_stats(values, table))[job.task.metric]
 
     def _record(self, record: dict) -> None:
         self.state.history.append(record)

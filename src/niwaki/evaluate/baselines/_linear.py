@@ -41,7 +41,7 @@ class LinearModel:
             strengths = DENSE if isinstance(known, np.ndarray) else SPARSE
             models = [trained(task, known, inputs, gold, strength) for strength in strengths]
             for predict, said in zip(models, answered(features, models, self.inputs), strict=True):
-                score = task.scores(task.example_stats(said, validation))[task.metric]
+                score = task.scorer.scores(task.scorer.example_stats(said, validation))[task.metric]
                 if score > self.best:
                     self.best, self.said, self.features, self.predict = score, said, features, predict
 

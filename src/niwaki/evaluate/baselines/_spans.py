@@ -10,7 +10,7 @@ import pyarrow as pa
 from niwaki.answers._answer_type import EncodedInputs, Input, Value
 from niwaki.core.seeds import numpy_generator
 from niwaki.evaluate.baselines._linear import Matrix, stacked
-from niwaki.tasks._task import Task
+from niwaki.tasks._task import Task, tuned_answer_type
 
 CHUNK = 256  # questions whose features are in memory together
 OTHERS = 24  # wrong places to learn from, for each question
@@ -39,7 +39,7 @@ class SpanModel:
         self.inputs = task.inputs(validation)  # what is answered already need not be read again
         _, parts, scores = zip(*self._scored(self.inputs), strict=True)
         rows, logits = reduce(EncodedInputs.joined, parts), np.concatenate(scores)
-        self.answer_type = task.tuned(logits, rows, validation)
+        self.answer_type = tuned_answer_type(task, logits, rows, validation)
         self.said = self.answer_type.values(logits, rows, self.inputs, task.labels)
 
     def __call__(self, inputs: Sequence[Input]) -> list[Value]:

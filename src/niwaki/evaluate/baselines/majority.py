@@ -39,7 +39,7 @@ class Majority(Baseline):
 
         self.name = "the commonest sense of each word"
         assert isinstance(self.task, Senses)
-        sense_inventory = self.task.inventory_without_vectors
+        sense_inventory = self.task.inventories.without_vectors
         common = counted(self.task.inputs(self.task.splits()["train"]), gold)
         return lambda inputs: [[most_frequent(sense_inventory, common, one) for one in row.targets] for row in inputs]
 

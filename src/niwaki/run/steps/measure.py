@@ -28,7 +28,7 @@ FOOTPRINT_ROWS, PARITY_ROWS = 256, 16
 def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | None) -> None:
     """Writes result.json and the per-example statistics. The model is loaded again, so a folder that cannot be loaded fails here."""
     predictor = Predictor(folder / MODEL)
-    example_stats = {part: _example_stats(job.task, predictor, part) for part in job.task.tests}
+    example_stats = {part: _example_stats(job.task, predictor, part) for part in job.task.data.tests}
     np.save(folder / EXAMPLE_STATS, example_stats["test"], allow_pickle=False)
     scores = {part: quality(job.task, stats, job.seed) for part, stats in example_stats.items()}
     score = scores.pop("test")
@@ -57,7 +57,7 @@ def _training(state: TrainerState) -> dict[str, Any]:
 
 def _example_stats(task: Task, predictor: Predictor, part: str) -> np.ndarray:
     table = task.splits()[part]
-    return task.example_stats(predictor.values(task.inputs(table)), table)
+    return task.scorer.example_stats(predictor.values(task.inputs(table)), table)
 
 
 def _test_rows(task: Task, predictor: Predictor, count: int) -> EncodedInputs:

@@ -10,6 +10,7 @@ from niwaki.engines.native.program_file import write_program
 from niwaki.engines.predictor import Predictor
 from niwaki.models.model import CONFIG, Model, config_of
 from niwaki.run.steps.job import StageJob
+from niwaki.tasks._capabilities import TunesAnswerType
 from niwaki.tasks._task import Task
 
 TRAINING_LOG = "train.jsonl"
@@ -29,7 +30,7 @@ def publish(job: StageJob, model: Model, folder: Path) -> None:
 
 def tune_threshold(task: Task, model: Model, folder: Path) -> None:
     """Tunes the task's threshold, where it has one, on the validation rows of the saved model, and stores it in its config."""
-    if type(task).tuned is Task.tuned:
+    if not isinstance(task, TunesAnswerType):
         return
     table, predictor = task.splits()["validation"], Predictor(folder)
     rows = predictor.encode(task.inputs(table))

@@ -15,7 +15,7 @@ from niwaki.run.steps.cached_outputs import with_cache
 from niwaki.run.steps.job import StageJob
 from niwaki.run.steps.training_data import TrainingData
 from niwaki.run.validation.same_tokens import check_same_tokens
-from niwaki.tasks._task import Features
+from niwaki.tasks._features import Features
 from niwaki.train.collator import Collator
 from niwaki.train.teacher import (
     CacheLayout,

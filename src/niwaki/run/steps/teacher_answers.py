@@ -7,11 +7,13 @@ import pyarrow as pa
 
 from niwaki.answers._answer_type import EncodedInputs
 from niwaki.answers.text import Text
+from niwaki.core.errors import InputError
 from niwaki.engines.predictor import Predictor
 from niwaki.models.activations import LOGITS
 from niwaki.run.plan import model_digest
 from niwaki.run.steps.cached_outputs import with_cache
 from niwaki.run.steps.job import StageJob
+from niwaki.tasks._capabilities import AcceptsTeacherAnswers
 from niwaki.train.teacher import CacheLayout, TeacherOutput
 
 
@@ -37,4 +39,6 @@ def with_teacher_answers(job: StageJob, rows: pa.Table) -> pa.Table:
     )
     outputs = with_cache(job, layout, generate, always=True)(range(len(encoded.ids)))
     logits = np.stack([output[LOGITS] for output in outputs])
+    if not isinstance(job.task, AcceptsTeacherAnswers):
+        raise InputError(f"task '{job.task.name}': its rows cannot be given a teacher's answers; distil with 'logits'")
     return job.task.with_answers(rows, predictor.answer_type.values(logits, encoded, inputs, predictor.labels))

@@ -12,7 +12,7 @@ from niwaki.models.model import Model
 from niwaki.run.steps.job import StageJob
 from niwaki.run.steps.load import load_stage_model
 from niwaki.run.steps.training_data import TrainingData
-from niwaki.tasks._task import Features
+from niwaki.tasks._features import Features
 from niwaki.train.checkpoints import TrainerState
 from niwaki.train.collator import Collator, encode_split
 from niwaki.train.loop import Job, fit
@@ -22,7 +22,7 @@ def method_context(job: StageJob, data: TrainingData, teacher_model: Model | Non
     """What the stage's methods may read while they prepare the model; teacher outputs are added before training."""
 
     def task_loss(model: Model, batch: Batch) -> Tensor:
-        return job.task.loss(forward(model.anatomy, batch).logits, batch)
+        return job.task.criterion.loss(forward(model.anatomy, batch).logits, batch)
 
     return Context(
         seed=job.seed,
@@ -30,7 +30,7 @@ def method_context(job: StageJob, data: TrainingData, teacher_model: Model | Non
         teacher_model=teacher_model,
         calibration=data.calibration,
         loss=task_loss,
-        soft_loss=job.task.soft_loss,
+        soft_loss=job.task.criterion.soft_loss,
         texts=data.texts,
         stage_model=lambda stage: load_stage_model(job, stage),
     )

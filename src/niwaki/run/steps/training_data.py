@@ -15,7 +15,9 @@ from niwaki.models.replacing import InContext, Nearest, copies, masked_model
 from niwaki.run.steps.job import CPU, StageJob
 from niwaki.run.steps.teacher_answers import with_teacher_answers
 from niwaki.run.unlabelled_texts import draw_unlabelled
-from niwaki.tasks._task import Features, texts_in
+from niwaki.tasks._capabilities import AcceptsUnlabelledTexts
+from niwaki.tasks._features import Features
+from niwaki.tasks._task import texts_in
 from niwaki.train.collator import Collator, encode_rows, encode_split
 
 CALIBRATION_BATCH = 32
@@ -50,7 +52,7 @@ class TrainingData:
 
     def _augmented(self, count: int) -> list[Input]:
         train, folder = self.task.splits()["train"], self.job.plan.model_folder
-        rows, start = self.task.augmentable_inputs(train), load_folder(folder, self.task.head)
+        rows, start = self.task.inputs(train), load_folder(folder, self.task.head)
         masked = masked_model(folder) if start.tokenizer.mask_token_id is not None else None
         source = "a masked-language model" if masked else "their nearest vectors"
         info(f"{self.job.name}: {count * len(rows)} copies of rows, words replaced by {source}")
@@ -63,6 +65,7 @@ class TrainingData:
         labelled = encode_rows(model, self.task, self.labelled) if train is None or train.labelled else None
         if not self.unlabelled:
             return labelled or encode_rows(model, self.task, self.labelled)
+        assert isinstance(self.task, AcceptsUnlabelledTexts)  # `validation/unlabelled.py`
         unlabelled = self.task.unlabelled_features(self.unlabelled, model.tokenizer.backend_tokenizer, limit)
         return labelled.joined(unlabelled) if labelled else unlabelled
 

@@ -10,6 +10,7 @@ from niwaki.models.tokenizer_loading import plain_tokenizer
 from niwaki.models.weights import check_weights
 from niwaki.run.recipe_settings import Recipe
 from niwaki.run.validation.draft import Draft
+from niwaki.tasks._capabilities import DependsOnStartModel
 from niwaki.tasks._task import Task
 
 
@@ -43,7 +44,7 @@ def check_rows(draft: Draft, problems: Problems) -> None:
         return
     draft.task = task = draft.recipe.make_task()
     with problems.collecting():
-        if draft.recipe.model in draft.folders:
+        if draft.recipe.model in draft.folders and isinstance(task, DependsOnStartModel):
             task.set_start_model(draft.folders[draft.recipe.model])
         task.splits()
         _ = task.labels
@@ -55,14 +56,14 @@ def check_labels_seen(task: Task) -> None:
     """A label that only evaluation rows have cannot be learned."""
     if task.answer not in ("label", "labels"):
         return
-    for part in ("validation", *task.tests):
+    for part in ("validation", *task.data.tests):
         gold = task.gold(task.splits()[part])
         unseen = {name for answer in gold for name in (answer if task.answer == "labels" else [answer])}
         unseen -= set(task.labels)
         if unseen:
             more = "take more train rows (data.rows), " if task.rows else ""
             raise InputError(
-                f"{task.source()}: {_these(unseen)} in the {part} rows and not among the train rows' labels "
+                f"{task.data.source}: {_these(unseen)} in the {part} rows and not among the train rows' labels "
                 f"({', '.join(task.labels[:8])}); {more}drop those rows, or give train rows of them"
             )
 

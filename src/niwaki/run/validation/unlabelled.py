@@ -8,8 +8,9 @@ from niwaki.core.log import info
 from niwaki.core.problems import Problems
 from niwaki.data import unlabelled
 from niwaki.run.recipe_settings import Stage
-from niwaki.run.unlabelled_texts import evaluation_texts, has_unlabelled_texts, reject_evaluation_texts
+from niwaki.run.unlabelled_texts import evaluation_texts, reject_evaluation_texts
 from niwaki.run.validation.draft import Draft
+from niwaki.tasks._capabilities import AcceptsUnlabelledTexts, BringsUnlabelledTexts
 from niwaki.tasks._task import Task
 
 MAX_TEXTS = 10_000  # texts of a file that are read to check it
@@ -26,13 +27,15 @@ def _check_stage(task: Task, stage: Stage) -> None:
     train = stage.train
     if train is None:
         return
-    if train.augmentations:
-        task.augmentable_inputs(task.splits()["train"].slice(0, 1))
+    if train.augmentations and not isinstance(task, AcceptsUnlabelledTexts):
+        raise InputError(
+            f"task '{task.name}': rows whose answers hang on single words cannot be augmented; set train.augmentations = 0"
+        )
     if train.unlabelled_path:
-        if type(task).unlabelled_features is Task.unlabelled_features:
+        if not isinstance(task, AcceptsUnlabelledTexts):
             raise InputError(f"task '{task.name}': unlabelled texts cannot be added to it; set train.unlabelled = 0")
         _check_file(task, Path(train.unlabelled_path).expanduser())
-    elif train.unlabelled and not has_unlabelled_texts(task):
+    elif train.unlabelled and not isinstance(task, BringsUnlabelledTexts):
         message = f"train.unlabelled: task '{task.name}' brings no unlabelled texts"
         if not train.labelled and not train.augmentations:
             raise InputError(f"{message}, and train.labelled is false; name a file of texts in train.unlabelled_path")
@@ -44,7 +47,7 @@ def _check_file(task: Task, path: Path) -> None:
     texts = list(islice(unlabelled.texts(path), MAX_TEXTS))
     if not texts:
         raise InputError(f"{path}: has no texts")
-    single = isinstance(task.augmentable_inputs(task.splits()["train"].slice(0, 1))[0], str)
+    single = isinstance(task.inputs(task.splits()["train"].slice(0, 1))[0], str)
     if any(isinstance(text, str) != single for text in texts):
         have, want = ("pairs of texts", "single texts") if single else ("single texts", "pairs of texts")
         raise InputError(f"{path}: holds {have}, and task '{task.name}' is on {want}; give a file of these")

@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.classification import Classification
 
 
 class Cola(Classification):
-    folder_name: ClassVar[str] = "cola"
-    hub_id: ClassVar[str] = "nyu-mll/glue:cola"
-    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    published: ClassVar[Published] = Published(
+        "cola", hub_id="nyu-mll/glue:cola", evaluation_splits={"test": "validation"}
+    )
     label_names: ClassVar[tuple[str, ...]] = ("unacceptable", "acceptable")
     metric: ClassVar[str] = "matthews"
     metrics: ClassVar[tuple[str, ...]] = ("matthews", "accuracy")

@@ -2,13 +2,16 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.classification import Classification
 
 
 class Mnli(Classification):
-    folder_name: ClassVar[str] = "mnli"
-    hub_id: ClassVar[str] = "nyu-mll/glue:mnli"
-    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation_matched", "mismatched": "validation_mismatched"}
+    published: ClassVar[Published] = Published(
+        "mnli",
+        hub_id="nyu-mll/glue:mnli",
+        evaluation_splits={"test": "validation_matched", "mismatched": "validation_mismatched"},
+    )
     label_names: ClassVar[tuple[str, ...]] = ("entailment", "neutral", "contradiction")
     metric: ClassVar[str] = "accuracy"
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)

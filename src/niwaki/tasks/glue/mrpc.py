@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.classification import Classification
 
 
 class Mrpc(Classification):
-    folder_name: ClassVar[str] = "mrpc"
-    hub_id: ClassVar[str] = "nyu-mll/glue:mrpc"
-    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    published: ClassVar[Published] = Published(
+        "mrpc", hub_id="nyu-mll/glue:mrpc", evaluation_splits={"test": "validation"}
+    )
     label_names: ClassVar[tuple[str, ...]] = ("not_equivalent", "equivalent")
     metric: ClassVar[str] = "mean"
     metrics: ClassVar[tuple[str, ...]] = ("f1", "accuracy")

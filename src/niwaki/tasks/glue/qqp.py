@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.classification import Classification
 
 
 class Qqp(Classification):
-    folder_name: ClassVar[str] = "qqp"
-    hub_id: ClassVar[str] = "nyu-mll/glue:qqp"
-    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    published: ClassVar[Published] = Published(
+        "qqp", hub_id="nyu-mll/glue:qqp", evaluation_splits={"test": "validation"}
+    )
     label_names: ClassVar[tuple[str, ...]] = ("not_duplicate", "duplicate")
     metric: ClassVar[str] = "mean"
     metrics: ClassVar[tuple[str, ...]] = ("f1", "accuracy")

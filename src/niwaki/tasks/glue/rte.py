@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.classification import Classification
 
 
 class Rte(Classification):
-    folder_name: ClassVar[str] = "rte"
-    hub_id: ClassVar[str] = "nyu-mll/glue:rte"
-    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    published: ClassVar[Published] = Published(
+        "rte", hub_id="nyu-mll/glue:rte", evaluation_splits={"test": "validation"}
+    )
     label_names: ClassVar[tuple[str, ...]] = ("entailment", "not_entailment")
     metric: ClassVar[str] = "accuracy"
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)

@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.classification import Classification
 
 
 class Sst2(Classification):
-    folder_name: ClassVar[str] = "sst2"
-    hub_id: ClassVar[str] = "nyu-mll/glue:sst2"
-    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    published: ClassVar[Published] = Published(
+        "sst2", hub_id="nyu-mll/glue:sst2", evaluation_splits={"test": "validation"}
+    )
     label_names: ClassVar[tuple[str, ...]] = ("negative", "positive")
     metric: ClassVar[str] = "accuracy"
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)

@@ -2,11 +2,12 @@
 
 from typing import ClassVar
 
+from niwaki.tasks._declarations import Published
 from niwaki.tasks.regression import Regression
 
 
 class StsB(Regression):
-    folder_name: ClassVar[str] = "stsb"
-    hub_id: ClassVar[str] = "nyu-mll/glue:stsb"
-    evaluation_splits: ClassVar[dict[str, str]] = {"test": "validation"}
+    published: ClassVar[Published] = Published(
+        "stsb", hub_id="nyu-mll/glue:stsb", evaluation_splits={"test": "validation"}
+    )
     description: ClassVar[str] = "how alike two sentences are"

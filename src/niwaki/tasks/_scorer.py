@@ -1,0 +1,45 @@
+"""Scoring: answers to per-example statistics, statistics to metrics.
+
+Intervals resample the statistics of rows, so a bootstrap never looks at texts.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from niwaki.answers._answer_type import Value
+from niwaki.tasks._task import Task
+
+SomeTask = TypeVar("SomeTask", bound=Task)
+
+
+class Scorer(ABC, Generic[SomeTask]):
+    correct_columns: ClassVar[slice] = slice(0, 1)  # columns of the statistics that count what is correct
+
+    def __init__(self, task: SomeTask) -> None:
+        self.task = task
+
+    @abstractmethod
+    def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
+        """(rows, …) the numbers from which all metrics are computed."""
+
+    @abstractmethod
+    def scores(self, example_stats: np.ndarray) -> dict[str, float]:
+        """All metrics; the task's primary `metric` is among them."""
+
+    def all_wrong(self, example_stats: np.ndarray) -> np.ndarray:
+        """The statistics of the same rows if every answer were wrong."""
+        wrong = example_stats.copy()
+        wrong[:, self.correct_columns] = 0
+        return wrong
+
+    def parse_value(self, cell: object) -> Value:
+        """An answer from a cell of a predictions file."""
+        return cell
+
+    def note(self) -> str:
+        """What readers of the scores must know about the metrics."""
+        return ""
