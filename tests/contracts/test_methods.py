@@ -46,6 +46,10 @@ def kind(name: str) -> type[Method]:
     return METHODS.load(name, Method)
 
 
+def needs_teacher(name: str) -> bool:
+    return kind(name).requires.teacher == "required"
+
+
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch, quick_disk):
     monkeypatch.setattr(quality, "RESAMPLES", 10)
@@ -54,9 +58,9 @@ def _quick(monkeypatch, quick_disk):
 def plan_for(name: str, settings: dict, bert_folder, rows_csv):
     method = {"use": name, **settings}
     stage = {"name": "made", "start": "teacher", "methods": [method]}
-    if kind(name).needs_training or kind(name).needs_teacher:
+    if kind(name).requires.training or needs_teacher(name):
         stage["train"] = TRAIN
-    if kind(name).needs_teacher:
+    if needs_teacher(name):
         stage["teacher"] = "teacher"
     task, data, first = "classification", {"path": str(rows_csv)}, []
     if name in WRITES:
@@ -110,7 +114,7 @@ def test_defaults_construct_and_every_setting_has_its_remark(name):
     assert method.helpers is None
     for field, about in kind(name).model_fields.items():
         assert about.description, f"{field} has no remark"
-    assert set(kind(name).reduces) <= {"file", "memory", "flops", "time"}
+    assert set(kind(name).requires.reduces) <= {"file", "memory", "flops", "time"}
     with pytest.raises(errors.InputError, match="unknown key"):
         from niwaki.core.settings import check
 
@@ -194,11 +198,11 @@ def test_what_is_saved_loads_to_equal_outputs_and_carries_no_helpers(made, tmp_p
 @pytest.mark.parametrize("name", MADE)
 def test_what_claims_to_be_smaller_is_smaller(made, name):
     before, after = (read_json(folder / "result.json") for folder in made(name))
-    if "file" in kind(name).reduces:
+    if "file" in kind(name).requires.reduces:
         assert after["bytes"] < before["bytes"]
     else:
         assert after["parameters"] == before["parameters"]
-    if "flops" in kind(name).reduces:
+    if "flops" in kind(name).requires.reduces:
         assert after["flops"] < before["flops"]
     else:
         assert after["flops"] >= before["flops"]  # a table made narrow is widened by a product
@@ -211,8 +215,8 @@ def test_a_method_that_needs_a_teacher_or_training_says_so_before_any_work(name)
         parse({"stages": [{"name": "a", "methods": [{"use": name}]}]})
     except errors.InputError as error:
         faults = error.faults
-    assert any("needs a teacher" in fault for fault in faults) == kind(name).needs_teacher
-    assert any("acts while training" in fault for fault in faults) == kind(name).needs_training
+    assert any("needs a teacher" in fault for fault in faults) == needs_teacher(name)
+    assert any("acts while training" in fault for fault in faults) == kind(name).requires.training
 
 
 COMBINED = {
@@ -235,8 +239,8 @@ COMBINED = {
 def test_methods_combine_in_one_stage_and_over_several(home, bert_folder, rows_csv, tmp_path, name):
     stages = [{"name": "teacher", "train": TRAIN}]
     for number, methods in enumerate(COMBINED[name]):
-        trained = any(kind(method["use"]).needs_training for method in methods)
-        heard = {"teacher": "teacher"} if any(kind(method["use"]).needs_teacher for method in methods) else {}
+        trained = any(kind(method["use"]).requires.training for method in methods)
+        heard = {"teacher": "teacher"} if any(needs_teacher(method["use"]) for method in methods) else {}
         stages.append({"name": f"made{number}", "methods": methods, **heard, **({"train": TRAIN} if trained else {})})
     recipe = {
         "model": str(bert_folder),

@@ -20,7 +20,17 @@ from niwaki.core.errors import InputError
 from niwaki.engines.export import write_graph
 from niwaki.engines.predictor import Predictor
 from niwaki.methods import METHODS
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import (
+    Bakes,
+    Context,
+    ContributesLoss,
+    FollowsTeacher,
+    Method,
+    ReadsStages,
+    Reshapes,
+    Schedules,
+    methods_with,
+)
 from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.forward import forward
 from niwaki.models.model import WEIGHTS
@@ -111,13 +121,17 @@ def done(model, methods, given, rehearsed=True):
     """What a stage does with them: rehearsed, prepared, a step of training where they act in it, finished."""
     shape = model.clone() if rehearsed else model
     for method in methods if rehearsed else ():
-        method.check_teacher(shape, given.teacher_model, lambda stage: given.teacher_model)
-        shape = method.dry_run(shape, "prepare")
-    for method in methods:
+        if isinstance(method, FollowsTeacher):
+            method.check_teacher(shape, given.teacher_model)
+        if isinstance(method, ReadsStages):
+            method.check_stages(shape, lambda stage: given.teacher_model)
+        if isinstance(method, Reshapes):
+            shape = method.dry_prepare(shape)
+    for method in methods_with(methods, Reshapes):
         model = method.prepare(model, given)
-    if any(method.needs_training for method in methods):
+    if any(method.requires.training for method in methods):
         train(model, methods, given)
-    for method in methods:
+    for method in methods_with(methods, Bakes):
         model = method.finish(model)
     model.network.eval()
     return model
@@ -129,15 +143,16 @@ def train(model, methods, given):
     optimizer = torch.optim.SGD([*model.network.parameters(), *helpers], lr=1e-3)
     for progress in (0.5, 1.0):
         batch = batches(model)[0]
-        outputs = forward(model.anatomy, batch, frozenset().union(*(method.student_activations for method in methods)))
+        outputs = forward(model.anatomy, batch, frozenset().union(*(method.requires.activations for method in methods)))
         total = loss(model, batch)
-        for method in methods:
+        for method in methods_with(methods, FollowsTeacher):
             method.teacher_activations(model, given.teacher_model)
+        for method in methods_with(methods, ContributesLoss):
             total = method.loss(model, batch, outputs, total, given)
         optimizer.zero_grad()
         total.backward()
         optimizer.step()
-        for method in methods:
+        for method in methods_with(methods, Schedules):
             method.after_step(model, progress)
 
 
@@ -186,7 +201,7 @@ def test_every_method_works_on_what_writes_or_says_why_not(made, names):
         assert len(model.faults) == 1 and refused[name] in model.faults[0] and model.faults[0].startswith(f"{name}: ")
         return
     assert not isinstance(model, InputError), model
-    if "file" in kind(name).reduces:
+    if "file" in kind(name).requires.reduces:
         assert sizes[names] < sizes[of, ""]
     else:
         assert model.parameters() == writer(of).parameters()

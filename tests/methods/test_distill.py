@@ -247,7 +247,7 @@ def test_a_student_of_layers_that_differ_keeps_each_as_it_is():
 def test_a_student_is_rehearsed_in_the_shape_it_gets(method):
     made, rehearsed = (
         method.prepare(uneven(1, 3, 4, 2), calibrated(None)),
-        method.dry_run(uneven(1, 3, 4, 2), "prepare"),
+        method.dry_prepare(uneven(1, 3, 4, 2)),
     )
     assert sizes_of(rehearsed) == sizes_of(made) and rehearsed.anatomy.hidden_size == made.anatomy.hidden_size
 

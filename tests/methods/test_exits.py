@@ -65,28 +65,28 @@ def test_without_a_teacher_the_end_is_not_pulled_to_the_exits():
 @pytest.mark.parametrize(("depth", "after"), [(2, [1]), (3, [1, 2]), (6, [2, 4]), (12, [4, 8])])
 def test_thirds_are_taken_where_nothing_is_said(depth, after):
     model = tiny.model("bert", layers=depth)
-    Exits().dry_run(model, "prepare")
+    Exits().dry_prepare(model)
     assert model.network.config.niwaki_exits == after
 
 
 @pytest.mark.parametrize("after", [[0], [3], [2, 1], [1, 1], [-1, 2]], ids=str)
 def test_layers_that_are_not_there_are_refused(after):
     with pytest.raises(InputError, match="rising numbers from 1 to 2"):
-        Exits(after=after).dry_run(tiny.model("bert", layers=3), "prepare")
+        Exits(after=after).dry_prepare(tiny.model("bert", layers=3))
 
 
 def test_models_that_cannot_be_left_early_are_refused():
     with pytest.raises(InputError, match="one layer"):
-        Exits().dry_run(tiny.model("bert", layers=1), "prepare")
+        Exits().dry_prepare(tiny.model("bert", layers=1))
     with pytest.raises(InputError, match="for every token"):
-        Exits().dry_run(tiny.model("bert", head="TokenClassification"), "prepare")
+        Exits().dry_prepare(tiny.model("bert", head="TokenClassification"))
     with pytest.raises(InputError, match="no attention layers"):
-        Exits().dry_run(tiny.model("averaging"), "prepare")
+        Exits().dry_prepare(tiny.model("averaging"))
 
 
 def test_layers_taken_out_take_the_exits_with_them(tmp_path):
     model = tiny.model("bert", layers=4)
-    Exits().dry_run(model, "prepare")
+    Exits().dry_prepare(model)
     tiny.deployed(model, tmp_path / "before")
     assert load_folder(tmp_path / "before").network.config.niwaki_exits == [1, 3]
     model.apply_edit(Layers(keep=[0, 2, 3]))

@@ -182,18 +182,18 @@ def test_shared_and_packed_matrices(weighting):
 def test_networks_without_attention(family):
     model = tiny.model(family)
     size = model.parameters()
-    model = Svd(keep=0.5).dry_run(model.clone(), "prepare") and Svd(keep=0.5).prepare(model, CONTEXT)
+    model = Svd(keep=0.5).dry_prepare(model.clone()) and Svd(keep=0.5).prepare(model, CONTEXT)
     assert model.parameters() < size
 
 
 def test_what_saves_nothing_is_refused_before_any_work():
     model = tiny.model("bert", width=4, heads=1, ffn=4)
     with pytest.raises(InputError, match=r"svd: keep 0.9 is less than rank 4 in every matrix takes, which is 1"):
-        Svd(keep=0.9, multiple=4).dry_run(model, "prepare")
+        Svd(keep=0.9, multiple=4).dry_prepare(model)
     with pytest.raises(InputError, match=r"svd: keep 0.01 is less than rank 1"):
         Svd(keep=0.01).prepare(tiny.model("bert"), CONTEXT)
     with pytest.raises(InputError, match=r"svd: keep 0.01 is less than rank 1"):
-        Svd(keep=0.01).dry_run(tiny.model("bert"), "prepare")
+        Svd(keep=0.01).dry_prepare(tiny.model("bert"))
 
 
 def test_factored_again():
@@ -217,9 +217,9 @@ def test_kronecker_keeps_its_share_of_every_matrix(family):
 
 def test_kronecker_that_is_none_is_refused_before_any_work():
     with pytest.raises(InputError, match=r"kronecker: no matrix has factors that take 0.001 of its numbers"):
-        Kronecker(keep=0.001).dry_run(tiny.model("bert"), "prepare")
+        Kronecker(keep=0.001).dry_prepare(tiny.model("bert"))
     with pytest.raises(InputError, match="raise keep or flops"):
-        Kronecker(flops=0.01).dry_run(tiny.model("bert"), "prepare")
+        Kronecker(flops=0.01).dry_prepare(tiny.model("bert"))
 
 
 def test_kronecker_of_a_sum_of_products_loses_nothing():
@@ -282,8 +282,8 @@ def test_a_table_that_gets_no_smaller_is_refused_before_any_work():
         with pytest.raises(
             InputError, match=f"embeddings: a table of 105 rows and 32 columns is no smaller with {width}"
         ):
-            Embeddings(width=width).dry_run(tiny.model("bert"), "prepare")
+            Embeddings(width=width).dry_prepare(tiny.model("bert"))
     model = Embeddings(width=8).prepare(tiny.model("bert"), CONTEXT)
     with pytest.raises(InputError, match="105 rows and 8 columns is no smaller with 8"):
-        Embeddings(width=8).dry_run(model, "prepare")
+        Embeddings(width=8).dry_prepare(model)
     assert Embeddings(width=4).prepare(model, CONTEXT).anatomy.tokens.table.embedding_dim == 4

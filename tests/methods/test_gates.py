@@ -10,7 +10,7 @@ import tiny
 from niwaki.core.errors import InputError
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
-from niwaki.methods._method import Context
+from niwaki.methods._method import Context, Reshapes, Schedules, methods_with
 from niwaki.methods.prune._gates import (
     BETA,
     HIGH,
@@ -179,7 +179,7 @@ def test_a_block_that_closes_is_taken_out():
     assert gone(model.anatomy.layers, "ffn") == [1] and gone(model.anatomy.layers, "attention") == [2]
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), wanted, atol=2e-5, rtol=0)
     again = L0(target=0.8)
-    model = again.finish(again.prepare(again.dry_run(model, "prepare"), CONTEXT))
+    model = again.finish(again.prepare(again.dry_prepare(model), CONTEXT))
     assert gone(model.anatomy.layers, "ffn") == [1] and model.anatomy.layers[0].ffn_size < 63
 
 
@@ -201,11 +201,11 @@ def test_one_attention_block_stays_though_it_says_nothing(family):
 def test_other_methods_of_the_stage_may_finish_before_or_after(other, last):
     methods = [L0(), other] if last else [other, L0()]
     model = tiny.model("bert")
-    for method in methods:
+    for method in methods_with(methods, Reshapes):
         model = method.prepare(model, CONTEXT)
     set_gates(model)
     wanted = tiny.logits(model, tiny.batch(model))
-    for method in methods:
+    for method in methods_with(methods, Schedules):
         method.after_step(model, 0.01)
     for method in methods:
         model = method.finish(model)
@@ -231,7 +231,7 @@ def test_what_cannot_be_is_refused_before_any_work(method, edits, family, words)
     for edit in edits:
         model.apply_edit(edit)
     with pytest.raises(InputError, match=words):
-        method.dry_run(model, "prepare")
+        method.dry_prepare(model)
     assert not any(isinstance(module, Gate) for module in model.network.modules())
 
 

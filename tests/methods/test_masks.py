@@ -230,7 +230,7 @@ def test_the_penalty_by_hand():
 def test_what_training_cannot_move_is_refused_before_any_work(method, form):
     words = f"{type(method).__name__.lower()}: the weights are packed, training cannot move them; prune before packing"
     with pytest.raises(InputError, match=words):
-        method.dry_run(of_all_forms()[form], "prepare")
+        method.dry_prepare(of_all_forms()[form])
 
 
 def test_a_draw_by_chance_takes_as_many_of_the_places():

@@ -93,18 +93,18 @@ def test_layers_that_are_equal_lose_nothing(family):
 
 def test_what_cannot_be_shared_is_refused_before_any_work():
     with pytest.raises(InputError, match="share: this model shares its layers already; leave 'share' out"):
-        Share().dry_run(tiny.model("albert"), "prepare")
+        Share().dry_prepare(tiny.model("albert"))
     with pytest.raises(InputError, match="share: 3 groups of 3 layers share nothing"):
-        Share(groups=3).dry_run(tiny.model("bert"), "prepare")
+        Share(groups=3).dry_prepare(tiny.model("bert"))
     with pytest.raises(InputError, match="share: a model of family 'cnn' has no attention layers"):
-        Share().dry_run(tiny.model("cnn"), "prepare")
+        Share().dry_prepare(tiny.model("cnn"))
     packed, uneven = tiny.model("bert"), tiny.model("bert")
     packed.apply_edit(Int8())
     with pytest.raises(InputError, match="share: packed or factored matrices have no mean; choose = 'best' or 'first'"):
-        Share(choose="mean").dry_run(packed, "prepare")
+        Share(choose="mean").dry_prepare(packed)
     assert Share(choose="best").prepare(packed, CONTEXT).anatomy.layers[0].part("out") is packed.anatomy.layers[1].part(
         "out"
     )
     uneven.apply_edit(Ffn(keep=[5, 6, 7]))
     with pytest.raises(InputError, match="differ in shape"):
-        Share().dry_run(uneven, "prepare")
+        Share().dry_prepare(uneven)

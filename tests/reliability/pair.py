@@ -101,7 +101,7 @@ def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
     """A student beside a teacher whose layers it reads (with parameters of the method's own), or whose answers are kept."""
     import torch
 
-    from niwaki.methods._method import Context
+    from niwaki.methods._method import Context, Reshapes, followed_activations, methods_with
     from niwaki.methods.distill.logits import Logits
     from niwaki.methods.distill.tinybert import TinyBert
     from niwaki.models.edits.hidden_size import HiddenSize
@@ -116,9 +116,9 @@ def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
     model.apply_edit(HiddenSize(keep=16))
     methods = [TinyBert()] if kind == "layers" else [Logits()]
     early = Context(0, None, whole, None, None, task.criterion.soft_loss, None)
-    for method in methods:
+    for method in methods_with(methods, Reshapes):
         model = method.prepare(model, early)
-    asked = frozenset().union(*(method.teacher_activations(model, whole) for method in methods))
+    asked = followed_activations(methods, model, whole)
     answering = teaching.teacher(
         whole, Collator(encode_split(whole, task, "train"), whole, cpu), asked, folder / "kept"
     )

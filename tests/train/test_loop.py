@@ -12,7 +12,16 @@ import tiny
 from contracts import made
 from niwaki.core.errors import NiwakiError
 from niwaki.core.files import read_lines
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import (
+    Context,
+    ContributesLoss,
+    Method,
+    Penalizes,
+    Reshapes,
+    Schedules,
+    followed_activations,
+    methods_with,
+)
 from niwaki.methods.distill.logits import Logits
 from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.models.edits.hidden_size import HiddenSize
@@ -44,9 +53,9 @@ def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=()
     if teacher:
         whole = tiny.model("bert", layers=4, seed=2, **head)
         early = Context(0, None, whole, None, None, task.criterion.soft_loss, None)
-        for method in methods:
+        for method in methods_with(methods, Reshapes):
             model = method.prepare(model, early)
-        asked = frozenset().union(*(method.teacher_activations(model, whole) for method in methods))
+        asked = followed_activations(methods, model, whole)
         answering = teaching.teacher(
             whole, Collator(encode_split(whole, task, "train"), whole, CPU), asked, folder / "teacher", precision
         )
@@ -221,7 +230,7 @@ def test_without_patience_all_epochs_are_done_and_the_last_step_is_validated(tas
 
 @pytest.mark.parametrize("by", [math.nan, math.inf])
 def test_a_loss_that_is_no_number_is_said_at_once(task, tmp_path, by):
-    class Broken(Method):
+    class Broken(Method, ContributesLoss):
         def loss(self, model, batch, outputs, loss, context):
             return loss + by
 
@@ -234,7 +243,7 @@ def test_a_loss_that_is_no_number_is_said_at_once(task, tmp_path, by):
 def test_methods_are_asked_in_order_and_told_the_progress(task, tmp_path):
     said = []
 
-    class Times(Method):
+    class Times(Method, ContributesLoss, Schedules):
         factor: float
         plus: float
 
@@ -256,11 +265,11 @@ def test_methods_are_asked_in_order_and_told_the_progress(task, tmp_path):
 def test_a_price_is_added_to_whatever_signal_there_is(task, tmp_path):
     """A budget that stands before soft targets would be gone if it were part of the signal that they replace."""
 
-    class Dear(Method):
+    class Dear(Method, Penalizes):
         def penalty(self, model):
             return torch.tensor(7.0)
 
-    class Replaces(Method):
+    class Replaces(Method, ContributesLoss):
         def loss(self, model, batch, outputs, loss, context):
             return 0 * loss + 2.0
 

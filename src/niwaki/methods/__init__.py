@@ -1,4 +1,4 @@
-"""Methods: one idea a file, in the folder of its family. A method has five moments, each optional (see `_method`)."""
+"""Methods: one idea per file, in the folder of its family. `_method` defines the protocols that a method combines."""
 
 from niwaki.core.catalog import Catalog
 

@@ -1,8 +1,17 @@
-"""The five moments of a method, and what it is told."""
+"""A method: settings, requirements, and the small protocols that say which steps of a stage it takes part in.
 
+A method lists the protocols it implements, and defines nothing else:
+
+    class Magnitude(Method, Reshapes, Schedules, Bakes): ...
+
+docs/extending.md shows where in a stage each protocol is called.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from types import FunctionType
+from typing import Any, ClassVar, Literal, TypeVar
 
 import pyarrow as pa
 from pydantic import PrivateAttr
@@ -12,7 +21,8 @@ from niwaki.core.settings import Settings
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
 
-Moment = Literal["prepare", "finish"]
+Reduced = Literal["file", "memory", "flops", "time"]
+P = TypeVar("P")
 
 
 def no_stage_models(stage: str) -> Model:
@@ -21,113 +31,190 @@ def no_stage_models(stage: str) -> Model:
 
 @dataclass(frozen=True)
 class Context:
-    """What a method may ask for. Everything in it is the same for the same seed."""
+    """What a stage offers its methods. All of it is the same for the same seed."""
 
     seed: int
-    teacher: Callable[[Batch], Outputs] | None  # runs without gradients; None where the stage has no teacher
+    teacher: Callable[[Batch], Outputs] | None  # runs without gradients; None in a stage without a teacher
     teacher_model: Model | None
-    calibration: Callable[
-        [Model, int], Iterable[Batch]
-    ]  # so many labelled training batches, in the tokens of the model
+    calibration: Callable[[Model, int], Iterable[Batch]]  # so many labelled training batches, in the model's tokens
     loss: Callable[[Model, Batch], Tensor]  # the task's own loss
     soft_loss: Callable[[Tensor, Tensor, Batch, float], Tensor]  # logits of student and teacher, batch, temperature
     texts: Callable[[], Iterable[str]]  # every text the stage trains on
     stage_model: Callable[[str], Model] = (
-        no_stage_models  # the model of an earlier stage; of "", the recipe's, with a new head
+        no_stage_models  # an earlier stage's model; "" is the recipe's, with a new head
     )
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What a method needs from its stage, and what it reduces. Checked before any work."""
+
+    teacher: Literal["none", "optional", "required"] = "none"
+    training: bool = False  # a stage without a train block rejects the method
+    activations: frozenset[str] = frozenset()  # of the student, read by `loss` (names in models/encoder.py)
+    pins_modules: bool = False  # training needs the modules that `prepare` left: no later method may replace them
+    reduces: tuple[Reduced, ...] = ()
+
+    @property
+    def compares_layers(self) -> bool:
+        """Whether the loss compares activations of the student with those of a teacher."""
+        return self.teacher == "required" and bool(self.activations)
+
+
+class Reshapes(ABC):
+    """Changes the structure before training, or adds what training needs."""
+
+    @abstractmethod
+    def prepare(self, model: Model, context: Context) -> Model: ...
+
+    def dry_prepare(self, model: Model) -> Model:
+        """Change the shape of a skeleton, which has no weights and no tokenizer, as `prepare` will; raise InputError if
+        `prepare` could not. Called when the plan is checked."""
+        return model
+
+    @property
+    def resets_head(self) -> bool:
+        """Whether the head is new, and random until it is trained."""
+        return False
+
+
+class ContributesLoss(ABC):
+    """Adds to the loss, or replaces it."""
+
+    @abstractmethod
+    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
+        """The new loss; `loss` is that of the task and of the methods before."""
+
+    @property
+    def trains_answers(self) -> bool | None:
+        """Whether the head learns to answer from the new loss; None if that depends on the loss so far. Without answers,
+        validation scores mean nothing and the last weights are kept."""
+        return None
+
+
+class Penalizes(ABC):
+    """Adds a penalty on the weights, after the losses of all methods, so that none of them can override it."""
+
+    @abstractmethod
+    def penalty(self, model: Model) -> Tensor | None: ...
+
+
+class Schedules(ABC):
+    """Acts after each optimizer step; `progress` goes from 0 to 1."""
+
+    @abstractmethod
+    def after_step(self, model: Model, progress: float) -> None: ...
+
+    @property
+    def min_progress(self) -> float:
+        """The progress from which on weights may be kept as the best; 1 keeps the last."""
+        return 0.0
+
+
+class Bakes(ABC):
+    """Makes the result permanent after training: slice, merge, convert, pack."""
+
+    @abstractmethod
+    def finish(self, model: Model) -> Model: ...
+
+    def dry_finish(self, model: Model) -> Model:
+        """Change the shape of a skeleton as `finish` will; raise InputError if `finish` could not."""
+        return self.finish(model)
+
+
+class SelectsRows(ABC):
+    """Chooses the rows that are trained on."""
+
+    @abstractmethod
+    def rows(self, rows: pa.Table, answered: Callable[[pa.Table], pa.Table]) -> pa.Table:
+        """The new rows; `answered` returns rows with the teacher's answers instead of the labels."""
+
+
+class FollowsTeacher:
+    """Learns from a teacher."""
+
+    def check_teacher(self, model: Model, teacher: Model) -> None:
+        """Raise InputError if the student cannot follow this teacher. Both may be skeletons: called when the plan is checked,
+        with the shape that `prepare` will see."""
+
+    def teacher_activations(self, model: Model, teacher: Model) -> frozenset[str]:
+        """Activations of the teacher that `loss` reads, by name and depth (`models/activations.py`), for the prepared model."""
+        return frozenset()
+
+    @property
+    def follows_answers(self) -> bool:
+        """Whether it reads the teacher's answers, so that the teacher needs a trained head."""
+        return False
+
+
+class ReadsStages(ABC):
+    """Reads models of earlier stages, through `context.stage_model`."""
+
+    @property
+    @abstractmethod
+    def stages(self) -> tuple[str, ...]:
+        """Names of the stages; "" is the recipe's model."""
+
+    @abstractmethod
+    def check_stages(self, model: Model, stage_model: Callable[[str], Model]) -> None:
+        """Raise InputError if these models do not fit. All may be skeletons: called when the plan is checked."""
+
+
+PROTOCOLS: tuple[type, ...] = (
+    Reshapes,
+    ContributesLoss,
+    Penalizes,
+    Schedules,
+    Bakes,
+    SelectsRows,
+    FollowsTeacher,
+    ReadsStages,
+)
 
 
 class Method(Settings):
-    """Base of the files in this package. Fields are settings; what is learnt on the way is private."""
+    """Base of the files in this package. Fields are settings; state is private."""
 
-    version: ClassVar[int] = 1  # raised when the same settings give another result: stages are then made anew
-    student_activations: ClassVar[frozenset[str]] = (
-        frozenset()
-    )  # insides of the student that `loss` reads: HIDDEN, SCORES, STATES
-    needs_teacher: ClassVar[bool] = False
-    may_have_teacher: ClassVar[bool] = False  # follows one where there is one
-    needs_training: ClassVar[bool] = False  # refused in a stage without a train block
-    pins_modules: ClassVar[bool] = (
-        False  # whether training needs the matrices that `prepare` left: refused where a later one's replaces them
-    )
-    reduces: ClassVar[tuple[str, ...]] = ()  # what it makes smaller: file, memory, flops, time
+    version: ClassVar[int] = 1  # raise it when the same settings give another result: stages are then made again
+    requires: ClassVar[Requirements] = Requirements()
 
     _helpers: nn.Module | None = PrivateAttr(None)
 
     @classmethod
-    def label(cls) -> str:
-        """What it is called in recipes: its file's name."""
-        return cls.__module__.rpartition(".")[2]
+    def __pydantic_init_subclass__(cls, **keywords: Any) -> None:
+        """Reject a class that defines a member of a protocol without listing the protocol: it would never be called."""
+        for protocol in PROTOCOLS:
+            members = {name for name in vars(protocol) if not name.startswith("_")}
+            for name, value in vars(cls).items():
+                if name in members and isinstance(value, FunctionType | property) and not issubclass(cls, protocol):
+                    raise TypeError(
+                        f"{cls.__name__} defines '{name}' and does not list its protocol; "
+                        f"write class {cls.__name__}(Method, {protocol.__name__})"
+                    )
 
-    def check_teacher(self, model: Model, teacher: Model | None, stage_model: Callable[[str], Model]) -> None:
-        """Refused where the method cannot work with this teacher, or with the models of the `stages` it reads. All may be
-        skeletons: this is asked before any work, for the shape that `prepare` will see."""
+    @classmethod
+    def label(cls) -> str:
+        """Its name in recipes: the name of its file."""
+        return cls.__module__.rpartition(".")[2]
 
     @property
     def helpers(self) -> nn.Module | None:
-        """Parameters of the method's own: optimized and checkpointed with the rest, never part of the saved model."""
+        """The method's own parameters: trained and checkpointed with the model, never saved with it."""
         return self._helpers
 
-    @property
-    def min_progress(self) -> float:
-        """The share of training after which weights are as the method means them: of those from then on the best validated are
-        kept. 1 keeps the last."""
-        return 0.0
 
-    @property
-    def trains_answers(self) -> bool | None:
-        """Whether behind its `loss` the answers are what is trained; None leaves that as it was. Where they are not, scores on the
-        way say nothing, and the last weights are kept."""
-        return None
+def methods_with(methods: Iterable[Method], protocol: type[P]) -> list[P]:
+    """The methods that implement a protocol, in the order of the recipe."""
+    return [method for method in methods if isinstance(method, protocol)]
 
-    @property
-    def follows_answers(self) -> bool:
-        """Whether its `loss` follows what a teacher answers, and not its layers alone."""
-        return bool(self.trains_answers)
 
-    @property
-    def resets_head(self) -> bool:
-        """Whether `prepare` leaves a new head, which answers by chance until it is trained."""
-        return False
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """Earlier stages whose models the method reads (`context.stage_model`), beside the one it starts from and the teachers."""
-        return ()
-
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        """What `prepare` or `finish` makes of the shape, on a skeleton without weights or tokenizer, before any work: Refused
-        where it cannot. A method that changes no shape, or refuses none, has nothing to rehearse."""
-        return model
-
-    def prepare(self, model: Model, context: Context) -> Model:
-        """Structure, before training."""
-        return model
-
-    def rows(self, rows: pa.Table, answered: Callable[[pa.Table], pa.Table]) -> pa.Table:
-        """The rows that are trained on, from those so far; `answered` gives rows with the teacher's answers for the right ones."""
-        return rows
-
-    def teacher_activations(self, model: Model, teacher: Model) -> frozenset[str]:
-        """Insides of the teacher that `loss` reads, by name and depth (`models/activations.py`), for the model as prepared."""
-        return frozenset()
-
-    def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
-        """The signal so far to the new signal."""
-        return loss
-
-    def penalty(self, model: Model) -> Tensor | None:
-        """What the model's shape costs: added to the signal that all methods made, so that none of them mixes it away."""
-        return None
-
-    def after_step(self, model: Model, progress: float) -> None:
-        """Schedules; `progress` goes from 0 to 1."""
-
-    def finish(self, model: Model) -> Model:
-        """Bakes the result in: slice, merge, convert, pack."""
-        return model
+def followed_activations(methods: Iterable[Method], model: Model, teacher: Model) -> frozenset[str]:
+    """Activations of the teacher that the losses of these methods read."""
+    following = methods_with(methods, FollowsTeacher)
+    return frozenset().union(*(method.teacher_activations(model, teacher) for method in following))
 
 
 def answers_trained(methods: Sequence[Method], labelled: bool) -> bool:
-    """Whether behind the losses of all methods the answers are what is trained: as the last says that says it, else by labels."""
-    return [labelled, *(said for method in methods if (said := method.trains_answers) is not None)][-1]
+    """Whether a stage trains answers: the last method that decides it, else whether there are labels."""
+    decided = [method.trains_answers for method in methods_with(methods, ContributesLoss)]
+    return [labelled, *(value for value in decided if value is not None)][-1]

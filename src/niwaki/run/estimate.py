@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from niwaki.evaluate.footprint import flops
+from niwaki.methods._method import followed_activations
 from niwaki.models.activations import LOGITS, numbers
 from niwaki.models.model import WEIGHTS, Model
 from niwaki.models.ties import unique_tensors
@@ -125,7 +126,7 @@ def teacher_output_bytes(stage: PlannedStage, student: Model, teacher: Model, to
     """What a teacher shows of one text, and is kept; of one that writes nothing is."""
     if teacher.anatomy.is_seq2seq:
         return 0.0
-    asked = {LOGITS}.union(*(method.teacher_activations(student, teacher) for method in stage.methods))
+    asked = {LOGITS} | followed_activations(stage.methods, student, teacher)
     return 4.0 * sum(int(numbers(teacher.anatomy, name, np.array([tokens]))[0]) for name in asked)
 
 

@@ -14,7 +14,7 @@ from niwaki.core.log import info
 from niwaki.core.model_integrity import STAGES, folder_name
 from niwaki.data import unlabelled
 from niwaki.methods import METHODS
-from niwaki.methods._method import Method
+from niwaki.methods._method import Method, ReadsStages, methods_with
 from niwaki.models.model import BLUEPRINT, CONFIG, WEIGHTS
 from niwaki.models.tokenizer_settings import READ
 from niwaki.run.quantized import quantized_copies
@@ -65,7 +65,7 @@ class PlannedStage(ResolvedStage):
             "folder": self.folder,
             "methods": methods,
             "train": train,
-            "reduces": [*dict.fromkeys(name for method in self.methods for name in method.reduces)],
+            "reduces": [*dict.fromkeys(name for method in self.methods for name in method.requires.reduces)],
         }
 
 
@@ -204,12 +204,12 @@ def _caches_teacher(earlier: PlannedStage, spec: Stage) -> bool:
     if first is None or second is None or not spec.teachers or earlier.spec.teachers != spec.teachers:
         return False
     same_texts = all(getattr(first, name) == getattr(second, name) for name in TEXT_SETTINGS)
-    return same_texts and any(method.student_activations and method.needs_teacher for method in earlier.methods)
+    return same_texts and any(method.requires.compares_layers for method in earlier.methods)
 
 
 def _stages_read(methods: list[Method]) -> list[str]:
     """Stages whose models the methods read, besides parent and teachers. "" is the recipe's model, which is part of every key."""
-    return [name for method in methods for name in method.stages if name]
+    return [name for method in methods_with(methods, ReadsStages) for name in method.stages if name]
 
 
 def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[Any]) -> str:

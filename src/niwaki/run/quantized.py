@@ -11,6 +11,7 @@ from typing import Any
 
 from niwaki.core.errors import InputError
 from niwaki.methods._factory import make_method
+from niwaki.methods._method import Bakes
 from niwaki.models.model import Model
 from niwaki.models.ties import unique_tensors
 from niwaki.run.recipe_settings import Stage
@@ -36,7 +37,9 @@ def quantized_copies(source: str, shape: Model, kinds: Sequence[str], taken: Cal
 
 
 def packed(shape: Model, method: dict[str, Any]) -> Model:
-    return make_method(method, "").dry_run(shape.clone(), "finish")
+    quantization = make_method(method, "")
+    assert isinstance(quantization, Bakes)
+    return quantization.dry_finish(shape.clone())
 
 
 def tensors(model: Model, matrices: bool = False) -> Tensors:

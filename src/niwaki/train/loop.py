@@ -25,7 +25,7 @@ from niwaki.core.files import append_line, line, write_text
 from niwaki.core.log import progress
 from niwaki.core.seeds import derive
 from niwaki.data.batching import epoch_batches
-from niwaki.methods._method import Context, Method, answers_trained
+from niwaki.methods._method import Context, ContributesLoss, Method, Penalizes, Schedules, answers_trained, methods_with
 from niwaki.models.forward import forward
 from niwaki.models.model import Model
 from niwaki.tasks._task import Task, tuned_answer_type
@@ -87,7 +87,7 @@ class _Fit:
         broadcast(self.modules.state_dict().values())
         self.optimizer = self.accelerator.prepare(optimizer)
         self.rows = RowGradients(self.network)
-        self.student_activations = frozenset().union(*(method.student_activations for method in job.methods))
+        self.student_activations = frozenset().union(*(method.requires.activations for method in job.methods))
         self.min_progress = min_progress_of(job.methods, job.settings.labelled)
         self.steps_per_epoch = len(self._epoch(0))
         self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
@@ -141,9 +141,10 @@ class _Fit:
         with autocast(job.precision, self.accelerator.device):
             outputs = forward(job.model.anatomy, batch, self.student_activations)
             loss = job.task.criterion.loss(outputs.logits.float(), batch)
-            for method in job.methods:
+            for method in methods_with(job.methods, ContributesLoss):
                 loss = method.loss(job.model, batch, outputs, loss, job.context)
-            loss = sum((penalty for method in job.methods if (penalty := method.penalty(job.model)) is not None), loss)
+            penalties = (method.penalty(job.model) for method in methods_with(job.methods, Penalizes))
+            loss = sum((penalty for penalty in penalties if penalty is not None), loss)
         value = float(loss.detach())
         if not np.isfinite(value):
             raise NiwakiError(
@@ -159,8 +160,8 @@ class _Fit:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.state.step += 1
-        for method in job.methods:
-            method.after_step(job.model, self.state.step / self.total)
+        for scheduled in methods_with(job.methods, Schedules):
+            scheduled.after_step(job.model, self.state.step / self.total)
         if step % LOG_EVERY_STEPS == 0:
             self._record(
                 {
@@ -226,7 +227,9 @@ class _Fit:
 
 def min_progress_of(methods: Sequence[Method], labelled: bool = True) -> float:
     """The share of training after which scores count."""
-    return max((method.min_progress for method in methods), default=0.0) if answers_trained(methods, labelled) else 1.0
+    if not answers_trained(methods, labelled):
+        return 1.0
+    return max((method.min_progress for method in methods_with(methods, Schedules)), default=0.0)
 
 
 def make_optimizer(modules: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:

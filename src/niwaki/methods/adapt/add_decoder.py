@@ -10,7 +10,7 @@ Model Pre-training (arXiv 1905.03197).
 Cost: none before training.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from tokenizers import Tokenizer
@@ -20,7 +20,7 @@ from niwaki.answers.text import TARGET
 from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
@@ -28,7 +28,7 @@ from niwaki.models.skeleton import build
 SOME = 64  # pieces of a vocabulary that is not known yet
 
 
-class AddDecoder(Method):
+class AddDecoder(Method, Reshapes):
     layers: int = setting(
         3, "layers of the decoder; 0 has none, and the encoder's layers write too (prefix mask)", ge=0, le=200
     )
@@ -46,7 +46,7 @@ class AddDecoder(Method):
     )
     shared: bool = setting(False, "a fresh encoder reads the pieces that are written, and both use one table")
 
-    needs_training: ClassVar[bool] = True
+    requires = Requirements(training=True)
 
     @property
     def resets_head(self) -> bool:
@@ -66,9 +66,7 @@ class AddDecoder(Method):
             network.encoder.load_state_dict(found)
         return Model(network, as_source(target) if self.shared else model.tokenizer, sibling_files=model.sibling_files)
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "finish":
-            return model
+    def dry_prepare(self, model: Model) -> Model:
         with torch.device("meta"):
             network = build(self.config(model, SOME))
         reject_narrow_table(network)

@@ -4,27 +4,25 @@ Paper: Lee, Tang, Lin 2019, What Would Elsa Do? Freezing Layers During Transform
 Cost: none; a step gets cheaper.
 """
 
-from typing import ClassVar
-
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Bakes, Context, Method, Requirements, Reshapes
 from niwaki.models.model import Model
 
 
-class Freeze(Method):
+class Freeze(Method, Reshapes, Bakes):
     layers: int = setting(0, "how many of the first layers are frozen with the embeddings", ge=0)
 
-    needs_training: ClassVar[bool] = True
+    requires = Requirements(training=True)
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
+    def dry_prepare(self, model: Model) -> Model:
         have = len(model.anatomy.layers)
-        if moment == "prepare" and self.layers > have:
+        if self.layers > have:
             raise InputError(f"freeze: layers is {self.layers} and the model has {have}")
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
-        anatomy = self.dry_run(model, "prepare").anatomy
+        anatomy = self.dry_prepare(model).anatomy
         for module in anatomy.embeddings:
             module.requires_grad_(False)
         for layer in anatomy.layers[: self.layers]:

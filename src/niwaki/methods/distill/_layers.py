@@ -1,28 +1,25 @@
 """What methods that compare layers share: which teacher layer a student layer follows, and how widths are brought together."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
 from niwaki.models.encoder import HIDDEN
 from niwaki.models.model import Model
 
 
-class HiddenStateDistiller(Method):
+class HiddenStateDistiller(Method, Reshapes, ContributesLoss, FollowsTeacher):
     """Base of `cosine`, `decoded` and `patient`: hidden states of the student, as wide as the teacher's, follow the teacher's."""
 
-    student_activations: ClassVar[frozenset[str]] = frozenset({HIDDEN})
-    needs_teacher: ClassVar[bool] = True
-    needs_training: ClassVar[bool] = True
+    requires = Requirements(teacher="required", training=True, activations=frozenset({HIDDEN}))
 
     def prepare(self, model: Model, context: Context) -> Model:
         assert context.teacher_model is not None
-        self.check_teacher(model, context.teacher_model, context.stage_model)
+        self.check_teacher(model, context.teacher_model)
         self._helpers = projection(model, context.teacher_model, context.seed, self.label())
         return model
 

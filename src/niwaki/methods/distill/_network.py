@@ -1,14 +1,14 @@
 """What the students that are no transformers share: how they are made from a start model, a teacher's vectors and the rows."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 
 from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.anatomy import Network
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
@@ -17,7 +17,7 @@ from niwaki.models.skeleton import build
 from niwaki.models.vectors import vectors_for
 
 
-class NetworkStudent(Method):
+class NetworkStudent(Method, Reshapes):
     """Base of `averaging`, `bilstm` and `cnn`. Tokenizer, labels and kind of head stay the start model's."""
 
     vectors: Literal["read", "table"] = setting(
@@ -27,8 +27,7 @@ class NetworkStudent(Method):
     width: int = setting(128, "columns of the vectors, by PCA; no more than the teacher's", ge=1, le=4096)
     ffn_size: int = setting(256, "of each hidden layer before the logits", ge=1, le=65536)
 
-    needs_training: ClassVar[bool] = True
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    requires = Requirements(training=True, reduces=("file", "memory", "flops", "time"))
 
     @property
     def resets_head(self) -> bool:
@@ -69,9 +68,7 @@ class NetworkStudent(Method):
             "niwaki_texts": texts,
         }
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "finish":
-            return model
+    def dry_prepare(self, model: Model) -> Model:
         width = min(self.width, model.anatomy.hidden_size)
         with torch.device("meta"):
             network = build(self.config(model, model.anatomy.tokens.num_embeddings, width, separator=0, texts=1))

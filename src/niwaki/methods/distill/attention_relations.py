@@ -4,15 +4,13 @@ Paper: Wang et al. 2021, MiniLMv2: Multi-Head Self-Attention Relation Distillati
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import Any, ClassVar
-
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
 from niwaki.models.activations import named
 from niwaki.models.encoder import STATES
 from niwaki.models.forward import Batch, Outputs
@@ -20,26 +18,24 @@ from niwaki.models.layer import split_heads
 from niwaki.models.model import Model
 
 
-class AttentionRelations(Method):
+class AttentionRelations(Method, Reshapes, ContributesLoss, FollowsTeacher):
     weight: float = setting(1.0, "of this loss; the loss so far is added to it", ge=0)
     truth: float = setting(1.0, "weight of the loss so far", ge=0)
     layer: int = setting(0, "teacher layer that the student's last one follows, counted from 1; 0 takes the last", ge=0)
     heads: int = setting(0, "parts that the states are cut into; 0 takes the teacher's number of heads", ge=0)
 
-    student_activations: ClassVar[frozenset[str]] = frozenset(STATES)
-    needs_teacher: ClassVar[bool] = True
-    needs_training: ClassVar[bool] = True
+    requires = Requirements(teacher="required", training=True, activations=frozenset(STATES))
 
     @property
     def trains_answers(self) -> bool | None:
         return None if self.truth else False
 
     def prepare(self, model: Model, context: Context) -> Model:
+        assert context.teacher_model is not None
         self.check_teacher(model, context.teacher_model)
         return model
 
-    def check_teacher(self, model: Model, teacher: Model | None, *_: Any) -> None:
-        assert teacher is not None
+    def check_teacher(self, model: Model, teacher: Model) -> None:
         for one in (model, teacher):
             one.anatomy.require_layers("attention_relations")
         source, count = self._followed(teacher)

@@ -4,8 +4,6 @@ Paper: Sanh et al. 2019, DistilBERT, a distilled version of BERT (arXiv 1910.011
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -21,8 +19,7 @@ from niwaki.models.model import Model
 class Cosine(HiddenStateDistiller):
     weight: float = setting(1.0, "of this loss; the loss so far is added to it", ge=0)
 
-    def check_teacher(self, model: Model, teacher: Model | None, *_: Any) -> None:
-        assert teacher is not None
+    def check_teacher(self, model: Model, teacher: Model) -> None:
         for one in (model, teacher):
             one.anatomy.require_layers("cosine")
 

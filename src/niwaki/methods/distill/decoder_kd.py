@@ -7,7 +7,8 @@ Paper: Shleifer, Rush 2020, Pre-trained Summarization Distillation (arXiv 2010.1
 Cost: one pass of the teacher over each batch; what it says is not kept.
 """
 
-from typing import Any, ClassVar, Literal
+from dataclasses import replace
+from typing import Literal
 
 from torch import Tensor
 
@@ -27,10 +28,9 @@ class DecoderKd(HiddenStateDistiller):
         "uniform", "which of the teacher's layers are followed: spread evenly, or the last ones"
     )
 
-    student_activations: ClassVar[frozenset[str]] = frozenset({DECODER_HIDDEN})
+    requires = replace(HiddenStateDistiller.requires, activations=frozenset({DECODER_HIDDEN}))
 
-    def check_teacher(self, model: Model, teacher: Model | None, *_: Any) -> None:
-        assert teacher is not None
+    def check_teacher(self, model: Model, teacher: Model) -> None:
         for who, one in (("student", model), ("teacher", teacher)):
             if not one.anatomy.is_seq2seq:
                 raise InputError(

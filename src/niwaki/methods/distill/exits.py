@@ -6,20 +6,18 @@ An exit follows the teacher where the stage has one, else the network's own last
 Cost: the head once more for each exit; one pass of the teacher over the texts, where there is one.
 """
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Bakes, Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
 from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
 
 
-class Exits(Method):
+class Exits(Method, Reshapes, ContributesLoss, FollowsTeacher, Bakes):
     after: list[int] = setting(
         [],
         "numbers of layers after which it may answer, besides all of them; none takes a third and two thirds",
@@ -28,16 +26,22 @@ class Exits(Method):
     weight: float = setting(1.0, "of the exits' mean loss; the loss so far is added to it", gt=0)
     temperature: float = setting(1.0, "softens what an exit follows: higher shows more of its doubts", gt=0)
 
-    student_activations: ClassVar[frozenset[str]] = frozenset({HIDDEN})
-    may_have_teacher: ClassVar[bool] = True
-    needs_training: ClassVar[bool] = True
-    reduces: ClassVar[tuple[str, ...]] = ("time",)
+    requires = Requirements(teacher="optional", training=True, activations=frozenset({HIDDEN}), reduces=("time",))
 
     @property
     def follows_answers(self) -> bool:
         return True
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
+    def dry_prepare(self, model: Model) -> Model:
+        model.network.config.niwaki_exits = self._layers(model)
+        return model
+
+    def finish(self, model: Model) -> Model:
+        self._layers(model)  # the methods after it may have removed layers
+        return model
+
+    def _layers(self, model: Model) -> list[int]:
+        """The numbers of layers after which the head answers."""
         model.anatomy.require_layers("exits")
         if model.anatomy.is_seq2seq:
             raise InputError(
@@ -53,12 +57,10 @@ class Exits(Method):
         after = self.after or sorted({max(1, round(depth * share)) for share in (1 / 3, 2 / 3)})
         if after != sorted(set(after)) or after[0] < 1 or after[-1] >= depth:
             raise InputError(f"exits: after must be rising numbers from 1 to {depth - 1} (given: {str(after)[:60]})")
-        if moment == "prepare":
-            model.network.config.niwaki_exits = after
-        return model
+        return after
 
     def prepare(self, model: Model, context: Context) -> Model:
-        return self.dry_run(model, "prepare")
+        return self.dry_prepare(model)
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         followed = outputs.logits.detach() if context.teacher is None else context.teacher(batch).logits

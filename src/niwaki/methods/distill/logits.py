@@ -4,26 +4,27 @@ Paper: Hinton, Vinyals, Dean 2015, Distilling the Knowledge in a Neural Network 
 Cost: one pass of the teacher over the training rows; nothing per epoch.
 """
 
-from typing import ClassVar
-
 from torch import Tensor
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
 
 
-class Logits(Method):
+class Logits(Method, ContributesLoss, FollowsTeacher):
     temperature: float = setting(2.0, "softens both distributions: higher shows more of the teacher's doubts", gt=0)
     weight: float = setting(0.8, "share of the teacher in the loss; the rest is the loss so far", ge=0, le=1)
 
-    needs_teacher: ClassVar[bool] = True
-    needs_training: ClassVar[bool] = True
+    requires = Requirements(teacher="required", training=True)
 
     @property
     def trains_answers(self) -> bool | None:
         return True if self.weight else None
+
+    @property
+    def follows_answers(self) -> bool:
+        return self.weight > 0
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None

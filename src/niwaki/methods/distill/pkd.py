@@ -5,7 +5,7 @@ the soft targets (`logits` before it).
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -24,8 +24,7 @@ class Pkd(HiddenStateDistiller):
     weight: float = setting(10.0, "of this loss; the loss so far is added to it", ge=0)
     mapping: Literal["skip", "last"] = setting("skip", "teacher layers followed: every n-th, or those before the last")
 
-    def check_teacher(self, model: Model, teacher: Model | None, *_: Any) -> None:
-        assert teacher is not None
+    def check_teacher(self, model: Model, teacher: Model) -> None:
         own, _theirs = depths("pkd", model, teacher)
         if own == 1:
             raise InputError("pkd: compares the layers before the last, and the student has one; leave 'pkd' out")

@@ -7,28 +7,26 @@ Cost: the teacher writes an answer to every training row once, with its beam; ke
 """
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import pyarrow as pa
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Method
+from niwaki.methods._method import FollowsTeacher, Method, Requirements, SelectsRows
 from niwaki.models.model import Model
 
 
-class SequenceKd(Method):
+class SequenceKd(Method, SelectsRows, FollowsTeacher):
     truth: bool = setting(False, "whether the right answers are trained on too: twice as many rows")
 
-    needs_teacher: ClassVar[bool] = True
-    needs_training: ClassVar[bool] = True
+    requires = Requirements(teacher="required", training=True)
 
     @property
     def follows_answers(self) -> bool:
         return True
 
-    def check_teacher(self, model: Model, teacher: Model | None, stage_model: Callable[[str], Model]) -> None:
-        if teacher is not None and not teacher.anatomy.is_seq2seq:
+    def check_teacher(self, model: Model, teacher: Model) -> None:
+        if not teacher.anatomy.is_seq2seq:
             raise InputError("sequence_kd: the teacher writes no texts; distil it with 'logits'")
 
     def rows(self, rows: pa.Table, answered: Callable[[pa.Table], pa.Table]) -> pa.Table:

@@ -4,7 +4,7 @@ Paper: slicing as in Xu et al. 2024, Initializing Models with Larger Ones (arXiv
 Cost: a few calibration batches forward and backward.
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 
@@ -12,7 +12,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._layer_choice import evenly_spaced, greedy_by_loss, has_distinct_layers, loss_after_edit
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
@@ -23,7 +23,7 @@ from niwaki.models.model import Model
 from niwaki.models.skeleton import build
 
 
-class Student(Method):
+class Student(Method, Reshapes):
     layers: int | None = setting(None, "layers of the student; none keeps all", ge=1)
     hidden: int | None = setting(None, "width of its hidden states; none keeps it", ge=1)
     heads: int | None = setting(
@@ -36,7 +36,7 @@ class Student(Method):
     )
     batches: int = setting(8, "calibration batches that tell what is important", ge=1)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
     @property
     def resets_head(self) -> bool:
@@ -63,9 +63,7 @@ class Student(Method):
             model.apply_edit(HiddenSize(keep=most_important(worth.width, shape["hidden"])))
         return model
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "finish":
-            return model
+    def dry_prepare(self, model: Model) -> Model:
         shape = self.shape(model)
         if self.start == "fresh":
             with torch.device("meta"):

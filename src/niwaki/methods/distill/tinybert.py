@@ -6,14 +6,14 @@ Passban et al. 2021 (arXiv 2012.14022): each student layer follows a weighted me
 Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
 from niwaki.methods.distill._layers import depths, heads_of, layer_map, masked_mse, pairs, projection, weighted_sum
 from niwaki.models.activations import named
 from niwaki.models.encoder import HIDDEN, SCORES
@@ -25,7 +25,7 @@ FIRST_GUESS = (
 )
 
 
-class TinyBert(Method):
+class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
     embedding: float = setting(1.0, "weight of the loss on the embeddings' output", ge=0)
     hidden: float = setting(1.0, "weight of the loss on the layers' outputs", ge=0)
     attention: float = setting(1.0, "weight of the loss on the attention scores, before softmax", ge=0)
@@ -37,14 +37,16 @@ class TinyBert(Method):
     )
     truth: float = setting(0.0, "weight of the loss so far (the labels)", ge=0)
 
-    student_activations: ClassVar[frozenset[str]] = frozenset({HIDDEN, SCORES})
-    needs_teacher: ClassVar[bool] = True
-    needs_training: ClassVar[bool] = True
-    version: ClassVar[int] = 2
+    requires = Requirements(teacher="required", training=True, activations=frozenset({HIDDEN, SCORES}))
+    version = 2
 
     @property
     def trains_answers(self) -> bool | None:
         return True if self.prediction else None if self.truth else False
+
+    @property
+    def follows_answers(self) -> bool:
+        return self.prediction > 0
 
     def prepare(self, model: Model, context: Context) -> Model:
         teacher = context.teacher_model
@@ -60,8 +62,7 @@ class TinyBert(Method):
         self._helpers = helpers if len(helpers) else None
         return model
 
-    def check_teacher(self, model: Model, teacher: Model | None, *_: Any) -> None:
-        assert teacher is not None
+    def check_teacher(self, model: Model, teacher: Model) -> None:
         own, theirs = depths("tinybert", model, teacher)
         if not self.attention:
             return

@@ -6,14 +6,14 @@ Cost: one pass of the tokenizer over the texts; running takes a small product mo
 
 import sys
 from collections import Counter
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.narrow import Narrow, columns
 from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense, unique_modules
@@ -22,15 +22,14 @@ from niwaki.tokenization.trimming import token_counts
 EVERY = sys.maxsize  # batches
 
 
-class Embeddings(Method):
+class Embeddings(Method, Reshapes):
     width: int | None = setting(None, "columns of the narrow table; none takes a third", ge=1)
     smoothing: float = setting(1.0, "added to how often a piece occurs, so that others are kept too", gt=0)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory")
+    requires = Requirements(reduces=("file", "memory"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "prepare":
-            model.apply_edit(self._edit(model))
+    def dry_prepare(self, model: Model) -> Model:
+        model.apply_edit(self._edit(model))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:

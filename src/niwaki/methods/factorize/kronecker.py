@@ -11,24 +11,22 @@ Oseledets 2011, Tensor-Train Decomposition.
 Cost: a singular value decomposition of each matrix.
 """
 
-from typing import ClassVar
-
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.kronecker import Kronecker as KroneckerEdit
 from niwaki.models.model import Model
 from niwaki.models.packed.kronecker import Sizes, fitted
 
 
-class Kronecker(Method):
+class Kronecker(Method, Reshapes):
     keep: float = setting(0.25, "share of each matrix's numbers that stays", gt=0, lt=1)
     flops: float = setting(0.75, "share of its operations that the factors may take", gt=0)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops")
+    requires = Requirements(reduces=("file", "memory", "flops"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        return self._split(model) if moment == "prepare" else model
+    def dry_prepare(self, model: Model) -> Model:
+        return self._split(model)
 
     def prepare(self, model: Model, context: Context) -> Model:
         return self._split(model)

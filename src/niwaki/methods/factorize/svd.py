@@ -14,14 +14,14 @@ Cost: a few calibration batches forward, but for `activations` also backward; a 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.factorize._calibration import covariances, distinct_matrices, fisher_rows, output_gradients
 from niwaki.models.edits.factored import Factored
 from niwaki.models.model import Model
@@ -37,7 +37,7 @@ STATISTICS: dict[str, dict[str, Callable[..., dict[str, Tensor]]]] = {
 }
 
 
-class Svd(Method):
+class Svd(Method, Reshapes):
     keep: float = setting(0.5, "share of the numbers in the encoder's matrices that stay", gt=0, lt=1)
     weighting: Literal["both", "activations", "fisher", "none"] = setting(
         "both",
@@ -47,13 +47,12 @@ class Svd(Method):
     multiple: int = setting(1, "ranks are multiples of this", ge=1)
     batches: int = setting(16, "calibration batches that tell what counts", ge=1)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "prepare":
-            shapes = self._shapes(model)
-            packed_like = {path: torch.ones(min(shape)) for path, shape in shapes.items()}
-            self._operate(model, ranks(shapes, packed_like, self.keep, self.multiple, even=True), {})
+    def dry_prepare(self, model: Model) -> Model:
+        shapes = self._shapes(model)
+        packed_like = {path: torch.ones(min(shape)) for path, shape in shapes.items()}
+        self._operate(model, ranks(shapes, packed_like, self.keep, self.multiple, even=True), {})
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:

@@ -1,16 +1,16 @@
 """What the methods share that take whole layers out, of an encoder or of a decoder."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._layer_choice import evenly_spaced, greedy_by_loss, loss_after_edit
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edit import Edit
 from niwaki.models.model import Model
 
 
-class Depth(Method):
+class Depth(Method, Reshapes):
     keep: float = setting(0.5, "share of the layers that stay, at least one", gt=0, le=1)
     count: int | None = setting(None, "how many stay, instead of a share", ge=1)
     choose: Literal["worth", "spread"] = setting(
@@ -18,7 +18,7 @@ class Depth(Method):
     )
     batches: int = setting(8, "calibration batches that tell what is missed", ge=1)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
     def depth(self, model: Model) -> int:
         """How many layers there are; Refused where there are none."""
@@ -32,9 +32,8 @@ class Depth(Method):
         """Whether one layer can be worth more than another."""
         return True
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "prepare":
-            model.apply_edit(self.edit(self._count(model)))
+    def dry_prepare(self, model: Model) -> Model:
+        model.apply_edit(self.edit(self._count(model)))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:

@@ -1,7 +1,7 @@
 """What methods that leave single weights out share: which matrices, the mask while training, the schedule, the choice."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from pydantic import model_validator
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Method, Moment
+from niwaki.methods._method import Bakes, Method, Requirements, Reshapes, Schedules
 from niwaki.models.edits.sparse import Sparse
 from niwaki.models.model import Model
 from niwaki.models.module_paths import replace_modules, to_dense, unique_modules
@@ -81,22 +81,13 @@ def store_sparse(model: Model, masks: dict[str, Tensor] | None = None) -> Model:
     return model
 
 
-def dry_run_masked(model: Model, name: str, moment: Moment) -> Model:
-    """Of a method that trains what it leaves: packed weights cannot."""
-    if moment == "finish":
-        return store_sparse(model)
-    reject_packed(model, name)
-    return model
-
-
-class Gradual(Method):
+class Gradual(Method, Reshapes, Schedules, Bakes):
     """Base of methods that leave out more and more while training."""
 
     begin: float = setting(0.1, "share of training after which weights begin to go", ge=0, lt=1)
     end: float = setting(0.7, "share of training after which no more go: the rest makes up for the loss", gt=0, le=1)
 
-    pins_modules: ClassVar[bool] = True
-    reduces: ClassVar[tuple[str, ...]] = ("file",)
+    requires = Requirements(pins_modules=True, reduces=("file",))
 
     @model_validator(mode="after")
     def _ordered(self) -> "Gradual":

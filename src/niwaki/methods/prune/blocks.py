@@ -9,12 +9,12 @@ Cost: runs the calibration batches once for every block and every block that goe
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._layer_choice import mean_loss
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.blocks import Blocks as BlocksEdit
 from niwaki.models.edits.blocks import gone, layers_with_block
 from niwaki.models.forward import Batch
@@ -25,21 +25,20 @@ Block = tuple[Kind, int]  # and the layer
 KINDS: tuple[Kind, ...] = ("attention", "ffn")
 
 
-class Blocks(Method):
+class Blocks(Method, Reshapes):
     keep: float = setting(0.75, "share of the blocks that stay", gt=0, lt=1)
     over: list[Kind] = setting(["attention", "ffn"], "which kinds of blocks may go", min_length=1)
     batches: int = setting(8, "calibration batches that tell what is missed", ge=1)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
+    def dry_prepare(self, model: Model) -> Model:
         """Which blocks go is not known before; the last ones stand for them."""
-        if moment == "prepare":
-            count, taken = self._count(model), list[Block]()
-            for one in reversed(self._there(model)):
-                if len(taken) < count and may_go(model, [*taken, one]):
-                    taken.append(one)
-            model.apply_edit(without(taken))
+        count, taken = self._count(model), list[Block]()
+        for one in reversed(self._there(model)):
+            if len(taken) < count and may_go(model, [*taken, one]):
+                taken.append(one)
+        model.apply_edit(without(taken))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:

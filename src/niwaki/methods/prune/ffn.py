@@ -6,26 +6,23 @@ Paper: Molchanov et al. 2019, Importance Estimation for Neural Network Pruning (
 Cost: a few calibration batches forward and backward.
 """
 
-from typing import ClassVar
-
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.ffn import Ffn as FfnEdit
 from niwaki.models.importance import importance, most_important
 from niwaki.models.model import Model
 
 
-class Ffn(Method):
+class Ffn(Method, Reshapes):
     keep: float = setting(0.5, "share of the neurons that stay in each layer", gt=0, le=1)
     multiple: int = setting(64, "what is kept is rounded up to a multiple of this: odd widths run slower", ge=1)
     batches: int = setting(16, "calibration batches that tell what is important", ge=1)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "prepare":
-            widths = [round_up_share(block.ffn_size, self.keep, self.multiple) for block in model.anatomy.blocks]
-            model.apply_edit(FfnEdit(keep=[*widths]))
+    def dry_prepare(self, model: Model) -> Model:
+        widths = [round_up_share(block.ffn_size, self.keep, self.multiple) for block in model.anatomy.blocks]
+        model.apply_edit(FfnEdit(keep=[*widths]))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:

@@ -4,25 +4,22 @@ Paper: Michel, Levy, Neubig 2019, Are Sixteen Heads Really Better than One? (arX
 Cost: a few calibration batches forward and backward.
 """
 
-from typing import ClassVar
-
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.heads import Heads as HeadsEdit
 from niwaki.models.importance import importance, most_important
 from niwaki.models.model import Model
 
 
-class Heads(Method):
+class Heads(Method, Reshapes):
     keep: float = setting(0.67, "share of the heads that stay in each layer, at least one", gt=0, le=1)
     batches: int = setting(16, "calibration batches that tell what is important", ge=1)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "prepare":
-            model.anatomy.require_layers("heads")
-            model.apply_edit(HeadsEdit(keep=[self.count(layer.heads) for layer in model.anatomy.attentions]))
+    def dry_prepare(self, model: Model) -> Model:
+        model.anatomy.require_layers("heads")
+        model.apply_edit(HeadsEdit(keep=[self.count(layer.heads) for layer in model.anatomy.attentions]))
         return model
 
     def count(self, heads: int) -> int:

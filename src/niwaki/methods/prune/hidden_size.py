@@ -5,27 +5,24 @@ are, here by importance (Molchanov et al. 2019, arXiv 1906.10771) and not by lea
 Cost: a few calibration batches forward and backward. Norms then see fewer columns: train afterwards.
 """
 
-from typing import ClassVar
-
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.prune.ffn import round_up_share
 from niwaki.models.edits.hidden_size import HiddenSize as HiddenSizeEdit
 from niwaki.models.importance import importance, most_important
 from niwaki.models.model import Model
 
 
-class HiddenSize(Method):
+class HiddenSize(Method, Reshapes):
     keep: float = setting(0.75, "share of the columns that stay", gt=0, le=1)
     multiple: int = setting(8, "what is kept is rounded up to a multiple of this: odd widths run slower", ge=1)
     batches: int = setting(16, "calibration batches that tell what is important", ge=1)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "prepare":
-            model.anatomy.require_layers("hidden_size")
-            model.apply_edit(HiddenSizeEdit(keep=round_up_share(model.anatomy.hidden_size, self.keep, self.multiple)))
+    def dry_prepare(self, model: Model) -> Model:
+        model.anatomy.require_layers("hidden_size")
+        model.apply_edit(HiddenSizeEdit(keep=round_up_share(model.anatomy.hidden_size, self.keep, self.multiple)))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:

@@ -13,5 +13,5 @@ from niwaki.methods.prune.l0 import L0
 
 
 class Joint(L0):
-    version: ClassVar[int] = 4
+    version = 4
     whole: ClassVar[bool] = True

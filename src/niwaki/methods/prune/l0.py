@@ -16,7 +16,7 @@ from torch import Tensor
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Bakes, Context, Method, Penalizes, Requirements, Reshapes, Schedules
 from niwaki.methods.prune._gates import Gates, Lagrangian
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
@@ -24,7 +24,7 @@ from niwaki.models.edits.ranks import Ranks, factored
 from niwaki.models.model import Model
 
 
-class L0(Method):
+class L0(Method, Reshapes, Penalizes, Schedules, Bakes):
     target: float = setting(0.5, "share of the numbers in the encoder's matrices that stays", gt=0, lt=1)
     over: list[Literal["heads", "ffn", "ranks"]] = setting(
         ["heads", "ffn"], "what has gates: heads, ffn (neurons), ranks (of matrices made of two)", min_length=1
@@ -33,10 +33,8 @@ class L0(Method):
     speed: float = setting(1000.0, "how many times faster than weights the gates move", gt=0)
     pressure: float = setting(4000.0, "how many times faster than weights the multipliers move", gt=0)
 
-    version: ClassVar[int] = 2
-    needs_training: ClassVar[bool] = True
-    pins_modules: ClassVar[bool] = True
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "flops", "time")
+    version = 2
+    requires = Requirements(training=True, pins_modules=True, reduces=("file", "memory", "flops", "time"))
 
     whole: ClassVar[bool] = False  # whether there is a gate more for all heads, and for all neurons, of a layer
 
@@ -46,10 +44,7 @@ class L0(Method):
     def min_progress(self) -> float:
         return 1.0  # only the last weights have met the budget
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        """How much of which layer stays is not known before; one unit fewer of each stands for it."""
-        if moment == "finish":
-            return one_fewer(model, self.over)
+    def dry_prepare(self, model: Model) -> Model:
         if "heads" in self.over:
             model.anatomy.require_layers(self.label())
         if "ranks" in self.over and not factored(model.network, model.anatomy):
@@ -64,7 +59,7 @@ class L0(Method):
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
-        self.dry_run(model, "prepare")
+        self.dry_prepare(model)
         self._gates = Gates(model, self.over, self.speed, self.whole, self.label())
         self._helpers = Lagrangian(self.pressure)
         return model
@@ -82,6 +77,10 @@ class L0(Method):
         assert self._gates is not None
         self._gates.cut(model)
         return model
+
+    def dry_finish(self, model: Model) -> Model:
+        """Training decides how many units each layer keeps; the skeleton loses one of each."""
+        return one_fewer(model, self.over)
 
 
 def one_fewer(model: Model, over: Sequence[str]) -> Model:

@@ -9,7 +9,6 @@ Cost: a training for each round, a step some 5 % dearer. Saves bytes on disk alo
 """
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -17,15 +16,15 @@ from torch import Tensor
 from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
-from niwaki.methods.prune._masks import Mask, Scope, densify, dry_run_masked, keep_largest, reject_packed, store_sparse
+from niwaki.methods._method import Bakes, Context, Method, ReadsStages, Requirements, Reshapes
+from niwaki.methods.prune._masks import Mask, Scope, densify, keep_largest, reject_packed, store_sparse
 from niwaki.models.model import Model
 from niwaki.models.parametrizations import add_parametrization
 
 NONE = "none"
 
 
-class Lottery(Method):
+class Lottery(Method, Reshapes, ReadsStages, Bakes):
     sparsity: float = setting(
         0.5, "share of the weights of the encoder's matrices that are gone after the round", gt=0, lt=1
     )
@@ -35,16 +34,15 @@ class Lottery(Method):
     random: bool = setting(False, "draw as many weights of each matrix by chance")
     scope: Scope = setting("global", "global compares all weights; layer takes the same share of every matrix")
 
-    needs_training: ClassVar[bool] = True
-    pins_modules: ClassVar[bool] = True
-    reduces: ClassVar[tuple[str, ...]] = ("file",)
+    requires = Requirements(training=True, pins_modules=True, reduces=("file",))
 
     @property
     def stages(self) -> tuple[str, ...]:
         return () if self.rewind == NONE else (self.rewind,)
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        return dry_run_masked(model, "lottery", moment)
+    def dry_prepare(self, model: Model) -> Model:
+        reject_packed(model, "lottery")
+        return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         reject_packed(model, "lottery")
@@ -61,7 +59,7 @@ class Lottery(Method):
             add_parametrization(module, Mask(module.weight, mask))
         return model
 
-    def check_teacher(self, model: Model, teacher: Model | None, stage_model: Callable[[str], Model]) -> None:
+    def check_stages(self, model: Model, stage_model: Callable[[str], Model]) -> None:
         if self.rewind == NONE:
             return
         ours, theirs = model.clone(), stage_model(self.rewind).clone()

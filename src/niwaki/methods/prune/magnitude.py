@@ -8,7 +8,7 @@ Cost: some 5 % of a step. Saves bytes on disk: the engine unpacks the matrices w
 """
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Moment
+from niwaki.methods._method import Context
 from niwaki.methods.prune._masks import (
     Gradual,
     Mask,
@@ -30,9 +30,9 @@ class Magnitude(Gradual):
     sparsity: float = setting(0.5, "share of the weights of the encoder's matrices that go", gt=0, lt=1)
     scope: Scope = setting("global", "global compares all weights; layer takes the same share of every matrix")
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
+    def dry_prepare(self, model: Model) -> Model:
         matrices(model, "magnitude")
-        return store_sparse(model) if moment == "finish" else model
+        return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         for module in densify(model, "magnitude").values():
@@ -54,3 +54,6 @@ class Magnitude(Gradual):
         found = matrices(model, "magnitude")
         sizes = [to_dense(module).weight.detach().abs() for module in found.values()]
         return store_sparse(model, dict(zip(found, keep_largest(sizes, self.sparsity, self.scope), strict=True)))
+
+    def dry_finish(self, model: Model) -> Model:
+        return store_sparse(model)

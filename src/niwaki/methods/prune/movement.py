@@ -9,19 +9,19 @@ Cost: a score for every weight, trained with it: a step takes a tenth longer, an
 """
 
 import math
-from typing import Any, ClassVar, Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Moment
+from niwaki.methods._method import Context, Penalizes
 from niwaki.methods.prune._masks import (
     Gradual,
     Scope,
     cubic_sparsity,
     densify,
-    dry_run_masked,
     parametrizations_of,
     reject_packed,
     sparsity_threshold,
@@ -32,7 +32,7 @@ from niwaki.models.model import Model
 from niwaki.models.parametrizations import add_parametrization
 
 
-class Movement(Gradual):
+class Movement(Gradual, Penalizes):
     how: Literal["hard", "soft"] = setting("hard", "hard reaches `sparsity`; soft what `penalty_weight` leads to")
     sparsity: float = setting(0.5, "share of the weights of the encoder's matrices that go (hard)", gt=0, lt=1)
     scope: Scope = setting("global", "global compares all scores; layer takes the same share of every matrix (hard)")
@@ -47,11 +47,12 @@ class Movement(Gradual):
         ge=0,
     )
 
-    version: ClassVar[int] = 2
-    needs_training: ClassVar[bool] = True
+    version = 2
+    requires = replace(Gradual.requires, training=True)
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        return dry_run_masked(model, "movement", moment)
+    def dry_prepare(self, model: Model) -> Model:
+        reject_packed(model, "movement")
+        return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         reject_packed(model, "movement")

@@ -7,26 +7,23 @@ Paper: Mishra et al. 2021, Accelerating Sparse Deep Neural Networks (arXiv 2104.
 Cost: some 5 % of a step, where there is training.
 """
 
-from typing import ClassVar
-
 import torch
 from pydantic import model_validator
 from torch import Tensor
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Bakes, Context, Method, Requirements, Reshapes
 from niwaki.methods.prune._masks import Mask, densify, matrices, store_sparse
 from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense
 from niwaki.models.parametrizations import add_parametrization
 
 
-class Nm(Method):
+class Nm(Method, Reshapes, Bakes):
     n: int = setting(2, "weights kept of every m", ge=1)
     m: int = setting(4, "neighbours along the inputs; the last ones of a row may be fewer", ge=2)
 
-    pins_modules: ClassVar[bool] = True
-    reduces: ClassVar[tuple[str, ...]] = ("file",)
+    requires = Requirements(pins_modules=True, reduces=("file",))
 
     @model_validator(mode="after")
     def _fewer(self) -> "Nm":
@@ -34,9 +31,9 @@ class Nm(Method):
             raise ValueError(f"n must be less than m, which is {self.m}")
         return self
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
+    def dry_prepare(self, model: Model) -> Model:
         matrices(model, "nm")
-        return store_sparse(model) if moment == "finish" else model
+        return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         for module in densify(model, "nm").values():
@@ -47,6 +44,9 @@ class Nm(Method):
         found = matrices(model, "nm")
         sizes = {path: to_dense(module).weight.detach().abs() for path, module in found.items()}
         return store_sparse(model, {path: largest_of(size, self.n, self.m) for path, size in sizes.items()})
+
+    def dry_finish(self, model: Model) -> Model:
+        return store_sparse(model)
 
 
 def largest_of(sizes: Tensor, n: int, m: int) -> Tensor:

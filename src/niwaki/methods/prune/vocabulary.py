@@ -4,24 +4,21 @@ Paper: Abdaoui, Pradel, Sigel 2020, Load What You Need (arXiv 2010.05609).
 Cost: one pass of the tokenizer over the texts. Rare words then split into smaller pieces; none becomes unreadable.
 """
 
-from typing import ClassVar
-
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.vocabulary import Vocabulary as VocabularyEdit
 from niwaki.models.model import Model
 from niwaki.tokenization.trimming import trimmed, used_tokens
 
 
-class Vocabulary(Method):
+class Vocabulary(Method, Reshapes):
     min_count: int = setting(1, "a piece stays when the stage's texts use it at least so often", ge=1)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory")
+    requires = Requirements(reduces=("file", "memory"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
+    def dry_prepare(self, model: Model) -> Model:
         """How many pieces stay is not known before; one fewer stands for it."""
-        if moment == "prepare":
-            model.apply_edit(VocabularyEdit(keep=max(1, model.anatomy.tokens.num_embeddings - 1)))
+        model.apply_edit(VocabularyEdit(keep=max(1, model.anatomy.tokens.num_embeddings - 1)))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:

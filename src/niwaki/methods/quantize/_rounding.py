@@ -3,14 +3,14 @@
 import contextlib
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Bakes, Context, Method, Requirements, Reshapes
 from niwaki.models import parametrizations
 from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.export_modules import ForwardModule
@@ -80,14 +80,13 @@ def pack(model: Model, edit: LowBit) -> Model:
     return model
 
 
-class TrainedRounding(Method):
+class TrainedRounding(Method, Reshapes, Bakes):
     """Base of methods that train weights through a rounding, and pack just what was seen through it."""
 
     embeddings: bool = setting(True, "the token table too")
 
-    version: ClassVar[int] = 2
-    needs_training: ClassVar[bool] = True
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+    version = 2
+    requires = Requirements(training=True, reduces=("file", "memory", "time"))
 
     def lens(self, weight: Tensor) -> nn.Module:
         raise NotImplementedError
@@ -96,10 +95,8 @@ class TrainedRounding(Method):
         """What the stage ends with."""
         raise NotImplementedError
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
+    def dry_prepare(self, model: Model) -> Model:
         """Of the methods of a stage one rounds: it leaves a mark on its matrices, which packing replaces when the stage ends."""
-        if moment == "finish":
-            return self.finish(model)
         for module in self.matrices(model):
             other = getattr(module, "rounded_by", None)
             if other:

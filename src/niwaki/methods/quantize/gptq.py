@@ -9,14 +9,14 @@ Cost: the calibration batches forward for each matrix, up to where it is, and a 
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.quantize._rounding import BASE, Bits, record_inputs
 from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.forward import Batch
@@ -25,19 +25,18 @@ from niwaki.models.module_paths import unique_modules
 from niwaki.models.packed.low_bit import best_scale, kept, levels, valued
 
 
-class Gptq(Method):
+class Gptq(Method, Reshapes):
     bits: Bits = setting(4, "of a weight: 4 (16 levels), 3 (7 levels) or 2 (4 levels)")
     group: int = setting(64, "neighbours in a row that share a scale of 16 bits; 0 is the whole row", ge=0)
     embeddings: bool = setting(True, "pack the token table too")
     batches: int = setting(16, "calibration batches that tell which inputs go together", ge=1)
     damping: float = setting(0.1, "added to every input's power, as a share of the mean: guards against chance", gt=0)
 
-    version: ClassVar[int] = 2
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+    version = 2
+    requires = Requirements(reduces=("file", "memory", "time"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "prepare":
-            self._pack(model, {})
+    def dry_prepare(self, model: Model) -> Model:
+        self._pack(model, {})
         return model
 
     @torch.no_grad()

@@ -6,22 +6,17 @@ Paper: Zafrir et al. 2019, Q8BERT (arXiv 1910.06188); here after training, activ
 Cost: none but the packing.
 """
 
-from typing import ClassVar
-
 from niwaki.core.settings import setting
-from niwaki.methods._method import Method, Moment
+from niwaki.methods._method import Bakes, Method, Requirements
 from niwaki.models.edits.int8 import Int8 as Int8Edit
 from niwaki.models.model import Model
 
 
-class Int8(Method):
+class Int8(Method, Bakes):
     embeddings: bool = setting(True, "pack the token table too")
 
-    version: ClassVar[int] = 2
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
-
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        return self.finish(model) if moment == "finish" else model
+    version = 2
+    requires = Requirements(reduces=("file", "memory", "time"))
 
     def finish(self, model: Model) -> Model:
         model.apply_edit(Int8Edit(embeddings=self.embeddings, small_weights=True))

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context
+from niwaki.methods._method import Context, Schedules
 from niwaki.methods.quantize._rounding import BASE, Rounding, TrainedRounding, parametrized_input, places, trainable
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.low_bit import LowBit
@@ -28,7 +28,7 @@ from niwaki.models.packed.rounding import in_eight_bits, straight
 from niwaki.models.parametrizations import find_parametrizations
 
 
-class Qat(TrainedRounding):
+class Qat(TrainedRounding, Schedules):
     bits: Literal[8, 4, 3, 2] = setting(8, "of a weight")
     group: int = setting(64, "below 8 bits: neighbours in a row that share a scale; 0 is the whole row", ge=0)
     activations: bool = setting(True, "round the matrices' inputs to 8 bits too, by batches, as the engine does")

@@ -7,25 +7,20 @@ Paper: Dettmers and Zettlemoyer 2022, The case for 4-bit precision (arXiv 2212.0
 Cost: none but the packing.
 """
 
-from typing import ClassVar
-
 from niwaki.core.settings import setting
-from niwaki.methods._method import Method, Moment
+from niwaki.methods._method import Bakes, Method, Requirements
 from niwaki.methods.quantize._rounding import BASE, Bits
 from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.model import Model
 
 
-class Rtn(Method):
+class Rtn(Method, Bakes):
     bits: Bits = setting(4, "of a weight: 4 (16 levels), 3 (7 levels) or 2 (4 levels)")
     group: int = setting(64, "neighbours in a row that share a scale of 16 bits; 0 is the whole row", ge=0)
     embeddings: bool = setting(True, "pack the token table too")
 
-    version: ClassVar[int] = 2
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
-
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        return self.finish(model) if moment == "finish" else model
+    version = 2
+    requires = Requirements(reduces=("file", "memory", "time"))
 
     def finish(self, model: Model) -> Model:
         model.apply_edit(LowBit(base=BASE[self.bits], group=self.group, table=self.embeddings, small_weights=True))

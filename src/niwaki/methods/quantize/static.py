@@ -9,13 +9,11 @@ Paper: Jacob et al. 2018, Integer-Arithmetic-Only Inference (arXiv 1712.05877); 
 Cost: the calibration batches forward once.
 """
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 
 from niwaki.core.settings import setting
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.quantize._rounding import record_inputs
 from niwaki.models.edits.static import Static as StaticEdit
 from niwaki.models.model import Model
@@ -23,17 +21,16 @@ from niwaki.models.packed.int8 import Int8Linear
 from niwaki.models.packed.rounding import range_of
 
 
-class Static(Method):
+class Static(Method, Reshapes):
     embeddings: bool = setting(True, "pack the token table too")
     batches: int = setting(16, "calibration batches that tell the ranges", ge=1)
     coverage: float = setting(1.0, "share of a matrix's inputs that its range must hold in every batch", gt=0.5, le=1)
 
-    version: ClassVar[int] = 2
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory", "time")
+    version = 2
+    requires = Requirements(reduces=("file", "memory", "time"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "prepare":
-            model.apply_edit(StaticEdit(embeddings=self.embeddings, small_weights=True))
+    def dry_prepare(self, model: Model) -> Model:
+        model.apply_edit(StaticEdit(embeddings=self.embeddings, small_weights=True))
         return model
 
     @torch.no_grad()

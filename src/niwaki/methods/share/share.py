@@ -8,7 +8,7 @@ Cost: `best` runs the calibration batches once for every layer; `first` and `mea
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._layer_choice import mean_loss
-from niwaki.methods._method import Context, Method, Moment
+from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.share import Share as ShareEdit
 from niwaki.models.edits.share import Whole, parts_of
 from niwaki.models.model import Model
 
 
-class Share(Method):
+class Share(Method, Reshapes):
     groups: int | None = setting(None, "how many different layers stay; none takes half", ge=1)
     what: Literal["all", "attention", "ffn"] = setting("all", "which of their matrices are shared")
     choose: Literal["best", "first", "mean"] = setting(
@@ -30,11 +30,10 @@ class Share(Method):
     )
     batches: int = setting(8, "calibration batches that tell which is best", ge=1)
 
-    reduces: ClassVar[tuple[str, ...]] = ("file", "memory")
+    requires = Requirements(reduces=("file", "memory"))
 
-    def dry_run(self, model: Model, moment: Moment) -> Model:
-        if moment == "prepare":
-            model.apply_edit(self._edit([group[0] for group in self._groups(model)], self._groups(model)))
+    def dry_prepare(self, model: Model) -> Model:
+        model.apply_edit(self._edit([group[0] for group in self._groups(model)], self._groups(model)))
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:

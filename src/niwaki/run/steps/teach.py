@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from niwaki.engines.activation_runner import ActivationRunner
+from niwaki.methods._method import followed_activations
 from niwaki.models.activations import LOGITS, numbers
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model, load_folder
@@ -41,7 +42,7 @@ def teacher_outputs(
     if not teachers:
         return None
     first = next(iter(teachers.values()))
-    activations = frozenset[str]().union(*(method.teacher_activations(student, first) for method in job.stage.methods))
+    activations = followed_activations(job.stage.methods, student, first)
     functions = []
     for folder, model in teachers.items():
         model.network.to(job.device).eval().requires_grad_(False)

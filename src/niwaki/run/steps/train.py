@@ -6,7 +6,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from niwaki.core.seeds import derive
-from niwaki.methods._method import Context
+from niwaki.methods._method import Bakes, Context, Reshapes, methods_with
 from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.model import Model
 from niwaki.run.steps.job import StageJob
@@ -38,7 +38,7 @@ def method_context(job: StageJob, data: TrainingData, teacher_model: Model | Non
 
 def prepare(job: StageJob, model: Model, context: Context) -> Model:
     """The model after every method has reshaped it, in the order of the recipe."""
-    for method in job.stage.methods:
+    for method in methods_with(job.stage.methods, Reshapes):
         model = method.prepare(model, context)
     model.network.config.niwaki_max_tokens = min(job.task.max_tokens, model.anatomy.max_tokens)
     return model
@@ -74,6 +74,6 @@ def train(
 
 def finish(job: StageJob, model: Model) -> Model:
     """The model after every method has merged, sliced or packed its result."""
-    for method in job.stage.methods:
+    for method in methods_with(job.stage.methods, Bakes):
         model = method.finish(model)
     return model

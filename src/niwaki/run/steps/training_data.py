@@ -9,6 +9,7 @@ from niwaki.answers._answer_type import Input
 from niwaki.core.log import info
 from niwaki.core.seeds import derive
 from niwaki.data.batching import epoch_batches
+from niwaki.methods._method import SelectsRows, methods_with
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
@@ -33,7 +34,7 @@ class TrainingData:
     def labelled(self) -> pa.Table:
         """The labelled training rows, after every method has changed them."""
         rows = self.task.splits()["train"]
-        for method in self.job.stage.methods:
+        for method in methods_with(self.job.stage.methods, SelectsRows):
             rows = method.rows(rows, partial(with_teacher_answers, self.job))
         return rows
 

@@ -7,6 +7,7 @@ import numpy as np
 from niwaki.answers._answer_type import EncodedInputs
 from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
+from niwaki.methods._method import followed_activations
 from niwaki.models.model import Model
 from niwaki.models.skeleton import read_config
 from niwaki.models.tokenizer_loading import load_tokenizer
@@ -29,7 +30,7 @@ def check(draft: Draft, problems: Problems) -> None:
         for teacher in stage.spec.teachers if stage.spec.train else ():
             student_source, teacher_source = (lineage(draft.stages, name)[0].source for name in (stage.name, teacher))
             shapes = draft.shapes[stage.name].trained, draft.shapes[teacher].finished
-            layers = any(method.teacher_activations(*shapes) for method in stage.methods)
+            layers = bool(followed_activations(stage.methods, *shapes))
             if student_source == teacher_source or not (layers or draft.task.answer_type.per_token):
                 continue
             if _tokenizers_differ(draft.task, student_source, teacher_source):

@@ -6,6 +6,7 @@ from torch import nn
 
 from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
+from niwaki.methods._method import Bakes, FollowsTeacher, Method, ReadsStages, Reshapes, methods_with
 from niwaki.models.head import Head
 from niwaki.models.model import Model, skeleton_of
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
@@ -33,7 +34,7 @@ def check(draft: Draft, problems: Problems) -> None:
 def _needed(stage: ResolvedStage) -> set[str]:
     """The stages whose shapes a dry run of this one needs; "" is the recipe's model."""
     start = set() if stage.spec.model else {stage.parent or ""}
-    return start.union(stage.spec.teachers, *(method.stages for method in stage.methods))
+    return start.union(stage.spec.teachers, *(method.stages for method in methods_with(stage.methods, ReadsStages)))
 
 
 def _check_head_fits(model: Model, task: Task, head: Head) -> None:
@@ -56,11 +57,10 @@ def dry_run_stage(stage: ResolvedStage, finished: dict[str, Model], head: Head) 
     compared: list[tuple[str, list[tuple[int, ...]]]] = []
     pinned: list[tuple[str, list[nn.Module]]] = []
     for values, method in zip(stage.spec.methods, stage.methods, strict=True):
-        method.check_teacher(model, teachers[0] if teachers else None, finished.__getitem__)
-        model = method.dry_run(model, "prepare")
-        if method.student_activations:
+        model = _dry_prepare(method, model, teachers, finished)
+        if method.requires.activations:
             compared.append((values["use"], _layer_shapes(model)))
-        if method.pins_modules and stage.spec.train:
+        if method.requires.pins_modules and stage.spec.train:
             pinned.append((values["use"], _matrices(model)))
     for name, shapes in compared:
         if shapes != _layer_shapes(model):
@@ -71,9 +71,17 @@ def dry_run_stage(stage: ResolvedStage, finished: dict[str, Model], head: Head) 
                 f"{name}: a method named after it cuts or replaces the matrices that it trains; name '{name}' after that one"
             )
     trained = model.clone()
-    for method in stage.methods:
-        model = method.dry_run(model, "finish")
+    for baking in methods_with(stage.methods, Bakes):
+        model = baking.dry_finish(model)
     return Shapes(trained, model)
+
+
+def _dry_prepare(method: Method, model: Model, teachers: list[Model], finished: dict[str, Model]) -> Model:
+    if isinstance(method, FollowsTeacher) and teachers:
+        method.check_teacher(model, teachers[0])
+    if isinstance(method, ReadsStages):
+        method.check_stages(model, finished.__getitem__)
+    return method.dry_prepare(model) if isinstance(method, Reshapes) else model
 
 
 def _layer_shapes(model: Model) -> list[tuple[int, ...]]:

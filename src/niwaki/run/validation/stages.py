@@ -7,7 +7,7 @@ from typing import Any
 
 from niwaki.core.errors import InputError
 from niwaki.methods._factory import make_method
-from niwaki.methods._method import Method, answers_trained
+from niwaki.methods._method import Method, ReadsStages, answers_trained
 from niwaki.run.recipe_settings import Recipe, Stage
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
@@ -77,17 +77,17 @@ def method_problems(stage: Stage, methods: dict[int, Method], earlier: list[str]
         use = stage.methods[number]["use"]
         found = [
             f"'{name[:50]}' is not an earlier stage (there is: {', '.join(earlier) or 'none'})"
-            for name in method.stages
+            for name in (method.stages if isinstance(method, ReadsStages) else ())
             if name and name not in earlier
         ]
-        if method.needs_teacher and not stage.teachers:
+        if method.requires.teacher == "required" and not stage.teachers:
             found.append(f"'{use}' needs a teacher; name an earlier stage in stages.{place}.teacher")
-        if method.student_activations and method.needs_teacher and len(stage.teachers) > 1:
+        if method.requires.compares_layers and len(stage.teachers) > 1:
             found.append(
                 f"'{use}' follows the layers of one teacher, and stages.{place}.teacher names {len(stage.teachers)}; "
                 "name one, or distil with 'logits'"
             )
-        if method.needs_training and not stage.train:
+        if method.requires.training and not stage.train:
             found.append(f"'{use}' acts while training; give the stage a train block, e.g. train = {{ epochs = 1 }}")
         problems += [f"methods.{number}: {problem}" for problem in found]
     return problems
@@ -96,10 +96,10 @@ def method_problems(stage: Stage, methods: dict[int, Method], earlier: list[str]
 def teacher_problems(stage: Stage, methods: list[Method]) -> list[str]:
     """A teacher that no method uses, and early stopping without a score."""
     problems = []
-    uses_teacher = any(method.needs_teacher or method.may_have_teacher for method in methods)
+    uses_teacher = any(method.requires.teacher != "none" for method in methods)
     if stage.teachers and stage.train and not uses_teacher:
         problems.append("teacher: no method of the stage uses it; add one that does, e.g. { use = 'logits' }")
-    if stage.teachers and not stage.train and not any(method.needs_training for method in methods):
+    if stage.teachers and not stage.train and not any(method.requires.training for method in methods):
         problems.append(
             "teacher: has no effect without a train block; add one, e.g. train = { epochs = 1 }, or leave the teacher out"
         )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from niwaki.core.problems import Problems
-from niwaki.methods._method import answers_trained
+from niwaki.methods._method import FollowsTeacher, Reshapes, answers_trained, methods_with
 from niwaki.models.head import Head
 from niwaki.models.model import has_head
 from niwaki.run.validation.draft import Draft, ResolvedStage, lineage
@@ -14,7 +14,7 @@ def check(draft: Draft, problems: Problems) -> None:
     if not draft.has_rows:
         return
     for stage in draft.stages:
-        follows_answers = any(method.follows_answers for method in stage.methods)  # not only the teacher's layers
+        follows_answers = any(method.follows_answers for method in methods_with(stage.methods, FollowsTeacher))
         for name in stage.spec.teachers if follows_answers else ():
             teacher = lineage(draft.stages, name)
             if not head_is_trained(teacher, draft.task.head):
@@ -24,7 +24,7 @@ def check(draft: Draft, problems: Problems) -> None:
 def _problem(draft: Draft, stage: str, name: str, teacher: Sequence[ResolvedStage]) -> str:
     labels = draft.task.labels
     why = f"{teacher[0].source} has no head for the task's {len(labels)} labels ({', '.join(labels[:4])})"
-    if any(method.resets_head for ancestor in teacher for method in ancestor.methods):
+    if any(map(resets_head, teacher)):
         why = "its head is a new one"
     return (
         f"stage '{stage}': its teacher '{name}' would answer by chance: {why}, and nothing trains one; "
@@ -37,9 +37,14 @@ def head_is_trained(stages: Sequence[ResolvedStage], head: Head) -> bool:
     for stage in reversed(stages):
         if stage.spec.train and answers_trained(stage.methods, stage.spec.train.labelled):
             return True
-        if any(method.resets_head for method in stage.methods):
+        if resets_head(stage):
             return False
     return has_head(stages[0].source, head)
+
+
+def resets_head(stage: ResolvedStage) -> bool:
+    """Whether a method of the stage gives the model a new head."""
+    return any(method.resets_head for method in methods_with(stage.methods, Reshapes))
 
 
 def answers_task(stages: Sequence[ResolvedStage], head: Head) -> bool:
