@@ -186,22 +186,16 @@ def sensitivity(
     """What each layer, head and matrix of a saved model is worth on a task: the loss on validation rows with each cut in turn."""
     import torch
 
-    from niwaki.answers._from_config import answer_type_of
     from niwaki.evaluate.sensitivity import sensitivity as measure
     from niwaki.models.forward import forward
     from niwaki.models.model import load_folder
-    from niwaki.tasks._capabilities import DependsOnStartModel
-    from niwaki.tasks._model_check import check_labels_match
+    from niwaki.tasks._model_check import adapt_to_model
     from niwaki.train.collator import Collator, encode_split
 
     chosen, folder = _task(task, data, overrides), _folder(model)
     loaded = load_folder(folder)
     warn_unverified(folder)
-    check_labels_match(chosen, loaded.labels, folder)
-    if isinstance(chosen, DependsOnStartModel):
-        chosen.set_start_model(folder)
-        kind = answer_type_of(loaded.network.config.to_dict(), str(folder))
-        chosen.use_answer_type(kind.load_files(folder, loaded.labels))
+    adapt_to_model(chosen, folder, loaded.network.config.to_dict(), loaded.labels)
     collator = Collator(encode_split(loaded, chosen, "validation"), loaded, torch.device("cpu"))
     some = range(min(rows, len(collator.features)))
     batches = [collator.batch(some[first : first + 32]) for first in range(0, len(some), 32)]

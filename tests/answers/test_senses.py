@@ -281,7 +281,7 @@ def test_a_kind_is_opened_only_for_its_own_network(sense_inventory, tmp_path):
         Senses().check("a bank")
 
 
-@pytest.mark.parametrize("name", sorted(Senses.files))
+@pytest.mark.parametrize("name", sorted(Senses.required_files({})))
 @pytest.mark.parametrize("how", ["missing", "empty", "cut", "other bytes"])
 def test_a_damaged_file_is_named_in_a_line(sense_inventory, tmp_path, name, how):
     files = sense_inventory.to_files()

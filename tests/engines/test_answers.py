@@ -415,13 +415,13 @@ def test_what_lies_beside_a_network_goes_where_it_goes(tmp_path):
     copied = shutil.copytree(again, tmp_path / "copied")
     wanted = Predictor(first).values(INPUTS["senses"])
     assert all(Predictor(folder).values(INPUTS["senses"]) == wanted for folder in (again, copied))
-    for name in Senses.files:
+    for name in Senses.required_files({}):
         assert (first / name).read_bytes() == (copied / name).read_bytes()
     student = load_folder(first).clone()
     assert student.sibling_files == load_folder(first).sibling_files != {}
 
 
-@pytest.mark.parametrize("name", Senses.files)
+@pytest.mark.parametrize("name", Senses.required_files({}))
 def test_a_file_beside_a_network_that_is_gone_or_changed_is_named(tmp_path, name):
     with commit_folder(tmp_path / "stage") as folder:
         saved(model_of("senses"), folder / "model")

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -79,52 +78,38 @@ class Answer:
 
 
 class AnswerType(Settings):
-    """Base of the files in `answers/`. The fields are kept in the model's config, under `niwaki_answer`."""
+    """Base of the files in `answers/`. The fields are stored in the model's config as `niwaki_answer`. `_capabilities.py` lists
+    optional methods."""
 
-    architecture: ClassVar[str] = "SequenceClassification"  # which of transformers' heads answers
-    problem: ClassVar[str | None] = None  # transformers' name for what such a head is trained on
-    per_token: ClassVar[bool] = False  # logits for every token, or for the whole sequence
-    input_description: ClassVar[str] = "a string, or a tuple of two"  # what an input is, for error messages
-    files: ClassVar[tuple[str, ...]] = ()  # what it needs beside the network, in the model's folder
-    is_single_choice: ClassVar[bool] = (
-        False  # whether the answer is one of several that have a logit each: see `candidate_logits`
-    )
-    supports_early_exit: ClassVar[bool] = (
-        False  # whether an input is one row of logits, and so may be answered at an exit
-    )
+    architecture: ClassVar[str] = "SequenceClassification"  # the transformers head that computes the logits
+    problem: ClassVar[str | None] = None  # its `problem_type` in transformers
+    per_token: ClassVar[bool] = False  # logits for every token instead of every sequence
+    supports_early_exit: ClassVar[bool] = False  # every input is one row of logits, so it can be answered at an exit
+    input_description: ClassVar[str] = "a string, or a tuple of two"  # for error messages
 
-    @classmethod
-    def required_files(cls, said: dict[str, Any]) -> tuple[str, ...]:
-        """Those of a kind with the fields that a config says."""
-        return cls.files
-
-    def load_files(self, folder: Path, labels: list[str]) -> "AnswerType":
-        """The kind with what its `files` hold, for a network of these labels; Refused where they do not go together."""
-        return self
-
-    def check(self, given: Any) -> Input:
-        """An input of a user's as `encode` takes it; TypeError where it is something else, ValueError where it is empty."""
+    def check(self, given: object) -> Input:
+        """A user's input as `encode` takes it. Raises TypeError for a wrong type and ValueError for an empty text."""
         texts = (given,) if isinstance(given, str) else given
         if not isinstance(texts, tuple | list) or not 1 <= len(texts) <= 2:
             raise TypeError
-        said = tuple(check_text(text) for text in texts)
-        return said[0] if len(said) == 1 else said
+        checked = tuple(check_text(text) for text in texts)
+        return checked[0] if len(checked) == 1 else checked
 
-    def from_line(self, line: str) -> Any:
-        """An input from a line of text, for the command line; `check` looks at it later."""
+    def from_line(self, line: str) -> Input:
+        """An input from a line of text, for the command line. `check` validates it later."""
         return tuple(line.split("\t")) if "\t" in line else line
 
     def columns(self, names: Sequence[str]) -> list[Columns]:
-        """Readings of which columns of a table hold an input; one where that is clear."""
+        """Possible ways to read an input from columns of a table; one if it is clear."""
         return [*texts_among(names)]
 
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
-        """Texts, or pairs of texts, with the family's marks, cut after `max_tokens` (of a pair, the longer text first)."""
+        """Texts or pairs of texts with special tokens, truncated to `max_tokens` (of a pair, the longer text first)."""
         tokenizer = with_truncation(tokenizer, max_tokens)
-        writer = EncodedInputsBuilder()
+        builder = EncodedInputsBuilder()
         for chunk in chunked(inputs):
-            writer.add(encode_batch(tokenizer, chunk, fast=True))
-        return writer.done()
+            builder.add(encode_batch(tokenizer, chunk, fast=True))
+        return builder.done()
 
     def values(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
@@ -133,39 +118,16 @@ class AnswerType(Settings):
         raise NotImplementedError
 
     def answers(self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]) -> list[Any]:
-        """The answer to each input with all that a user may want to know of it."""
-        raise NotImplementedError
-
-    @classmethod
-    def has_confidence(cls) -> bool:
-        """Whether it can say how sure it is."""
-        return cls.confidence is not AnswerType.confidence
-
-    def confidence(
-        self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
-    ) -> np.ndarray:
-        """(inputs,) from 0 to 1: how sure the model is of its answer to each. Kinds that leave early look at the logits alone."""
-        raise NotImplementedError
-
-    def candidate_logits(self, logits: np.ndarray, rows: EncodedInputs) -> np.ndarray:
-        """(inputs, alternatives) of a kind that is `is_single_choice`: the logits that compete for each input, -inf where it has fewer."""
+        """The answer to each input with probabilities and details."""
         raise NotImplementedError
 
     def same_outputs_as(self, other: "AnswerType") -> bool:
-        """Whether the answers of another model of this kind and of the same labels mean the same."""
+        """Whether equal logits of another model of this type and with the same labels mean the same answer."""
         return True
 
-    def same(self, one: Value, other: Value) -> bool:
+    def same(self, first: Value, second: Value) -> bool:
         """Whether two engines gave the same answer."""
-        return one == other
-
-    def second_pass_inputs(self, answers: Sequence[Any]) -> list[Input]:
-        """What a second pass is asked after the first; most kinds need none."""
-        return []
-
-    def merge_second_pass(self, answers: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-        """The answers of the first pass with those of the second in them."""
-        raise NotImplementedError
+        return first == second
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": type(self).__module__.rpartition(".")[2], **self.model_dump()}

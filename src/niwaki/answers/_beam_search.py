@@ -5,7 +5,7 @@ logarithm of how likely the text is, then the tokens, NOTHING behind its end. Of
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -73,6 +73,11 @@ class SearchSettings:
     start: int = START  # what a text begins with
     end: int = END  # what it ends with
     suppress_tokens: tuple[int, ...] = (PAD, START, UNKNOWN)  # pieces that are not written
+
+    @property
+    def greedy(self) -> "SearchSettings":
+        """The most probable token at each step, without a grammar: for validation during training."""
+        return replace(self, beam=1, grammar=None)
 
     def normalized_score(self, scores: Any, length: int) -> Any:
         return scores / length**self.length_penalty

@@ -4,6 +4,7 @@ from typing import Any
 
 from niwaki.answers import ANSWERS, span
 from niwaki.answers._answer_type import AnswerType
+from niwaki.answers._capabilities import NeedsFiles
 from niwaki.core.errors import InputError
 from niwaki.core.settings import check
 
@@ -25,7 +26,8 @@ def answer_files_of(config: dict[str, Any]) -> tuple[str, ...]:
     said = config.get("niwaki_answer")
     if not isinstance(said, dict) or str(said.get("kind")) not in ANSWERS.names():
         return ()
-    return ANSWERS.load(str(said["kind"]), AnswerType).required_files(said)
+    kind = ANSWERS.load(str(said["kind"]), AnswerType)
+    return kind.required_files(said) if issubclass(kind, NeedsFiles) else ()
 
 
 def labels_of(config: dict[str, Any], where: str) -> list[str]:

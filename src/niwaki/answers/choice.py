@@ -38,7 +38,6 @@ class Prediction(Answer):
 
 class Choice(AnswerType):
     input_description: ClassVar[str] = "a pair of a beginning and a list of at least two endings"
-    is_single_choice: ClassVar[bool] = True
 
     def check(self, given: Any) -> Input:
         if not isinstance(given, tuple | list) or len(given) != 2 or isinstance(given[1], str) or len(given[1]) < 2:

@@ -26,7 +26,6 @@ class Prediction(Answer):
 
 class Label(AnswerType):
     problem: ClassVar[str | None] = "single_label_classification"
-    is_single_choice: ClassVar[bool] = True
     supports_early_exit: ClassVar[bool] = True
 
     def values(

@@ -37,6 +37,6 @@ class Number(AnswerType):
     ) -> list[Prediction]:
         return [Prediction(value) for value in self.values(logits, rows, inputs, labels)]
 
-    def same(self, one: Value, other: Value) -> bool:
+    def same(self, first: Value, second: Value) -> bool:
         """Engines add in other orders, so numbers are never equal to the last bit."""
-        return abs(one - other) <= SAME * self.scale
+        return abs(first - second) <= SAME * self.scale

@@ -4,7 +4,7 @@ An input is words, and of those asked about the lemma and the part of speech. Of
 `_lemmas`. Long sentences are cut between words, like those of `tags`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,8 @@ from tokenizers import Tokenizer
 
 from niwaki.answers._answer_type import Answer, AnswerType, Columns, EncodedInputs, Input, Value, check_text, softmax
 from niwaki.answers._lemmas import WORD
-from niwaki.answers._sense_inventory import TABLES, VECTORS_FILE, SenseInventory, labels
+from niwaki.answers._sense_inventory import TABLES, VECTORS_FILE, SenseInventory
+from niwaki.answers._sense_inventory import labels as vector_labels
 from niwaki.answers.tags import Tags
 from niwaki.core.errors import InputError
 from niwaki.data.column_names import LEMMAS, POS, TOKENS, known, normalize
@@ -65,7 +66,6 @@ class Senses(AnswerType):
     architecture: ClassVar[str] = "TokenClassification"
     per_token: ClassVar[bool] = True
     input_description: ClassVar[str] = "a string, a list of words, or a tuple of words, lemmas and parts of speech"
-    files: ClassVar[tuple[str, ...]] = (*TABLES, VECTORS_FILE)
 
     _source: Callable[[], SenseInventory] | None = PrivateAttr(None)
 
@@ -76,12 +76,16 @@ class Senses(AnswerType):
         kind._source = source
         return kind
 
-    def load_files(self, folder: Path, names: list[str]) -> "Senses":
+    @classmethod
+    def required_files(cls, settings: Mapping[str, object]) -> tuple[str, ...]:
+        return (*TABLES, VECTORS_FILE)
+
+    def load_files(self, folder: Path, labels: list[str]) -> "Senses":
         sense_inventory = SenseInventory.from_folder(folder)
-        wanted = labels(sense_inventory.vectors.codes.shape[1])
-        if names != wanted:
+        expected = vector_labels(sense_inventory.vectors.codes.shape[1])
+        if labels != expected:
             raise InputError(
-                f"{folder}: the network gives {len(names)} numbers at a word, the vectors of its senses have {len(wanted)}; the files are not of one model"
+                f"{folder}: the network gives {len(labels)} numbers at a word, the vectors of its senses have {len(expected)}; the files are not of one model"
             )
         return self.with_inventory(lambda: sense_inventory)
 
@@ -101,41 +105,13 @@ class Senses(AnswerType):
         if isinstance(given, Sentence):
             return given
         if isinstance(given, str):
-            return self._guessed(WORD.findall(check_text(given)), is_text=True)
+            words = WORD.findall(check_text(given))
+            return _guessed(self.sense_inventory.lemmas.joined(words), self.sense_inventory)
         if not isinstance(given, tuple | list):
             raise TypeError
         if isinstance(given, tuple) and len(given) == PARALLEL and not isinstance(given[0], str):
-            return self._told(*given)
-        return self._guessed([check_text(word) for word in given], is_text=False)
-
-    def _guessed(self, words: list[str], is_text: bool) -> Sentence:
-        if not words:
-            raise ValueError
-        sense_inventory = self.sense_inventory
-        if is_text:
-            words = sense_inventory.lemmas.joined(words)
-        targets = []
-        for place, word in enumerate(words):
-            found = sense_inventory.lemmas.of_text(word)
-            if found:
-                sense_ranges = tuple(sense_inventory.candidates(lemma, pos) for lemma, pos in found)
-                targets.append(Target(place, " ".join(dict.fromkeys(lemma for lemma, _ in found)), "", sense_ranges))
-        return Sentence(words, targets)
-
-    def _told(self, words: Any, lemmas: Any, parts: Any) -> Sentence:
-        """Parallel lists; a word without a lemma, or whose part of speech has no senses (DET), is not asked about."""
-        lists = [[] if one is None else list(one) for one in (words, lemmas, parts)]
-        if isinstance(lemmas, str) or len({len(one) for one in lists}) != 1 or not lists[0]:
-            raise TypeError if lists[0] else ValueError
-        targets = [
-            Target(place, lemma_of(check_text(lemma)), pos)
-            for place, (lemma, said) in enumerate(zip(lists[1], lists[2], strict=True))
-            if lemma
-            and said
-            and (pos := pos_of(said))
-            and self.sense_inventory.lemmas.has(lemma_of(check_text(lemma)), pos)
-        ]
-        return Sentence([check_text(word) for word in lists[0]], targets)
+            return _given(given, self.sense_inventory)
+        return _guessed([check_text(word) for word in given], self.sense_inventory)
 
     def from_line(self, line: str) -> Any:
         return line
@@ -239,3 +215,29 @@ def tokens_of(rows: EncodedInputs, inputs: Sequence[Input]) -> np.ndarray:
     return np.array(
         [firsts[number][target.word] for number, one in enumerate(inputs) for target in one.targets], dtype=np.int64
     )
+
+
+def _guessed(words: list[str], inventory: SenseInventory) -> Sentence:
+    """Every word that can be a form of a lemma is a target; its lemmas and parts of speech are guessed."""
+    if not words:
+        raise ValueError
+    targets = []
+    for place, word in enumerate(words):
+        found = inventory.lemmas.of_text(word)
+        if found:
+            sense_ranges = tuple(inventory.candidates(lemma, pos) for lemma, pos in found)
+            targets.append(Target(place, " ".join(dict.fromkeys(lemma for lemma, _ in found)), "", sense_ranges))
+    return Sentence(words, targets)
+
+
+def _given(parallel: tuple[Any, ...], inventory: SenseInventory) -> Sentence:
+    """From parallel lists of words, lemmas and parts of speech. A word without a lemma, or whose part of speech has no senses (DET), is no target."""
+    lists = [[] if cells is None else list(cells) for cells in parallel]
+    if isinstance(parallel[1], str) or len({len(cells) for cells in lists}) != 1 or not lists[0]:
+        raise TypeError if lists[0] else ValueError
+    targets = [
+        Target(place, lemma_of(check_text(lemma)), pos)
+        for place, (lemma, part) in enumerate(zip(lists[1], lists[2], strict=True))
+        if lemma and part and (pos := pos_of(part)) and inventory.lemmas.has(lemma_of(check_text(lemma)), pos)
+    ]
+    return Sentence([check_text(word) for word in lists[0]], targets)

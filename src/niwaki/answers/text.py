@@ -1,8 +1,8 @@
 """A text that the model writes: a translation, a formula. Beside the network lies the tokenizer of what is written."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from pydantic import PrivateAttr
 from tokenizers import Tokenizer
 
 from niwaki.answers._answer_type import Answer, AnswerType, EncodedInputs, Input, Value, check_text
-from niwaki.answers._beam_search import END, NO_TOKEN, PAD, START, UNKNOWN, SearchSettings
+from niwaki.answers._beam_search import END, NO_TOKEN, PAD, START, UNKNOWN, Grammar, SearchSettings
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError, first_line, is_panic
 from niwaki.core.path_safety import file_inside
@@ -34,6 +34,12 @@ class Prediction(Answer):
         return {"generated": self.text, "probability": self.probability}  # `text` is what was read
 
 
+@dataclass(frozen=True)
+class LoadedFiles:
+    target: Tokenizer  # of generated texts
+    grammar: Grammar | None
+
+
 class Text(AnswerType):
     beam: int = setting(1, "hypotheses of each text that are followed side by side", ge=1, le=64)
     length_penalty: float = setting(
@@ -47,39 +53,38 @@ class Text(AnswerType):
 
     architecture: ClassVar[str] = "ConditionalGeneration"
     input_description: ClassVar[str] = "a string"
-    files: ClassVar[tuple[str, ...]] = (TARGET,)
 
-    _target: Tokenizer | None = PrivateAttr(None)
-    _grammar: Any = PrivateAttr(None)
+    _loaded: "LoadedFiles | None" = PrivateAttr(None)
 
     @classmethod
-    def required_files(cls, said: dict[str, Any]) -> tuple[str, ...]:
-        return (TARGET, GRAMMAR) if said.get("grammar") else (TARGET,)
+    def required_files(cls, settings: Mapping[str, object]) -> tuple[str, ...]:
+        return (TARGET, GRAMMAR) if settings.get("grammar") else (TARGET,)
 
     def load_files(self, folder: Path, labels: list[str]) -> "Text":
         names = self.required_files({"grammar": self.grammar})
         return self.with_files({name: _read(folder, name) for name in names}, str(folder))
 
-    def with_files(self, sibling_files: dict[str, bytes], where: str = "") -> "Text":
-        """The kind with the files that a model has beside it."""
-        self._target = read_target(sibling_files[TARGET], where)
-        pieces = self._target.get_vocab_size()
-        for mark in (self.start, self.end, *self.suppress_tokens):
-            if not 0 <= mark < pieces:
+    def with_files(self, files: Mapping[str, bytes], where: str = "") -> "Text":
+        """The answer type with the tokenizer and the grammar in these files."""
+        target = read_target(files[TARGET], where)
+        size, grammar = target.get_vocab_size(), None
+        for token in (self.start, self.end, *self.suppress_tokens):
+            if not 0 <= token < size:
                 raise InputError(
-                    f"{Path(where) / TARGET}: has {pieces} pieces, and {mark} is named as a mark (niwaki_answer)"
+                    f"{Path(where) / TARGET}: has {size} tokens, and {token} is named as a special token (niwaki_answer)"
                 )
         if self.grammar:
             from niwaki.answers._grammar import read
 
-            self._grammar = read(sibling_files[GRAMMAR], self._target, where)
+            grammar = read(files[GRAMMAR], target, where)
+        self._loaded = LoadedFiles(target, grammar)
         return self
 
     @property
     def target(self) -> Tokenizer:
-        if self._target is None:
+        if self._loaded is None:
             raise LookupError(TARGET)
-        return self._target
+        return self._loaded.target
 
     @property
     def search(self) -> SearchSettings:
@@ -87,21 +92,16 @@ class Text(AnswerType):
             self.beam,
             self.length_penalty,
             self.max_new_tokens,
-            self._grammar,
+            self._loaded.grammar if self._loaded else None,
             self.start,
             self.end,
             tuple(self.suppress_tokens),
         )
 
-    @property
-    def greedy(self) -> SearchSettings:
-        """The likeliest token each time, whatever a grammar allows: for scores while training."""
-        return replace(self.search, beam=1, grammar=None)
-
-    def check(self, given: Any) -> Input:
+    def check(self, given: object) -> Input:
         return check_text(given)
 
-    def from_line(self, line: str) -> Any:
+    def from_line(self, line: str) -> Input:
         return line
 
     def values(

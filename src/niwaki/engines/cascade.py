@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from niwaki.answers._answer_type import EncodedInputs, Input
+from niwaki.answers._capabilities import ChoosesOne, HasConfidence, confidence_of
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.files import MANIFEST
@@ -105,7 +106,7 @@ class Cascade(Predictor):
             for place, answer in zip(waiting, model.decode_answers(logits, read, asked, bare), strict=True):
                 found[place] = answer
             number_of[waiting] = before + taken
-            enough = model.answer_type.confidence(logits, read, asked, model.labels) >= steps[-1].threshold
+            enough = confidence_of(model.answer_type, logits, read, asked, model.labels) >= steps[-1].threshold
             waiting = waiting[(taken == len(steps) - 1) & ~enough]
             before += len(steps)
         return found, number_of
@@ -124,7 +125,8 @@ def calibrated_logits(
 
     def stops(number: int, some: np.ndarray) -> np.ndarray:
         return (
-            model.answer_type.confidence(some / temperatures[number], rows, (), model.labels) >= steps[number].threshold
+            confidence_of(model.answer_type, some / temperatures[number], rows, (), model.labels)
+            >= steps[number].threshold
         )
 
     logits, taken = model.logits_with_exits(rows, stops)
@@ -201,7 +203,7 @@ def check_exits(model: Predictor, steps: Sequence[CascadeStep]) -> None:
 
 
 def check_temperatures(model: Predictor, steps: Sequence[CascadeStep]) -> None:
-    if not model.answer_type.is_single_choice and any(step.temperature != 1 for step in steps):
+    if not isinstance(model.answer_type, ChoosesOne) and any(step.temperature != 1 for step in steps):
         raise InputError(
             f"{model.folder}: the cascade gives it a temperature, and only models that choose one of several have one; make the cascade anew"
         )
@@ -225,7 +227,7 @@ def check_compatible(models: Sequence[tuple[Any, Predictor]]) -> None:
     first_name, first = models[0]
     for name, model in models:
         kind, other = answer_type_name(model), answer_type_name(first)
-        if not model.answer_type.has_confidence():
+        if not isinstance(model.answer_type, HasConfidence):
             raise InputError(
                 f"{name}: answers with a {kind}, which says nothing of how sure the model is; a cascade needs that"
             )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from niwaki.answers._answer_type import EncodedInputs, Input, Value, check_inputs
+from niwaki.answers._capabilities import TwoPass, load_answer_files
 from niwaki.answers._from_config import answer_type_of, labels_of
 from niwaki.core.errors import InputError, UsageError
 from niwaki.core.model_integrity import check_unchanged
@@ -48,7 +49,7 @@ class Predictor:
         if reason := runtime.unsupported_reason(folder):
             raise InputError(reason)
         self.labels = labels_of(config, str(folder / CONFIG))
-        self.answer_type = answer_type_of(config, str(folder / CONFIG)).load_files(folder, self.labels)
+        self.answer_type = load_answer_files(answer_type_of(config, str(folder / CONFIG)), folder, self.labels)
         self.exits = exits_of(config)
         self.max_tokens = max_tokens or readable_tokens(config)
         self.runtime = runtime(folder, self.threads)
@@ -71,6 +72,8 @@ class Predictor:
     def answers(self, inputs: Sequence[Input], encoded: EncodedInputs) -> list[Any]:
         """The answers to encoded inputs, including those of a second pass if the answer type needs one."""
         first = self.predict_rows(inputs, encoded)
+        if not isinstance(self.answer_type, TwoPass):
+            return first
         second_pass_inputs = self.answer_type.second_pass_inputs(first)
         if not second_pass_inputs:
             return first

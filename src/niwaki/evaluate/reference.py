@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from niwaki.answers._answer_type import Input, Value
+from niwaki.answers._capabilities import load_answer_files
 from niwaki.answers._from_config import answer_type_of
 from niwaki.answers.text import Text
 from niwaki.data.batching import in_order
@@ -27,9 +28,8 @@ class Reference:
     def __init__(self, folder: Path, max_tokens: int) -> None:
         self.model = load_folder(folder)
         self.model.network.eval().set_attn_implementation("eager")
-        self.answer_type = answer_type_of(config_of(self.model.network), str(folder)).load_files(
-            folder, self.model.labels
-        )
+        kind = answer_type_of(config_of(self.model.network), str(folder))
+        self.answer_type = load_answer_files(kind, folder, self.model.labels)
         self.max_tokens = min(max_tokens, self.model.anatomy.max_tokens)
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from niwaki.answers._answer_type import EncodedInputs, Input, Value
+from niwaki.answers._capabilities import ChoosesOne, confidence_of
 from niwaki.answers._from_config import answer_type_of
 from niwaki.core.errors import GateMissed, InputError, UsageError
 from niwaki.core.files import commit_folder, require_space, write_json
@@ -82,9 +83,9 @@ def evaluate_part(part: Part, task: Task, table: pa.Table) -> PartResult:
     rows = model.encode(inputs)
     logits, heat = part.logits(rows), 1.0
     example_stats = task.scorer.example_stats(model.decode_answers(logits, rows, inputs, bare=True), table)
-    if model.answer_type.is_single_choice:
+    if isinstance(model.answer_type, ChoosesOne):
         heat = fit_temperature(model.answer_type.candidate_logits(logits, rows), example_stats[:, 1])
-    return PartResult(example_stats, model.answer_type.confidence(logits / heat, rows, inputs, model.labels), heat)
+    return PartResult(example_stats, confidence_of(model.answer_type, logits / heat, rows, inputs, model.labels), heat)
 
 
 def parts_of(sources: Sequence[Path], engine: str) -> list[Part]:

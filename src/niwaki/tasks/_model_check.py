@@ -1,9 +1,13 @@
-"""Whether a saved model answers what a task asks for."""
+"""Whether a saved model answers what a task asks for, and targets as that model encodes them."""
 
 from pathlib import Path
+from typing import Any
 
 from niwaki.answers._answer_type import AnswerType
+from niwaki.answers._capabilities import load_answer_files
+from niwaki.answers._from_config import answer_type_of
 from niwaki.core.errors import InputError
+from niwaki.tasks._capabilities import DependsOnStartModel
 from niwaki.tasks._task import Task
 
 
@@ -19,3 +23,11 @@ def check_labels_match(task: Task, labels: list[str], model: Path) -> None:
         raise InputError(
             f"{model}: its labels are {labels[:20]}, the task's are {task.labels[:20]}; choose the task it was made for"
         )
+
+
+def adapt_to_model(task: Task, folder: Path, config: dict[str, Any], labels: list[str]) -> None:
+    """Lets a task encode its targets as a saved model does."""
+    check_labels_match(task, labels, folder)
+    if isinstance(task, DependsOnStartModel):
+        task.set_start_model(folder)
+        task.use_answer_type(load_answer_files(answer_type_of(config, str(folder)), folder, labels))

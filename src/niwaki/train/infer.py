@@ -28,7 +28,7 @@ def logits_of(model: Model, collator: Collator, precision: str, chosen: np.ndarr
 
 
 def _generated(model: Model, collator: Collator, precision: str) -> np.ndarray:
-    how, lengths = text_of(model).greedy, collator.features.rows.ids.lengths
+    how, lengths = text_of(model).search.greedy, collator.features.rows.ids.lengths
 
     def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for places in sorted_batches(lengths, ROWS, TOKENS):
