@@ -56,6 +56,7 @@ LISTED = {
         "niwaki needs {}; pip install": "tests/test_doctor.py",
     },
     "engines/native/program_file.py": {"`niwaki export {} --to native`": "tests/engines/native/test_program_file.py"},
+    "engines/runtimes/onnx.py": {"{}: its graph has an input": "of graphs that niwaki did not write"},
     "engines/runtimes/openvino.py": {"pip install": "the extra is looked up below"},
     "meter/carbon.py": {"did_you_mean(": "provoked by 'a place'"},
     "meter/ledger.py": {"outcome '{}'": "an argument of Python calls, not of the command line"},

@@ -20,7 +20,7 @@ def command(
     from niwaki.scaffold.entry import new
     from niwaki.scaffold.package import new_in_package
 
-    if family and (package or into):
-        raise UsageError("new: --family is for niwaki's own source; leave it out with --package or --into")
+    if family and package:
+        raise UsageError("new: --family is for niwaki's own source; leave it out with --package")
     written = new_in_package(kind, name, package, into) if package else new(kind, name, family, into)
     print_result([str(path) for path in written], json, "\n".join(str(path) for path in written))

@@ -42,7 +42,7 @@ def in_working_type(layers: Sequence[Layer], rows: Tensor) -> Tensor:
     """Rows in the type that autocast multiplies in, so that each product does not cast them anew. With norms first they
     are a sum over all layers, and keep their type."""
     kind = rows.device.type
-    if not layers or layers[0].norms_first or not torch.is_autocast_enabled(kind):
+    if not layers or layers[0].norms_first or rows.is_meta or not torch.is_autocast_enabled(kind):
         return rows
     return rows.to(torch.get_autocast_dtype(kind))
 

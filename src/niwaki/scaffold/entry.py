@@ -13,8 +13,10 @@ def new(kind: str, name: str, family: str = "", into: Path | None = None) -> lis
     """Writes an entry and its test, into niwaki's checkout or both into one folder, and returns their paths."""
     found = find_kind(kind)
     check_name(found, name)
+    if family or into is None:
+        family = check_family(found, family)
     if into is None:
-        folder = "/".join(filter(None, [found.folder, check_family(found, family)]))
+        folder = f"{found.folder}/{family}" if family else found.folder
         entry = SOURCE / folder / f"{name}{found.suffix}"
         test = tests_folder() / (found.tests or folder) / name_of_test(name)
         texts = render_entry(found, name, ".".join(["niwaki", *folder.split("/"), name]))
