@@ -1,9 +1,8 @@
-"""The same fine-tuned model in ONNX Runtime's, NNCF's and torchao's 8 bits, and in niwaki's: `python benchmarks/against_compressors.py [--seeds 0 1 2]`.
+"""Quantizes the same fine-tuned model with ONNX Runtime, NNCF, torchao and niwaki: `python benchmarks/against_compressors.py [--seeds 0 1 2]`.
 
-Teachers are those of benchmarks/demo.py (run it first), scored on Rotten Tomatoes' test rows. Each peer runs as its documentation
-shows, in an environment of its own below runs/, on the same token ids; what it leaves on disk is counted without tokenizer and
-config, as niwaki's weights and graph are. What a peer cannot do here is recorded as it says it. Appends to
-results/compressors.jsonl.
+Teachers come from benchmarks/demo.py (run it first) and are evaluated on the test rows of Rotten Tomatoes. Each tool runs as documented,
+in its own environment in runs/, on the same token ids. Sizes count weights and graph, without tokenizer and config. If a tool fails,
+its error is recorded. Appends to results/compressors.jsonl.
 """
 
 import argparse
@@ -50,19 +49,19 @@ OURS = {
     "int8": {"use": "int8"},
     "int8-matrices": {"use": "int8", "embeddings": False},
     "static": {"use": "static"},
-    "lowbit-4": {"use": "rtn", "bits": 4},
+    "rtn-4": {"use": "rtn", "bits": 4},
     "gptq-4": {"use": "gptq", "bits": 4},
 }
 WEIGHED = ("model.safetensors", "model.onnx")
 
 
 def environment(name: str) -> Path:
-    """Python with the peer, and our torch and transformers behind it."""
+    """Python of an environment with the tool and this environment's torch and transformers."""
     folder = HOME / f"env-{name}"
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-        plain = ["--no-deps"] if name == "torchao" else []  # else a newer torch
+        plain = ["--no-deps"] if name == "torchao" else []  # keeps the installed torch
         subprocess.run([python, "-m", "pip", "install", "-q", *plain, *PACKAGES[name]], check=True)
         site = next(folder.glob("lib/python*/site-packages"))
         (site / "ours.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
@@ -78,37 +77,37 @@ def plan_of(name: str, seed: int) -> Plan:
 
 
 def ours(name: str, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
-    """Outcomes of the test rows, and bytes. `teacher` is the fp32 model itself."""
+    """Per-example statistics of the test rows, and bytes. `teacher` is the fp32 model."""
     plan, folder = plan_of("int8" if name == "teacher" else name, seed), HOME / f"seed-{seed}"
     make(plan, folder)
-    made = folder / plan.stages[0 if name == "teacher" else 1].folder
-    size = sum((made / "model" / one).stat().st_size for one in WEIGHED)
-    return np.load(made / "example_stats.npy", allow_pickle=False), {"bytes": size}
+    stage_folder = folder / plan.stages[0 if name == "teacher" else 1].folder
+    size = sum((stage_folder / "model" / one).stat().st_size for one in WEIGHED)
+    return np.load(stage_folder / "example_stats.npy", allow_pickle=False), {"bytes": size}
 
 
 def theirs(name: str, seed: int) -> tuple[np.ndarray | None, dict[str, Any]]:
-    """As `ours`; None where the peer refused."""
+    """As `ours`; None if the tool failed."""
     folder = HOME / f"seed-{seed}" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     teacher, task = teacher_of("half", "rotten_tomatoes", seed), RottenTomatoes()
     tell_rows(teacher, task, folder / "rows.npz")
-    asked = {"peer": name, "model": str(teacher), "rows": str(folder / "rows.npz"), "made": str(folder)}
+    request = {"peer": name, "model": str(teacher), "rows": str(folder / "rows.npz"), "made": str(folder)}
     done = subprocess.run(
-        [environment(PEERS[name]), CHILD, json.dumps(asked)], check=True, stdout=subprocess.PIPE, text=True
+        [environment(PEERS[name]), CHILD, json.dumps(request)], check=True, stdout=subprocess.PIPE, text=True
     )
-    told = json.loads(done.stdout.splitlines()[-1])
-    if "refused" in told:
-        return None, told
+    results = json.loads(done.stdout.splitlines()[-1])
+    if "refused" in results:
+        return None, results
     predictor, test = Predictor(teacher), task.splits()["test"]
     inputs = task.inputs(test)
     logits = np.load(folder / "logits.npy", allow_pickle=False)
     values = predictor.answer_type.values(logits, predictor.encode(inputs), inputs, predictor.labels)
-    return task.scorer.example_stats(values, test), told
+    return task.scorer.example_stats(values, test), results
 
 
 def tell_rows(teacher: Path, task: RottenTomatoes, path: Path) -> None:
-    """Token ids of the train rows, to calibrate with, and of the test rows."""
+    """Token ids of the training rows, for calibration, and of the test rows."""
     model, found = load_folder(teacher), {}
     for part in ("train", "test"):
         ids = encode_split(model, task, part).rows.ids
@@ -124,11 +123,11 @@ def compare(seed: int) -> dict[str, Any]:
         **dict.fromkeys(PEERS, theirs),
     }
     found = {name: maker(name, seed) for name, maker in makers.items()}
-    told: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for name, (example_stats, more) in found.items():
-        told[name] = more
+        results[name] = more
         if example_stats is not None:
-            told[name] |= {
+            results[name] |= {
                 "score": quality(task, example_stats, seed),
                 "over_teacher": difference(task, [example_stats], [found["teacher"][0]]),
             }
@@ -137,8 +136,8 @@ def compare(seed: int) -> dict[str, Any]:
                 for other in PEERS
                 if (theirs_of := found[other][0]) is not None
             }
-            told[name]["over"] = pairs if name in OURS else {}
-    return {"seed": seed, "metric": task.metric, "contenders": told}
+            results[name]["over"] = pairs if name in OURS else {}
+    return {"seed": seed, "metric": task.metric, "contenders": results}
 
 
 if __name__ == "__main__":

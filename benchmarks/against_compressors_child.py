@@ -1,4 +1,4 @@
-"""What benchmarks/against_compressors.py runs in a peer's environment: its compression of a classifier, used as its documentation shows.
+"""Quantizes a classifier with one tool, as its documentation shows; runs in the tool's environment for against_compressors.py.
 
 Leaves logits of the test rows, and says how many bytes the compressed model takes, or why there is none.
 """
@@ -18,22 +18,22 @@ CALIBRATION = 300  # NNCF's default
 Run = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def main(asked: dict) -> None:
-    made, start = Path(asked["made"]), time.monotonic()
-    rows = np.load(asked["rows"], allow_pickle=False)
+def main(request: dict) -> None:
+    out, start = Path(request["made"]), time.monotonic()
+    rows = np.load(request["rows"], allow_pickle=False)
     try:
-        run, files, packages = PEERS[asked["peer"]](Path(asked["model"]), made, rows)
+        run, files, packages = PEERS[request["peer"]](Path(request["model"]), out, rows)
         seconds = time.monotonic() - start
-        np.save(made / "logits.npy", answers(run, texts(rows, "test")))
-    except Exception as error:  # noqa: BLE001 what it says is the result
-        told = {"refused": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:300]}
+        np.save(out / "logits.npy", answers(run, texts(rows, "test")))
+    except Exception as error:  # noqa: BLE001 the error is the result
+        answer = {"refused": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:300]}
     else:
-        told = {
+        answer = {
             "bytes": sum(file.stat().st_size for file in files),
             "seconds": seconds,
             "versions": {name: importlib.metadata.version(name) for name in packages},
         }
-    sys.stdout.write("\n" + json.dumps(told) + "\n")
+    sys.stdout.write("\n" + json.dumps(answer) + "\n")
 
 
 def texts(rows: dict, part: str) -> list[np.ndarray]:
@@ -42,7 +42,7 @@ def texts(rows: dict, part: str) -> list[np.ndarray]:
 
 
 def answers(run: Run, found: list[np.ndarray]) -> np.ndarray:
-    """One text a call: no padding, and nobody's answer depends on its neighbours."""
+    """One text per call, so there is no padding and no answer depends on its batch."""
     return np.concatenate([run(ids[None], np.ones_like(ids)[None]) for ids in found])
 
 
@@ -53,7 +53,7 @@ def classifier(folder: Path):
 
 
 def exported(folder: Path, path: Path) -> Path:
-    """A plain ONNX file of the classifier, batch and length free."""
+    """An ONNX file of the classifier with dynamic batch and length."""
     import torch
 
     model = classifier(folder)
@@ -77,48 +77,48 @@ def fed(ids: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
     return {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
 
 
-def onnxruntime_int8(folder: Path, made: Path, rows: dict) -> tuple[Run, list[Path], tuple[str, ...]]:
+def onnxruntime_int8(folder: Path, out: Path, rows: dict) -> tuple[Run, list[Path], tuple[str, ...]]:
     import onnxruntime
     from onnxruntime.quantization import QuantType, quantize_dynamic
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    plain, prepared, small = exported(folder, made / "plain.onnx"), made / "prepared.onnx", made / "int8.onnx"
+    plain, prepared, small = exported(folder, out / "plain.onnx"), out / "prepared.onnx", out / "int8.onnx"
     quant_pre_process(str(plain), str(prepared), skip_symbolic_shape=True)
     quantize_dynamic(prepared, small, weight_type=QuantType.QInt8)
     session = onnxruntime.InferenceSession(small, providers=["CPUExecutionProvider"])
     return lambda ids, mask: session.run(None, fed(ids, mask))[0], [small], ("onnxruntime", "onnx")
 
 
-def nncf_int8(folder: Path, made: Path, rows: dict) -> tuple[Run, list[Path], tuple[str, ...]]:
+def nncf_int8(folder: Path, out: Path, rows: dict) -> tuple[Run, list[Path], tuple[str, ...]]:
     import nncf
     import openvino
 
-    model = openvino.Core().read_model(exported(folder, made / "plain.onnx"))
+    model = openvino.Core().read_model(exported(folder, out / "plain.onnx"))
     some = texts(rows, "train")[:CALIBRATION]
     data = nncf.Dataset(some, lambda ids: fed(ids[None], np.ones_like(ids)[None]))
     small = nncf.quantize(model, data, model_type=nncf.ModelType.TRANSFORMER, subset_size=CALIBRATION)
-    openvino.save_model(small, made / "int8.xml")
-    compiled = openvino.compile_model(made / "int8.xml", "CPU")
-    return lambda ids, mask: compiled(fed(ids, mask))[0], [made / "int8.xml", made / "int8.bin"], ("nncf", "openvino")
+    openvino.save_model(small, out / "int8.xml")
+    compiled = openvino.compile_model(out / "int8.xml", "CPU")
+    return lambda ids, mask: compiled(fed(ids, mask))[0], [out / "int8.xml", out / "int8.bin"], ("nncf", "openvino")
 
 
 def torchao(config: Callable[[], object]) -> Callable[..., tuple[Run, list[Path], tuple[str, ...]]]:
-    def made_by(folder: Path, made: Path, rows: dict) -> tuple[Run, list[Path], tuple[str, ...]]:
+    def quantize(folder: Path, out: Path, rows: dict) -> tuple[Run, list[Path], tuple[str, ...]]:
         import torch
         from torchao.quantization import quantize_
 
         model = classifier(folder)
         quantize_(model, config())
-        torch.save(model.state_dict(), made / "model.pt")
+        torch.save(model.state_dict(), out / "model.pt")
 
         @torch.no_grad()
         def run(ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
             given = {name: torch.from_numpy(value) for name, value in fed(ids, mask).items()}
             return model(**given).logits.float().numpy()
 
-        return run, [made / "model.pt"], ("torchao", "torch")
+        return run, [out / "model.pt"], ("torchao", "torch")
 
-    return made_by
+    return quantize
 
 
 def eight() -> object:
@@ -140,7 +140,7 @@ def four_weights() -> object:
 
 
 def four_anywhere() -> object:
-    """Its portable way: 4 bits, each kept in a byte."""
+    """Its portable format: 4-bit weights, one per byte."""
     import torch
     from torchao.quantization import IntxWeightOnlyConfig
     from torchao.quantization.granularity import PerGroup

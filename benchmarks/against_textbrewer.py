@@ -1,9 +1,9 @@
-"""The same distillation in TextBrewer and in niwaki: `python benchmarks/against_textbrewer.py [--seeds 0 1 2] [--epochs 3]`.
+"""Runs the same distillation with TextBrewer and niwaki: `python benchmarks/against_textbrewer.py [--seeds 0 1 2] [--epochs 3]`.
 
-Same teacher (of benchmarks/demo.py), same student to start from (3 layers cut out of it, feed-forward blocks of 768), same rows
-(Rotten Tomatoes), epochs, batch size and learning rate; hidden states, attention and soft targets in both. TextBrewer runs as
-its README shows, with batches padded to their own longest text, in an environment of its own below runs/. Both take all cores, one
-after the other, and are scored on the same test rows. Appends to results/textbrewer.jsonl.
+Both use the same teacher (of benchmarks/demo.py), initial student (3 of its layers, feed-forward size 768), rows (Rotten Tomatoes),
+epochs, batch size, learning rate and losses (hidden states, attention, soft targets). TextBrewer runs as its README shows, with batches
+padded to their longest text, in its own environment in runs/. Both use all cores, in sequence, and are evaluated on the same test rows.
+Appends to results/textbrewer.jsonl.
 """
 
 import argparse
@@ -37,7 +37,7 @@ CHILD = Path(__file__).parent / "against_textbrewer_child.py"
 
 
 def environment() -> Path:
-    """Python with TextBrewer, and our torch and transformers behind it."""
+    """Python of an environment with TextBrewer and this environment's torch and transformers."""
     folder = HOME / "env"
     python = folder / "bin" / "python"
     if not python.exists():
@@ -45,7 +45,7 @@ def environment() -> Path:
         subprocess.run([python, "-m", "pip", "install", "-q", "tensorboard"], check=True)
         subprocess.run(
             [python, "-m", "pip", "install", "-q", "--no-deps", "textbrewer"], check=True
-        )  # else a newer torch
+        )  # keeps the installed torch
         site = next(folder.glob("lib/python*/site-packages"))
         (site / "ours.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
     return python
@@ -69,7 +69,7 @@ def plan_of(seed: int, epochs: float) -> Plan:
 
 
 def ours(plan: Plan, folder: Path) -> tuple[float, float]:
-    """Seconds from rows to trained weights, teacher included, nothing kept from before; accuracy."""
+    """Seconds from rows to trained weights, with the teacher's forward pass and an empty cache; accuracy."""
     for left in folder.glob("stages/student-*"):
         shutil.rmtree(left)
     shutil.rmtree(HOME / ".teachers", ignore_errors=True)
@@ -83,20 +83,20 @@ def ours(plan: Plan, folder: Path) -> tuple[float, float]:
 
 
 def theirs(plan: Plan, folder: Path, seed: int, epochs: float) -> tuple[float, float]:
-    """As `ours`; the time is that of training, without imports and reading."""
+    """As `ours`; the time covers training only, without imports and reading."""
     task = RottenTomatoes()
     cut, teacher = folder / plan.stages[1].folder / "model", folder / plan.stages[0].folder / "model"
     features = encode_split(load_folder(cut), task, "train")
     rows = folder / "rows.npz"
     np.savez(rows, ids=features.rows.ids.values, starts=features.rows.ids.starts, labels=np.asarray(features.targets))
-    made = folder / "theirs"
-    shutil.rmtree(made, ignore_errors=True)
-    shutil.copytree(cut, made)
-    asked = {
+    student_folder = folder / "theirs"
+    shutil.rmtree(student_folder, ignore_errors=True)
+    shutil.copytree(cut, student_folder)
+    request = {
         "rows": rows,
         "teacher": teacher,
         "student": cut,
-        "made": made,
+        "made": student_folder,
         "seed": seed,
         "epochs": epochs,
         "lr": LR,
@@ -106,15 +106,19 @@ def theirs(plan: Plan, folder: Path, seed: int, epochs: float) -> tuple[float, f
         [
             environment(),
             CHILD,
-            json.dumps({key: value if isinstance(value, int | float) else str(value) for key, value in asked.items()}),
+            json.dumps(
+                {key: value if isinstance(value, int | float) else str(value) for key, value in request.items()}
+            ),
         ],
         check=True,
         stdout=subprocess.PIPE,
         text=True,
     )
-    write_graph(load_folder(made), made)
+    write_graph(load_folder(student_folder), student_folder)
     test = task.splits()["test"]
-    value = task.scorer.scores(task.scorer.example_stats(Predictor(made).values(task.inputs(test)), test))[task.metric]
+    value = task.scorer.scores(task.scorer.example_stats(Predictor(student_folder).values(task.inputs(test)), test))[
+        task.metric
+    ]
     return float(json.loads(done.stdout.splitlines()[-1])["seconds"]), value
 
 

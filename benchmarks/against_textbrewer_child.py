@@ -1,4 +1,4 @@
-"""What benchmarks/against_textbrewer.py runs in TextBrewer's environment: its GeneralDistiller, used as its README shows."""
+"""Distils with TextBrewer's GeneralDistiller, as its README shows; runs in its environment for against_textbrewer.py."""
 
 import json
 import sys
@@ -12,21 +12,21 @@ from textbrewer import DistillationConfig, GeneralDistiller, TrainingConfig
 from torch.utils.data import DataLoader
 
 
-def main(asked: dict) -> None:
-    torch.manual_seed(asked["seed"])
-    rows = np.load(asked["rows"], allow_pickle=False)
+def main(request: dict) -> None:
+    torch.manual_seed(request["seed"])
+    rows = np.load(request["rows"], allow_pickle=False)
     teacher, student = (
         transformers.AutoModelForSequenceClassification.from_pretrained(
-            asked[name], output_hidden_states=True, output_attentions=True, attn_implementation="eager"
+            request[name], output_hidden_states=True, output_attentions=True, attn_implementation="eager"
         )
         for name in ("teacher", "student")
     )
     for module in student.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
-    loader = DataLoader(Rows(rows), batch_size=asked["batch"], shuffle=True, collate_fn=padded)
-    steps = round(asked["epochs"] * len(loader))
-    optimizer = torch.optim.AdamW(student.parameters(), lr=asked["lr"], weight_decay=0.01)
+    loader = DataLoader(Rows(rows), batch_size=request["batch"], shuffle=True, collate_fn=padded)
+    steps = round(request["epochs"] * len(loader))
+    optimizer = torch.optim.AdamW(student.parameters(), lr=request["lr"], weight_decay=0.01)
     deep, shallow = teacher.config.num_hidden_layers, student.config.num_hidden_layers
     matches = []
     for layer in range(shallow):
@@ -38,7 +38,7 @@ def main(asked: dict) -> None:
             {"layer_T": source - 1, "layer_S": layer, "feature": "attention", "loss": "attention_mse", "weight": 1}
         )
     distiller = GeneralDistiller(
-        TrainingConfig(device="cpu", output_dir=asked["made"] + "-log", log_dir=None, ckpt_frequency=1),
+        TrainingConfig(device="cpu", output_dir=request["made"] + "-log", log_dir=None, ckpt_frequency=1),
         DistillationConfig(temperature=1, kd_loss_weight=1, hard_label_weight=0, intermediate_matches=matches),
         teacher,
         student,
@@ -50,14 +50,14 @@ def main(asked: dict) -> None:
         distiller.train(
             optimizer,
             loader,
-            num_epochs=round(asked["epochs"]),
+            num_epochs=round(request["epochs"]),
             max_grad_norm=1.0,
             scheduler_class=transformers.get_linear_schedule_with_warmup,
             scheduler_args={"num_warmup_steps": steps // 10, "num_training_steps": steps},
             callback=None,
         )
     seconds = time.monotonic() - start
-    student.save_pretrained(Path(asked["made"]))
+    student.save_pretrained(Path(request["made"]))
     sys.stdout.write("\n" + json.dumps({"seconds": seconds}) + "\n")
 
 

@@ -1,7 +1,7 @@
-"""How large the predictor's batches should be, and how to share cores: `python benchmarks/batches.py MODEL_FOLDER`.
+"""Compares batch sizes and ways to share cores in the predictor: `python benchmarks/batches.py MODEL_FOLDER`.
 
-Every setting runs the same texts in turns; appends one record to results/batches.jsonl. The defaults in
-engines/runtime.py and the one thread a call of engines/runtimes/onnx.py come from this.
+Every setting runs the same texts, interleaved. Appends one record to results/batches.jsonl. The defaults of the scheduler and the single
+thread per call in engines/runtimes/onnx.py are based on it.
 """
 
 import sys
@@ -30,7 +30,7 @@ def runner(model: Predictor, rows: int, tokens: int) -> Runner:
 def main(folder: Path) -> None:
     task = RottenTomatoes()
     texts = list(task.inputs(task.splits()["test"]))[:TEXTS]
-    streams = Predictor(folder, "onnx")  # several calls at once, one thread each
+    streams = Predictor(folder, "onnx")  # concurrent calls with one thread each
     contenders = {f"{rows} rows, {tokens} tokens": runner(streams, rows, tokens) for rows, tokens in SETTINGS}
     contenders["32 rows, each product split between cores"] = runner(split(folder), 32, 1024)
     result = race(contenders, texts, reference="32 rows, 1024 tokens", singles=5)
@@ -41,7 +41,7 @@ def main(folder: Path) -> None:
 
 
 def split(folder: Path) -> Predictor:
-    """The other way to use two cores: one call at a time."""
+    """The alternative for two cores: one call at a time."""
     import onnxruntime
 
     found = Predictor(folder, "onnx", threads=1)

@@ -1,7 +1,7 @@
-"""Texts written a second, ours and transformers' `generate`, by the same Marian: `python benchmarks/beam_search.py`.
+"""Compares the generation speed of niwaki with transformers' `generate` on the same Marian model: `python benchmarks/beam_search.py`.
 
-Its weights are random and its shape is that of the translator of results.md, so that every text is written to the longest: what is
-raced is the decoder's step, the keys and values kept, and the search. Appends a record to results/search.jsonl.
+The weights are random, so every text has the maximum length; the shape is that of the translation model in docs/results.md. This
+measures decoding steps, the cache of keys and values, and the search. Appends a record to results/search.jsonl.
 """
 
 import sys
@@ -34,14 +34,14 @@ SHAPE = {
     "decoder_ffn_dim": 512,
     "max_position_embeddings": 64,
 }
-PIECES, WORDS, LONGEST, TEXTS = 6000, 14, 20, 64
+VOCABULARY_SIZE, WORDS, LONGEST, TEXTS = 6000, 14, 20, 64
 
 
 def main() -> None:
     quiet_libraries()
-    words = [f"w{number}" for number in range(PIECES)]
+    words = [f"w{number}" for number in range(VOCABULARY_SIZE)]
     draw = numpy_generator(0, "search")
-    texts = [" ".join(words[number] for number in row) for row in draw.integers(0, PIECES, (TEXTS, WORDS))]
+    texts = [" ".join(words[number] for number in row) for row in draw.integers(0, VOCABULARY_SIZE, (TEXTS, WORDS))]
     with tempfile.TemporaryDirectory() as folder:
         source = stock.folder("marian", Path(folder) / "stock", words=words, noise=0.05, **SHAPE)
         for beam in (1, 4):
@@ -56,24 +56,24 @@ def raced(source: Path, saved: Path, beam: int, texts: list[str]) -> dict[str, A
     contenders = {"transformers": generating(source, beam), **{name: one.values for name, one in ours.items()}}
     written = {name: run(texts) for name, run in contenders.items()}
     found = race(contenders, texts, reference="transformers", singles=3)
-    kept = ("throughput", "ratio", "latency_ms", "energy_per_1000")
+    keys = ("throughput", "ratio", "latency_ms", "energy_per_1000")
     return {
         "shape": SHAPE,
-        "pieces": PIECES,
+        "pieces": VOCABULARY_SIZE,
         "texts": TEXTS,
         "longest": LONGEST,
         "same": {name: sum(map(str.__eq__, written[name], written["transformers"])) for name in ours},
-        "contenders": {name: {key: entry[key] for key in kept} for name, entry in found["contenders"].items()},
+        "contenders": {name: {key: entry[key] for key in keys} for name, entry in found["contenders"].items()},
     }
 
 
 def save(source: Path, saved: Path, beam: int) -> None:
-    """As a stage saves it: the graphs beside the weights."""
-    pieces = load_target_tokenizer(source)
-    assert pieces is not None
-    kind = Text(beam=beam, max_new_tokens=LONGEST, **pieces.special_tokens)
+    """Saves the model as a stage does, with its graphs."""
+    tokenizer = load_target_tokenizer(source)
+    assert tokenizer is not None
+    kind = Text(beam=beam, max_new_tokens=LONGEST, **tokenizer.special_tokens)
     model = load_folder(
-        source, Head(["text"], kind.architecture, kind.to_json(), files=lambda: {TARGET: pieces.target})
+        source, Head(["text"], kind.architecture, kind.to_json(), files=lambda: {TARGET: tokenizer.target})
     )
     saved.mkdir()
     model.save(saved)
@@ -81,7 +81,7 @@ def save(source: Path, saved: Path, beam: int) -> None:
 
 
 def generating(source: Path, beam: int) -> Any:
-    """As the documentation of transformers says, with both cores."""
+    """Generates as the documentation of transformers recommends, on all cores."""
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     network, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(source).eval(), AutoTokenizer.from_pretrained(source)

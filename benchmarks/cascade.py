@@ -1,7 +1,7 @@
-"""Whether a cascade keeps what it claims to keep: `python benchmarks/cascade.py [DRAWS]`. Appends to results/cascade.jsonl.
+"""Checks the guarantee of cascades on simulated models: `python benchmarks/cascade.py [DRAWS]`. Appends to results/cascade.jsonl.
 
-Made-up models of known quality answer made-up rows. Thresholds are chosen on a few of them, as `niwaki cascade` does, temperatures
-too; what is truly kept is counted on 100,000 others. Over many draws the share must be kept at least as often as is claimed.
+Simulated models of known quality answer simulated rows. Thresholds and temperatures are chosen on a few rows, as in `niwaki cascade`, and
+the score that is really kept is measured on 100,000 others. Over many draws, the guarantee must hold at least as often as its level.
 """
 
 import sys
@@ -12,32 +12,32 @@ from records import append, circumstances
 
 from niwaki.answers._answer_type import softmax
 from niwaki.evaluate.thresholds import answered_by, choose_threshold, fit_temperature
-from niwaki.tasks._metrics import accuracy, f1_binary, f1_macro, mistaken
+from niwaki.tasks._metrics import accuracy, all_labels_wrong, f1_binary, f1_macro
 
 POPULATION = 100_000
-MEASURES = {"accuracy": accuracy, "f1": f1_binary, "f1_macro": lambda said, gold: f1_macro(said, gold, 4)}
+MEASURES = {"accuracy": accuracy, "f1": f1_binary, "f1_macro": lambda predicted, gold: f1_macro(predicted, gold, 4)}
 
 
-class Made:
-    """As much of a task as choosing asks for."""
+class SimulatedTask:
+    """The part of a task and its scorer that the choice of a threshold needs."""
 
     def __init__(self, metric: str) -> None:
-        self.metric = metric
+        self.metric, self.scorer = metric, self
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         return {self.metric: MEASURES[self.metric](example_stats[:, 0], example_stats[:, 1])}
 
-    def lost(self, example_stats: np.ndarray) -> np.ndarray:
-        return mistaken(example_stats)
+    def all_wrong(self, example_stats: np.ndarray) -> np.ndarray:
+        return all_labels_wrong(example_stats)
 
 
 def rows(
     generator: np.random.Generator, count: int, skills: tuple[float, ...], labels: int, alike: float
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Right labels, and the logits of models: signal by skill, noise that is partly the same for all, each too sure of itself."""
+    """Gold labels, and the logits of overconfident models: a signal by skill plus noise that is partly shared."""
     share = np.array([0.68, *[0.32 / (labels - 1)] * (labels - 1)])
     gold = generator.choice(labels, count, p=share)
-    hard = np.abs(generator.normal(size=count)) ** 0.5  # some rows are hard for all
+    hard = np.abs(generator.normal(size=count)) ** 0.5  # some rows are hard for all models
     common = generator.normal(size=(count, labels))
     found = []
     for number, skill in enumerate(skills):
@@ -57,12 +57,12 @@ def sure(logits: np.ndarray) -> np.ndarray:
 
 
 def draw(seed: int, setting: dict[str, Any]) -> dict[str, float] | None:
-    """What is truly kept, and the share that stops before the last model."""
+    """The share of the score that is really kept, and the share of inputs that stop before the last model."""
     generator = np.random.default_rng([seed, setting["rows"], len(setting["skills"]), setting["labels"]])
-    task = Made(setting["metric"])
+    task = SimulatedTask(setting["metric"])
     gold, logits = rows(generator, setting["rows"], setting["skills"], setting["labels"], setting["alike"])
-    heat = [fit_temperature(one, gold) for one in logits]
-    logits = [one / t for one, t in zip(logits, heat, strict=True)]
+    temperatures = [fit_temperature(one, gold) for one in logits]
+    logits = [one / t for one, t in zip(logits, temperatures, strict=True)]
     chosen = choose_threshold(
         task,
         [sure(one) for one in logits],
@@ -73,14 +73,14 @@ def draw(seed: int, setting: dict[str, Any]) -> dict[str, float] | None:
     if chosen is None:
         return None
     gold, logits = rows(generator, POPULATION, setting["skills"], setting["labels"], setting["alike"])
-    confidence = np.stack([sure(one / t) for one, t in zip(logits[:-1], heat, strict=False)])
+    confidence = np.stack([sure(one / t) for one, t in zip(logits[:-1], temperatures, strict=False)])
     by = answered_by(confidence, chosen.threshold)
     every = np.stack([example_stats(one, gold) for one in logits])
-    kept = (
+    kept_share = (
         task.scorer.scores(every[by, np.arange(POPULATION)])[task.metric] / task.scorer.scores(every[-1])[task.metric]
     )
     return {
-        "kept": kept,
+        "kept": kept_share,
         "early": float((by < len(logits) - 1).mean()),
         "best": task.scorer.scores(every[-1])[task.metric],
     }
@@ -114,17 +114,17 @@ def settings() -> list[dict[str, Any]]:
 
 def simulated(setting: dict[str, Any], draws: int) -> dict[str, Any]:
     found = [draw(seed, setting) for seed in range(draws)]
-    made = [one for one in found if one is not None]
-    held = sum(one["kept"] >= setting["keep"] for one in made) + len(found) - len(made)  # nothing chosen loses nothing
-    told = {key: float(np.mean([one[key] for one in made])) if made else None for key in ("kept", "early", "best")}
-    return {**setting, "draws": draws, "none": len(found) - len(made), "held": held / draws, **told}
+    chosen = [one for one in found if one is not None]
+    held = (
+        sum(one["kept"] >= setting["keep"] for one in chosen) + len(found) - len(chosen)
+    )  # no threshold means no loss
+    means = {key: float(np.mean([one[key] for one in chosen])) if chosen else None for key in ("kept", "early", "best")}
+    return {**setting, "draws": draws, "none": len(found) - len(chosen), "held": held / draws, **means}
 
 
 def main(draws: int) -> None:
     for setting in settings():
-        found = simulated(
-            setting, draws if setting["metric"] == "accuracy" else draws // 4
-        )  # a bootstrap takes its time
+        found = simulated(setting, draws if setting["metric"] == "accuracy" else draws // 4)  # a bootstrap is slow
         print(found, flush=True)
         append("cascade", {"population": POPULATION, "settings": [found], **circumstances()})
 

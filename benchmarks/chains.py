@@ -1,9 +1,8 @@
 """Random chains of methods with random settings, on a tiny model: `python benchmarks/chains.py [--chains 300] [--seed 0]`.
 
-Each chain of 2 to 4 methods, in as many stages or fewer, is refused before any work, or it is made, and a new process loads what
-it made and must give equal outputs, in torch and in the engine. One that is refused later, by the stage that cannot do it, is
-counted apart. Appends one record to results/chains.jsonl; faults are printed
-with their recipe.
+Each combination of 2 to 4 methods, in as many stages or fewer, is either rejected before any work or completed. A new process then loads
+the model, which must give equal outputs in torch and in the engine. Rejections by a stage are counted separately. Appends one record to
+results/chains.jsonl; faults are printed with their recipe.
 """
 
 import argparse
@@ -36,12 +35,12 @@ from niwaki.run.recipe import parse
 from niwaki.run.runner import quiet_libraries, run_stage
 
 TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
-MOST = 128  # of a whole number that has no upper limit of its own
+MOST = 128  # upper limit of integers without their own
 TEXTS = [text for text, _ in tiny.sentences(12, seed=9)]
 
 
 def draw_settings(kind: type[Method], draw: random.Random) -> dict[str, Any]:
-    """Of each setting a value that its rule allows, or its default."""
+    """A valid random value, or the default, for each setting."""
     return {
         name: value
         for name, field in kind.model_fields.items()
@@ -71,7 +70,7 @@ def draw_value(field: Any, draw: random.Random) -> Any:
 
 
 def draw_stages(draw: random.Random) -> list[dict[str, Any]]:
-    """2 to 4 methods behind a teacher; some share a stage, some stages are trained though they need not be."""
+    """2 to 4 methods after a teacher; some share a stage, and some stages train without need."""
     stages: list[dict[str, Any]] = [{"name": "teacher", "train": TRAIN}]
     for number in range(draw.randint(2, 4)):
         name = draw.choice(METHODS.names())
@@ -89,22 +88,22 @@ def draw_stages(draw: random.Random) -> list[dict[str, Any]]:
 
 
 def make(recipe: dict[str, Any], home: Path) -> Path | None:
-    """The folder of what the chain made; None where it was refused before work."""
+    """The model folder of the last stage; None if the recipe was rejected before any work."""
     try:
         plan = make_plan(parse(recipe), "chain")
     except InputError:
         return None
     for stage in plan.stages:
         run_stage(plan, stage, home, Ledger(home / "ledger.jsonl"), lambda: False)
-    made = home / plan.stages[-1].folder
-    fault = fault_in_folder(made)
+    completed = home / plan.stages[-1].folder
+    fault = fault_in_folder(completed)
     if fault:
         raise RuntimeError(fault)
-    return made / "model"
+    return completed / "model"
 
 
 def answers(folder: Path) -> dict[str, list[list[float]]]:
-    """What the model gives, by torch and by the engine."""
+    """Outputs of the model in torch and in the engine."""
     from niwaki.engines.predictor import Predictor
 
     found = {engine: Predictor(folder, engine=engine, threads=1) for engine in ("torch", "onnx")}
@@ -123,7 +122,7 @@ def in_a_new_process(folders: list[Path]) -> dict[str, Any]:
 def main(count: int, seed: int) -> dict[str, Any]:
     quality.RESAMPLES = 10
     quiet()
-    outcomes: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     used: Counter[str] = Counter()
     faults = []
     with tempfile.TemporaryDirectory() as place:
@@ -132,7 +131,7 @@ def main(count: int, seed: int) -> dict[str, Any]:
         (home / "start").mkdir()
         tiny.model("bert").save(home / "start")
         rows = tiny.write_csv(home / "rows.csv")
-        made: dict[str, dict[str, Any]] = {}
+        completed: dict[str, dict[str, Any]] = {}
         for number in range(count):
             stages = draw_stages(random.Random(f"{seed}/{number}"))
             recipe = {
@@ -146,27 +145,27 @@ def main(count: int, seed: int) -> dict[str, Any]:
                 folder = make(recipe, home)
                 if folder is not None:
                     load_folder(folder)
-                    made[str(folder)] = {"stages": stages, "answers": answers(folder)}
+                    completed[str(folder)] = {"stages": stages, "answers": answers(folder)}
             except InputError as error:
-                outcomes["refused at its stage"] += 1
+                counts["refused at its stage"] += 1
                 faults.append({"stages": stages, "error": str(error)})
                 continue
-            except Exception as error:  # noqa: BLE001 - this is what is looked for
+            except Exception as error:  # noqa: BLE001 - a finding
                 faults.append({"stages": stages, "error": f"{type(error).__name__}: {error}"})
                 print(json.dumps(stages), traceback.format_exc(), file=sys.stderr, flush=True)
-                outcomes["failed"] += 1
+                counts["failed"] += 1
                 continue
-            outcomes["refused" if folder is None else "made"] += 1
+            counts["refused" if folder is None else "made"] += 1
             used.update(method["use"] for stage in stages[1:] for method in stage["methods"] if folder is not None)
-        again = in_a_new_process([Path(folder) for folder in made])
-        for folder, one in made.items():
+        again = in_a_new_process([Path(folder) for folder in completed])
+        for folder, one in completed.items():
             if again[folder] != one["answers"]:
-                outcomes["different"] += 1
+                counts["different"] += 1
                 faults.append({"stages": one["stages"], "error": "a new process gives other outputs"})
     return {
         "chains": count,
         "seed": seed,
-        "outcomes": dict(outcomes),
+        "outcomes": dict(counts),
         "methods": dict(sorted(used.items())),
         "faults": faults,
     }

@@ -1,15 +1,13 @@
-"""Damage to all that a run keeps: `python benchmarks/corruptions.py [read] [stored] [clean loads]`.
+"""Corrupts the files of runs and models: `python benchmarks/corruptions.py [read] [stored] [clean loads]`.
 
-First what people read: runs and model folders outside of them (exports, copied stages, cascades) are corrupted, `read` times in all:
-edited scores, plans, measurements and reports, stages swapped, copied or gone, MANIFESTs missing or empty, files flipped, cut, zeroed,
-emptied or added. load, predict, eval and report then read each: they must name the damage with exit code 3 or say what they said before.
+First, runs and model folders (exports, copied stages, cascades) are corrupted `read` times: edited scores, plans, measurements and
+reports; swapped, copied or missing stages; missing or empty MANIFESTs; changed, truncated, zeroed, emptied or added files. load,
+predict, eval and report must either report the damage with exit code 3 or give the same answers as before.
 
-Then what `niwaki run` goes on from, `stored` times:
-
-bits turned over, files cut short, removed or exchanged: in stages, training states, kept answers, measurements and the
-ledger of a run of the tests' recipe. Each is looked at as `niwaki run` does, finished models also as `niwaki predict` does:
-the damage must be named in one line, or what is read must be as before. Then runs go on from ten at once, and must end as one that was never damaged. Whole folders are
-looked at as often as is said: no alarm may be raised. Appends a record to results/corruptions.jsonl.
+Then files that `niwaki run` resumes from are corrupted `stored` times: flipped bits, truncated, removed or exchanged files in stages,
+checkpoints, teacher caches, measurements and the ledger. `niwaki run`, and for finished models `niwaki predict`, must report the damage
+in one line or read the same content. Then runs resume with ten damaged files at once and must give the results of an undamaged run.
+Finally, undamaged folders are loaded `clean loads` times without an alarm. Appends a record to results/corruptions.jsonl.
 """
 
 import os
@@ -33,7 +31,7 @@ from reliability.damage import KINDS, damaged, harm, subjects
 from reliability.same import differences
 from run import small
 
-PARTS = {"stage": 4, "served": 4, "state": 3, "cache": 1, "measurement": 2, "ledger": 2}  # how often each is hit
+PARTS = {"stage": 4, "served": 4, "state": 3, "cache": 1, "measurement": 2, "ledger": 2}  # relative frequencies
 RUNS, AT_ONCE = 4, 10
 
 
@@ -48,7 +46,7 @@ def main(read: int, count: int, clean: int) -> None:
 
 
 def read_by_verbs(run: Path, rows: Path, place: Path, count: int) -> dict:
-    """Corruptions of every kind in turn, those of runs twice as often; how each ended, and those that were silent."""
+    """Corruptions of every kind in turn, runs twice as often; counts by outcome, and those not noticed."""
     tally, silent, began = Counter(), [], time.monotonic()
     (place / "copies").mkdir()
     sound = {one.kind: (one, one.answers()) for one in run_damage.subjects(run, rows, place)}
@@ -70,11 +68,11 @@ def measure(folder: Path, read: int, count: int, clean: int) -> dict:
     run = shutil.copytree(folder / "alone", folder / "read" / "run")
     read_of = read_by_verbs(run, folder / "rows.csv", folder / "read", read)
     began = time.monotonic()
-    kept = subjects(shutil.copytree(folder / "alone", folder / "hit"), folder)
+    targets = subjects(shutil.copytree(folder / "alone", folder / "hit"), folder)
     draw, tally, unseen = random.Random(0), Counter(), []
     for _ in range(count):
         part = draw.choices(list(PARTS), list(PARTS.values()))[0]
-        kind, subject = draw.choice(KINDS), draw.choice(kept[part])
+        kind, subject = draw.choice(KINDS), draw.choice(targets[part])
         with damaged(subject, kind, draw) as path:
             verdict = subject.look()
         tally[f"{part} {kind} {'named' if verdict.named else 'harmless' if verdict.harmless else 'unseen'}"] += 1
@@ -83,7 +81,7 @@ def measure(folder: Path, read: int, count: int, clean: int) -> dict:
     alarms = 0
     for _ in range(clean):
         part = draw.choices(list(PARTS), list(PARTS.values()))[0]
-        alarms += bool(draw.choice(kept[part]).look().named)
+        alarms += bool(draw.choice(targets[part]).look().named)
     return {
         "read": read_of,
         "corruptions": count,
@@ -97,7 +95,7 @@ def measure(folder: Path, read: int, count: int, clean: int) -> dict:
 
 
 def whole_runs(folder: Path, recipe: Path, draw: random.Random) -> dict:
-    """Ten files damaged at once, then the same command: it must end with 0 and the same bits."""
+    """Damages ten files at once and repeats the command: it must exit with 0 and give identical bits."""
     differing = []
     for number in range(RUNS):
         run = shutil.copytree(folder / "alone", folder / f"run-{number}")

@@ -1,7 +1,7 @@
-"""The README's first command, timed: `python benchmarks/demo.py [seeds]`. Appends one record per seed to results/demo.jsonl.
+"""Times the demo of the README: `python benchmarks/demo.py [seeds]`. Appends one record per seed to results/demo.jsonl.
 
-Each seed runs in a folder of its own, from nothing; what is recorded is what the run's report.json says, and the wall time.
-`--reuse` leaves finished stages of an earlier run in place: same keys, same bits, but then no wall time is recorded.
+Each seed runs in its own empty folder. A record contains figures of the run's report.json and the wall time. `--reuse` keeps
+finished stages of an earlier run; no wall time is recorded then.
 """
 
 import json
@@ -25,8 +25,8 @@ def run(seed: int, reuse: bool) -> dict:
     subprocess.run([PROGRAM, "run", "--set", f"seed={seed}", "--out", str(folder)], check=True)
     seconds = None if reuse else time.perf_counter() - start
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    rungs = json.loads((folder / "baseline.json").read_text(encoding="utf-8"))["baselines"]
-    baselines = [{"name": row["name"], "score": row["score"]["value"]} for row in rungs]
+    rows = json.loads((folder / "baseline.json").read_text(encoding="utf-8"))["baselines"]
+    baselines = [{"name": row["name"], "score": row["score"]["value"]} for row in rows]
     return {"seed": seed, "seconds": seconds, **summary(report), "baselines": baselines}
 
 

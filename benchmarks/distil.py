@@ -1,8 +1,8 @@
-"""Students of every shape against their teachers: `python benchmarks/distil.py DATA [variant[/task[/seed]] …]`.
+"""Distils students of several shapes and compares them with their teachers: `python benchmarks/distil.py DATA [variant[/task[/seed]] …]`.
 
-DATA is a folder of tasks (docs/tasks.md). Teachers are those that benchmarks/glue.py (for `mpnet4` with `--mpnet`) and
-benchmarks/demo.py left in runs/ (run these first). Appends a record per variant, task and seed to results/distil.jsonl;
-stages lie in runs/distil-…, and what is there already is not made again. `--list` shows what there is.
+DATA is a folder of tasks (docs/tasks.md). Teachers come from benchmarks/glue.py (for `mpnet4` with `--mpnet`) and benchmarks/demo.py;
+run these first. Appends a record per variant, task and seed to results/distil.jsonl. Stages are stored in runs/distil-… and reused.
+`--list` shows the jobs.
 """
 
 import json
@@ -22,7 +22,7 @@ from niwaki.run.recipe import parse
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 TASKS = ("rotten_tomatoes", "mrpc", "cola", "rte", "stsb", "sst2")
-SEEDS = {"rotten_tomatoes": (0, 1, 2), "mrpc": (0, 1, 2)}  # elsewhere one
+SEEDS = {"rotten_tomatoes": (0, 1, 2), "mrpc": (0, 1, 2)}  # elsewhere one seed
 ABLATED = ("rotten_tomatoes", "mrpc")
 Stage = dict[str, Any]
 
@@ -33,16 +33,16 @@ LAYERS = [{"use": "tinybert", "prediction": 0.0}]
 RELATED = [
     {"use": "tinybert", "prediction": 0.0, "attention": 0.0},
     {"use": "attention_relations"},
-]  # for other numbers of heads
+]  # for different numbers of heads
 RELATED4 = [RELATED[0], {"use": "attention_relations", "heads": 4}]
 EPOCHS = {"sst2": 2.0}  # of each phase
-COPIES = {"sst2": 0}  # elsewhere one: of every row, with words replaced
+COPIES = {"sst2": 0}  # augmentations of every row; elsewhere 1
 TRANSFER = {"rotten_tomatoes": 5_000}
 FAST_COPIES = {"cola": 5}  # a small student of few rows needs more texts: copies of sentences,
 FAST_PAIRS = {"mrpc": 25_000, "rte": 25_000, "stsb": 25_000}  # and for pairs, pairs of other tasks without their labels
 
 MPNET4 = {"use": "student", "layers": 4, "hidden": 312, "heads": 4, "ffn": 1200}  # TinyBERT's, but heads stay 64 wide
-WIDER4 = {"use": "student", "layers": 4, "hidden": 384, "heads": 6, "ffn": 1024}  # with fewer pieces
+WIDER4 = {"use": "student", "layers": 4, "hidden": 384, "heads": 6, "ffn": 1024}  # with a trimmed vocabulary
 FULL4 = {"use": "student", "layers": 4, "heads": 6, "ffn": 640}  # as wide as the teacher, with a narrow table
 NARROW = {"mpnet4-narrow": 320, "mpnet4-narrower": 256}  # columns of that
 MPNET_ROWS = {"sst2": {"rows": 20_000}}  # what benchmarks/glue.py trained that teacher on
@@ -61,9 +61,9 @@ NETWORK_EPOCHS = {"rotten_tomatoes": 4.0, "sst2": 3.0}
 NETWORK_TEXTS = {
     "rotten_tomatoes": 30_000,
     "sst2": 120_000,
-}  # unlabelled, for the taught one: some for each labelled row
+}  # unlabelled texts for distillation
 
-SIZES = (0, 1_250, 5_000, 10_000, 20_000)  # of the transfer set
+SIZES = (0, 1_250, 5_000, 10_000, 20_000)  # numbers of unlabelled texts
 SIZE_BATCHES, SIZE_STEPS, SIZE_SCORES = 200, 2_000, 20  # in an epoch of the rows alone; the same for every size
 
 
@@ -76,7 +76,7 @@ def two_phases(
     texts: str = "",
     epochs: float | None = None,
 ) -> list[Stage]:
-    """As TinyBERT: first the layers, then the answers."""
+    """TinyBERT's two phases: layers, then logits."""
     epochs = epochs or EPOCHS.get(task, 3.0)
     more = {
         "augmentations": COPIES.get(task, 1) if copies is None else copies,
@@ -106,7 +106,7 @@ def fast(task: str) -> list[Stage]:
 
 
 def one_phase(task: str, student: Stage, **more: Any) -> list[Stage]:
-    """Without the layers' phase; as many epochs in all."""
+    """Without the phase of layer losses; the same total number of epochs."""
     _, last = two_phases(task, student, **more)
     return [
         {
@@ -118,7 +118,7 @@ def one_phase(task: str, student: Stage, **more: Any) -> list[Stage]:
 
 
 def network(kind: str, task: str, taught: bool) -> list[Stage]:
-    """A network over static vectors, of the same shape and with as many epochs whether a teacher or labels alone teach it."""
+    """A network over static vectors, with the same shape and epochs with and without a teacher."""
     train, methods = {**NETWORKS[kind], "epochs": NETWORK_EPOCHS[task]}, [{"use": kind}]
     if not taught:
         return [{"name": "student", "methods": methods, "train": train}]
@@ -132,7 +132,7 @@ def network(kind: str, task: str, taught: bool) -> list[Stage]:
 
 
 def sentences() -> Path:
-    """The embedded reviews' sentences as a file, for tasks that bring no texts of their own."""
+    """Sentences of the bundled reviews as a file, for tasks without unlabelled texts."""
     path = Path("runs") / "distil-sentences.txt"
     if not path.exists():
         write_text(path, "\n".join(" ".join(one.split()) for one in imdb_sentences(NETWORK_TEXTS["sst2"], 0)))
@@ -140,7 +140,7 @@ def sentences() -> Path:
 
 
 def write_pairs(data: str) -> None:
-    """The texts of two large tasks of pairs, without their labels, as a file."""
+    """Writes the texts of two large pair tasks, without labels, to a file."""
     if not PAIRS.exists():
         found = [tuple(row) for task in PAIRED for row in unlabelled.texts(Path(data) / task / "train.parquet")]
         write_text(
@@ -149,7 +149,7 @@ def write_pairs(data: str) -> None:
 
 
 def write_rest(data: str) -> None:
-    """The longer ones of SST-2's train rows that the teacher was not given, without their labels, as a file."""
+    """Writes the longer SST-2 training rows that the teacher did not see, without labels, to a file."""
     if not REST.exists():
         given = planned("mpnet4-narrow", "sst2", 0, data).task
         known = {text.strip() for part in given.splits().values() for text in given.inputs(part)}
@@ -163,7 +163,7 @@ def write_rest(data: str) -> None:
 
 
 def of_size(texts: int) -> list[Stage]:
-    """Answers alone, with as many steps, and about as many validations, for every size: more texts, not more training."""
+    """Logits only, with the same number of steps and about as many validations for every number of texts."""
     epochs = SIZE_STEPS / (SIZE_BATCHES + texts / 32)
     train = {
         "lr": 2e-4,
@@ -177,26 +177,26 @@ def of_size(texts: int) -> list[Stage]:
 
 
 def with_vocabulary(stages: list[Stage]) -> list[Stage]:
-    """Only the pieces that the stage's texts use: on these student and teacher read the same tokens."""
+    """Keeps only tokens of the stage's texts; student and teacher then read the same tokens."""
     first, *others = stages
     return [{**first, "methods": [{"use": "vocabulary"}, *first["methods"]]}, *others]
 
 
 def narrow_table(task: str, columns: int, **more: Any) -> list[Stage]:
-    """The width that the layers' losses compare stays the teacher's; what is cut is inside the layers, and the table."""
+    """Keeps the teacher's hidden size for the layer losses; cuts inside the layers and narrows the embedding."""
     first, *others = with_vocabulary(two_phases(task, FULL4, RELATED, epochs=FULL_EPOCHS[task], **more))
-    pieces, student, *losses = first["methods"]
-    return [{**first, "methods": [pieces, student, {"use": "embeddings", "width": columns}, *losses]}, *others]
+    vocabulary, student, *losses = first["methods"]
+    return [{**first, "methods": [vocabulary, student, {"use": "embeddings", "width": columns}, *losses]}, *others]
 
 
 def with_rest(task: str, answers: Path = REST, texts: int = REST_ROWS) -> list[Stage]:
-    """Also on unlabelled texts; those of the second phase may be others, since answers alone are quickly had."""
+    """Adds unlabelled texts; the second phase may use others, because logits are cheap."""
     first, second = narrow_table(task, NARROW["mpnet4-narrow"], transfer=REST_ROWS, texts=str(REST))
     return [first, {**second, "train": {**second["train"], "unlabelled": texts, "unlabelled_path": str(answers)}}]
 
 
 def with_exits(task: str) -> list[Stage]:
-    """The half, trained on to answer from its inner layers too."""
+    """The student `half`, then trained with early exits."""
     methods = [{"use": "logits", "temperature": 1.0, "weight": 1.0}, {"use": "exits", "after": [1, 2]}]
     train = {"lr": 1e-4, "dropout": 0.0, "epochs": 1.0}
     return [*two_phases(task, HALF), {"name": "left", "teacher": "teacher", "methods": methods, "train": train}]
@@ -234,13 +234,13 @@ VARIANTS = {
 }
 RESTED = ("mpnet4-texts", "mpnet4-more")
 PRETRAINED = ("bilstm-labels", "averaging-labels")  # no teacher at all; `-vectors` has its vectors, and labels
-OPPONENTS = {kind: (f"{kind}-labels", f"{kind}-vectors") for kind in NETWORKS}
-OPPONENTS |= {f"transfer-{texts}": ("transfer-0",) for texts in SIZES if texts}
-OPPONENTS |= {name: ("half",) for name in VARIANTS if name.startswith("half-")}
+CONTROLS = {kind: (f"{kind}-labels", f"{kind}-vectors") for kind in NETWORKS}
+CONTROLS |= {f"transfer-{texts}": ("transfer-0",) for texts in SIZES if texts}
+CONTROLS |= {name: ("half",) for name in VARIANTS if name.startswith("half-")}
 
 
 def teacher_of(variant: str, task: str, seed: int) -> Path:
-    """The fine-tuned model that an earlier command left; of SST-2 there is one for all seeds."""
+    """The fine-tuned model of an earlier benchmark; SST-2 has one for all seeds."""
     name = (
         f"demo-seed-{seed}"
         if task == "rotten_tomatoes"
@@ -252,7 +252,7 @@ def teacher_of(variant: str, task: str, seed: int) -> Path:
 
 
 def planned(variant: str, task: str, seed: int, data: str) -> Plan:
-    """The teacher as it is, then the stages of the variant."""
+    """The unchanged teacher, then the stages of the variant."""
     rows = (
         {} if task == "rotten_tomatoes" else {"path": data, **(MPNET_ROWS.get(task, {}) if "mpnet" in variant else {})}
     )
@@ -269,29 +269,29 @@ def planned(variant: str, task: str, seed: int, data: str) -> Plan:
 
 
 def run(variant: str, task: str, seed: int, data: str) -> dict[str, Any]:
-    """The opponents, then the student."""
+    """The controls, then the student."""
     write_pairs(data)
     if variant in RESTED:
         write_rest(data)
-    for one in (*OPPONENTS.get(variant, ()), variant):
+    for one in (*CONTROLS.get(variant, ()), variant):
         plan = planned(one, task, seed, data)
         make(plan, home(task, seed))
-    pairs = {name: against(variant, name, task, seed, data) for name in OPPONENTS.get(variant, ())}
+    pairs = {name: against(variant, name, task, seed, data) for name in CONTROLS.get(variant, ())}
     return {"variant": variant, "task": task, "seed": seed, **summary(plan, home(task, seed)), "pairs": pairs}
 
 
-def against(variant: str, opponent: str, task: str, seed: int, data: str) -> dict[str, Any]:
-    """The opponent's score, and the paired difference on the same test rows over this seed and those before it that are there."""
-    both = [[made(who, task, one, data) for who in (variant, opponent)] for one in range(seed + 1)]
+def against(variant: str, control: str, task: str, seed: int, data: str) -> dict[str, Any]:
+    """The control's score, and the paired difference on the same test rows over this seed and those before it that are there."""
+    both = [[last_folder(who, task, one, data) for who in (variant, control)] for one in range(seed + 1)]
     both = [pair for pair in both if all((folder / "example_stats.npy").exists() for folder in pair)]
     own, theirs = ([np.load(pair[place] / "example_stats.npy") for pair in both] for place in (0, 1))
     score = read_json(both[-1][1] / "result.json")["score"]
-    told = difference(planned(opponent, task, seed, data).task, own, theirs)
-    return {"score": {key: score[key] for key in ("value", "low", "high")}, "seeds": len(both), **told}
+    result = difference(planned(control, task, seed, data).task, own, theirs)
+    return {"score": {key: score[key] for key in ("value", "low", "high")}, "seeds": len(both), **result}
 
 
-def made(variant: str, task: str, seed: int, data: str) -> Path:
-    """Where the last stage lies, or would lie."""
+def last_folder(variant: str, task: str, seed: int, data: str) -> Path:
+    """The folder of the last stage, finished or not."""
     return home(task, seed) / planned(variant, task, seed, data).stages[-1].folder
 
 
@@ -313,7 +313,7 @@ def summary(plan: Plan, folder: Path) -> dict[str, Any]:
 
 
 def encoder_parameters(folder: Path) -> int:
-    """Numbers in the layers: without embeddings and head."""
+    """Parameters of the layers, without embeddings and head."""
     anatomy = load_folder(folder).anatomy
     return sum(parameter.numel() for layer in anatomy.layers for parameter in layer.module.parameters())
 

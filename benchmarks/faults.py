@@ -1,9 +1,8 @@
 """A disk that fails at every single call of a save: `python benchmarks/faults.py`. Needs strace and root (for a small disk).
 
-ENOSPC, EIO and EACCES at every call with which a training state, a stage, a measurement and a ledger line are written; what
-was there before must be whole. Then the tests' recipe runs on a disk (tmpfs) that is filled up in the middle of each
-trained stage; it must say so in one line, and the same command must end as if nothing had been. Appends a record to
-results/faults.jsonl.
+ENOSPC, EIO and EACCES at every system call that writes a checkpoint, a stage, a measurement or a ledger line; earlier data must stay
+intact. Then the recipe of the tests runs on a disk (tmpfs) that fills up during each trained stage; it must report this in one line, and
+the same command must then complete with the usual results. Appends a record to results/faults.jsonl.
 """
 
 import os

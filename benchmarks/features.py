@@ -1,7 +1,8 @@
-"""How fast rows become features, and in how much memory: `python benchmarks/features.py DATA`. Appends to results/features.jsonl.
+"""Measures time and memory of tokenizing training data: `python benchmarks/features.py DATA`. Appends to results/features.jsonl.
 
-Two measurements, `speed` and `memory`, both unless one is named after DATA (speed needs a quiet machine, memory does not): the SST-2 train sentences of DATA (a folder of tasks), from the table to token ids, repeated; and a jsonl file
-of 1 GB made from them, read, split and encoded in a process of its own, whose anonymous memory is watched.
+There are two measurements, `speed` and `memory`; naming one after DATA runs only that one (speed needs an idle machine). `speed` tokenizes
+the SST-2 training sentences of DATA (a folder of tasks) repeatedly. `memory` reads, splits and encodes a jsonl file of 1 GB of such
+sentences in a child process and records its anonymous memory.
 """
 
 import json
@@ -32,7 +33,7 @@ def tokenizer() -> Tokenizer:
 
 
 def speed(data: str) -> dict[str, Any]:
-    """Sentences a second, from rows to padded-ready features with targets."""
+    """Sentences per second, from rows to features with targets."""
     task, own = Sst2(path=data), tokenizer()
     rows = task.splits()["train"]
     rates = []
@@ -44,7 +45,7 @@ def speed(data: str) -> dict[str, Any]:
 
 
 def write_large(data: str, path: Path, size: int) -> int:
-    """Rows of the train sentences over and over, each made different by its number; the count of rows."""
+    """Writes repeated training sentences, made unique by a number; returns the number of rows."""
     rows = Sst2(path=data).splits()["train"]
     pairs = list(zip(rows.column("text").to_pylist(), rows.column("label").to_pylist(), strict=True))
     count = 0
@@ -60,7 +61,7 @@ def write_large(data: str, path: Path, size: int) -> int:
 
 
 def large(path: str) -> None:
-    """In a process of its own: read, split, encode all train rows; prints the peak of anonymous memory and the seconds."""
+    """Runs in a child process: reads, splits and encodes all training rows; prints peak anonymous memory and seconds."""
     task, own = Classification(path=path, validation=0.01, test=0.01), tokenizer()
     peaks, done = [anonymous()], threading.Event()
     watcher = threading.Thread(target=lambda: [peaks.append(anonymous()) for _ in iter(lambda: done.wait(0.05), True)])
@@ -72,7 +73,7 @@ def large(path: str) -> None:
     end, cpu_end = time.perf_counter(), time.process_time()
     done.set()
     watcher.join()
-    told = {
+    record = {
         "before_mb": peaks[0],
         "peak_mb": max(peaks),
         "read_seconds": read - start,
@@ -80,11 +81,11 @@ def large(path: str) -> None:
         "read_cpu_seconds": cpu_read - cpu_start,
         "encode_cpu_seconds": cpu_end - cpu_read,
     }
-    print(json.dumps({**told, "rows": len(features), "tokens": int(features.rows.ids.starts[-1])}))
+    print(json.dumps({**record, "rows": len(features), "tokens": int(features.rows.ids.starts[-1])}))
 
 
 def anonymous() -> float:
-    """MB of this process that no file stands behind."""
+    """Anonymous memory of this process in MB."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) / 1000
 

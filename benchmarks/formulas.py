@@ -1,5 +1,4 @@
-"""Formulas without a model: does FunQL denote what the set's SQL denotes, and how much of what is to be written do grammars let
-through? `python benchmarks/formulas.py DATA`
+"""Compares FunQL with the gold SQL of GeoQuery, and measures the coverage of grammars: `python benchmarks/formulas.py DATA`
 
 DATA is a folder of tasks with `geoquery`, `cogs` and `atis`. Appends one record to results/formulas.jsonl. Takes seconds.
 """
@@ -28,7 +27,7 @@ from niwaki.tasks.geoquery import DATABASE, Geoquery
 AS_NUMBERS = (
     "CREATE TABLE made AS SELECT state_name, lowest_point, highest_point, CAST(highest_elevation AS INT) highest_elevation, "
     "CAST(lowest_elevation AS INT) lowest_elevation FROM highlow; DROP TABLE highlow; ALTER TABLE made RENAME TO highlow"
-)  # the set keeps heights as text, of which 979 is more than 6194
+)  # the database stores elevations as text, where 979 is more than 6194
 SAME, HEIGHTS, SEGMENTS, OTHER, WITHOUT = (
     "the same",
     "the same where heights are numbers",
@@ -62,7 +61,7 @@ def main(data: Path) -> None:
 
 
 def agreed(folder: Path) -> dict[str, int]:
-    """Of all rows with both formulas, how many denote the same; those that do not are shown, and not kept: they are the set's."""
+    """Counts rows whose two formulas have the same denotation, and prints the others."""
     rows = [row for row in read_table(folder / "geoquery.parquet").to_pylist() if row["sql"]]
     plain = Database(folder / DATABASE)
     world = World(plain)
@@ -70,16 +69,16 @@ def agreed(folder: Path) -> dict[str, int]:
         numbers = Database(with_numbers(folder / DATABASE, Path(place) / DATABASE))
         found = [(row, judged(row, world, plain, numbers)) for row in rows]
         numbers.close()
-    for row in (row for row, said in found if said == OTHER):
+    for row in (row for row, result in found if result == OTHER):
         sys.stderr.write(f"{row['en']}  {row['funql']}\n")
-    return dict(Counter(said for _, said in found))
+    return dict(Counter(result for _, result in found))
 
 
 def with_numbers(source: Path, target: Path) -> Path:
     shutil.copyfile(source, target)
-    made = sqlite3.connect(target)
-    made.executescript(AS_NUMBERS)
-    made.close()
+    connection = sqlite3.connect(target)
+    connection.executescript(AS_NUMBERS)
+    connection.close()
     return target
 
 
@@ -87,25 +86,25 @@ def judged(row: dict[str, Any], world: World, plain: Database, numbers: Database
     try:
         wanted = rounded(denotation(row["funql"], world))
         different = re.sub(r"COUNT\( (?!DISTINCT)", "COUNT( DISTINCT ", row["sql"])
-        for said, database, query in (
+        for result, database, query in (
             (SAME, plain, row["sql"]),
             (HEIGHTS, numbers, row["sql"]),
             (SEGMENTS, numbers, different),
         ):
             if rounded(denoted(database.rows(query))) == wanted:
-                return said
+                return result
     except ValueError:
         return WITHOUT
     return OTHER
 
 
 def rounded(values: frozenset[Any]) -> set[Any]:
-    """Without nulls; sums in another order differ in their last digits."""
+    """Ignores nulls and the last digits of sums."""
     return {round(value, 6) if isinstance(value, float) else value for value in values if value is not None}
 
 
 def coverage(task: FormulaTask) -> dict[str, Any]:
-    """Of the formulas of each part: those with a symbol that no train row has, and those that the grammar forbids."""
+    """Per split: formulas with a symbol that does not occur in training, and formulas that the grammar forbids."""
     grammar, target = read(task.files()["grammar.json"], task.answer_type.target), task.answer_type.target
     parts = {}
     for part, rows in task.splits().items():

@@ -1,12 +1,10 @@
-"""Coverage-guided fuzzing of what strangers give: `python benchmarks/fuzz.py recipe|blueprint|config|predict --minutes 15`.
+"""Coverage-guided fuzzing of untrusted input: `python benchmarks/fuzz.py recipe|blueprint|config|predict --minutes 15`.
 
-Minutes are of the processor, counted from the first input on: on a shared machine the clock says little. Needs atheris
-(`pip install atheris`; libFuzzer in a wheel, no compiler), chosen because it sees the branches of Python code and brings
-timeouts and memory limits; hypothesis sees no branches, and coverage through sys.settrace is tenfold slower. Half of the
-inputs are mutated as a tree (JSON), so that they get past the reader; the rest as bytes. An input may be answered or
-refused (NiwakiError; through the command line in one line with exit code 2 or 3); every other exception, 5 s of the
-processor or 4 GB are a finding; after 30 s of it Python code is stopped, after an hour everything. Findings are kept in
-results/fuzz/ and end the command with 1. Appends a record to results/fuzz.jsonl.
+Minutes are CPU time from the first input on. Needs atheris (`pip install atheris`), which is guided by the branches of Python code and
+has timeouts and memory limits; hypothesis is not guided, and coverage through sys.settrace is ten times slower. Half of the inputs are
+mutated as JSON trees, so that they pass the parser; the rest as bytes. An input may be accepted or rejected (NiwakiError; on the command
+line one line with exit code 2 or 3). Every other exception, 5 s of CPU time or 4 GB is a finding; Python code is stopped after 30 s,
+everything after an hour. Findings are stored in results/fuzz/, and the command then exits with 1. Appends a record to results/fuzz.jsonl.
 """
 
 import contextlib
@@ -29,7 +27,7 @@ os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELIS
 ROOT = Path(__file__).parents[1]
 TARGETS = ("recipe", "blueprint", "config", "predict")
 SLOW_CPU_SECONDS, HANGING_CPU_SECONDS, TIMEOUT_SECONDS, MEMORY_MB, LARGEST = 5, 30, 3600, 4096, 16_384
-CROWDED = 20  # times as long as the processor's minutes, the clock may take
+CROWDED = 20  # maximum ratio of wall time to CPU time
 VALUES = (
     None,
     True,
@@ -68,7 +66,7 @@ VALUES = (
     {"0": "a"},
 )
 
-KEYS = (  # that mean something to one of the readers
+KEYS = (  # known to one of the readers
     "auto_map",
     "trust_remote_code",
     "attn_implementation",
@@ -116,8 +114,8 @@ def main(target: str, minutes: float) -> None:
 
 
 def fuzz(target: str, minutes: float, folder: Path) -> dict[str, Any]:
-    """A child fuzzes; what it found is read from its files, as libFuzzer does not come back."""
-    corpus, told = folder / "corpus", folder / "told.json"
+    """Fuzzes in a child process and reads its results from files, because libFuzzer does not return."""
+    corpus, state_file = folder / "corpus", folder / "state.json"
     corpus.mkdir()
     command = [
         sys.executable,
@@ -138,12 +136,16 @@ def fuzz(target: str, minutes: float, folder: Path) -> dict[str, Any]:
     ]
     began = time.monotonic()
     done = subprocess.run([*command, *limits], capture_output=True, text=True, errors="replace", check=False)
-    said = json.loads(told.read_text()) if told.exists() else {"executions": 0, "cpu_minutes": 0, "findings": {}}
-    kept = ROOT / "benchmarks" / "results" / "fuzz"
-    for name in [*said["findings"], *(path.name for path in folder.glob("*-*") if path.is_file())]:
+    found = (
+        json.loads(state_file.read_text())
+        if state_file.exists()
+        else {"executions": 0, "cpu_minutes": 0, "findings": {}}
+    )
+    findings = ROOT / "benchmarks" / "results" / "fuzz"
+    for name in [*found["findings"], *(path.name for path in folder.glob("*-*") if path.is_file())]:
         if (folder / name).is_file():
-            kept.mkdir(parents=True, exist_ok=True)
-            (kept / f"{target}-{name}").write_bytes((folder / name).read_bytes())
+            findings.mkdir(parents=True, exist_ok=True)
+            (findings / f"{target}-{name}").write_bytes((folder / name).read_bytes())
     coverage = re.findall(r"cov: (\d+) ft: (\d+)", done.stderr)
     if done.returncode:
         print(done.stderr[-3000:])
@@ -151,7 +153,7 @@ def fuzz(target: str, minutes: float, folder: Path) -> dict[str, Any]:
         "target": target,
         "asked_cpu_minutes": minutes,
         "minutes": (time.monotonic() - began) / 60,
-        **said,
+        **found,
         "edges": int(coverage[-1][0]) if coverage else None,
         "first_edges": int(coverage[0][0]) if coverage else None,
         "corpus": len(list(corpus.iterdir())),
@@ -160,7 +162,7 @@ def fuzz(target: str, minutes: float, folder: Path) -> dict[str, Any]:
 
 
 def child(target: str, folder: Path, minutes: float, arguments: list[str]) -> None:
-    """Ends itself when the processor has worked for so long."""
+    """Fuzzes until the CPU time is used up."""
     import atheris
 
     sys.path.insert(0, str(ROOT / "tests"))
@@ -168,7 +170,7 @@ def child(target: str, folder: Path, minutes: float, arguments: list[str]) -> No
         seeds, call = globals()[f"{target}_target"](folder)
     for number, seed in enumerate(seeds):
         (folder / "corpus" / f"seed-{number}").write_bytes(seed)
-    told: dict[str, Any] = {
+    state: dict[str, Any] = {
         "executions": 0,
         "refused": 0,
         "answered": 0,
@@ -179,34 +181,34 @@ def child(target: str, folder: Path, minutes: float, arguments: list[str]) -> No
     first = time.process_time()
 
     def hangs(number: int, frame: Any) -> None:
-        raise TimeoutError(f"{HANGING_CPU_SECONDS} s of the processor")
+        raise TimeoutError(f"{HANGING_CPU_SECONDS} CPU s")
 
     signal.signal(signal.SIGPROF, hangs)
 
     def note(name: str, what: str, data: bytes) -> None:
-        if name not in told["findings"]:
-            told["findings"][name] = what[:300]
+        if name not in state["findings"]:
+            state["findings"][name] = what[:300]
             (folder / name).write_bytes(data)
 
     def one(data: bytes) -> None:
-        began = time.process_time()  # of the processor: others may keep it from working
+        began = time.process_time()  # CPU time, because other processes may run
         signal.setitimer(signal.ITIMER_PROF, HANGING_CPU_SECONDS)
         try:
-            told["refused" if refused(call, data) else "answered"] += 1
-        except Exception as error:  # noqa: BLE001 - what is being looked for
+            state["refused" if is_rejected(call, data) else "answered"] += 1
+        except Exception as error:  # noqa: BLE001 - a finding
             place = traceback.extract_tb(error.__traceback__)[-1]
             name = re.sub(r"\W+", "_", f"{type(error).__name__}_{Path(place.filename).stem}_{place.lineno}")
             note(name, f"{type(error).__name__}: {error}", data)
         signal.setitimer(signal.ITIMER_PROF, 0)
         now = time.process_time()
         if now - began > SLOW_CPU_SECONDS:
-            note(f"slow_{told['executions']}", f"{now - began:.1f} s of the processor", data)
-        told["executions"] += 1
-        told["slowest_cpu_seconds"] = max(told["slowest_cpu_seconds"], now - began)
-        told["cpu_minutes"] = (now - first) / 60
-        over = told["cpu_minutes"] >= minutes
-        if over or told["executions"] % 50 == 0:
-            (folder / "told.json").write_text(json.dumps(told))
+            note(f"slow_{state['executions']}", f"{now - began:.1f} CPU s", data)
+        state["executions"] += 1
+        state["slowest_cpu_seconds"] = max(state["slowest_cpu_seconds"], now - began)
+        state["cpu_minutes"] = (now - first) / 60
+        over = state["cpu_minutes"] >= minutes
+        if over or state["executions"] % 50 == 0:
+            (folder / "state.json").write_text(json.dumps(state))
         if over:
             os._exit(0)
 
@@ -214,7 +216,7 @@ def child(target: str, folder: Path, minutes: float, arguments: list[str]) -> No
     atheris.Fuzz()
 
 
-def refused(call: Any, data: bytes) -> bool:
+def is_rejected(call: Any, data: bytes) -> bool:
     from niwaki.core.errors import NiwakiError
 
     try:
@@ -224,14 +226,14 @@ def refused(call: Any, data: bytes) -> bool:
         assert lines and max(map(len, lines)) < 2000, "a refusal says why, in lines that can be read"
         return True
     except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:  # which the command line refuses wherever it comes from
+        if error.errno != errno.ENAMETOOLONG:  # an argument that the system rejects
             raise
         return True
     return False
 
 
 def mutated(data: bytes, most: int, seed: int) -> bytes:
-    """A JSON tree with a few of its values changed; as bytes where it is none, and now and then."""
+    """Changes a few values of a JSON tree; mutates bytes if it is none, and sometimes otherwise."""
     import atheris
 
     draw = random.Random(seed)
@@ -269,7 +271,7 @@ def changed(tree: Any, draw: random.Random) -> Any:
 
 
 def recipe_target(folder: Path) -> tuple[list[bytes], Any]:
-    """A TOML file; or, where it begins as JSON does, the table that one gives. Planned and estimated, as `check` does."""
+    """A TOML file, or a table if it begins like JSON; planned and estimated as in `check`."""
     import tomllib
 
     import tiny
@@ -312,7 +314,7 @@ def recipe_target(folder: Path) -> tuple[list[bytes], Any]:
 
 
 def blueprint_target(folder: Path) -> tuple[list[bytes], Any]:
-    """A blueprint.json, read and built, without its weights."""
+    """A blueprint.json, read and built without weights."""
     import tiny
     from niwaki.core.files import read_json
     from niwaki.models.blueprint import Blueprint
@@ -347,7 +349,7 @@ def blueprint_target(folder: Path) -> tuple[list[bytes], Any]:
 
 
 def packed_edits(matrices: int) -> list[list[Any]]:
-    """Edits that change how matrices are kept, several in a row."""
+    """Several edits in a row that change the storage of matrices."""
     from niwaki.models.edits.factored import Factored
     from niwaki.models.edits.int8 import Int8
     from niwaki.models.edits.kronecker import Kronecker
@@ -365,7 +367,7 @@ def packed_edits(matrices: int) -> list[list[Any]]:
 
 
 def config_target(folder: Path) -> tuple[list[bytes], Any]:
-    """A config.json in the folder of a model, which is then loaded as a user would."""
+    """A config.json in a model folder, which is then loaded."""
     import tiny
     from niwaki.models.model import load_folder
 
@@ -384,8 +386,8 @@ def config_target(folder: Path) -> tuple[list[bytes], Any]:
 
 
 def predict_target(folder: Path) -> tuple[list[bytes], Any]:
-    """A file of lines to `niwaki predict --in`, of every kind of answer: the first letter says which. Models are loaded once.
-    Where it begins as JSON does, what a program gives: a table from the kind to a list of inputs."""
+    """A file for `niwaki predict --in`; its first letter selects the answer type. Models are loaded once. If it begins like
+    JSON, it is a table from answer type to a list of inputs, as a program would pass."""
     from engines.kinds import INPUTS, KINDS, model_of, saved
     from niwaki import api
     from niwaki.cli._app import run
@@ -412,10 +414,10 @@ def predict_target(folder: Path) -> tuple[list[bytes], Any]:
         kind = letters.get(data[:1].decode("latin-1"), "label")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run(["predict", kind, "--in", str(path), *(["--json"] if len(data) % 2 else [])])
-        said = err.getvalue()
-        if code in (2, 3) and said.count("\n") == 1 and not out.getvalue():
-            raise InputError(said)
-        assert code == 0 and not said, f"exit code {code}: {said}"
+        message = err.getvalue()
+        if code in (2, 3) and message.count("\n") == 1 and not out.getvalue():
+            raise InputError(message)
+        assert code == 0 and not message, f"exit code {code}: {message}"
         out.getvalue().encode("utf-8")
 
     lines = [f"{letter}a good film.\na dull film\ta pair\tand more".encode() for letter in letters]

@@ -1,8 +1,7 @@
-"""Texts that are written, formulas and translations: teachers and their students: `python benchmarks/generation.py DATA [name[/task[/seed]] …]`.
+"""Trains and distils sequence-to-sequence models for formulas and translations: `python benchmarks/generation.py DATA [name[/task[/seed]] …]`.
 
 DATA is a folder of tasks (docs/semantic_parsing.md, docs/translation.md) with cogs, scan, geoquery, atis and multi30k. Appends a record per
-job to results/writing.jsonl; stages lie in runs/writing-TASK-SEED, and what is there already is not made again. `--list` shows the
-jobs.
+job to results/writing.jsonl. Stages are stored in runs/writing-TASK-SEED and reused. `--list` shows the jobs.
 """
 
 from pathlib import Path
@@ -137,27 +136,27 @@ def stages(name: str, task: str) -> list[Stage]:
         return [teacher]
     if name == "prefix":
         return [{**teacher, "name": name, "methods": PREFIX[task]}]
-    made = [INT8] if name == "int8" else STUDENTS[task][STEPS[0] if name == "cascade" else name]
-    return made if name.endswith("-alone") else [teacher, *made]
+    stages = [INT8] if name == "int8" else STUDENTS[task][STEPS[0] if name == "cascade" else name]
+    return stages if name.endswith("-alone") else [teacher, *stages]
 
 
 def cascaded(plan: Plan, folder: Path) -> dict[str, Any]:
-    """The tenth, and where it is unsure the teacher: how sure it must be, what is kept of the score, time and energy of all three."""
+    """A cascade of the small student and the teacher: threshold, score kept, time and energy of all three."""
     models = [one / "model" for one in reversed(both(plan, folder))]
     with TemporaryDirectory() as where:
-        told = cascade.make(models, plan.task, Path(where) / "made", KEEP, LEVEL, "onnx")
-    kept = ("metric", "keep", "level", "threshold", "validation", "test")
-    answers = {name: model["answers"] for name, model in zip(STEPS, told["models"], strict=True)}
-    speed = dict(zip((*STEPS, "cascade"), told["speed"].values(), strict=True))
-    return {**{key: told[key] for key in kept}, "answers": answers, "speed": speed}
+        chosen = cascade.make(models, plan.task, Path(where) / "made", KEEP, LEVEL, "onnx")
+    keys = ("metric", "keep", "level", "threshold", "validation", "test")
+    answers = {name: model["answers"] for name, model in zip(STEPS, chosen["models"], strict=True)}
+    speed = dict(zip((*STEPS, "cascade"), chosen["speed"].values(), strict=True))
+    return {**{key: chosen[key] for key in keys}, "answers": answers, "speed": speed}
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
     last = plan.stages[-1]
     result = read_json(folder / last.folder / "result.json")
-    kept = ("score", "parts", "bytes", "parameters", "flops", "flops_tokens", "engine", "parity", "training")
+    keys = ("score", "parts", "bytes", "parameters", "flops", "flops_tokens", "engine", "parity", "training")
     return {
-        **{key: result[key] for key in kept},
+        **{key: result[key] for key in keys},
         "rows": {part: table.num_rows for part, table in plan.task.splits().items()},
         "stages": [stage.to_json() for stage in plan.stages],
         "spent": [spent_on(stage, folder) for stage in plan.stages],

@@ -1,7 +1,7 @@
-"""GLUE, SQuAD and more with one fine-tuned model and the ladder of baselines beside it: `python benchmarks/glue.py DATA [names …]`.
+"""Fine-tunes a model on GLUE, SQuAD and others, and runs the baselines: `python benchmarks/glue.py DATA [names …]`.
 
-DATA is a folder of tasks (docs/tasks.md). Appends a record per task and model to results/glue.jsonl. Runs lie in runs/glue-…:
-what is there already is not made again. mpnet needs its folder: `--mpnet FOLDER`.
+DATA is a folder of tasks (docs/tasks.md). Appends a record per task and model to results/glue.jsonl. Runs are stored in runs/glue-… and
+reused. mpnet needs its folder: `--mpnet FOLDER`.
 """
 
 import argparse
@@ -32,7 +32,7 @@ Job = dict[str, Any]
 
 
 def jobs(mpnet: str) -> dict[str, Job]:
-    """Name → task, settings of the recipe `finetune`, and what a reader must know of the rows."""
+    """Name: task, settings of the recipe `finetune`, and a note on the rows."""
     three = {"seeds": SEEDS}
     sample = "train rows are a sample of the official ones"
     found = {
@@ -67,7 +67,7 @@ def jobs(mpnet: str) -> dict[str, Job]:
 
 
 def run(name: str, job: Job, data: str) -> dict[str, Any]:
-    """Fine-tunes, climbs the ladder, compares: the parts of `niwaki run finetune` without its race and report."""
+    """Fine-tunes, runs the baselines and compares: `niwaki run finetune` without speed and report."""
     task = job.get("task", name)
     folder = Path("runs") / (f"glue-{name}" if "task" in job else f"glue-minilm-{name}")
     changes = {
@@ -101,13 +101,13 @@ def summary(plan: Plan, folder: Path) -> dict[str, Any]:
         "parts": [{part: score["value"] for part, score in result["parts"].items()} for result in results],
         "rungs": [
             {
-                "name": rung["name"],
-                "kind": rung["kind"],
-                "value": rung["score"]["value"],
-                "seconds": rung["spent"]["seconds"],
-                "note": rung["note"],
+                "name": entry["name"],
+                "kind": entry["kind"],
+                "value": entry["score"]["value"],
+                "seconds": entry["spent"]["seconds"],
+                "note": entry["note"],
             }
-            for rung in baseline["baselines"]
+            for entry in baseline["baselines"]
         ],
         "best_rung": baseline["name"],
         "pairs": read_json(folder / "comparisons.json")["pairs"],

@@ -1,10 +1,11 @@
-"""Jobs of a benchmark that makes models: which are wanted, making their stages, and what was made beside its teacher."""
+"""Jobs of benchmarks that train models: selecting jobs, running their stages, comparing results with the teacher."""
 
 import argparse
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from method_names import current
 from records import append, circumstances, read
 
 from niwaki.core.files import read_json
@@ -27,32 +28,34 @@ def main(
     run: Callable[..., dict[str, Any]],
     **options: str,
 ) -> None:
-    """Runs those of the jobs that the command line names, and that are not in the records `name` yet; a job is the values of
-    `keys`, and is named by them with strokes between, or by the first of them. `options`: more that the command line may say,
-    each with what it means; `run` is given it."""
+    """Runs the jobs that the command line names and that have no record in `name` yet. A job is a tuple of values of `keys`; its
+    name joins them with slashes, and a prefix selects several. `options` are further command-line options with their help
+    text, passed on to `run`."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("data")
-    parser.add_argument("names", nargs="*", help="/".join(keys) + ", or the first of these; none takes all")
-    parser.add_argument("--list", action="store_true", help="show the jobs there are")
-    parser.add_argument("--again", action="store_true", help="also those that are recorded; the newest record counts")
+    parser.add_argument("names", nargs="*", help="/".join(keys) + ", or a prefix of it; all jobs by default")
+    parser.add_argument("--list", action="store_true", help="list the jobs")
+    parser.add_argument("--again", action="store_true", help="repeat recorded jobs; the newest record counts")
     for option, meaning in options.items():
         parser.add_argument(f"--{option}", default="", help=meaning)
-    given = parser.parse_intermixed_args()
-    said = {option: getattr(given, option) for option in options}
+    arguments = parser.parse_intermixed_args()
+    values = {option: getattr(arguments, option) for option in options}
     known = {"/".join(map(str, job)): job for job in jobs}
-    wanted = [one for one in known if not given.names or any(f"{one}/".startswith(f"{some}/") for some in given.names)]
-    if given.list:
-        print("\n".join(wanted))
+    selected = [
+        job for job in known if not arguments.names or any(f"{job}/".startswith(f"{name}/") for name in arguments.names)
+    ]
+    if arguments.list:
+        print("\n".join(selected))
         return
     quiet_libraries()
-    done = set() if given.again else {"/".join(str(row[key]) for key in keys) for row in read(name)}
-    for one in wanted:
-        if one not in done:
-            append(name, {**run(*known[one], given.data, **said), **circumstances()})
+    done = set() if arguments.again else {"/".join(current(str(row[key])) for key in keys) for row in read(name)}
+    for job in selected:
+        if job not in done:
+            append(name, {**run(*known[job], arguments.data, **values), **circumstances()})
 
 
 def home(task: str, seed: int) -> Path:
-    """Where the stages of a task and seed lie, so that one benchmark finds what another made."""
+    """The folder of a task and seed, shared by benchmarks."""
     return Path("runs") / f"distil-{task}-{seed}"
 
 
@@ -64,23 +67,23 @@ def make(plan: Plan, folder: Path) -> None:
 
 
 def both(plan: Plan, folder: Path, teacher: str = "") -> list[Path]:
-    """The folders of the teacher, a stage, the first where none is named, and of what was made last."""
+    """The folders of the teacher (a stage name, the first stage by default) and of the last stage."""
     first = plan.stage(teacher) if teacher else plan.stages[0]
     return [folder / stage.folder for stage in (first, plan.stages[-1])]
 
 
 def raced(plan: Plan, folder: Path, teacher: str = "") -> dict[str, Any]:
-    """Laps of `teacher` and `made`, both as ONNX Runtime runs them on one core, on the same texts in turns."""
+    """Interleaved laps of `teacher` and `made` (the last stage) in ONNX Runtime on one core, on the same texts."""
     texts = plan.task.inputs(plan.task.splits()["test"].slice(0, RACE_TEXTS))
     engines = {
-        name: Predictor(one / "model", engine="onnx", threads=1).values
-        for name, one in zip(("teacher", "made"), both(plan, folder, teacher), strict=True)
+        name: Predictor(stage / "model", engine="onnx", threads=1).values
+        for name, stage in zip(("teacher", "made"), both(plan, folder, teacher), strict=True)
     }
     return race(engines, texts, reference="teacher")["contenders"]
 
 
 def student_of(plan: Plan, folder: Path, teacher: str, part: str = "") -> dict[str, Any]:
-    """What was made last beside the stage that taught it, or that it was cut from; `part` is another test than the first."""
+    """The last stage compared with the stage `teacher`; `part` selects another test split."""
     bytes_, scores = [], []
     for home in both(plan, folder, teacher):
         result = read_json(home / "result.json")
@@ -98,7 +101,7 @@ def student_of(plan: Plan, folder: Path, teacher: str, part: str = "") -> dict[s
 
 
 def stages_of(plan: Plan, folder: Path) -> dict[str, Any]:
-    """What the stages after the teacher were, and took."""
+    """The stages after the teacher, and their energy."""
     return {
         "stages": [stage.to_json() for stage in plan.stages[1:]],
         "spent": [spent_on(stage, folder) for stage in plan.stages[1:]],
@@ -106,6 +109,6 @@ def stages_of(plan: Plan, folder: Path) -> dict[str, Any]:
 
 
 def spent_on(stage: PlannedStage, folder: Path) -> dict[str, Any]:
-    """By all attempts, those that were killed or stopped too."""
+    """Sum over all attempts, including killed and interrupted ones."""
     found = Ledger(folder / "ledger.jsonl").total("key")[stage.key].reading
     return {key: getattr(found, key) for key in SPENT}

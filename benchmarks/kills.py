@@ -1,9 +1,9 @@
-"""kill -9 over a whole recipe, aimed and at random: `python benchmarks/kills.py [kills]` (100).
+"""Kills runs with SIGKILL at chosen and random moments: `python benchmarks/kills.py [kills]` (100).
 
-The recipe of the tests (teacher, student that learns from kept answers, pruned, int8; a save after every step) is run
-once and left alone. Then it is run, killed, and started again by the same command, run after run, until there were
-enough kills: inside saves, at stage borders, while recovering from the last one, and at random moments. Appends a record
-to results/kills.jsonl: where the kills fell and whether anything but times and energy differs.
+The recipe of the tests (teacher, student with cached teacher logits, pruned, int8; a checkpoint after every step) runs once undisturbed.
+Then it is killed and restarted by the same command, run after run, until there are enough kills: inside saves, between stages, while
+recovering from the previous kill, and at random moments. Appends a record to results/kills.jsonl: where the kills happened, and
+differences other than times and energy.
 """
 
 import os
@@ -27,7 +27,7 @@ from reliability import aimed
 from reliability.same import differences, ledger_faults
 from run import small
 
-WEIGHTS = {"save": 10, "border": 3, "recovery": 4, "random": 3}  # how often each is aimed at
+WEIGHTS = {"save": 10, "border": 3, "recovery": 4, "random": 3}  # relative frequencies
 
 
 def main(kills: int) -> None:

@@ -1,9 +1,9 @@
-"""Winning tickets against tickets drawn by chance: `python benchmarks/lottery.py DATA [rewind[/sparsity[/task[/seed]]] …]`.
+"""Compares lottery tickets with random tickets: `python benchmarks/lottery.py DATA [rewind[/sparsity[/task[/seed]]] …]`.
 
-MiniLM-L6 is fine-tuned; rounds at 50, 70 and 90 % each leave out the smallest weights of the round before and train what is
-left, from the weights of early training (`early`) or from those it has (`none`). Its opponent goes through as many rounds and
-keeps as many weights, drawn by chance. Embeddings are frozen. Appends a record per ticket to results/lottery.jsonl, stages lie
-in runs/lottery-…; what is there already is not made again. `--list` shows what there is.
+Fine-tunes MiniLM-L6 with frozen embeddings. Rounds at 50, 70 and 90 % sparsity each remove the smallest weights of the previous round and
+train the rest from the weights of early training (`early`) or from its current ones (`none`). A random ticket goes through as many
+rounds with as many random weights. Appends a record per ticket to results/lottery.jsonl. Stages are stored in runs/lottery-… and
+reused. `--list` shows the jobs.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ Stage = dict[str, Any]
 
 
 def stages(rewind: str, sparsity: float) -> list[Stage]:
-    """The dense model, then the rounds down to `sparsity`: of the ticket, and by chance."""
+    """The dense model, then rounds up to `sparsity` for the ticket and for a random one."""
     found: list[Stage] = [
         {"name": "early", "methods": [FREEZE], "train": {**TRAIN, "epochs": 0.2}},
         {"name": "dense", "methods": [FREEZE], "train": TRAIN},

@@ -1,8 +1,8 @@
-"""The native engine's contract over random shapes: `python benchmarks/native_shapes.py [shapes] [histories] [first seed]`.
+"""Checks the native engine on random shapes: `python benchmarks/native_shapes.py [shapes] [histories] [first seed]`.
 
-Every shape (tests/engines/native/shapes.py) runs in every set of kernels that this processor runs or that is emulated here. A call
-history is a call whose texts, threads and exits are drawn, after all calls before it, on scratch memory that holds their leftovers,
-NaN, 0xFF or 3.4e38. Logits must be the same to the bit as those of each text alone, and near to torch. Appends a record to
+Every shape (tests/engines/native/shapes.py) runs with every set of kernels that this processor supports or that is emulated. A call
+history is a call with random texts, threads and exits after all previous calls, on scratch memory that contains their leftovers, NaN,
+0xFF or 3.4e38. Logits must be bit-identical to those of each text alone and close to torch. Appends a record to
 results/native_shapes.jsonl.
 """
 
@@ -21,7 +21,7 @@ from records import append, circumstances
 from engines.native.contract import FARTHEST, NEAR, judge, too_far
 from niwaki.engines.native import library as c
 
-SAID_EVERY = 50  # shapes
+PROGRESS_EVERY = 50  # shapes
 
 
 def main(shapes: int, histories: int, first: int) -> None:
@@ -42,7 +42,7 @@ def measure(seeds: range, histories: int) -> dict:
             faults += [f"shape {seed}, {name}: {fault}" for fault in verdict.faults]
             apart[name] += verdict.apart
             calls += verdict.calls
-        if (seed - seeds.start + 1) % SAID_EVERY == 0:
+        if (seed - seeds.start + 1) % PROGRESS_EVERY == 0:
             print(
                 f"{seed - seeds.start + 1} shapes, {calls} calls, {time.monotonic() - began:.0f} s, {len(faults)} faults",
                 flush=True,

@@ -1,8 +1,8 @@
-"""The same weights in the engines that a user would pick, and in niwaki's: `python benchmarks/peers.py MODEL DATA [--task sst2]`.
+"""Compares the speed of niwaki's engines with others on the same weights: `python benchmarks/peers.py MODEL DATA [--task sst2]`.
 
 MODEL is the folder of a fine-tuned fp32 BERT (runs/glue-minilm-sst2/stages/teacher-…/model of benchmarks/glue.py), DATA the folder of
-tasks. Peers live in one environment below runs/, with torch and transformers of our own behind it. Each runs in a process of its own;
-they take turns, lap by lap, one at a time, and a lap is text in to label out. Appends a record to results/peers.jsonl.
+tasks. Other engines share one environment in runs/ with this environment's torch and transformers. Each engine runs in its own process;
+they take turns lap by lap, and timings include tokenization. Appends a record to results/peers.jsonl.
 """
 
 import argparse
@@ -26,25 +26,27 @@ from niwaki.core.errors import InputError
 from niwaki.engines.cascade import is_cascade
 from niwaki.evaluate.bench import texts_of
 from niwaki.evaluate.quality import quality
-from niwaki.meter.compare import turn
+from niwaki.meter.compare import round_order
 
 HOME = Path("runs/peers")
 PACKAGES = ["openvino", "nncf", "ctranslate2"]
 CHILD = Path(__file__).parent / "peers_child.py"
 REFERENCE = "transformers eager fp32"
-ROUNDS, SINGLES = 6, 250  # so many that the first requests of laps, after a pause, are no percentile of their own
-PAUSE = 0.3  # seconds before a lap: threads of the engine before go on turning for some time, and a quick lap is shorter than that
-LONGEST = 128  # tokens of a row of the task
-ROWS = 256  # of the task, in a lap
+ROUNDS, SINGLES = 6, 250  # enough that the first request of a lap, after a pause, does not affect the percentiles
+PAUSE = 0.3  # seconds before a lap, because threads of the previous engine keep spinning for a while
+LONGEST = 128  # maximum tokens of a row
+ROWS = 256  # rows per lap
 
 
 def environment() -> Path:
-    """Python with the peers, and torch, transformers and onnxruntime of ours."""
+    """Python of an environment with the other engines and this environment's torch, transformers and onnxruntime."""
     python = HOME / "env" / "bin" / "python"
     if not python.exists():
         venv.create(HOME / "env", with_pip=True)
         subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", "torchao"], check=True)  # else a newer torch
+        subprocess.run(
+            [python, "-m", "pip", "install", "-q", "--no-deps", "torchao"], check=True
+        )  # keeps the installed torch
         site = next((HOME / "env").glob("lib/python*/site-packages"))
         (site / "ours.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
     return python.absolute()
@@ -71,14 +73,14 @@ class Contender:
         line = self.process.stdout.readline()  # type: ignore[union-attr]
         return json.loads(line) if line else {"fault": f"ended with code {self.process.wait()}"}
 
-    def ask(self, **said: Any) -> dict[str, Any]:
-        self.process.stdin.write(json.dumps(said) + "\n")  # type: ignore[union-attr]
+    def request(self, **values: Any) -> dict[str, Any]:
+        self.process.stdin.write(json.dumps(values) + "\n")  # type: ignore[union-attr]
         self.process.stdin.flush()  # type: ignore[union-attr]
         return self.read()
 
 
 def streams(texts: list[str]) -> dict[str, tuple[list[str], int]]:
-    """Texts and the tokens they are cut to: the task's rows as they come, sorted by length, and texts of 128 and 384 tokens."""
+    """Texts and their maximum tokens: the task's rows unsorted and sorted by length, and texts of 128 and 384 tokens."""
     return {
         "arrival": (texts[:ROWS], LONGEST),
         "sorted": (sorted(texts[:ROWS], key=len), LONGEST),
@@ -117,15 +119,15 @@ def main() -> None:
     started = [Contender(name, given.model, work) for name in (*wanted, *(f"{STUDENT}{name}" for name in students))]
     running = [one for one in started if not one.fault]
     texts = list(task.inputs(task.splits()["test"]))
-    told: dict[str, Any] = {
+    contenders: dict[str, Any] = {
         one.name: {"score": scored(one, task, texts), "streams": {}} for one in running
-    }  # which also warms up
+    }  # also warms up
     for stream, (chosen, tokens) in streams(texts).items():
         for name, found in raced(running, chosen, tokens, given.rounds).items():
-            told[name]["streams"][stream] = found
+            contenders[name]["streams"][stream] = found
             print(stream, name, f"{np.median(found['per_second']):.0f}/s", f"{found['ratio']:.2f} x", flush=True)
     for name, found in single_requests(running, texts, given.rounds).items():
-        told[name]["latency_ms"] = found
+        contenders[name]["latency_ms"] = found
         print("single", name, found, flush=True)
     for one in running:
         one.process.kill()
@@ -140,7 +142,7 @@ def main() -> None:
             "rounds": given.rounds,
             "texts": len(texts),
             "students": {name: Path(folder).name for name, folder in students.items()},
-            "contenders": told,
+            "contenders": contenders,
             "faults": faults,
             "exported": exported,
             **circumstances(),
@@ -149,18 +151,18 @@ def main() -> None:
 
 
 def shape(model: Path) -> list[int]:
-    """Layers and width."""
+    """Layers and hidden size."""
     config = json.loads((model / "config.json").read_text())
     return [config["num_hidden_layers"], config["hidden_size"]]
 
 
 def export_all(given: argparse.Namespace, work: Path, students: dict[str, str]) -> dict[str, Any]:
-    """What the gates of the exports said; what is there already is not made again."""
+    """Exports the models, reusing existing folders; returns the results of the quality checks."""
     wanted = {"exported": (given.model, "int8"), "exported-float": (given.model, "float")}
     for name, folder in students.items():
         wanted[f"students/{name}"] = (Path(folder), "float" if name.endswith("-float") else "int8")
     rows = {"task": given.task, "data": given.data, "tolerance": 0.05}
-    told = {}
+    exports = {}
     for name, (folder, precision) in wanted.items():
         if (work / name).exists():
             continue
@@ -168,26 +170,26 @@ def export_all(given: argparse.Namespace, work: Path, students: dict[str, str]) 
             shutil.copytree(folder, work / name)
             continue
         try:
-            told[name] = api.export(folder, "native", work / name, precision=precision, **rows)
-        except InputError:  # no attention: ONNX Runtime serves it
-            told[name] = api.export(folder, "onnx", work / name, precision=precision, **rows)
-    return told
+            exports[name] = api.export(folder, "native", work / name, precision=precision, **rows)
+        except InputError:  # networks without attention run in ONNX Runtime
+            exports[name] = api.export(folder, "onnx", work / name, precision=precision, **rows)
+    return exports
 
 
 def scored(one: Contender, task: Any, texts: list[str]) -> float:
     table = task.splits()["test"]
-    labels = one.ask(texts=texts, tokens=LONGEST)["labels"]
+    labels = one.request(texts=texts, tokens=LONGEST)["labels"]
     return float(quality(task, task.scorer.example_stats([task.labels[label] for label in labels], table))["value"])
 
 
 def raced(running: list[Contender], texts: list[str], tokens: int, rounds: int) -> dict[str, dict[str, Any]]:
     laps: dict[str, list[float]] = {one.name: [] for one in running}
     for one in running:
-        one.ask(texts=texts[:64], tokens=tokens)
+        one.request(texts=texts[:64], tokens=tokens)
     for number in range(rounds):
-        for which in turn(number, rounds, len(running)):
+        for which in round_order(number, rounds, len(running)):
             time.sleep(PAUSE)
-            laps[running[which].name].append(running[which].ask(texts=texts, tokens=tokens)["seconds"])
+            laps[running[which].name].append(running[which].request(texts=texts, tokens=tokens)["seconds"])
     ratios = {name: np.array(laps[REFERENCE]) / np.array(seconds) for name, seconds in laps.items()}
     return {
         name: {
@@ -200,13 +202,13 @@ def raced(running: list[Contender], texts: list[str], tokens: int, rounds: int) 
 
 
 def single_requests(running: list[Contender], texts: list[str], rounds: int) -> dict[str, dict[str, float]]:
-    """Percentiles in milliseconds of texts that are asked one by one."""
+    """Latency percentiles of single requests, in milliseconds."""
     seconds: dict[str, list[float]] = {one.name: [] for one in running}
     for number in range(rounds):
         few = [texts[place] for place in np.random.default_rng(number).integers(0, len(texts), SINGLES)]
-        for which in turn(number, rounds, len(running)):
+        for which in round_order(number, rounds, len(running)):
             time.sleep(PAUSE)
-            seconds[running[which].name] += running[which].ask(texts=few, tokens=LONGEST, single=True)["seconds"]
+            seconds[running[which].name] += running[which].request(texts=few, tokens=LONGEST, single=True)["seconds"]
     return {
         name: {f"p{part}": float(np.percentile(found, part) * 1e3) for part in (50, 95, 99)}
         for name, found in seconds.items()

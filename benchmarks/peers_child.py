@@ -1,4 +1,4 @@
-"""One engine of another project, or niwaki's, in a process of its own: reads requests as JSON lines, answers as JSON lines.
+"""Runs one engine in its own process for peers.py: reads requests and writes answers as JSON lines.
 
 Called by peers.py. Each is used as its documentation shows, with all cores: batches of 32 in the order given, padded to the longest.
 """
@@ -18,7 +18,7 @@ THREADS = len(os.sched_getaffinity(0))
 
 
 class Peer:
-    """Texts to label numbers through transformers' tokenizer and `logits`, which a peer defines."""
+    """Predicts label indices with transformers' tokenizer and `logits`, which a subclass defines."""
 
     def __init__(self, folder: Path, work: Path) -> None:
         import torch
@@ -55,7 +55,7 @@ class Peer:
         return AutoModelForSequenceClassification.from_pretrained(self.folder, **settings).eval()
 
     def graph(self) -> Path:
-        """The network as an ONNX file, made once."""
+        """The network as an ONNX file, exported once."""
         import torch
 
         path = self.work / "model.onnx"
@@ -175,13 +175,13 @@ class OpenVinoInt8(OpenVino):
             rows = [
                 dict(self.tokenizer([text], truncation=True, max_length=128, return_tensors="np")) for text in texts
             ]
-            made = nncf.quantize(
+            quantized = nncf.quantize(
                 self.core.read_model(self.graph()),
                 nncf.Dataset(rows),
                 model_type=nncf.ModelType.TRANSFORMER,
                 subset_size=len(rows),
             )
-            openvino.save_model(made, path)
+            openvino.save_model(quantized, path)
         return self.core.read_model(path)
 
 
@@ -217,24 +217,24 @@ class CTranslate2(Peer):
 
 
 class Niwaki:
-    """`folder` is what `niwaki export` wrote; text in to label out through the predictor."""
+    """Predicts with niwaki's predictor on the output of `niwaki export`."""
 
     engine, kernels = "native", None
 
     def __init__(self, folder: Path, work: Path) -> None:
-        self.folder, self.made = work / "exported", {}  # type: ignore[var-annotated]
+        self.folder, self.predictors = work / "exported", {}  # type: ignore[var-annotated]
 
     def predictor(self, tokens: int) -> Any:
         from niwaki.engines.cascade import open_predictor
         from niwaki.engines.runtimes.native import Native
 
-        made = open_predictor(self.folder, self.engine, THREADS, tokens)
+        predictor = open_predictor(self.folder, self.engine, THREADS, tokens)
         if self.kernels:
-            made.runtime = made.scheduler.runtime = Native(self.folder, THREADS, self.kernels)
-        return made
+            predictor.runtime = predictor.scheduler.runtime = Native(self.folder, THREADS, self.kernels)
+        return predictor
 
     def answer(self, texts: list[str], tokens: int) -> list[int]:
-        predictor = self.made[tokens] = self.made.get(tokens) or self.predictor(tokens)
+        predictor = self.predictors[tokens] = self.predictors.get(tokens) or self.predictor(tokens)
         return [predictor.labels.index(value) for value in predictor.values(texts)]
 
 
@@ -253,7 +253,7 @@ class NiwakiFloat(Niwaki):
 
 
 class NiwakiStudent(Niwaki):
-    """Another model for the same task, or a cascade of them, below `students` by its name."""
+    """Another model for the same task, or a cascade, by its name in `students`."""
 
     def __init__(self, folder: Path, work: Path) -> None:
         super().__init__(folder, work)
@@ -262,12 +262,12 @@ class NiwakiStudent(Niwaki):
 
 
 STUDENT = "niwaki student "
-AVX2 = ", AVX2 alone"  # behind the name of an engine that is held back to these instructions
+AVX2 = ", AVX2 alone"  # suffix of the name of an engine restricted to AVX2
 HELD = {
     "ONEDNN_MAX_CPU_ISA": "AVX2",
     "CT2_FORCE_CPU_ISA": "AVX2",
     "ATEN_CPU_CAPABILITY": "avx2",
-}  # ONNX Runtime cannot be
+}  # ONNX Runtime cannot be restricted
 PEERS = {
     "transformers eager fp32": Eager,
     "transformers eager bf16": EagerHalf,
@@ -300,10 +300,10 @@ def timed(peer: Any, texts: list[str], tokens: int) -> tuple[float, list[int]]:
 def main() -> None:
     name, folder, work = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print must not be taken for an answer
+    os.dup2(2, 1)  # so that output of libraries is not read as an answer
     try:
         peer = (NiwakiStudent if name.startswith(STUDENT) else PEERS[name])(folder, work)
-    except Exception as error:  # noqa: BLE001 - whatever a peer says is recorded
+    except Exception as error:  # noqa: BLE001 - the error is recorded
         out.write(
             json.dumps({"fault": f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''}"})
             + "\n"
@@ -312,11 +312,11 @@ def main() -> None:
     out.write(json.dumps({"ready": True}) + "\n")
     out.flush()
     for line in sys.stdin:
-        said = json.loads(line)
-        if said.get("single"):
-            answer = {"seconds": [timed(peer, [text], said["tokens"])[0] for text in said["texts"]]}
+        request = json.loads(line)
+        if request.get("single"):
+            answer = {"seconds": [timed(peer, [text], request["tokens"])[0] for text in request["texts"]]}
         else:
-            answer = dict(zip(("seconds", "labels"), timed(peer, said["texts"], said["tokens"]), strict=True))
+            answer = dict(zip(("seconds", "labels"), timed(peer, request["texts"], request["tokens"]), strict=True))
         out.write(json.dumps(answer) + "\n")
         out.flush()
 

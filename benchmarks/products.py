@@ -1,4 +1,4 @@
-"""How near the native engine's products come to what the processor can do: `python benchmarks/products.py`. On one core; keep the rest quiet.
+"""Compares the native engine's matrix products with the limit of the processor: `python benchmarks/products.py`. Uses one core; keep the rest idle.
 
 The limit is measured too: the same instruction on registers alone, compiled here, so it needs gcc. Appends to results/products.jsonl.
 """
@@ -32,7 +32,7 @@ TILES = """
 
 
 def best_seconds(run: Callable[[], object]) -> float:
-    """Of several times, in the processor's seconds of this process; others are then not counted, but for the caches."""
+    """The minimum of several runs in CPU seconds of this process."""
     run()
     found = []
     for _ in range(REPEATS):
@@ -45,8 +45,8 @@ def best_seconds(run: Callable[[], object]) -> float:
 
 
 def limit(name: str) -> float:
-    """Billions of operations a second of the kernels' instruction on registers."""
-    if name == "amx":  # c.kernels("amx") has asked the system for the state of tiles
+    """Billions of operations per second of the kernels' instruction on registers."""
+    if name == "amx":  # c.kernels("amx") has requested the tile state from the system
         sums, shapes, clobbered, each = range(4), TILES, '"memory"', 2 * 16 * 64 * 16
         lines = "".join(f'"tdpbusd %%tmm7, %%tmm6, %%tmm{one}\\n"' for one in sums)
     else:
@@ -54,18 +54,18 @@ def limit(name: str) -> float:
         clobbered = ", ".join(f'"zmm{one}"' for one in sums)
         lines = "".join(f'"vpdpbusd %%zmm1, %%zmm0, %%zmm{one}\\n"' for one in sums)
     with tempfile.TemporaryDirectory() as folder:
-        source, made = Path(folder) / "limit.c", Path(folder) / "limit.so"
+        source, library = Path(folder) / "limit.c", Path(folder) / "limit.so"
         source.write_text(
             LIMIT.replace("SHAPES", shapes).replace("INSTRUCTIONS", lines).replace("CLOBBERED", clobbered)
         )
-        subprocess.run(["gcc", "-O2", "-mavx512f", "-shared", "-fPIC", str(source), "-o", str(made)], check=True)
-        run = ctypes.CDLL(str(made)).limit
+        subprocess.run(["gcc", "-O2", "-mavx512f", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+        run = ctypes.CDLL(str(library)).limit
         times = 1_000_000
         return each * len(sums) * times / best_seconds(lambda: run(ctypes.c_long(times))) / 1e9
 
 
 def product(name: str, rows: int, outputs: int, inputs: int, whole: bool) -> float:
-    """The same of a product with a matrix, rounding of the inputs counted."""
+    """The same for a matrix product, including the quantization of inputs."""
     kernels, draw = c.kernels(name), np.random.default_rng(0)
     assert kernels is not None
     weight = (
@@ -90,12 +90,12 @@ def product(name: str, rows: int, outputs: int, inputs: int, whole: bool) -> flo
 
 
 if __name__ == "__main__":
-    told = []
+    measured = []
     for name in c.FAST:
         for whole in (True, False):
             for size in SIZES if c.kernels(name) else ():
-                told.append({"kernels": name, "whole": whole, "size": size, "gops": product(name, *size, whole)})
-                print(told[-1], flush=True)
+                measured.append({"kernels": name, "whole": whole, "size": size, "gops": product(name, *size, whole)})
+                print(measured[-1], flush=True)
     limits = {name: limit(name) for name in ("amx", "avx512") if c.kernels(name)}
     print("limits", limits)
-    append("products", {"products": told, "limits": limits, **circumstances()})
+    append("products", {"products": measured, "limits": limits, **circumstances()})

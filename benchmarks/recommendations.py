@@ -1,8 +1,8 @@
-"""Are the recommendations right? `python benchmarks/recommendations.py QUESTIONS [FOLDER]`. Appends one record per run to results/recommendations.jsonl.
+"""Checks the recommendations of runs: `python benchmarks/recommendations.py QUESTIONS [FOLDER]`. Appends one record per run to results/recommendations.jsonl.
 
-Three runs: the example (Rotten Tomatoes); a CSV file of 5,000 short questions with six labels (QUESTIONS: columns question and label, as in TREC);
-and the example again from its own fine-tuned teacher. For each, the rule of docs/report.md is worked out anew from the figures in report.json,
-and the recommended stage must be the one that it gives. Finished runs in FOLDER (runs/recommendations) are used again.
+There are three runs: the demo (Rotten Tomatoes); a CSV file of 5,000 short questions with six labels (QUESTIONS: columns question and
+label, as in TREC); and the demo starting from its own fine-tuned teacher. For each, the rule of docs/report.md is applied to the figures
+in report.json and must give the recommended stage. Finished runs in FOLDER (runs/recommendations) are reused.
 """
 
 import json
@@ -44,7 +44,7 @@ def record(name: str, folder: Path) -> None:
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     verdict, stages = report["verdict"], {stage["name"]: stage for stage in report["stages"]}
     chosen, faults = stages[verdict["deploy"]], faults_in(report, folder)
-    told = {
+    record = {
         "name": name,
         "deploy": chosen["name"],
         "best": verdict["best"],
@@ -61,31 +61,31 @@ def record(name: str, folder: Path) -> None:
         "transformer": verdict["transformer"]["needed"],
         "baseline": report["baseline"]["name"],
         "fine_tuning": (verdict["fine_tuning"] or {}).get("needed"),
-        "baselines": {rung["name"]: rung["score"] for rung in report["baselines"]},
+        "baselines": {baseline["name"]: baseline["score"] for baseline in report["baselines"]},
         "not_run": report["baselines_not_run"],
         "scores": {stage["name"]: stage["score"] for stage in stages.values()},
         "sentence": verdict["sentence"],
         "faults": faults,
     }
-    append("recommendations", {**told, **circumstances()})
+    append("recommendations", {**record, **circumstances()})
     print(name, "->", chosen["name"], faults or "right")
 
 
 def faults_in(report: Facts, folder: Path) -> list[str]:
-    """What is wrong with a recommendation, by the rule worked out from the figures, and by loading it."""
+    """Errors of a recommendation, found by applying the rule to the figures and by loading the model."""
     checks = {
         "the rule gives another stage": report["verdict"]["deploy"] != expected(report["stages"]),
         "a stage that answers has no quantized copy": not all_have_copies(report["stages"]),
         "the baseline runs a transformer": runs_transformer(report, report["baseline"]["name"]),
         "a baseline was built on a fine-tuned model": is_fine_tuned(report)
-        and any(rung["kind"] in ("static", "frozen") for rung in report["baselines"]),
+        and any(baseline["kind"] in ("static", "frozen") for baseline in report["baselines"]),
         "niwaki.load gives another model or engine": not loads(report, folder),
     }
     return [fault for fault, found in checks.items() if found]
 
 
 def expected(stages: list[Facts]) -> str:
-    """The cheapest of those that keep 97 % of the best score, by energy in the engine that is loaded; of those within 5 %, the smallest."""
+    """The cheapest stage that keeps 97 % of the best score, by energy in the loaded engine; within 5 %, the smallest."""
     best = max(stage["score"] for stage in stages)
     enough = [stage for stage in stages if stage["score"] >= KEEP * best]
     costs = {stage["name"]: stage["loaded"]["energy"]["per_1000"]["joules"] for stage in enough}
@@ -94,13 +94,13 @@ def expected(stages: list[Facts]) -> str:
 
 
 def all_have_copies(stages: list[Facts]) -> bool:
-    """Every stage that was trained is there in 8 bits and in 4: as a copy, or as a stage of the recipe that starts from it."""
-    made = {(stage["parent"], method["use"]) for stage in stages for method in stage["methods"]}
-    return all((stage["name"], use) in made for stage in stages if stage["training"] for use in ("int8", "rtn"))
+    """Whether every trained stage has an 8-bit and a 4-bit version, as a copy or as a stage of the recipe."""
+    copies = {(stage["parent"], method["use"]) for stage in stages for method in stage["methods"]}
+    return all((stage["name"], use) in copies for stage in stages if stage["training"] for use in ("int8", "rtn"))
 
 
 def runs_transformer(report: Facts, name: str) -> bool:
-    return next(rung["transformer"] for rung in report["baselines"] if rung["name"] == name)
+    return next(baseline["transformer"] for baseline in report["baselines"] if baseline["name"] == name)
 
 
 def is_fine_tuned(report: Facts) -> bool:

@@ -1,4 +1,4 @@
-"""Results are records: one JSON line each, appended, never rewritten, with the circumstances they were made in."""
+"""Benchmark records: one JSON line each, append-only, with commit, time, versions and machine."""
 
 import json
 import subprocess

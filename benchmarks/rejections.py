@@ -1,9 +1,8 @@
 """Rejects large data files: `python benchmarks/rejections.py [repeats] [name ...]`. Appends to results/rejections.jsonl.
 
-One generated file of more than 50 MB for each way in which a reader rejects a file (`tests/reliability/rejections.py`), and 20
-processes that read it. Each must end with exit code 3 and one line, by no signal and within a minute. Then `niwaki check`
-and `niwaki predict`, with the whole program around the reader. With names, only files whose name holds one of them are
-tried and nothing is recorded.
+Generates a file of more than 50 MB for each way in which a reader rejects a file (`tests/reliability/rejections.py`) and reads it in 20
+processes. Each must end with exit code 3 and one line, without a signal and within a minute. `niwaki check` and `niwaki predict` are
+tested too. With names, only matching files run and nothing is recorded.
 """
 
 import subprocess

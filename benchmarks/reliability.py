@@ -1,8 +1,8 @@
-"""Runs every reliability benchmark of the acceptance table and renders it: `python benchmarks/reliability.py [name ...]`.
+"""Runs the reliability benchmarks and renders their table: `python benchmarks/reliability.py [name ...]`.
 
-100 kills, 300 corruptions read by the verbs, 1,000 random shapes of the native engine with 50 call histories each, large files
-that are rejected, and what verification costs. Each appends a record to results/; docs/reliability.md is rendered from the newest ones.
-With names, only these run. Ends with 1 where a benchmark found a fault.
+Runs 100 kills, 300 corruptions, 1,000 random shapes of the native engine with 50 call histories each, rejections of large files, and the
+cost of verification. Each appends a record to results/; docs/reliability.md is rendered from the newest ones. With names, only these run.
+Exits with 1 if a benchmark finds a fault.
 """
 
 import subprocess
@@ -32,7 +32,7 @@ def main(names: list[str]) -> int:
 
 
 def run(name: str) -> int:
-    """In a process of its own: the benchmarks set threads and environment before they import anything."""
+    """Runs a benchmark in a child process, because benchmarks set threads and environment before imports."""
     script, *arguments = COMMANDS[name]
     return subprocess.run([sys.executable, str(HERE / script), *arguments], check=False).returncode
 

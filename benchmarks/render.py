@@ -73,13 +73,13 @@ def demo_table(rows: Records) -> str:
 
 
 def stage_line(stages: Records, rows: Records) -> str:
-    kept = [stage["score"] / row["stages"][0]["score"] for stage, row in zip(stages, rows, strict=True)]
+    kept_shares = [stage["score"] / row["stages"][0]["score"] for stage, row in zip(stages, rows, strict=True)]
     smaller = [row["stages"][0]["bytes"] / stage["bytes"] for stage, row in zip(stages, rows, strict=True)]
     faster = [stage["throughput"] / row["reference"]["throughput"] for stage, row in zip(stages, rows, strict=True)]
     cells = [
         stages[0]["name"],
         spread([s["score"] for s in stages], "{:.1%}"),
-        spread(kept, "{:.1%}"),
+        spread(kept_shares, "{:.1%}"),
         spread([s["bytes"] / 1e6 for s in stages], "{:.1f}"),
         spread(smaller, "{:.1f}×"),
         spread([s["throughput"] for s in stages], "{:.0f}"),
@@ -93,13 +93,13 @@ def demo_goals(rows: Records) -> list[str]:
     """Each target with the measured value."""
     teacher = [row["stages"][0]["score"] for row in rows]
     last = [row["stages"][-1] for row in rows]
-    kept = [stage["score"] / score for stage, score in zip(last, teacher, strict=True)]
+    kept_shares = [stage["score"] / score for stage, score in zip(last, teacher, strict=True)]
     smaller = [row["stages"][0]["bytes"] / stage["bytes"] for stage, row in zip(last, rows, strict=True)]
     faster = [stage["throughput"] / row["reference"]["throughput"] for stage, row in zip(last, rows, strict=True)]
     return [
         f"Wall time after set-up, {sum(row['seconds'] is not None for row in rows)} of {len(rows)} runs: {spread([row['seconds'] for row in rows if row['seconds']], '{:.0f} s')} (limit: 480 s; target: 240 s).",
         *over_baselines(teacher, rows),
-        f"The last stage keeps {spread(kept, '{:.1%}')} of the teacher's accuracy (target: 97 %), worst seed {min(kept):.1%}.",
+        f"The last stage keeps {spread(kept_shares, '{:.1%}')} of the teacher's accuracy (target: 97 %), worst seed {min(kept_shares):.1%}.",
         f"It is {spread(smaller, '{:.1f}×')} smaller on disk (target: 6×).",
         f"It runs at {spread(faster, '{:.1f}×')} the teacher's throughput in transformers, eager, fp32, unsorted batches of 32, including tokenization (target: 12×).",
     ]
@@ -126,7 +126,7 @@ def kills(rows: Records) -> str:
     row = rows[-1]
     if "places" in row:
         return f"Command: `python benchmarks/kills.py {row['kills']}`. {render_reliability.kills(row)}. See [Reliability](reliability.md)."
-    ends = ", ".join(f"{count} {outcome}" for outcome, count in row["outcomes"].items())
+    ends = ", ".join(f"{count} {result}" for result, count in row["outcomes"].items())
     verdict = "all are bit-identical" if row["same"] else f"these differ: {', '.join(row['differing'])}"
     return (
         f"Command: `python benchmarks/kills.py {row['kills']}`. A short run of the default recipe ({row['seconds_alone']:.0f} s undisturbed) "

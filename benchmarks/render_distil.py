@@ -80,12 +80,12 @@ def table(variant: str, by_task: dict[str, Records]) -> str:
 
 
 def line(name: str, rows: Records) -> str:
-    kept = [row["scores"]["student"] / row["scores"]["teacher"] for row in rows]
+    shares = [row["scores"]["student"] / row["scores"]["teacher"] for row in rows]
     cells = [
         name,
         str(len(rows)),
         *(spread([100 * row["scores"][who] for row in rows]) for who in ("teacher", "student")),
-        spread([100 * value for value in kept]) + " %",
+        spread([100 * value for value in shares]) + " %",
         spread([row["faster"]["value"] for row in rows]) + " ×",
         f"{rows[0]['bytes'][0] / 1e6:.0f} → {rows[0]['bytes'][1] / 1e6:.0f}",
     ]

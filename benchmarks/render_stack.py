@@ -28,7 +28,7 @@ FASTER, KEPT, FLOPS = (
 
 def stack(rows: Records) -> str:
     """The newest record of each kind, name, task and seed."""
-    newest = {(row["kind"], row["name"], row["task"], row["seed"]): row for row in rows}
+    newest = {(row["kind"], current(row["name"]), row["task"], row["seed"]): row for row in rows}
     found: dict[str, Found] = defaultdict(lambda: defaultdict(list))
     for key in sorted(newest, key=lambda key: list(map(str, key))):
         found[key[0]][key[1], key[2]].append(newest[key])
@@ -55,7 +55,7 @@ def table(found: Found) -> str:
 
 def line(name: str, task: str, rows: Records) -> str:
     cells = [
-        f"`{current(name)}`",
+        f"`{name}`",
         NAMES[task],
         str(len(rows)),
         spread([100 * row["scores"][1] for row in rows]),
@@ -87,7 +87,7 @@ def goals(found: dict[str, Found]) -> str:
     for (name, task), rows in halves.items():
         met = mean(faster, rows) >= FASTER and mean(kept, rows) >= KEPT
         lines.append(
-            f"- Half of the encoder's operations ({mean(flops, rows):.1%} of all), {FASTER} × the throughput at {KEPT:.0%} of the score: `{current(name)}` on {NAMES[task]} {mean(faster, rows):.2f} × at {mean(kept, rows):.1%} "
+            f"- Half of the encoder's operations ({mean(flops, rows):.1%} of all), {FASTER} × the throughput at {KEPT:.0%} of the score: `{name}` on {NAMES[task]} {mean(faster, rows):.2f} × at {mean(kept, rows):.1%} "
             f"({seeds(rows)}): {'met' if met else 'not met'}."
         )
     return "\n".join(["Targets and best results:", "", *lines])
@@ -108,7 +108,7 @@ def best_line(best: tuple[str, str, Records], ratio: Callable[[Record], float], 
         return f"{NAMES[task]}: no result is {times} × smaller"
     value = mean(kept, rows)
     verdict = "met" if value >= share else f"{100 * (share - value):.1f} points short"
-    return f"{NAMES[task]} `{current(name)}` keeps {value:.1%} at {mean(ratio, rows):.1f} × ({seeds(rows)}): {verdict}"
+    return f"{NAMES[task]} `{name}` keeps {value:.1%} at {mean(ratio, rows):.1f} × ({seeds(rows)}): {verdict}"
 
 
 def orders(found: Found) -> str:
@@ -119,11 +119,11 @@ def orders(found: Found) -> str:
         first = next(iter(sorted(some, key=lambda name: name.split("-"))), "")
         best = max(some, key=lambda name: mean(lambda row: row["scores"][1], some[name]))
         pairs = {name: max(rows, key=lambda row: row["seed"]) for name, rows in some.items()}
-        differences = [f"`{current(name)}` {gap(row['over_first'])}" for name, row in pairs.items() if name != first]
+        differences = [f"`{name}` {gap(row['over_first'])}" for name, row in pairs.items() if name != first]
         shown = [name for name, row in pairs.items() if name != first and row["over_first"]["shown"]]
         lines.append(
-            f"{NAMES[task]}, difference to `{current(first)}` in points with 95 % intervals, paired over test rows and seeds: {', '.join(differences)}. `{current(best)}` has the best mean ({len(some)} of 6 orders "
-            f"measured); significant differences: {', '.join(f'`{current(name)}`' for name in shown) or 'none'}."
+            f"{NAMES[task]}, difference to `{first}` in points with 95 % intervals, paired over test rows and seeds: {', '.join(differences)}. `{best}` has the best mean ({len(some)} of 6 orders "
+            f"measured); significant differences: {', '.join(f'`{name}`' for name in shown) or 'none'}."
         )
     return "\n\n".join(lines)
 
@@ -177,7 +177,7 @@ def lottery(rows: Records) -> str:
 def compressors(rows: Records) -> str:
     """niwaki and other tools, from the same teachers."""
     newest = {row["seed"]: row for row in rows}
-    found = [newest[seed]["contenders"] for seed in sorted(newest)]
+    found = [current_names(newest[seed]["contenders"]) for seed in sorted(newest)]
     peers = [name for name in found[0] if "-" in name and name.split("-")[0] in ("onnxruntime", "nncf", "torchao")]
     lines = [peer_line(name, [one[name] for one in found], name not in peers) for name in found[0]]
     return "\n".join(
@@ -196,12 +196,16 @@ def compressors(rows: Records) -> str:
     )
 
 
+def current_names(contenders: Record) -> Record:
+    return {current(name): entry for name, entry in contenders.items()}
+
+
 def peer_line(name: str, rows: Records, own: bool) -> str:
     tool = "niwaki" if own else "other"
     if "refused" in rows[0]:
-        return f"| {current(name)} | {tool} | does not run: {rows[0]['refused']} | | |"
+        return f"| {name} | {tool} | does not run: {rows[0]['refused']} | | |"
     score, size = spread([100 * row["score"]["value"] for row in rows]), mean(lambda row: row["bytes"], rows) / 1e6
-    return f"| {current(name)} | {tool} | {score} | {size:.1f} | {gap(rows[0]['over_teacher']) if name != 'teacher' else ''} |"
+    return f"| {name} | {tool} | {score} | {size:.1f} | {gap(rows[0]['over_teacher']) if name != 'teacher' else ''} |"
 
 
 EQUAL = {
@@ -209,8 +213,8 @@ EQUAL = {
     "nncf-int8": "int8",
     "torchao-int8": "int8-matrices",
     "torchao-int8-weights": "int8-matrices",
-    "torchao-intx4-weights": "lowbit-4",
-}  # the stored name of niwaki's counterpart
+    "torchao-intx4-weights": "rtn-4",
+}  # niwaki's counterpart of each tool
 
 
 def against(found: Records, peers: list[str]) -> list[str]:
@@ -223,7 +227,7 @@ def against(found: Records, peers: list[str]) -> list[str]:
         pairs = [one[own]["over"][peer] for one in found]
         size = mean(lambda one: one[own]["bytes"] / one[peer]["bytes"], found)  # noqa: B023 (used at once)
         lines.append(
-            f"- `{current(own)}` compared with {peer}, at {size:.2f} × its size: {'; '.join(gap(pair) for pair in pairs)} (points, per seed)."
+            f"- `{own}` compared with {peer}, at {size:.2f} × its size: {'; '.join(gap(pair) for pair in pairs)} (points, per seed)."
         )
     return lines
 

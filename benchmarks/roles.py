@@ -1,8 +1,8 @@
-"""Semantic roles on PropBank's English Web Treebank: `python benchmarks/roles.py DATA [names …]`.
+"""Trains and distils semantic role labelling on PropBank's English Web Treebank: `python benchmarks/roles.py DATA [names …]`.
 
-DATA is a folder of tasks (docs/tasks.md) that holds propbank_ewt and, where heads are to be scored too, universal_propositions.
-MiniLM is fine-tuned, packed in 8 bits, and a student of four layers in 4 bits is made of it with and without its help. Appends a record
-of each to results/roles.jsonl; runs lie in runs/roles, and what is there already is not made again.
+DATA is a folder of tasks (docs/tasks.md) with propbank_ewt and, to score head words, universal_propositions. Fine-tunes MiniLM,
+quantizes it to 8 bits, and trains a 4-bit student of four layers with and without distillation. Appends a record per model to
+results/roles.jsonl. Stages are stored in runs/roles and reused.
 """
 
 import time
@@ -50,12 +50,12 @@ def run(name: str, data: str) -> dict[str, Any]:
     recipe = {"model": "minilm", "task": "propbank_ewt", "data": {"path": data}, "quantize": [], "stages": JOBS[name]}
     plan = make_plan(parse(recipe), name)
     jobs.make(plan, FOLDER)
-    made = both(plan, FOLDER)[1]
-    predictor = Predictor(made / "model")
+    stage_folder = both(plan, FOLDER)[1]
+    predictor = Predictor(stage_folder / "model")
     taught = {"student": student_of(plan, FOLDER, "longer")} if name in ("quarter", "tenth") else {}
     return {
         "name": name,
-        **summary(plan, made),
+        **summary(plan, stage_folder),
         "sentences": whole(plan, predictor),
         "heads": by_heads(Path(data), predictor) if name.startswith("minilm") else {},
         "parts": parts(plan, predictor),
@@ -63,8 +63,8 @@ def run(name: str, data: str) -> dict[str, Any]:
     }
 
 
-def summary(plan: Plan, made: Path) -> dict[str, Any]:
-    result = read_json(made / "result.json")
+def summary(plan: Plan, stage_folder: Path) -> dict[str, Any]:
+    result = read_json(stage_folder / "result.json")
     rows = {part: table.num_rows for part, table in plan.task.splits().items()}
     spent = jobs.spent_on(plan.stages[0], FOLDER)
     return {
@@ -79,24 +79,24 @@ def summary(plan: Plan, made: Path) -> dict[str, Any]:
 
 
 def whole(plan: Plan, predictor: Predictor) -> dict[str, float]:
-    """F1 where nothing but the sentence is given: an argument is right where its predicate is found too."""
+    """F1 on plain sentences: an argument is correct only if its predicate is found too."""
     rows = plan.task.splits()["test"]
-    asked, hits, said, gold = rows.column("predicate").to_pylist(), 0, 0, 0
-    golds = list(zip(rows.column("tokens").to_pylist(), asked, plan.task.gold(rows), strict=True))
+    predicates, hits, predicted, gold = rows.column("predicate").to_pylist(), 0, 0, 0
+    golds = list(zip(rows.column("tokens").to_pylist(), predicates, plan.task.gold(rows), strict=True))
     answers = iter(predictor.predict([words for words, predicate, _ in golds if predicate == NONE]))
     found: dict[int, Any] = {}
     for _, predicate, tags in golds:
         if predicate == NONE:
             found = {frame["predicate"]: frame["arguments"] for frame in next(answers).frames}
-            said += sum(len(arguments(stretches_in(some))) for some in found.values())
+            predicted += sum(len(arguments(stretches_in(some))) for some in found.values())
         else:
             true = arguments(labelled_spans(tags))
             hits += len(true & arguments(stretches_in(found.get(predicate, ()))))
             gold += len(true)
     return {
-        "f1": f1_of(hits, said, gold),
-        "precision": precision_of(hits, said, gold),
-        "recall": recall_of(hits, said, gold),
+        "f1": f1_of(hits, predicted, gold),
+        "precision": precision_of(hits, predicted, gold),
+        "recall": recall_of(hits, predicted, gold),
     }
 
 
@@ -105,7 +105,7 @@ def stretches_in(some: Any) -> list[tuple[str, int, int]]:
 
 
 def by_heads(data: Path, predictor: Predictor) -> dict[str, Any]:
-    """Scores on the sets that mark head words: the head of a stretch that was said must be the one marked."""
+    """Scores on head-word data: the head of a predicted span must be the annotated one."""
     found = {}
     for path in sorted((data / "universal_propositions").glob("*-test.parquet")):
         task = Roles(path=str(path))
@@ -120,7 +120,7 @@ def by_heads(data: Path, predictor: Predictor) -> dict[str, Any]:
 
 
 def parts(plan: Plan, predictor: Predictor) -> dict[str, float]:
-    """CPU seconds of the test rows: to tokens, through the network, to tags."""
+    """CPU seconds for the test rows: tokenization, network, decoding of tags."""
     rows = plan.task.splits()["test"]
     inputs, clock = plan.task.inputs(rows), [time.process_time()]
     encoded = predictor.encode(inputs)

@@ -1,10 +1,9 @@
-"""What saving costs: `python benchmarks/saving.py [saves]`, 12 by default.
+"""Measures the cost of saving checkpoints: `python benchmarks/saving.py [saves]`, 12 by default.
 
-The first stage of the default recipe (MiniLM, the embedded reviews) is trained, a state saved after every 5 s, so that
-training and saving take turns under the same conditions. At the defaults a state is saved every 60 s (train.save_seconds):
-the share of a save is its seconds ÷ (60 + its seconds). Seconds are those of the clock and those of the processor: on a
-machine that others use too, the clock counts their work, so that there the processor's decide. The first save is left out,
-as its folder is new. Appends a record to results/saving.jsonl.
+Trains the first stage of the default recipe (MiniLM, the bundled reviews) with a checkpoint every 5 s, so that training and saving
+alternate under the same conditions. By default a checkpoint is saved every 60 s (train.save_seconds), so the share of a save is its
+seconds ÷ (60 + its seconds), measured in wall time and in CPU time; on a busy machine CPU time decides. The first save is left out
+because its folder is new. Appends a record to results/saving.jsonl.
 """
 
 import os
@@ -26,12 +25,12 @@ from niwaki.run.steps.job import StageJob
 from niwaki.train.loop import Interrupted, _Fit
 from niwaki.train.settings import TrainSettings
 
-ASKED, EVERY = 0.03, 5
+TARGET, EVERY = 0.03, 5
 SETTINGS = ["quantize=[]", "stages.teacher.train.epochs=100", f"stages.teacher.train.save_seconds={EVERY}"]
 
 
 def main(saves: int) -> None:
-    Path("runs").mkdir(exist_ok=True)  # on the disk that runs lie on: a temporary folder may be in memory
+    Path("runs").mkdir(exist_ok=True)  # on the disk of the runs, because a temporary folder may be in memory
     busy = Busy()
     with tempfile.TemporaryDirectory(dir="runs") as folder:
         record = measure(Path(folder), saves)
@@ -39,7 +38,7 @@ def main(saves: int) -> None:
     record |= {"others": busy.share(), "share": record["processor"]["share"] if shared else record["clock"]["share"]}
     append("saving", {**record, **circumstances()})
     print(record)
-    sys.exit(0 if record["share"] < ASKED else 1)
+    sys.exit(0 if record["share"] < TARGET else 1)
 
 
 def measure(folder: Path, saves: int) -> dict[str, Any]:
@@ -60,20 +59,20 @@ def measure(folder: Path, saves: int) -> dict[str, Any]:
         "saves": saves,
         "steps": watch.steps,
         "batch": stage.spec.train.batch,
-        "clock": told([clock for clock, _ in watch.timed]),
-        "processor": told([processor for _, processor in watch.timed]),
+        "clock": summary([clock for clock, _ in watch.timed]),
+        "processor": summary([processor for _, processor in watch.timed]),
         "state_bytes": folder_bytes(state),
-        "asked": ASKED,
+        "asked": TARGET,
     }
 
 
-def told(seconds: list[float]) -> dict[str, Any]:
+def summary(seconds: list[float]) -> dict[str, Any]:
     middle = statistics.median(seconds)
     return {"each": seconds, "seconds": middle, "share": middle / (TrainSettings().save_seconds + middle)}
 
 
 class Watch:
-    """Times every save, and stops after so many."""
+    """Times every save, and stops after a number of them."""
 
     def __init__(self, most: int) -> None:
         self.most, self.saves, self.steps = most, [], 0
@@ -88,7 +87,7 @@ class Watch:
 
     @property
     def timed(self) -> list[tuple[float, float]]:
-        """Without the first, and without the one that the stop asks for."""
+        """Durations without the first save and the save on stopping."""
         return self.saves[1 : self.most]
 
     def should_stop(self) -> bool:
@@ -97,13 +96,13 @@ class Watch:
 
 
 class Busy:
-    """How much of the processors that this process may use others took, since this was made."""
+    """The share of this process's processors that others used since creation."""
 
     def __init__(self) -> None:
         self.began, self.before = time.process_time(), self._worked()
 
     def _worked(self) -> float:
-        """Seconds that the allowed processors worked, for anybody."""
+        """Busy seconds of the allowed processors, for any process."""
         allowed = {f"cpu{number}" for number in os.sched_getaffinity(0)}
         rows = [line.split() for line in Path("/proc/stat").read_text().splitlines()]
         ticks = sum(int(value) for row in rows if row[0] in allowed for value in (*row[1:4], *row[6:9]))

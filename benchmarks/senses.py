@@ -1,8 +1,8 @@
 """Word senses: published systems, baselines, a teacher and its students: `python benchmarks/senses.py DATA [name[/seed] …]`.
 
 DATA is a folder of tasks (docs/word_senses.md) with `wsd_raganato`, `semcor` and `wordnet30`. Appends a record per job to
-results/senses.jsonl; stages lie in runs/senses-SEED and runs/senses-mpnet-SEED, and what is there already is not made again. `--list` shows the jobs.
-Those of mpnet need its folder: `--mpnet FOLDER`.
+results/senses.jsonl. Stages are stored in runs/senses-SEED and runs/senses-mpnet-SEED and reused. `--list` shows the jobs. Jobs with
+mpnet need its folder: `--mpnet FOLDER`.
 """
 
 from collections.abc import Callable
@@ -63,7 +63,7 @@ JOBS: dict[str, list[Stage]] = {
     "tenth": [MPNET, TAUGHT, BITS4],
     "tenth-alone": [FIRST, BITS4],
 }
-WITHOUT_EXAMPLES = ("semcor",)  # jobs trained on SemCor alone
+WITHOUT_EXAMPLES = ("semcor",)  # jobs trained on SemCor only
 TEACHES = {"quarter": "first", "mpnet-quarter": "mpnet", "tenth": "mpnet"}
 NAMES = ("published", "plain", *JOBS)
 
@@ -74,20 +74,20 @@ def run(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
         if name == "published"
         else plain(seed, data)
         if name == "plain"
-        else made(name, seed, data, mpnet)
+        else train(name, seed, data, mpnet)
     )
     return {"name": name, "seed": seed, **found}
 
 
 def published(data: str) -> dict[str, Any]:
-    """What systems of others answered, and the two baselines, by our scorer: on ALL, each set and each part of speech."""
+    """Scores published answers and two baselines on ALL, each test set and each part of speech."""
     task = Wsd(path=data)
-    said = read_table(Path(task.data.source) / "system_predictions_ALL.parquet").to_pylist()
-    inventory, train = task.inventories.without_vectors, task.splits()["train"]
+    predictions = read_table(Path(task.source()) / "system_predictions_ALL.parquet").to_pylist()
+    inventory, train = task.inventory_without_vectors, task.splits()["train"]
     common = counted(task.inputs(train), task.gold(train))
     tellers: dict[str, Callable[[str], Answers]] = {}
     for column, title in SYSTEMS.items():
-        answers = {row["instance_id"]: row[column] for row in said}
+        answers = {row["instance_id"]: row[column] for row in predictions}
         tellers[title] = lambda part, answers=answers: [
             [answers.get(one) for one in ids] for ids in task.splits()[part].column("ids").to_pylist()
         ]
@@ -101,21 +101,24 @@ def published(data: str) -> dict[str, Any]:
 
 
 def each(task: Wsd, tell: Callable[[str], Answers]) -> dict[str, Any]:
-    """F1 of each set, and of ALL with its parts of speech."""
+    """F1 of each test set, and of ALL by part of speech."""
     tables = task.splits()
     found = {part: task.scorer.scores(task.scorer.example_stats(tell(part), tables[part])) for part in (ALL, *SETS)}
     return {part: scores if part == ALL else scores["f1"] for part, scores in found.items()}
 
 
-def made(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
+def train(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
     folder = home(name, seed)
     plan = make_plan(parse(recipe(name, seed, data, mpnet)), f"senses-{name}")
     make(plan, folder)
-    return {"stages": [told(plan, folder, stage.spec.name) for stage in plan.stages], **beside(plan, folder, name)}
+    return {
+        "stages": [stage_record(plan, folder, stage.spec.name) for stage in plan.stages],
+        **comparison(plan, folder, name),
+    }
 
 
 def home(name: str, seed: int) -> Path:
-    """Those of mpnet lie by themselves, so that both kinds can be made at once."""
+    """mpnet has its own folder, so that both can run at the same time."""
     return Path("runs") / f"senses-{'mpnet-' if MPNET in JOBS[name] else ''}{seed}"
 
 
@@ -126,7 +129,7 @@ def recipe(name: str, seed: int, data: str, mpnet: str = "") -> dict[str, Any]:
 
 
 def plain(seed: int, data: str) -> dict[str, Any]:
-    """The teacher on ALL as published; without parts of speech; and from sentences alone, cut and looked up as `predict` does."""
+    """The teacher on ALL with given lemmas; without parts of speech; and on plain sentences as in `predict`."""
     folder = home("teacher", seed)
     plan = make_plan(parse(recipe("teacher", seed, data)), "senses-teacher")
     predictor, task = Predictor(folder / plan.stages[-1].folder / "model"), plan.task
@@ -135,9 +138,9 @@ def plain(seed: int, data: str) -> dict[str, Any]:
     bare = [Sentence(one.words, [Target(target.word, target.lemma) for target in one.targets]) for one in inputs]
     sentences = [predictor.answer_type.check(" ".join(one.words)) for one in inputs]
     places = [aligned(one, other) for one, other in zip(inputs, sentences, strict=True)]
-    said = predictor.values(sentences)
+    values = predictor.values(sentences)
     answers = [
-        [None if place is None else row[place] for place in found] for row, found in zip(said, places, strict=True)
+        [None if place is None else row[place] for place in found] for row, found in zip(values, places, strict=True)
     ]
     keys = predictor.answer_type.sense_inventory.keys
     known = [
@@ -157,31 +160,31 @@ def plain(seed: int, data: str) -> dict[str, Any]:
     return {**f1, "asked": sum(len(one.targets) for one in inputs), "found": sum(map(bool, known))}
 
 
-def aligned(asked: Sentence, cut: Sentence) -> list[int | None]:
-    """Of each word asked about, the number of the target that begins where it does, in the sentence as it was cut."""
-    starts = np.cumsum([0, *(len(word) + 1 for word in asked.words)])
-    text, at, begins = " ".join(asked.words), 0, []
+def aligned(gold: Sentence, cut: Sentence) -> list[int | None]:
+    """For each target word, the index of the target at the same offset in the automatically split sentence."""
+    starts = np.cumsum([0, *(len(word) + 1 for word in gold.words)])
+    text, at, begins = " ".join(gold.words), 0, []
     for word in cut.words:
         begins.append(at := text.find(word.split(" ")[0], at))
         at += len(word)
     targets = {begins[target.word]: number for number, target in enumerate(cut.targets)}
-    return [targets.get(int(starts[target.word])) for target in asked.targets]
+    return [targets.get(int(starts[target.word])) for target in gold.targets]
 
 
-def told(plan: Plan, folder: Path, stage: str) -> dict[str, Any]:
-    """Scores of one stage, on the test and on every further one; bytes; what it took."""
+def stage_record(plan: Plan, folder: Path, stage: str) -> dict[str, Any]:
+    """Scores of one stage on all test sets, sizes and energy."""
     home = folder / plan.stage(stage).folder
     result = read_json(home / "result.json")
     parts = {"test": result["score"], **result["parts"]}
     weights = (home / "model" / "model.safetensors").stat().st_size
-    beside = sum((home / "model" / name).stat().st_size for name in plan.task.answer_type.files)
+    inventory = sum((home / "model" / name).stat().st_size for name in plan.task.answer_type.files)
     return {
         "stage": stage,
         "scores": {part: {name: one["value"] for name, one in score["all"].items()} for part, score in parts.items()},
         "interval": [parts[ALL]["low"], parts[ALL]["high"]],
         "bytes": folder_bytes(home / "model"),
         "weights": weights,
-        "knowledge": beside,
+        "knowledge": inventory,
         "parameters": result["parameters"],
         "flops": result["flops"],
         "engine": result["engine"],
@@ -190,8 +193,8 @@ def told(plan: Plan, folder: Path, stage: str) -> dict[str, Any]:
     }
 
 
-def beside(plan: Plan, folder: Path, name: str) -> dict[str, Any]:
-    """What the last stage has less than the teacher, row by row of the test."""
+def comparison(plan: Plan, folder: Path, name: str) -> dict[str, Any]:
+    """Paired difference of the last stage to the teacher on the test rows."""
     if name not in TEACHES:
         return {}
     example_stats = [

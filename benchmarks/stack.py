@@ -1,7 +1,7 @@
-"""Compressions alone, stacked on a distilled student, in every order: `python benchmarks/stack.py DATA [kind[/name[/task[/seed]]] …]`.
+"""Runs compression methods alone, on a distilled student, and in every order: `python benchmarks/stack.py DATA [kind[/name[/task[/seed]]] …]`.
 
-Teachers and the student `half` are those of benchmarks/distil.py; stages lie beside its own, in runs/distil-…. Appends a record
-per kind, name, task and seed to results/stack.jsonl; what is there already is not made again. `--list` shows what there is.
+Teachers and the student `half` are those of benchmarks/distil.py; stages are stored with its own in runs/distil-….
+Appends a record per kind, name, task and seed to results/stack.jsonl; existing ones are skipped. `--list` shows all jobs.
 """
 
 import itertools
@@ -23,18 +23,22 @@ Stage = dict[str, Any]
 TASKS = ("rotten_tomatoes", "mrpc")
 
 LOGITS = {"use": "logits", "temperature": 1.0, "weight": 1.0}
-RECOVER = {"epochs": 1.0, "lr": 5e-5, "dropout": 0.0}  # after a cut of the teacher
-MEND = {"epochs": 1.0, "lr": 1e-4, "dropout": 0.0}  # and of the student, which is smaller and learns faster
-ROUND = {"epochs": 2.0, "lr": 2e-4, "dropout": 0.0}  # where weights have to find few levels
+RECOVER = {"epochs": 1.0, "lr": 5e-5, "dropout": 0.0}  # after pruning the teacher
+RECOVER_STUDENT = {
+    "epochs": 1.0,
+    "lr": 1e-4,
+    "dropout": 0.0,
+}  # after pruning the student, which is smaller and learns faster
+ROUND = {"epochs": 2.0, "lr": 2e-4, "dropout": 0.0}  # for weights with few levels
 
 
 def cut(*methods: Stage, train: Stage = RECOVER) -> Stage:
-    """A stage that cuts and then learns from the teacher what was lost."""
+    """A stage that compresses and then recovers with the teacher's logits."""
     return {"methods": [*methods, LOGITS], "teacher": "teacher", "train": train}
 
 
 def bare(*methods: Stage) -> Stage:
-    """A stage that trains nothing."""
+    """A stage without training."""
     return {"methods": [*methods]}
 
 
@@ -42,7 +46,7 @@ def use(name: str, **settings: Any) -> Stage:
     return {"use": name, **settings}
 
 
-ALONE = {  # method at two strengths, on the teacher itself
+ALONE = {  # methods at two strengths, on the teacher
     "magnitude-50": [cut(use("magnitude", sparsity=0.5))],
     "magnitude-80": [cut(use("magnitude", sparsity=0.8))],
     "movement-50": [cut(use("movement", sparsity=0.5))],
@@ -55,8 +59,8 @@ ALONE = {  # method at two strengths, on the teacher itself
     "ffn-25": [cut(use("ffn", keep=0.25))],
     "layers-4": [cut(use("layers", count=4))],
     "layers-2": [cut(use("layers", count=2))],
-    "width-75": [cut(use("hidden_size", keep=0.75))],
-    "width-50": [cut(use("hidden_size", keep=0.5))],
+    "hidden_size-75": [cut(use("hidden_size", keep=0.75))],
+    "hidden_size-50": [cut(use("hidden_size", keep=0.5))],
     "l0-60": [cut(use("l0", target=0.6), train={**RECOVER, "epochs": 2.0})],
     "l0-40": [cut(use("l0", target=0.4), train={**RECOVER, "epochs": 2.0})],
     "joint-60": [cut(use("joint", target=0.6), train={**RECOVER, "epochs": 2.0})],
@@ -68,11 +72,11 @@ ALONE = {  # method at two strengths, on the teacher itself
     "int8": [bare(use("int8"))],
     "int8-matrices": [bare(use("int8", embeddings=False))],
     "static": [bare(use("static"))],
-    "aware-8": [cut(use("qat", bits=8))],
-    "aware-4": [cut(use("qat", bits=4))],
-    "lowbit-4": [bare(use("rtn", bits=4))],
-    "lowbit-3": [bare(use("rtn", bits=3))],
-    "lowbit-2": [bare(use("rtn", bits=2))],
+    "qat-8": [cut(use("qat", bits=8))],
+    "qat-4": [cut(use("qat", bits=4))],
+    "rtn-4": [bare(use("rtn", bits=4))],
+    "rtn-3": [bare(use("rtn", bits=3))],
+    "rtn-2": [bare(use("rtn", bits=2))],
     "gptq-4": [bare(use("gptq", bits=4))],
     "gptq-3": [bare(use("gptq", bits=3))],
     "gptq-2": [bare(use("gptq", bits=2))],
@@ -91,17 +95,17 @@ ALONE = {  # method at two strengths, on the teacher itself
 }
 
 WORDS = bare(use("vocabulary"))
-NARROW = cut(use("vocabulary"), use("embeddings", width=128), train=MEND)
-TERSE = cut(use("vocabulary", min_count=2), use("embeddings", width=96), train=MEND)
-SLIM = cut(use("vocabulary"), use("ffn", keep=0.5), use("heads", keep=0.67), train=MEND)
+NARROW = cut(use("vocabulary"), use("embeddings", width=128), train=RECOVER_STUDENT)
+TERSE = cut(use("vocabulary", min_count=2), use("embeddings", width=96), train=RECOVER_STUDENT)
+SLIM = cut(use("vocabulary"), use("ffn", keep=0.5), use("heads", keep=0.67), train=RECOVER_STUDENT)
 STACKS = {  # each on the distilled student
     "words": [WORDS],
     "words+int8": [WORDS, bare(use("int8"))],
     "words+static": [WORDS, bare(use("static"))],
-    "words+lowbit-4": [WORDS, bare(use("rtn", bits=4))],
+    "words+rtn-4": [WORDS, bare(use("rtn", bits=4))],
     "words+gptq-4": [WORDS, bare(use("gptq", bits=4))],
     "words+gptq-3": [WORDS, bare(use("gptq", bits=3))],
-    "words+aware-4": [WORDS, cut(use("qat", bits=4), train=MEND)],
+    "words+qat-4": [WORDS, cut(use("qat", bits=4), train=RECOVER_STUDENT)],
     "words+ternary": [WORDS, cut(use("ternary"), train=ROUND)],
     "words+binary": [WORDS, cut(use("binary"), train=ROUND)],
     "narrow+int8": [NARROW, bare(use("int8"))],
@@ -109,35 +113,39 @@ STACKS = {  # each on the distilled student
     "narrow+ternary": [NARROW, cut(use("ternary"), train=ROUND)],
     "slim+int8": [SLIM, bare(use("int8"))],
     "slim+gptq-4": [SLIM, bare(use("gptq", bits=4))],
-    "words+svd+int8": [WORDS, cut(use("svd", keep=0.5), train=MEND), bare(use("int8"))],
-    "words+share+int8": [WORDS, cut(use("share", groups=2), train=MEND), bare(use("int8"))],
-    "words+magnitude+int8": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("int8"))],
-    "words+magnitude+lowbit-4": [WORDS, cut(use("magnitude", sparsity=0.8), train=MEND), bare(use("rtn", bits=4))],
+    "words+svd+int8": [WORDS, cut(use("svd", keep=0.5), train=RECOVER_STUDENT), bare(use("int8"))],
+    "words+share+int8": [WORDS, cut(use("share", groups=2), train=RECOVER_STUDENT), bare(use("int8"))],
+    "words+magnitude+int8": [WORDS, cut(use("magnitude", sparsity=0.8), train=RECOVER_STUDENT), bare(use("int8"))],
+    "words+magnitude+rtn-4": [
+        WORDS,
+        cut(use("magnitude", sparsity=0.8), train=RECOVER_STUDENT),
+        bare(use("rtn", bits=4)),
+    ],
     "narrow+gptq-3": [NARROW, bare(use("gptq", bits=3))],
     "terse+ternary": [TERSE, cut(use("ternary"), train=ROUND)],
     "terse+ternary-long": [TERSE, cut(use("ternary"), train={**ROUND, "epochs": 6.0, "augmentations": 1})],
-    "terse+aware-2": [TERSE, cut(use("qat", bits=2), train=ROUND)],
+    "terse+qat-2": [TERSE, cut(use("qat", bits=2), train=ROUND)],
     "terse+share+gptq-4": [TERSE, cut(use("share", groups=1), train=ROUND), bare(use("gptq", bits=4))],
-    "narrow+share+gptq-4": [NARROW, cut(use("share", groups=2), train=MEND), bare(use("gptq", bits=4))],
+    "narrow+share+gptq-4": [NARROW, cut(use("share", groups=2), train=RECOVER_STUDENT), bare(use("gptq", bits=4))],
 }
 AVERAGING = {
     "methods": [use("vocabulary"), use("averaging"), LOGITS],
     "teacher": "teacher",
     "train": {"epochs": 12.0, "lr": 2e-3},
 }
-TINY = {"averaging+int8": [AVERAGING, bare(use("int8"))], "averaging+lowbit-4": [AVERAGING, bare(use("rtn", bits=4))]}
-STEPS = {  # whatever the order, the same shape in the end
+TINY = {"averaging+int8": [AVERAGING, bare(use("int8"))], "averaging+rtn-4": [AVERAGING, bare(use("rtn", bits=4))]}
+STEPS = {  # every order ends in the same shape
     "distil": {
         "methods": [use("student", layers=3), LOGITS],
         "teacher": "teacher",
         "train": {"epochs": 3.0, "lr": 2e-4, "dropout": 0.0},
     },
-    "prune": cut(use("ffn", keep=0.5), use("heads", keep=0.67), train=MEND),
-    "quantize": cut(use("qat", bits=8), train=MEND),
+    "prune": cut(use("ffn", keep=0.5), use("heads", keep=0.67), train=RECOVER_STUDENT),
+    "quantize": cut(use("qat", bits=8), train=RECOVER_STUDENT),
 }
 ORDERS = {"-".join(order): [STEPS[name] for name in order] for order in itertools.permutations(STEPS)}
-AGAIN = {"epochs": 3.0, "lr": 1e-4, "dropout": 0.0}  # after half of the teacher is gone
-SPEED = {  # half of the encoder's operations, from the teacher itself; `magnitude` leaves a file as large as `ffn+heads` does
+AGAIN = {"epochs": 3.0, "lr": 1e-4, "dropout": 0.0}  # after removing half of the teacher
+SPEED = {  # half of the teacher's operations; `magnitude` gives a file as large as `ffn+heads`
     "ffn+heads": [cut(use("ffn", keep=0.5), use("heads", keep=0.5), train=AGAIN)],
     "layers-3": [cut(use("layers", count=3), train=AGAIN)],
     "blocks": [cut(use("blocks", keep=0.5), train=AGAIN)],
@@ -146,13 +154,13 @@ SPEED = {  # half of the encoder's operations, from the teacher itself; `magnitu
     "magnitude": [cut(use("magnitude", sparsity=0.53), train=AGAIN)],
 }
 FIRST_ORDER = next(iter(ORDERS))
-BEST = ("words+gptq-4", "narrow+int8", "narrow+gptq-4", "slim+int8", "terse+ternary")  # on SST-2 too
+BEST = ("words+gptq-4", "narrow+int8", "narrow+gptq-4", "slim+int8", "terse+ternary")  # also on SST-2
 SHARE = {"sst2": 1 / 3}  # of the epochs: it has ten times the rows
 KINDS = {"alone": ALONE, "stack": STACKS, "tiny": TINY, "order": ORDERS, "speed": SPEED}
 
 
 def planned(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
-    """The teacher as it is, for a stack the distilled student, then the stages."""
+    """The unchanged teacher, for combinations the distilled student, then the stages."""
     share = SHARE.get(task, 1.0)
     before = two_phases(task, HALF, epochs=3.0 * share) if kind == "stack" else []
     own = [{**shortened(stage, share), "name": f"step-{number}"} for number, stage in enumerate(KINDS[kind][name])]
@@ -177,23 +185,25 @@ def shortened(stage: Stage, share: float) -> Stage:
     )
 
 
-def made(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
+def run_stages(kind: str, name: str, task: str, seed: int, data: str) -> Plan:
     plan = planned(kind, name, task, seed, data)
     make(plan, home(task, seed))
     return plan
 
 
 def run(kind: str, name: str, task: str, seed: int, data: str) -> dict[str, Any]:
-    """For an order, first the one that it is compared with."""
-    others = [made(kind, FIRST_ORDER, task, one, data) for one in range(seed + 1)] if kind == "order" else []
-    plans = [made(kind, name, task, one, data) for one in range(seed + 1)] if others else []
-    plan = plans[-1] if plans else made(kind, name, task, seed, data)
+    """For an order, first runs the one that it is compared with."""
+    others = (
+        [run_stages(kind, FIRST_ORDER, task, earlier, data) for earlier in range(seed + 1)] if kind == "order" else []
+    )
+    plans = [run_stages(kind, name, task, earlier, data) for earlier in range(seed + 1)] if others else []
+    plan = plans[-1] if plans else run_stages(kind, name, task, seed, data)
     pair = {"over_first": difference(plan.task, example_stats(plans), example_stats(others))} if others else {}
     return {"kind": kind, "name": name, "task": task, "seed": seed, **summary(plan, home(task, seed)), **pair}
 
 
 def example_stats(plans: list[Plan]) -> list[np.ndarray]:
-    """Of the test rows, by what each plan made last."""
+    """Statistics of the test rows from the last stage of each plan."""
     return [
         np.load(
             home(plan.recipe.task, plan.recipe.seed) / plan.stages[-1].folder / "example_stats.npy", allow_pickle=False
@@ -203,7 +213,7 @@ def example_stats(plans: list[Plan]) -> list[np.ndarray]:
 
 
 def summary(plan: Plan, folder: Path) -> dict[str, Any]:
-    """What was made, beside the teacher as ONNX Runtime runs it in floats."""
+    """The last stage compared with the float teacher, both in ONNX Runtime."""
     folders, laps = both(plan, folder), raced(plan, folder)
     results = [read_json(one / "result.json") for one in folders]
     before, after = (np.load(one / "example_stats.npy", allow_pickle=False) for one in folders)

@@ -1,8 +1,8 @@
-"""Memory and time of a streamed file by its size: `python benchmarks/stream.py MODEL [COUNTS…]`. Appends to results/stream.jsonl.
+"""Measures memory and time of predicting files of several sizes: `python benchmarks/stream.py MODEL [COUNTS…]`. Appends to results/stream.jsonl.
 
-Sentences of 3 to 40 words are made up, written as JSON lines, and answered by `niwaki predict --in --out` in a process of its own,
-whose largest resident memory the system tells. The first size is also answered from half: the process is killed when half of the lines
-are kept, begun again, and the two files are compared.
+Writes generated sentences of 3 to 40 words as JSON lines, and predicts them with `niwaki predict --in --out` in a child process whose
+peak resident memory is measured. For the first size, the process is also killed after half of the lines and resumed, and the two output
+files are compared.
 """
 
 import json
@@ -78,12 +78,12 @@ def measured(model: str, source: Path, out: Path) -> dict[str, Any]:
 
 
 def killed(model: str, source: Path, out: Path, count: int) -> int:
-    """Inputs that were kept when it was killed, past the half."""
+    """The number of inputs answered when it was killed, after half of them."""
     process = start(model, source, out)
     while process.poll() is None:
         state = next((path for folder in folders_of(out) if (path := folder / STATE).exists()), None)
-        kept = json.loads(state.read_text())["inputs"] if state else 0
-        if state and kept >= count // 2:
+        answered = json.loads(state.read_text())["inputs"] if state else 0
+        if state and answered >= count // 2:
             process.send_signal(signal.SIGKILL)
             process.wait()
             return int(json.loads(state.read_text())["inputs"])
@@ -99,9 +99,9 @@ def main(model: str, counts: list[int]) -> None:
             write(source, count)
             found = {"inputs": count, "bytes": source.stat().st_size, **measured(model, source, whole)}
             if count == counts[0]:
-                kept = killed(model, source, resumed, count)
+                answered = killed(model, source, resumed, count)
                 measured(model, source, resumed)
-                found |= {"killed_after": kept, "same_file": resumed.read_bytes() == whole.read_bytes()}
+                found |= {"killed_after": answered, "same_file": resumed.read_bytes() == whole.read_bytes()}
             with whole.open() as lines:
                 ordered = all(json.loads(line)["id"] == number for number, line in enumerate(lines))
             sizes.append({**found, "per_second": count / found["seconds"], "ordered": ordered})

@@ -1,4 +1,4 @@
-"""What benchmarks borrow from the tests: tiny models with a tokenizer and rows of their own."""
+"""Tiny models and rows of the tests, for benchmarks."""
 
 import sys
 from pathlib import Path

@@ -1,9 +1,8 @@
-"""Whether a model's ids are those of its Hugging Face tokenizer: `python benchmarks/tokenizer_parity.py MODEL [COUNT]`. Appends to results/tokens.jsonl.
+"""Compares a model's token ids with its Hugging Face tokenizer: `python benchmarks/tokenizer_parity.py MODEL [COUNT]`. Appends to results/tokens.jsonl.
 
-Made-up texts of many kinds, empty ones and some of 100,000 characters among them, one batch in ten as pairs, through
-`Predictor.encode` and through transformers' AutoTokenizer as its documentation calls it; ids and types are compared one by one.
-Then sentences of the embedded reviews through it and through the tokenizers library, in turns: time of the processor for each.
-Half a surrogate pair is no character: what each makes of it is noted.
+Encodes generated texts of many kinds, including empty ones and some of 100,000 characters, one batch in ten as pairs, with
+`Predictor.encode` and with transformers' AutoTokenizer, and compares ids and types. Then measures the CPU time per sentence of the
+bundled reviews, interleaved with the tokenizers library, and records how each handles an unpaired surrogate.
 """
 
 import random
@@ -107,13 +106,13 @@ def what_of(call: Any) -> str:
     try:
         return f"{len(call())} answers"
     except NiwakiError as error:
-        return f"refused: {error}"
-    except Exception as error:  # noqa: BLE001 - what it is, is what is asked
+        return f"rejected: {error}"
+    except Exception as error:  # noqa: BLE001 - the error is compared
         return f"{type(error).__name__}: {str(error)[:120]}"
 
 
 def speed(predictor: Predictor) -> dict[str, list[float]]:
-    """Microseconds for a sentence, lap by lap; of one text at a time too, as a server has them."""
+    """Microseconds per sentence and lap, in batches and one text at a time."""
     texts = imdb_sentences(SENTENCES, 0)
     ways = {
         "niwaki": predictor.encode,
@@ -149,7 +148,7 @@ def main(folder: Path, count: int) -> None:
         if start % (50 * CHUNK) == 0:
             print(start, len(different), flush=True)
     lone = "a \ud83d film"
-    told = {
+    record = {
         "model": folder.parent.name if folder.name == "model" else folder.name,
         "tokenizer": type(tokenizer).__name__,
         "texts": sum(seen.values()),
@@ -162,8 +161,8 @@ def main(folder: Path, count: int) -> None:
             "transformers": what_of(lambda: tokenizer([lone])["input_ids"]),
         },
     }
-    print(told)
-    append("tokens", {**told, **circumstances()})
+    print(record)
+    append("tokens", {**record, **circumstances()})
 
 
 if __name__ == "__main__":

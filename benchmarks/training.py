@@ -1,13 +1,12 @@
 """Training speed next to transformers' Trainer, and next to an older commit: `python benchmarks/training.py`. Keep the machine quiet.
 
-Fine-tunes the embedded MiniLM on the embedded reviews, embeddings frozen, bf16 where the processor has it, batches of like
-length, fused AdamW, the same dropout, batch size and texts; Trainer does the same. Distils it into three layers from a
-teacher whose answers are on disk: its logits alone (`logits`), and all layers (`tinybert`). `--against TREE` measures the
-same in another checkout of niwaki that has this file.
+Fine-tunes the bundled MiniLM on the bundled reviews, embeddings frozen, bf16 if supported, batches grouped by length, fused AdamW, with
+the same dropout, batch size and texts as Trainer. Distils it into three layers from a cached teacher: from its logits (`logits`), and
+from all layers (`tinybert`). `--against TREE` measures the same in another checkout of niwaki that has this file.
 
-Each contender is a process of its own. They take turns, some steps each, while the others wait. Tokens are real ones, without
-padding. The share of the processor's limit counts the matrix products of forward and backward pass over a measured 2048³ product.
-Appends to results/training.jsonl.
+Each contender is a process; they take turns for some steps each while the others wait. Tokens do not include padding. The share of the
+processor's limit compares the matrix products of forward and backward pass with a measured 2048³ product. Appends to
+results/training.jsonl.
 """
 
 import argparse
@@ -34,7 +33,7 @@ WARM_UP_STEPS = 5
 
 
 class Contender:
-    """A child process that trains when it is told to."""
+    """A child process that trains one lap per request."""
 
     def __init__(self, tree: Path, name: str, dropout: float | None) -> None:
         command = [sys.executable, str(tree / "benchmarks" / "training_child.py"), name, str(dropout).lower()]
@@ -75,13 +74,13 @@ class Contender:
 
 
 def compare(one: Contender, other: Contender) -> dict[str, Any]:
-    """The ratio of all tokens a second, and that of each lap."""
+    """The ratio of tokens per second over all laps, and of each lap."""
     ratios = [a / b for a, b in zip(one.rates, other.rates, strict=True)]
     return {"ratio": one.rate / other.rate, "median": statistics.median(ratios), "ratios": ratios}
 
 
 def peak_flops(precision: str) -> float:
-    """Of a large product, operations a second."""
+    """Operations per second of a large product."""
     a = torch.randn(2048, 2048).to(torch.bfloat16 if precision == "bf16" else torch.float32)
     times = []
     for _ in range(8):
@@ -92,7 +91,7 @@ def peak_flops(precision: str) -> float:
 
 
 def flops_per_token(model: Model) -> int:
-    """Of the layers' matrices, forward and backward, if every row of every layer is computed."""
+    """Operations of the layers' matrices per token, forward and backward."""
     layers = model.anatomy.layers
     parts = ("query", "key", "value", "out", "ffn_in", "ffn_out")
     numbers = sum(layers[n].linear(part).weight.numel() for n in model.anatomy.order for part in parts)
@@ -100,7 +99,7 @@ def flops_per_token(model: Model) -> int:
 
 
 def measure(given: argparse.Namespace) -> tuple[dict[str, Contender], float]:
-    """All contenders after their laps, and the product's operations a second, measured between laps."""
+    """Runs the laps of all contenders, and measures the product between laps."""
     tree = HERE.parent
     contenders = {name: Contender(tree, name, given.dropout) for name in given.only}
     if "fine-tuning" in given.only:

@@ -1,7 +1,7 @@
-"""One contender of `training.py`: trains, and stops after every lap until it is told to go on.
+"""One contender of `training.py`: trains, and waits for a request after every lap.
 
-Reads a number of steps from standard input, trains so many, and prints their real tokens, seconds and the process's memory
-in one line of JSON. The end of the input ends it.
+Reads a number of steps from standard input, trains that many, and prints their tokens, seconds and the process's memory as one line of
+JSON. Ends at the end of the input.
 """
 
 import contextlib
@@ -41,15 +41,15 @@ CPU = torch.device("cpu")
 
 
 class Laps:
-    """Called after every step: at the end of a lap it reports and waits. `tokens` has those of each step."""
+    """Called after every step; reports and waits at the end of a lap. `tokens` contains the tokens of each step."""
 
     def __init__(self, tokens: list[int]) -> None:
         self.tokens, self.step, self.last, self.out = tokens, 0, 0, os.fdopen(os.dup(1), "w")
-        os.dup2(2, 1)  # standard output carries reports alone
+        os.dup2(2, 1)  # standard output carries only reports
         self.start, self.begun = 0, 0.0
 
     def wait(self) -> bool:
-        """Whether there is no next lap."""
+        """Whether this was the last lap."""
         line = sys.stdin.readline()
         if line.strip():
             self.start, self.last, self.begun = self.step, self.step + int(line), time.perf_counter()
@@ -111,7 +111,7 @@ def fine_tune(task: RottenTomatoes, dropout: float | None) -> None:
 
 
 def distil(method: Logits | TinyBert, task: RottenTomatoes, dropout: float | None) -> None:
-    """A student of three layers follows a teacher whose answers are on disk, as in the recipe rotten_tomatoes."""
+    """Distils a student of three layers from a cached teacher, as in the recipe rotten_tomatoes."""
     teacher = fresh_model(task)
     teacher.network.requires_grad_(False)
     context = _context(task, teacher_model=teacher)
@@ -124,12 +124,12 @@ def distil(method: Logits | TinyBert, task: RottenTomatoes, dropout: float | Non
         train(task, model, collator, methods, _context(task, answers, teacher), dropout)
 
 
-def answering(model: Model, collator: Collator, asked: frozenset[str], folder: Path) -> Teacher:
-    names, rows = (LOGITS, *sorted(asked)), collator.features.rows
+def answering(model: Model, collator: Collator, activations: frozenset[str], folder: Path) -> Teacher:
+    names, rows = (LOGITS, *sorted(activations)), collator.features.rows
     ask = batched_teacher_function(model, collator, resolve_precision("auto"))
-    if asked:
-        runner = ActivationRunner(model, asked, torch.get_num_threads())
-        ask = lambda sequences: runner((rows.ids[one], rows.types[one]) for one in sequences)  # noqa: E731
+    if activations:
+        runner = ActivationRunner(model, activations, torch.get_num_threads())
+        ask = partial(runner, rows)
     layout = CacheLayout(("bench",), rows, names, partial(numbers, model.anatomy), model.anatomy.per_token)
     cache = TeacherCache(folder, sum(layout.bytes.values()))
     return Teacher(
@@ -181,15 +181,15 @@ def trainer(task: RottenTomatoes, dropout: float | None) -> None:
             seed=SEED,
             dataloader_num_workers=0,
         )
-        made = transformers.Trainer(
+        trainer = transformers.Trainer(
             model.network, arguments, train_dataset=Rows(rows), data_collator=collate, callbacks=[Callback()]
         )
         if not laps.wait():
-            made.train()
+            trainer.train()
 
 
 class Rows(torch.utils.data.Dataset):
-    """A list of rows that also answers for its columns, as `group_by_length` asks."""
+    """A list of rows that also returns columns, for `group_by_length`."""
 
     def __init__(self, rows: list[dict]) -> None:
         self.rows = rows

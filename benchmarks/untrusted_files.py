@@ -1,11 +1,10 @@
-"""Meets each of the 130 hostile files with a process of its own, under strace: exit code, lines, time, memory, and what
-the process made. Appends a record, with a line for each case, to results/hostile.jsonl. Needs strace.
+"""Runs niwaki on each of 130 malicious files in its own process, under strace. Needs strace.
 
-    python benchmarks/untrusted_files.py [name ...]     all, or those whose name holds one of the words (then nothing is recorded)
+    python benchmarks/untrusted_files.py [name ...]     all files, or those whose name contains a word (then nothing is recorded)
 
-Time and memory are what the refusal took beyond its start: the same verb on sound files, median of three, is taken off;
-what the whole process took is told beside it. Seconds are of the processor, which a busy machine does not lengthen. "Made" are files opened to write, folders, links,
-processes and sockets; what the interpreter and its libraries do at every start, seen in the sound runs, is not counted.
+Appends a record with exit code, output, time, memory and created objects of each case to results/hostile.jsonl. Time and memory are
+those beyond the same command on valid files (median of three); those of the whole process are recorded too. Seconds are CPU time.
+Created objects are files opened for writing, folders, links, processes and sockets, without those that occur on valid files too.
 """
 
 import os
@@ -27,7 +26,7 @@ from records import append, circumstances  # noqa: E402
 from hostile.sound import TEXT, Case, Sound, cases, make_sound  # noqa: E402
 
 CALLS = "open,openat,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mknod,mknodat,socket,connect,execve,fork,vfork,clone,clone3"
-WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT")
+WRITE_FLAGS = re.compile(r"O_WRONLY|O_RDWR|O_CREAT")
 NIWAKI = """
 import resource, sys
 from niwaki.cli._app import run
@@ -50,7 +49,7 @@ MOST = ("seconds", "megabytes", "whole_seconds", "whole_megabytes")
 
 
 def meet(arguments: list[str]) -> dict[str, Any]:
-    """One process under strace: what it said, took and made."""
+    """Runs one process under strace: its output, resources and created files, processes and sockets."""
     read, write = os.pipe()
     with tempfile.TemporaryDirectory(prefix="trace-") as folder:
         trace = Path(folder, "trace")
@@ -65,11 +64,11 @@ def meet(arguments: list[str]) -> dict[str, Any]:
             check=False,
         )
         os.close(write)
-        calls = made(trace)
+        calls = created(trace)
     with os.fdopen(read) as file:
-        said = file.read().split()
+        usage = file.read().split()
     lines = [line for line in done.stderr.splitlines() if line.strip()]
-    seconds, megabytes = (float(said[0]), int(said[1]) / 1024) if said else (None, None)
+    seconds, megabytes = (float(usage[0]), int(usage[1]) / 1024) if usage else (None, None)
     return {
         "code": done.returncode,
         "lines": lines,
@@ -80,22 +79,22 @@ def meet(arguments: list[str]) -> dict[str, Any]:
     }
 
 
-def made(trace: Path) -> list[str]:
-    """Calls that made something and did not fail; threads are not processes."""
+def created(trace: Path) -> list[str]:
+    """Successful system calls that created a file, process or socket; threads do not count."""
     found = []
     for call in whole_calls(trace.read_text(errors="replace")):
         name = call.partition("(")[0]
         if " = -1 " in call or "CLONE_THREAD" in call or not name.isidentifier():
             continue
         start = name == "execve" and "import resource, sys" in call
-        if start or (name.startswith("open") and not WRITES.search(call)):
+        if start or (name.startswith("open") and not WRITE_FLAGS.search(call)):
             continue
         found.append(re.sub(r"0x[0-9a-f]+|\d{3,}", "N", call)[:200])
     return found
 
 
 def whole_calls(text: str) -> Iterator[str]:
-    """Of a trace: calls that another thread's interrupted are put together again."""
+    """System calls of a trace; interrupted ones are joined."""
     begun: dict[str, str] = {}
     for line in text.splitlines():
         who, _, call = line.partition(" ")
@@ -109,7 +108,7 @@ def whole_calls(text: str) -> Iterator[str]:
 
 
 def base_of(sound: Sound) -> dict[str, dict[str, Any]]:
-    """The verbs on sound files."""
+    """The commands on valid files."""
     commands = {
         "predict": ["predict", str(sound.model), TEXT],
         "torch": ["predict", str(sound.edited), TEXT, "--engine", "torch"],
@@ -144,7 +143,7 @@ def judge(case: Case, sound: Sound, bases: dict[str, dict[str, Any]]) -> dict[st
     megabytes = max(0.0, met["megabytes"] - base["megabytes"]) if met["megabytes"] is not None else None
     refusal = [
         line for line in met["lines"] if line.startswith("niwaki: ")
-    ]  # before it may be told what columns were read
+    ]  # a line about recognized columns may come before
     good = (
         met["code"] == 3
         and len(refusal) == 1
@@ -160,7 +159,7 @@ def judge(case: Case, sound: Sound, bases: dict[str, dict[str, Any]]) -> dict[st
     return {
         "family": case.family,
         "trick": case.trick,
-        "refused": good,
+        "rejected": good,
         "code": met["code"],
         "lines": len(met["lines"]),
         "seconds": round(seconds or 0, 3),
@@ -181,13 +180,13 @@ def main(words: list[str]) -> None:
         for case in chosen:
             rows.append(judge(case, sound, bases))
             print(
-                f"{'refused' if rows[-1]['refused'] else 'NOT AS PROMISED':<16} {case}  {rows[-1]['seconds']:.2f} s  {rows[-1]['megabytes']:.0f} MB  {rows[-1]['made'] or ''}",
+                f"{'rejected' if rows[-1]['rejected'] else 'NOT AS PROMISED':<16} {case}  {rows[-1]['seconds']:.2f} s  {rows[-1]['megabytes']:.0f} MB  {rows[-1]['made'] or ''}",
                 flush=True,
             )
     record = {
         "files": len(rows),
         "families": len({row["family"] for row in rows}),
-        "not_as_promised": [f"{row['family']}-{row['trick']}" for row in rows if not row["refused"]],
+        "not_as_promised": [f"{row['family']}-{row['trick']}" for row in rows if not row["rejected"]],
         "made": sum(bool(row["made"]) for row in rows),
         **{f"most_{key}": max(row[key] for row in rows) for key in MOST},
         "asked_seconds": MOST_SECONDS,

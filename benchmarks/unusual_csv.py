@@ -1,9 +1,8 @@
-"""A stranger's CSV, from one command to a report: `python benchmarks/unusual_csv.py DATA`. Appends to results/odd_csv.jsonl.
+"""Runs niwaki on a CSV file with unusual columns and cells: `python benchmarks/unusual_csv.py DATA`. Appends to results/odd_csv.jsonl.
 
-The rows are entries of WordNet (DATA/wordnet30): the words and what they mean, on two or more lines of one quoted cell, and
-which of 50 families of things they belong to. One family has 30 % of the rows. No column has a name that says what it holds,
-two columns say nothing, and the file's name has spaces and brackets. Nothing but `niwaki run --data FILE` is said, in a
-folder that holds nothing but the file.
+The rows are WordNet entries (DATA/wordnet30): lemmas and definitions on two or more lines of a quoted cell, with one of 50 labels; one
+label has 30 % of the rows. Column names are uninformative, two columns are irrelevant, and the file name contains spaces and brackets.
+The benchmark runs `niwaki run --data FILE` in a folder with only this file.
 """
 
 import csv
@@ -27,11 +26,11 @@ from niwaki.tasks.classification import Classification
 PROGRAM = str(Path(sys.executable).with_name("niwaki"))
 NAME = "Export (2) final.csv"
 HEADER = ["№", "was steht da?", "zuletzt am", "Σ → Schublade"]
-DEPTH, LABELS, COMMON, RARE = 6, 50, 1800, 85  # a family is what lies below an entry so many steps under the highest
+DEPTH, LABELS, COMMON, RARE = 6, 50, 1800, 85  # a label is the subtree of an entry at this depth
 
 
 def families(data: Path) -> dict[str, list[str]]:
-    """Family → its entries as texts, the 50 largest families."""
+    """The 50 largest subtrees as labels, with their entries as texts."""
     entries = {row["synset"]: row for row in parquet.read_table(data / "wordnet30" / "synsets.parquet").to_pylist()}
     found = defaultdict(list)
     for key, row in entries.items():
@@ -43,7 +42,7 @@ def families(data: Path) -> dict[str, list[str]]:
 
 
 def path_to(key: str, entries: dict[str, dict[str, Any]]) -> list[str]:
-    """From the highest entry down to this one, always by the first that it lies under."""
+    """The path from the root to this entry, by first parents."""
     path = [key]
     while (above := entries[path[0]]["hypernyms"]) and above[0] not in path:
         path.insert(0, above[0])
@@ -56,34 +55,34 @@ def write(data: Path, path: Path) -> dict[str, Any]:
         rows += [(text, label) for text in draw.sample(sorted(texts), COMMON if place == 0 else RARE)]
     draw.shuffle(rows)
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(HEADER)
+        table = csv.writer(file)
+        table.writerow(HEADER)
         for number, (text, label) in enumerate(rows, start=1):
-            writer.writerow([number, text, f"{1 + number % 28:02d}.{1 + number % 12:02d}.2019", label])
+            table.writerow([number, text, f"{1 + number % 28:02d}.{1 + number % 12:02d}.2019", label])
     return {"rows": len(rows), "labels": LABELS, "largest": COMMON / len(rows), "bytes": path.stat().st_size}
 
 
 def main(data: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        told = write(data, folder / NAME)
+        written = write(data, folder / NAME)
         columns = Classification(path=str(folder / NAME)).columns(dataset_files.read_splits(folder / NAME)["all"])
         start = time.perf_counter()
         subprocess.run([PROGRAM, "run", "--data", NAME, "--quiet"], check=True, cwd=folder)
         seconds = time.perf_counter() - start
         run = next((folder / "runs").iterdir())
         report = json.loads((run / "report.json").read_text(encoding="utf-8"))
-        rungs = json.loads((run / "baseline.json").read_text(encoding="utf-8"))["baselines"]
-        beside = sorted(path.name for path in folder.iterdir() if path.name not in (NAME, "runs"))
+        baselines = json.loads((run / "baseline.json").read_text(encoding="utf-8"))["baselines"]
+        others = sorted(path.name for path in folder.iterdir() if path.name not in (NAME, "runs"))
         return {
-            **told,
+            **written,
             "columns": columns,
             "seconds": seconds,
             "run": run.name,
-            "written_beside": beside,
+            "written_beside": others,
             "report_bytes": (run / "report.html").stat().st_size,
             "metric": report["task"]["metric"],
-            "rungs": [{"name": row["name"], "score": row["score"]["value"]} for row in rungs],
+            "rungs": [{"name": row["name"], "score": row["score"]["value"]} for row in baselines],
             "stages": [
                 {key: stage.get(key) for key in ("name", "score", "score_low", "score_high", "bytes")}
                 for stage in report["stages"]

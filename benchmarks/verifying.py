@@ -1,8 +1,7 @@
-"""What verifying a model folder costs when it is loaded: `python benchmarks/verifying.py`.
+"""Measures the cost of verifying a model folder on loading: `python benchmarks/verifying.py`.
 
-A folder with weights of random bytes is committed and verified as `niwaki.load` does, at several sizes; the file is in the
-page cache, as it is for a process that reads it next. The load of a real model is timed with and without verification, in
-turns. Appends a record to results/verifying.jsonl.
+Commits folders with random weights of several sizes and verifies them as `niwaki.load` does, with the file in the page cache. The
+load of a real model is timed with and without verification, interleaved. Appends a record to results/verifying.jsonl.
 """
 
 import os
@@ -41,7 +40,7 @@ def of_size(place: Path, megabytes: int) -> dict:
 
 
 def of_model(place: Path) -> dict:
-    """The embedded MiniLM, loaded by ONNX Runtime."""
+    """The bundled MiniLM, loaded in ONNX Runtime."""
     with commit_folder(place / "minilm") as folder:
         model = load("minilm", Head(["negative", "positive"]))
         model.save(folder)

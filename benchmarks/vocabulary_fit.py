@@ -29,17 +29,20 @@ ENGLISH = {
     "wnut17/test": "tokens",
     "btc_ner/test": "tokens",
 }
-TRAINED_ON, PIECES, MOST_TEXTS, MAX_CHARACTERS = 500, 8000, 1000, 1000
+TRAINED_ON, VOCABULARY_SIZE, MOST_TEXTS, MAX_CHARACTERS = 500, 8000, 1000, 1000
 
 
-def made_for(texts: list[str]) -> Tokenizer:
-    """A WordPiece vocabulary of a few sentences: as poor as one that was made for the language can be."""
-    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(lowercase=True), pre_tokenizers.BertPreTokenizer()
-    made.train_from_iterator(
-        texts, trainers.WordPieceTrainer(vocab_size=PIECES, special_tokens=["[UNK]"], show_progress=False)
+def train_tokenizer(texts: list[str]) -> Tokenizer:
+    """A WordPiece vocabulary trained on few sentences: a lower bound for a vocabulary of the language."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = (
+        normalizers.BertNormalizer(lowercase=True),
+        pre_tokenizers.BertPreTokenizer(),
     )
-    return made
+    tokenizer.train_from_iterator(
+        texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY_SIZE, special_tokens=["[UNK]"], show_progress=False)
+    )
+    return tokenizer
 
 
 def languages(path: Path, english: Tokenizer) -> dict[str, Any]:
@@ -49,7 +52,7 @@ def languages(path: Path, english: Tokenizer) -> dict[str, Any]:
         texts = [text for text in table.column(name).to_pylist() if isinstance(text, str)]
         if len(texts) > TRAINED_ON:
             seen, unseen = texts[:TRAINED_ON], texts[TRAINED_ON:]
-            found[name] = {"english": share(english, unseen), "own": share(made_for(seen), unseen)}
+            found[name] = {"english": share(english, unseen), "own": share(train_tokenizer(seen), unseen)}
     return found
 
 

@@ -1,8 +1,8 @@
-"""Translations that WMT22 published, by our scorer: `python benchmarks/wmt22.py DATA [pair[/reference] …]`.
+"""Scores published WMT22 translations with niwaki: `python benchmarks/wmt22.py DATA [pair[/reference] …]`.
 
-DATA is a folder of tasks with `wmt22`: a parquet file for each pair, with `ref_A` … and `hyp_Online-B`, the outputs of one system of
-the General Machine Translation Task (Kocmi et al. 2022). Each pair is scored by the task `translation`, by sacreBLEU itself, and both stand beside the
-organizers' own figures (github.com/wmt-conference/wmt22-news-systems, scores/automatic-scores.tsv). Appends a record per job to
+DATA is a folder of tasks with `wmt22`: one parquet file per pair, with `ref_A` … and `hyp_Online-B`, the outputs of one system of the
+General Machine Translation Task (Kocmi et al. 2022). Each pair is scored by the task `translation` and by sacreBLEU, and compared with
+the official scores (github.com/wmt-conference/wmt22-news-systems, scores/automatic-scores.tsv). Appends a record per job to
 results/wmt22.jsonl.
 """
 
@@ -47,8 +47,8 @@ def run(pair: str, reference: str, data: str) -> dict[str, Any]:
             raise InputError(
                 f"wmt22/{pair}.parquet: has no column '{column}' (there is: {', '.join(table.column_names)})"
             )
-    source, gold, said = (table.column(name) for name in ("source", f"ref_{reference}", f"hyp_{SYSTEM}"))
-    rows, texts, references = pa.table({"text": source, "target": gold}), said.to_pylist(), gold.to_pylist()
+    source, gold, outputs = (table.column(name) for name in ("source", f"ref_{reference}", f"hyp_{SYSTEM}"))
+    rows, texts, references = pa.table({"text": source, "target": gold}), outputs.to_pylist(), gold.to_pylist()
     task, began = Translation(path=data), time.process_time()
     example_stats = task.scorer.example_stats(texts, rows)
     counted = time.process_time()

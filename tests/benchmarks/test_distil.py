@@ -55,7 +55,7 @@ def pair(low, high, seeds=1):
 @pytest.mark.parametrize("task", ["rotten_tomatoes", "sst2"])
 @pytest.mark.parametrize("kind", ["bilstm", "averaging"])
 def test_controls_differ_from_the_student_only_in_the_teacher(distil, kind, task):
-    (taught,), *others = (distil.VARIANTS[name](task) for name in (kind, *distil.OPPONENTS[kind]))
+    (taught,), *others = (distil.VARIANTS[name](task) for name in (kind, *distil.CONTROLS[kind]))
     assert others[0] == others[1] and len(others[0]) == 1  # these two differ in the model that they start from
     assert f"{kind}-labels" in distil.PRETRAINED and f"{kind}-vectors" not in distil.PRETRAINED
     alone = others[0][0]
@@ -89,7 +89,7 @@ def test_every_job_has_a_variant_and_is_listed_once(distil):
     ]:
         assert job in jobs
     assert not {job[0] for job in jobs} & {
-        name for names in distil.OPPONENTS.values() for name in names if name not in ("transfer-0", "half")
+        name for names in distil.CONTROLS.values() for name in names if name not in ("transfer-0", "half")
     }
 
 

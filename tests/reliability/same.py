@@ -51,7 +51,7 @@ def ledger_faults(run: Path, killed_while_open: set[str]) -> list[str]:
         found.append(f"{len(begun)} attempts, {len(charged)} charges")
     killed = {line["id"] for line in lines if line.get("outcome") == "killed"}
     if total.charges != len(begun) or killed != killed_while_open:
-        found.append(f"{len(killed_while_open)} killed, charged {json.dumps(total.example_stats)} of {total.charges}")
+        found.append(f"{len(killed_while_open)} killed, charged {json.dumps(total.outcomes)} of {total.charges}")
     done = [line["stage"] for line in lines if line["event"] == "charge" and line["outcome"] == "done"]
     stages = [name for name in done if name not in ("baseline", "race")]
     if len(set(stages)) != len(stages):
