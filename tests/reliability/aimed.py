@@ -55,7 +55,7 @@ class Watch:
         self.shared[0] = PLACES.index(place)
 
     def event(self, path: str) -> None:
-        if self.run not in path:
+        if self.run not in path and "/.stages/" not in path:
             return
         place = self.place(path)
         self.note(place)

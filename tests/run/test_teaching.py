@@ -35,7 +35,7 @@ def _quick(monkeypatch, quick_disk):
 
 @pytest.fixture
 def recipe(bert_folder, rows_csv):
-    def made(*stages, **more):
+    def made(*stages, cache=None, **more):
         teacher = {"name": "teacher", "train": TRAIN}
         return parse(
             {
@@ -44,6 +44,10 @@ def recipe(bert_folder, rows_csv):
                 "data": {"path": str(rows_csv), "max_tokens": 24},
                 "quantize": [],
                 "stages": [teacher, *stages],
+                "cache": {
+                    "stages": False,
+                    **(cache or {}),
+                },  # every run trains its stages, so that they can be compared
                 **more,
             }
         )

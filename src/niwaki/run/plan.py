@@ -49,6 +49,11 @@ class PlannedStage(ResolvedStage):
     def folder(self) -> str:
         return f"{STAGES}/{folder_name(self.spec.name, self.key)}"
 
+    @property
+    def work_folder(self) -> str:
+        """Checkpoints and the training log while the stage is unfinished."""
+        return f"{STAGES}/.work-{folder_name(self.spec.name, self.key)}"
+
     def to_json(self) -> dict[str, Any]:
         methods = [
             {"use": values["use"], **method.model_dump()}

@@ -28,12 +28,13 @@ class Stage(Settings):
 
 
 class CacheSettings(Settings):
-    """Where and how long what teachers said is kept. Nothing that is made depends on it."""
+    """What runs share. No result depends on it."""
 
-    folder: str = setting("", "where it lies; none takes `.teachers` beside the run folder, which all runs there share")
+    folder: str = setting("", "folder of teacher outputs; none takes `.teachers` next to the run folder")
     gigabytes: float = setting(
-        20.0, "at most this much; a stage that needs more asks its teacher at every step", ge=0, le=1e6
+        20.0, "size limit of the teacher outputs; a stage that needs more runs its teacher at every step", ge=0, le=1e6
     )
+    stages: bool = setting(True, "whether stages that other runs next to this one have finished are used again")
 
 
 class MeterSettings(Settings):
@@ -57,7 +58,7 @@ class Recipe(Settings):
     quantize: list[Literal["int8", "4bit"]] = setting(
         ["int8", "4bit"], "training-free quantized copies that are made of every stage, and scored; [] makes none"
     )
-    cache: CacheSettings = setting(CacheSettings(), "where what teachers said is kept, and how much of it")
+    cache: CacheSettings = setting(CacheSettings(), "what runs share: teacher outputs and finished stages")
     stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
 
     def make_task(self) -> Task:

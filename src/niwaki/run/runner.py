@@ -31,6 +31,9 @@ from niwaki.run.estimate import cache_bytes
 from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions
 from niwaki.run.recipe import to_toml
 from niwaki.run.recipe_settings import Recipe
+from niwaki.run.stage import make_stage
+from niwaki.run.stage_store import store_of
+from niwaki.run.steps.job import StageJob
 from niwaki.run.unlabelled_texts import cache_folder
 from niwaki.run.validation.cache import check_cache_folder
 from niwaki.train.loop import Interrupted
@@ -54,6 +57,7 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
         (folder / "stages").mkdir(exist_ok=True)
         for place in (folder, folder / "stages", folder / "cache"):
             remove_leftovers(place)
+        store_of(recipe, folder).prune()
         write_text(folder / RECIPE, to_toml(recipe))
         needs = inputs(plan)
         write_plan(plan, needs, folder)
@@ -104,29 +108,30 @@ def uncounted(ledger: Ledger, names: list[str]) -> list[str]:
 
 
 def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, should_stop: Stop) -> None:
-    """Makes the stage unless it is there and sound."""
-    from niwaki.run.stage import make_stage
-    from niwaki.run.steps.job import StageJob
-
+    """Makes the stage, unless this run or the stage store has a sound copy of it."""
     stop_if_asked(should_stop)
-    target = folder / stage.folder
+    target, store = folder / stage.folder, store_of(plan.recipe, folder)
     if target.exists():
         fault = fault_in_stage(target, stage.key, unlisted=False)
         if fault is None:
-            info(f"{stage.spec.name}: there already{other_versions(target)}")
-            shutil.rmtree(
-                target.with_name(f".work-{target.name}"), ignore_errors=True
-            )  # a kill came before it was gone
+            info(f"{stage.name}: there already{other_versions(target)}")
+            shutil.rmtree(folder / stage.work_folder, ignore_errors=True)  # left by a kill after the commit
+            store.offer(stage.key, target)
             return
         info(f"{fault}; the stage is made again")
         shutil.rmtree(target)
-    with ledger.begin(
-        stage=stage.spec.name,
-        key=stage.key,
-        what="train" if stage.spec.train else "make",
-        window=plan.recipe.meter.window(),
-    ) as attempt:
-        make_stage(StageJob(plan, stage, folder, attempt, should_stop))
+    with store.reserved(stage.key, stage.name, should_stop):
+        if stage.key in store:
+            with ledger.begin(stage=stage.name, key=stage.key, what="reuse", window=plan.recipe.meter.window()):
+                reused = store.take(stage.key, stage.name, target)
+            if reused:
+                shutil.rmtree(folder / stage.work_folder, ignore_errors=True)
+                info(f"{stage.name}: taken from another run{other_versions(target)}")
+                return
+        what = "train" if stage.spec.train else "make"
+        with ledger.begin(stage=stage.name, key=stage.key, what=what, window=plan.recipe.meter.window()) as attempt:
+            make_stage(StageJob(plan, stage, folder, attempt, should_stop))
+        store.add(stage.key, target)
 
 
 def other_versions(stage: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from niwaki.core.model_integrity import MODEL, STAGES
+from niwaki.core.model_integrity import MODEL
 from niwaki.meter.ledger import Attempt
 from niwaki.run.plan import Plan, PlannedStage
 from niwaki.tasks._task import Task
@@ -50,7 +50,7 @@ class StageJob:
     @property
     def work_folder(self) -> Path:
         """Checkpoints and the training log of an unfinished stage."""
-        return self.run_folder / STAGES / f".work-{self.name}-{self.stage.key[:12]}"
+        return self.run_folder / self.stage.work_folder
 
     def model_folder(self, stage: str) -> Path:
         """The folder of the model that an earlier stage saved."""
