@@ -24,6 +24,7 @@ ALLOWED = {
     "run/runner.py": "writes the run, and makes again what is damaged",
     "run/comparisons.py": "part of the runner; reads a document with its digest",
     "run/steps/measure.py": "writes result.json",
+    "run/stage_store.py": "copies result.json of a verified stage",
     "run/result.py": "names report.json in a message",
     "describe.py": "names plan.json in a message",
     "report/run_files.py": "takes verified content and names the files in messages",
