@@ -2,13 +2,21 @@
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from niwaki.core.errors import InputError
+from niwaki.core.recipes import recipe_files
+from niwaki.core.renamed import RENAMED, new_name
+from niwaki.methods import METHODS
+from niwaki.methods._method import Method
 from niwaki.run.recipe import apply_override, locate, parse, read, to_toml
+from niwaki.tasks import TASKS
+from niwaki.tasks._task import Task
+from niwaki.train.settings import TrainSettings
 
 STAGE = {"name": "teacher", "train": {"epochs": 1}}
 
@@ -221,3 +229,41 @@ def test_written_out_a_recipe_reads_back_the_same(model, path, seed, stages):
     again = parse(tomllib.loads(to_toml(recipe)))
     assert again == recipe
     assert to_toml(again) == to_toml(recipe)
+
+
+def old_names() -> list[tuple[str, str, str]]:
+    """Catalogue, old name, new name; settings of the train block, methods and tasks are named after their owner."""
+    kinds: dict[str, list[str]] = {"task": TASKS.names(), "method": METHODS.names(), "recipe": [*recipe_files()]}
+    found = [(kind, old, new) for old in RENAMED for kind, known in kinds.items() if (new := new_name(old, known))]
+    fields = {"train": [*TrainSettings.model_fields]}
+    fields |= {f"data {name}": [*TASKS.load(name, Task).model_fields] for name in TASKS.names()}
+    fields |= {f"methods {name}": [*METHODS.load(name, Method).model_fields] for name in METHODS.names()}
+    return found + [
+        (kind, old, new) for old in RENAMED for kind, known in fields.items() if (new := new_name(old, known))
+    ]
+
+
+def test_every_old_name_raises_an_error_that_names_the_new_one():
+    seen = set()
+    for kind, old, new in old_names():
+        seen.add((old, new))
+        owner, _, name = kind.partition(" ")
+        changed: dict[str, Any] = {"stages": [{"name": "first", "methods": [], "train": {"epochs": 1}}]}
+        stage = changed["stages"][0]
+        if kind == "recipe":
+            with pytest.raises(InputError, match=f"it is now called '{new}'"):
+                locate(old)
+            continue
+        if kind == "task":
+            changed["task"] = old
+        elif kind == "method":
+            stage["methods"] = [{"use": old}]
+        elif owner == "train":
+            stage["train"] = {old: 1}
+        elif owner == "data":
+            changed |= {"task": name, "data": {old: 1}}
+        else:
+            stage["methods"] = [{"use": name, old: 1}]
+        with pytest.raises(InputError, match=f"it is now called '{new}'"):
+            parse(changed)
+    assert seen == {(old, new) for old, names in RENAMED.items() for new in names}

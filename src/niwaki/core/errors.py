@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from niwaki.core.redaction import one_line, redact
+from niwaki.core.renamed import new_name
 
 MAX_FAULTS = 40
 
@@ -38,8 +39,11 @@ class GateMissed(NiwakiError):
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """`, did you mean 'x'?` for a near miss, else the list of what there is."""
+    """`, did you mean 'x'?` for a near miss, the new name of a renamed word, or else the list of known names."""
     from difflib import get_close_matches
+
+    if renamed := new_name(word, known):
+        return f"; it is now called '{renamed}'"
 
     near = get_close_matches(word, known, n=1, cutoff=0.6)
     return f", did you mean '{near[0]}'?" if near else f"; there is: {', '.join(sorted(known))}"
