@@ -206,7 +206,7 @@ def _context(task: RottenTomatoes, teacher: Teacher | None = None, teacher_model
     def nothing(*_: object) -> Iterator:
         return iter(())
 
-    return Context(SEED, teacher, teacher_model, nothing, nothing, task.soft_loss, nothing)  # type: ignore[arg-type]
+    return Context(SEED, teacher, teacher_model, nothing, nothing, task.criterion.soft_loss, nothing)  # type: ignore[arg-type]
 
 
 CONTENDERS: dict[str, Callable[[RottenTomatoes, float | None], None]] = {
