@@ -94,7 +94,7 @@ def flops_per_token(model: Model) -> int:
     """Operations of the layers' matrices per token, forward and backward."""
     layers = model.anatomy.layers
     parts = ("query", "key", "value", "out", "ffn_in", "ffn_out")
-    numbers = sum(layers[n].linear(part).weight.numel() for n in model.anatomy.order for part in parts)
+    numbers = sum(layers[n].part(part).weight.numel() for n in model.anatomy.order for part in parts)
     return 6 * numbers
 
 

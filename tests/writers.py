@@ -29,12 +29,12 @@ def writer(kind: str = "bert", **more: Any) -> Model:
 def step_by_step(model: Model, batch: Batch, hypotheses: int = 1) -> Tensor:
     """The logarithms that the lean pass gives when it is led along the truth, (batch, tokens, pieces)."""
     anatomy, given = model.anatomy, batch.inputs
-    memory = anatomy.encode(given["input_ids"], batch.mask, given.get("token_type_ids"))
-    past = anatomy.empty_past(len(batch.mask) * hypotheses, memory[0][0])
+    memory = anatomy.decoder.encode(given)
+    past = anatomy.decoder.empty_past(len(batch.mask) * hypotheses, memory[0][0])
     found = []
     for place in range(given["decoder_input_ids"].shape[1]):
         last = given["decoder_input_ids"][:, place : place + 1].repeat(1, hypotheses)
-        scores, past = anatomy.decode_step(last, torch.tensor(place), batch.mask, memory, past)
+        scores, past = anatomy.decoder.decode_step(last, torch.tensor(place), batch.mask, memory, past)
         assert torch.equal(scores, scores[:, :1].expand_as(scores))
         found.append(scores[:, 0])
     return torch.stack(found, dim=1)
@@ -67,6 +67,6 @@ def by_torch(model: Model, batch: Batch, decoder_layers: Any = None) -> Tensor:
     start = decoder.tokens(ids)
     start = start * 32**0.5 + sinusoids(places, 32) if decoder.positions is None else start + decoder.positions(places)
     hidden, later = decoder.norm(start), nn.Transformer.generate_square_subsequent_mask(ids.shape[1])
-    for own, other in decoder_layers or model.anatomy.decoder_layers:
+    for own, other in decoder_layers or model.anatomy.decoder.layers:
         hidden = torch_layer(own, other)(hidden, memory, tgt_mask=later, memory_key_padding_mask=batch.mask == 0)
     return hidden @ decoder.tokens.weight.T

@@ -8,6 +8,7 @@ from niwaki.core.files import folder_bytes
 from niwaki.core.model_integrity import warn_unverified
 from niwaki.core.run_folder import VerifiedRun, is_run, open_run
 from niwaki.core.settings import Settings
+from niwaki.models.family import family_of
 
 Description = tuple[dict[str, Any], str]  # as data, and as text
 
@@ -60,8 +61,12 @@ def show_model(folder: Path) -> Description:
 
     model = load_folder(folder)
     warn_unverified(folder)
-    written = {"decoder_layers": len(model.anatomy.decoder_layers)} if model.anatomy.has_decoder else {}
-    plain = model.anatomy.in_transformers and not model.blueprint.edits
+    written = (
+        {"decoder_layers": len(model.anatomy.stacks["decoder layer"])}
+        if "decoder layer" in model.anatomy.stacks
+        else {}
+    )
+    plain = family_of(model.network.config.model_type).in_transformers and not model.blueprint.edits
     value = {
         "folder": str(folder),
         "family": model.network.config.model_type,

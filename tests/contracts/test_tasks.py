@@ -145,7 +145,7 @@ def test_what_is_saved_loads_to_equal_outputs_and_knows_its_answers(chain, tmp_p
     logits = forward(model.anatomy, batch).logits
     assert torch.equal(forward(again.anatomy, batch).logits, logits) and torch.isfinite(logits).all()
     assert model.labels == again.labels == plan.task.labels
-    assert model.anatomy.head == plan.task.head.architecture
+    assert model.anatomy.head.architecture == plan.task.head.architecture
     kept = again.network.config.niwaki_answer
     assert kept["kind"] == plan.task.answer and kept.keys() == plan.task.answer_type.to_json().keys()
 

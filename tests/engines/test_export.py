@@ -169,7 +169,9 @@ def test_onnxruntime_runs_the_graph_with_plain_arrays(exported):
     names = {entry.name for entry in session.get_inputs()}
     expected = {"input_ids", "attention_mask"}
     assert names == (
-        expected | {"token_type_ids"} if predictors["torch"].runtime.anatomy.uses_token_types else expected
+        expected | {"token_type_ids"}
+        if predictors["torch"].runtime.anatomy.family.inputs.uses_token_types
+        else expected
     )
     encoded = Label().encode(["the film was good", "a plot"], predictors["onnx"].encoder.tokenizer, 60)
     arrays = encoded.padded(np.arange(2), 0)

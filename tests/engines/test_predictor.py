@@ -178,7 +178,7 @@ def test_a_model_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
     """Its first label would be the answer otherwise, or, where kernels lose what is NaN, any."""
     model = tiny.model("bert", niwaki_exits=[1])
     with torch.no_grad():
-        model.anatomy.layers[0].linear("ffn_out").weight[0, 0] = float("nan")
+        model.anatomy.layers[0].part("ffn_out").weight[0, 0] = float("nan")
     folder = tiny.deployed(model, tmp_path)
     if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
         pytest.skip(fault)

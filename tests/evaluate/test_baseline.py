@@ -189,7 +189,7 @@ def clear_folder(tmp_path_factory) -> Path:
     model = tiny.model("bert")
     for layer in model.anatomy.layers:
         for part in ("out", "ffn_out"):
-            layer.linear(part).weight.data *= 0.02
+            layer.part(part).weight.data *= 0.02
     model.save(folder)
     return folder
 
@@ -392,7 +392,7 @@ def test_the_encoder_is_left_as_it_was(made, bert_folder):
     before = load_folder(bert_folder, made["label"].head).network.state_dict()
     encoder = Encoder(Frozen(made["label"], bert_folder))
     LinearModel(made["label"], made["label"].splits()["train"], [Dense(encoder.texts)])
-    body = encoder.model.anatomy.body
+    body = encoder.model.anatomy.family.body
     after = encoder.model.network.state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before if name.startswith(body))
 

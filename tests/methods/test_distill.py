@@ -22,8 +22,8 @@ from niwaki.methods.prune.magnitude import Magnitude
 from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
-from niwaki.models.encoder import DECODER_HIDDEN
 from niwaki.models.forward import Batch, Outputs, forward
+from niwaki.models.record import DECODER_HIDDEN
 from niwaki.train.loop import min_progress_of
 
 
@@ -134,7 +134,9 @@ def test_what_a_decoder_makes_layer_by_layer_ends_in_its_logits():
     model = writer(3)
     batch = tiny.batch(model)
     found = forward(model.anatomy, batch, frozenset({DECODER_HIDDEN}))
-    assert len(found.decoder_hidden) == 4 and torch.equal(model.anatomy.scores(found.decoder_hidden[-1]), found.logits)
+    assert len(found.decoder_hidden) == 4 and torch.equal(
+        model.anatomy.decoder.logits(found.decoder_hidden[-1]), found.logits
+    )
     assert torch.equal(found.decoder_hidden[0], model.network.decoder.embed(batch.inputs["decoder_input_ids"]))
     assert not forward(model.anatomy, batch).decoder_hidden
 

@@ -11,10 +11,9 @@ from niwaki.meter.ledger import Ledger
 from niwaki.methods._method import Context
 from niwaki.methods.distill.exits import Exits
 from niwaki.models.edits.layers import Layers
-from niwaki.models.encoder import HIDDEN
-from niwaki.models.export_modules import LayerRangeModule
-from niwaki.models.forward import Batch, Outputs, forward
+from niwaki.models.forward import Batch, Outputs, forward, run_layer_range
 from niwaki.models.model import load_folder
+from niwaki.models.record import HIDDEN
 from niwaki.run import cascade as making
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
@@ -42,7 +41,9 @@ def test_the_loss_by_hand(taught):
     outputs = forward(model.anatomy, batch, frozenset({HIDDEN}))
     found = method.loss(model, batch, outputs, torch.tensor(8.0), context)
     ids, mask = batch.inputs["input_ids"], batch.mask
-    at_exits = [LayerRangeModule(model.network, model.anatomy, 0, depth, begins=True)(ids, mask)[0] for depth in (1, 3)]
+    at_exits = [
+        run_layer_range(model.anatomy, {"input_ids": ids, "attention_mask": mask}, 0, depth)[0] for depth in (1, 3)
+    ]
     followed = teacher if taught else outputs.logits
     wanted = 8.0 + 0.5 * sum(2.0 * (logits - followed).square().sum() for logits in at_exits) / 2
     assert found.item() == pytest.approx(wanted.item(), rel=1e-4)

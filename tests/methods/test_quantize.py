@@ -21,6 +21,7 @@ from niwaki.methods.quantize.static import Static, covering, widest
 from niwaki.methods.quantize.ternary import Ternary, three
 from niwaki.models.edits.int8 import Int8 as Int8Edit
 from niwaki.models.edits.share import Share
+from niwaki.models.embedding_tables import small_weights
 from niwaki.models.forward import Batch
 from niwaki.models.model import load_folder
 from niwaki.models.module_paths import replace_modules
@@ -142,7 +143,7 @@ def test_matrices_in_turn_and_the_sums_of_what_they_read():
     assert [calls for _, calls in turns] == [3, 1, 1, 1, 6, 2, 2, 2]  # the second layer's are read twice
     paths, calls = turns[0]
     powers = input_powers(model, paths, [batch, batch], calls)
-    hidden = model.anatomy.embed(batch.inputs["input_ids"], batch.inputs["token_type_ids"])[batch.mask.bool()]
+    hidden = model.anatomy.inputs.forward(batch.inputs)[batch.mask.bool()]
     for path in paths:
         even = hidden / (hidden @ model.network.get_submodule(path).weight.T).norm(dim=1, keepdim=True)
         torch.testing.assert_close(powers[path], 2 * even.T @ even, atol=1e-4, rtol=1e-4)
@@ -202,7 +203,7 @@ TRAINED = {
 def with_rest_packed(model):
     """What is not trained through a rounding, small tables and the head's inner matrices, gets its 8 bits when the stage ends."""
     model = model.clone()
-    replace_modules(model.network, model.anatomy.small_weights(), pack_int8)
+    replace_modules(model.network, small_weights(model.anatomy), pack_int8)
     return model
 
 
@@ -344,12 +345,7 @@ def test_static_measures_what_each_matrix_reads():
     model = tiny.model("bert")
     batches = CONTEXT.calibration(model, 3)
     with torch.no_grad():
-        hidden = torch.cat(
-            [
-                model.anatomy.embed(one.inputs["input_ids"], one.inputs["token_type_ids"])[one.mask.bool()]
-                for one in batches
-            ]
-        )
+        hidden = torch.cat([model.anatomy.inputs.forward(one.inputs)[one.mask.bool()] for one in batches])
     query = Static(batches=3).prepare(model, CONTEXT).anatomy.layers[0].part("query")
     assert isinstance(query, StaticInt8Linear) and isinstance(model.anatomy.tokens, Int8Embedding)
     step = float(hidden.max() - hidden.min()) / 255
@@ -382,7 +378,7 @@ def test_small_tables_and_the_inner_matrix_of_the_head_get_eight_bits(family, tm
     model = tiny.model(family)
     batch, before = tiny.batch(model), tiny.logits(model, tiny.batch(model))
     model = Int8Method().finish(model)
-    packed = [type(model.network.get_submodule(path)) for path in model.anatomy.small_weights()]
+    packed = [type(model.network.get_submodule(path)) for path in small_weights(model.anatomy)]
     assert packed and set(packed) <= {Int8Linear, Int8Embedding}
     model.save(tmp_path)
     after = tiny.logits(model, batch)

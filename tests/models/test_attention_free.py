@@ -17,13 +17,13 @@ from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.encoder import HIDDEN
-from niwaki.models.export_modules import ForwardModule
-from niwaki.models.forward import Batch, forward
+from niwaki.models.embedding_tables import all_tables
+from niwaki.models.forward import Batch, forward, run_padded
 from niwaki.models.head import Head
 from niwaki.models.importance import gates, importance
 from niwaki.models.model import load_folder
 from niwaki.models.packed.int8 import Int8Embedding
+from niwaki.models.record import HIDDEN
 from niwaki.models.skeleton import HEADS
 from niwaki.tokenization.trimming import trimmed, used_tokens
 
@@ -78,7 +78,8 @@ def test_padding_changes_no_answer(model, pairs):
 @torch.no_grad()
 def test_lean_is_what_trains_and_hidden_states_are_shown(model):
     batch = tiny.batch(model, pairs=True)
-    lean = ForwardModule(model.network.eval(), model.anatomy)(batch.inputs["input_ids"], batch.mask.float(), None)
+    model.network.eval()
+    lean = run_padded(model.anatomy, batch.inputs)
     assert torch.equal(lean, logits(model, batch))
     hidden = forward(model.anatomy, batch, frozenset({HIDDEN})).hidden
     assert len(hidden) == 2 and all(state.shape[:2] == batch.mask.shape for state in hidden)
@@ -100,13 +101,18 @@ def test_which_text_a_token_belongs_to_is_seen(model):
 
 def test_the_anatomy_knows_its_parts(model):
     anatomy = model.anatomy
-    assert anatomy.layers == [] and anatomy.order == [] and anatomy.hidden_size == 32 and not anatomy.uses_token_types
+    assert (
+        anatomy.layers == []
+        and anatomy.order == []
+        and anatomy.hidden_size == 32
+        and not anatomy.family.inputs.uses_token_types
+    )
     assert anatomy.tokens.num_embeddings == len(model.tokenizer) and anatomy.max_tokens == 64
     linear = {name for name, module in model.network.named_modules() if isinstance(module, torch.nn.Linear)}
     found = list(anatomy.matrices())
-    assert len(found) == len(set(found)) and linear - set(found) == {anatomy.head_final}
+    assert len(found) == len(set(found)) and linear - set(found) == {anatomy.head.final}
     tables = {name for name, module in model.network.named_modules() if isinstance(module, torch.nn.Embedding)}
-    assert set(anatomy.tables()) == set(anatomy.tables_by_token()) == tables
+    assert set(all_tables(anatomy)) == set(anatomy.inputs.vocabulary_tables) == tables
 
 
 def some_of_each(model):

@@ -19,8 +19,8 @@ from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.export_modules import ForwardModule
-from niwaki.models.forward import Batch, forward
+from niwaki.models.family import family_of
+from niwaki.models.forward import Batch, forward, run_padded
 from niwaki.models.model import Model, load_folder
 from niwaki.models.skeleton import CONDITIONAL_GENERATION, HEADS, build
 from niwaki.tokenization.trimming import trimmed, used_tokens
@@ -126,15 +126,14 @@ def test_lean_equals_the_cut_model(cuts, case):
     if model.anatomy.is_seq2seq:
         torch.testing.assert_close(step_by_step(model, batch), logits(model, batch).log_softmax(-1), atol=2e-5, rtol=0)
         return
-    lean = ForwardModule(model.network, model.anatomy)(
-        batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids")
-    )
+    lean = run_padded(model.anatomy, batch.inputs)
     torch.testing.assert_close(tiny.real(lean, batch), tiny.real(logits(model, batch), batch), atol=2e-5, rtol=0)
 
 
 LOADER = """
 import json, sys, torch, numpy, transformers
 from pathlib import Path
+from niwaki.models.family import family_of
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import load_folder
 transformers.logging.set_verbosity_error()
@@ -145,8 +144,8 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
     batch = Batch(inputs, None, None)
     with torch.no_grad():
         numpy.save(folder / "again.npy", forward(model.anatomy, batch).logits.numpy())
-        if model.anatomy.in_transformers and not (folder / "blueprint.json").exists():
-            stock = getattr(transformers, f"AutoModelFor{model.anatomy.head}").from_pretrained(folder).eval()
+        if family_of(model.network.config.model_type).in_transformers and not (folder / "blueprint.json").exists():
+            stock = getattr(transformers, f"AutoModelFor{model.anatomy.head.architecture}").from_pretrained(folder).eval()
             found = stock(**batch.inputs)
             logits = torch.stack([found.start_logits, found.end_logits], -1) if "start_logits" in found else found.logits
             numpy.save(folder / "stock.npy", logits.numpy())
@@ -206,8 +205,8 @@ def test_what_a_stock_skeleton_holds_loads_with_plain_transformers(cuts, reloade
     cut, folder = cuts[case], reloaded / " ".join(case)
     stock = not cut.model.blueprint.edits
     assert stock == (not (folder / "blueprint.json").exists())
-    assert (stock and cut.model.anatomy.in_transformers) == (folder / "stock.npy").exists()
-    if stock and cut.model.anatomy.in_transformers:
+    assert (stock and family_of(cut.model.network.config.model_type).in_transformers) == (folder / "stock.npy").exists()
+    if stock and family_of(cut.model.network.config.model_type).in_transformers:
         stock_logits = tiny.real(torch.from_numpy(np.load(folder / "stock.npy")), cut.batch)
         torch.testing.assert_close(stock_logits, tiny.real(cut.logits(), cut.batch), atol=1e-5, rtol=1e-5)
 

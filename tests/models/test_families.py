@@ -7,11 +7,11 @@ import pytest
 import torch
 
 import tiny
-from niwaki.models.anatomy import FAMILIES, anatomy_of
-from niwaki.models.encoder import HIDDEN, SCORES
-from niwaki.models.export_modules import ForwardModule
-from niwaki.models.forward import forward
-from niwaki.models.layer import PARTS
+from niwaki.models.anatomy import anatomy_of
+from niwaki.models.embedding_tables import all_tables
+from niwaki.models.family import FAMILIES
+from niwaki.models.forward import forward, position_bias, run_padded
+from niwaki.models.record import HIDDEN, SCORES
 from niwaki.models.skeleton import HEADS
 
 
@@ -31,7 +31,7 @@ def model(request):
 def by_transformers(model, batch):
     """As transformers' own class gives it; of a span, the two logits of each token beside each other."""
     found = model.network.eval()(**batch.inputs)
-    if model.anatomy.head == "QuestionAnswering":
+    if model.anatomy.head.architecture == "QuestionAnswering":
         return torch.stack([found.start_logits, found.end_logits], dim=-1)
     return found.logits
 
@@ -40,8 +40,7 @@ def by_transformers(model, batch):
 @torch.no_grad()
 def test_lean_equals_transformers(model, pairs):
     batch = tiny.batch(model, pairs=pairs)
-    types = batch.inputs.get("token_type_ids")
-    lean = ForwardModule(model.network, model.anatomy)(batch.inputs["input_ids"], batch.mask, types)
+    lean = run_padded(model.anatomy, batch.inputs)
     wanted = by_transformers(model, batch)
     assert wanted.shape == ((6, *batch.mask.shape[1:], 2) if model.anatomy.per_token else (6, 2))
     torch.testing.assert_close(lean, wanted, atol=1e-5, rtol=0)
@@ -60,12 +59,12 @@ def test_what_training_sees_is_what_transformers_gives(model):
 @torch.no_grad()
 def test_token_types_are_read_where_the_family_has_them(model):
     batch = tiny.batch(model, pairs=True)
-    assert ("token_type_ids" in batch.inputs) == model.anatomy.uses_token_types
-    if model.anatomy.uses_token_types:
-        lean = ForwardModule(model.network, model.anatomy)
-        ids, types = batch.inputs["input_ids"], batch.inputs["token_type_ids"]
+    assert ("token_type_ids" in batch.inputs) == model.anatomy.family.inputs.uses_token_types
+    if model.anatomy.family.inputs.uses_token_types:
+        types = batch.inputs["token_type_ids"]
         assert types.max() == 1
-        assert not torch.allclose(lean(ids, batch.mask, types), lean(ids, batch.mask, torch.zeros_like(types)))
+        without = {**batch.inputs, "token_type_ids": torch.zeros_like(types)}
+        assert not torch.allclose(run_padded(model.anatomy, batch.inputs), run_padded(model.anatomy, without))
 
 
 @torch.no_grad()
@@ -77,7 +76,7 @@ def test_recorded_scores_are_those_that_transformers_softmaxes(model):
     eager.set_attn_implementation("eager")
     wanted = eager(**batch.inputs, output_attentions=True, output_hidden_states=True)
     assert len(outputs.scores) == len(wanted.attentions) == len(model.anatomy.order) == 3
-    bias, real = model.anatomy.position_bias(outputs.hidden[0]), batch.mask.bool()
+    bias, real = position_bias(model.anatomy, outputs.hidden[0]), batch.mask.bool()
     for scores, attention in zip(outputs.scores, wanted.attentions, strict=True):
         masked = scores + (0 if bias is None else bias) - 1e9 * (1 - batch.mask[:, None, None, :].float())
         rows = real[:, None].expand(-1, attention.shape[1], -1)  # what padding attends to means nothing
@@ -95,10 +94,10 @@ def test_only_named_activations_are_recorded(model):
 
 def test_anatomy_agrees_with_the_config(model):
     anatomy, config = model.anatomy, model.network.config
-    assert anatomy.hidden_size == getattr(config, anatomy.hidden_size_key) == 32
-    assert len(anatomy.order) == getattr(config, anatomy.depth_key) == 3
-    assert {layer.heads for layer in anatomy.layers} == {getattr(config, anatomy.heads_key)} == {4}
-    assert {layer.ffn_size for layer in anatomy.layers} == {getattr(config, anatomy.ffn_size_key)} == {64}
+    assert anatomy.hidden_size == getattr(config, anatomy.family.keys.hidden_size) == 32
+    assert len(anatomy.order) == getattr(config, anatomy.family.keys.depth) == 3
+    assert {layer.heads for layer in anatomy.layers} == {getattr(config, anatomy.family.keys.heads)} == {4}
+    assert {layer.ffn_size for layer in anatomy.layers} == {getattr(config, anatomy.family.keys.ffn_size)} == {64}
     assert {layer.head_size for layer in anatomy.layers} == {8}
     assert anatomy.tokens.num_embeddings == config.vocab_size == len(model.tokenizer)
     assert all(0 <= number < len(anatomy.layers) for number in anatomy.order)
@@ -109,17 +108,17 @@ def test_anatomy_finds_every_matrix_once(model):
     anatomy = model.anatomy
     named = {name for name, module in model.network.named_modules() if isinstance(module, torch.nn.Linear)}
     found = list(anatomy.matrices())
-    head = {*anatomy.head_square, anatomy.head_final}
+    head = {*anatomy.head.inner, anatomy.head.final}
     assert len(found) == len(set(found))
     assert set(found) | head == named and not set(found) & head
     tables = {name for name, module in model.network.named_modules() if isinstance(module, torch.nn.Embedding)}
-    assert set(anatomy.tables()) <= tables
-    assert tables - set(anatomy.tables()) <= {
+    assert set(all_tables(anatomy)) <= tables
+    assert tables - set(all_tables(anatomy)) <= {
         "mpnet.encoder.relative_attention_bias",
         "roberta.embeddings.token_type_embeddings",
     }
     for layer in anatomy.layers:
-        assert all(isinstance(layer.part(part), torch.nn.Module) for part in PARTS)
+        assert all(isinstance(layer.part(part), torch.nn.Module) for part in (*layer.matrices(), *layer.norms))
 
 
 def test_max_tokens_is_what_the_positions_allow(model):

@@ -10,10 +10,9 @@ import tiny
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
-from niwaki.models.encoder import HIDDEN, SCORES, STATES
-from niwaki.models.export_modules import ForwardModule
-from niwaki.models.forward import Batch, forward
+from niwaki.models.forward import Batch, forward, from_embedded, run_padded
 from niwaki.models.layout import Packed, Padded
+from niwaki.models.record import HIDDEN, SCORES, STATES
 from niwaki.models.skeleton import HEADS
 
 NOTHING = torch.zeros(0)
@@ -27,14 +26,14 @@ def random_batch(model, lengths, seed=0) -> Batch:
     ids = torch.randint(5, vocabulary, mask.shape, generator=generator)
     ids = torch.where(mask.bool(), ids, torch.tensor(model.network.config.pad_token_id))
     inputs = {"input_ids": ids, "attention_mask": mask}
-    if model.anatomy.uses_token_types:
+    if model.anatomy.family.inputs.uses_token_types:
         inputs["token_type_ids"] = (torch.arange(longest)[None] * 2 > torch.tensor(lengths)[:, None]).long() * mask
     return Batch(inputs, NOTHING, NOTHING)
 
 
 def by_transformers(model, batch):
     found = model.network(**batch.inputs)
-    if model.anatomy.head == "QuestionAnswering":
+    if model.anatomy.head.architecture == "QuestionAnswering":
         return torch.stack([found.start_logits, found.end_logits], dim=-1)
     return found.logits
 
@@ -81,9 +80,8 @@ def test_recorded_activations_equal_those_of_the_padded_pass(family):
     padded: dict = {name: [] for name in names}
     with torch.no_grad():
         packed = forward(anatomy, batch, frozenset(names))
-        hidden = anatomy.embed(batch.inputs["input_ids"], batch.inputs.get("token_type_ids"))
-        hide = (1.0 - batch.mask[:, None, None].float()) * -1e4
-        logits = anatomy.from_embedded(hidden, Padded(hide), padded)
+        hidden = anatomy.inputs.forward(batch.inputs)
+        logits = from_embedded(anatomy, hidden, Padded(batch.mask, hidden), padded)
     torch.testing.assert_close(packed.logits, logits, atol=1e-5, rtol=1e-5)
     there = batch.mask.bool()
     for name in names:
@@ -102,8 +100,8 @@ def test_cut_heads_removed_blocks_and_packed_weights(family):
     batch = random_batch(model, [3, 30, 11, 1])
     with torch.no_grad():
         found = forward(model.anatomy, batch).logits
-        lean = ForwardModule(model.network.eval(), model.anatomy)
-        wanted = lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
+        model.network.eval()
+        wanted = run_padded(model.anatomy, batch.inputs)
     torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
 
 
@@ -127,10 +125,10 @@ def test_what_lies_in_the_padding_is_never_read():
     model.network.eval()
     batch = random_batch(model, [9, 2, 31])
     layout, anatomy = Packed(batch.mask), model.anatomy
-    hidden = anatomy.embed(batch.inputs["input_ids"], None).detach()
+    hidden = anatomy.inputs.forward(batch.inputs).detach()
     clean = hidden.clone().requires_grad_()
     poisoned = hidden.masked_fill(~batch.mask.bool()[..., None], float("nan")).requires_grad_()
-    found = [anatomy.from_embedded(one, layout, {}) for one in (clean, poisoned)]
+    found = [from_embedded(anatomy, one, layout, {}) for one in (clean, poisoned)]
     assert torch.equal(*found)
     for logits in found:
         logits.sum().backward()

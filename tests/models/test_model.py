@@ -14,8 +14,7 @@ from niwaki.models import sources
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.export_modules import ForwardModule
-from niwaki.models.forward import forward
+from niwaki.models.forward import forward, run_padded
 from niwaki.models.head import Head
 from niwaki.models.model import load_folder
 from niwaki.models.skeleton import HEADS
@@ -253,7 +252,7 @@ def bare(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bare")
     model = tiny.model(request.param)
     model.save(folder)
-    body = f"{model.anatomy.body}."
+    body = f"{model.anatomy.family.body}."
     state = load_file(folder / "model.safetensors")
     kept = {name.removeprefix(body): value for name, value in state.items() if name.startswith(body)}
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
@@ -269,7 +268,7 @@ def test_a_bare_encoder_takes_any_head_and_keeps_every_weight(bare, architecture
     names = ["O", "B", "I"] if architecture != "QuestionAnswering" else ["start", "end"]
     torch.manual_seed(0)
     model = load_folder(folder, Head(names, architecture, {"kind": "tags"}, "single_label_classification"))
-    assert (model.anatomy.head, model.labels) == (architecture, names)
+    assert (model.anatomy.head.architecture, model.labels) == (architecture, names)
     batch = tiny.batch(model, pairs=True)
     logits = forward(model.anatomy, batch).logits
     assert logits.shape == ((6, *batch.mask.shape[1:], len(names)) if model.anatomy.per_token else (6, len(names)))
@@ -298,7 +297,7 @@ def test_labels_and_how_logits_are_read_survive(bert_folder, tmp_path, architect
         (tmp_path / name).mkdir()
         model.save(tmp_path / name)
         model = load_folder(tmp_path / name)
-        assert (model.labels, model.anatomy.head) == (names, architecture)
+        assert (model.labels, model.anatomy.head.architecture) == (names, architecture)
         config = read_json(tmp_path / name / "config.json")
         for found in (config["niwaki_answer"], model.network.config.niwaki_answer):
             assert found == answer
@@ -319,7 +318,11 @@ def test_an_edited_model_keeps_the_head_it_has(edited):
 
 def test_a_stock_model_changes_its_head_for_one_of_another_kind(bert_folder):
     model = load_folder(bert_folder, Head(["O", "B", "I"], "TokenClassification"))
-    assert (model.anatomy.head, model.labels, model.anatomy.per_token) == ("TokenClassification", ["O", "B", "I"], True)
+    assert (model.anatomy.head.architecture, model.labels, model.anatomy.per_token) == (
+        "TokenClassification",
+        ["O", "B", "I"],
+        True,
+    )
 
 
 def test_saving_again_gives_the_same_bytes_and_names_no_folder(folder, edited, tmp_path):
@@ -370,8 +373,7 @@ def test_the_embedded_model_loads_with_a_new_head_and_runs_lean():
     model = sources.load("minilm", Head(["negative", "positive"]))
     assert (model.labels, len(model.anatomy.layers), model.anatomy.hidden_size) == (["negative", "positive"], 6, 384)
     inputs = model.tokenizer(["a film to see twice", "no"], padding=True, return_tensors="pt")
-    lean = ForwardModule(model.network, model.anatomy)
-    found = lean(inputs["input_ids"], inputs["attention_mask"], inputs["token_type_ids"])
+    found = run_padded(model.anatomy, inputs)
     torch.testing.assert_close(found, model.network(**inputs).logits, atol=1e-4, rtol=0)
 
 

@@ -24,11 +24,11 @@ from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.narrow import Narrow
 from niwaki.models.edits.share import Share
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.encoder import DECODER_HIDDEN, HIDDEN, SCORES
-from niwaki.models.forward import Batch, forward
-from niwaki.models.generation import written
+from niwaki.models.forward import Batch, forward, position_bias
+from niwaki.models.generation import generate
 from niwaki.models.head import Head
 from niwaki.models.model import load_folder
+from niwaki.models.record import DECODER_HIDDEN, HIDDEN, SCORES
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
 from niwaki.models.target_tokenizer import load_target_tokenizer
 
@@ -98,10 +98,12 @@ def by_transformers(network, given):
 def step_by_step(model, given):
     """As it is written when deployed: a token at a time, with kept keys and values."""
     anatomy, mask, before = model.anatomy, given["attention_mask"], given["decoder_input_ids"]
-    memory = anatomy.encode(given["input_ids"], mask, None)
-    past, found = anatomy.empty_past(len(mask), memory[0][0]), []
+    memory = anatomy.decoder.encode(given)
+    past, found = anatomy.decoder.empty_past(len(mask), memory[0][0]), []
     for place in range(before.shape[1]):
-        scores, past = anatomy.decode_step(before[:, place : place + 1], torch.tensor(place), mask, memory, past)
+        scores, past = anatomy.decoder.decode_step(
+            before[:, place : place + 1], torch.tensor(place), mask, memory, past
+        )
         found.append(scores)
     return torch.cat(found, dim=1)
 
@@ -139,13 +141,13 @@ def test_recorded_scores_and_hidden_states_are_the_encoders(model, given):
     batch = Batch(given, torch.zeros(0), torch.zeros(0))
     found = forward(model.anatomy, batch, frozenset({SCORES, HIDDEN, DECODER_HIDDEN}))
     wanted = model.network(**given, output_attentions=True, output_hidden_states=True)
-    bias = model.anatomy.position_bias(found.hidden[0])
+    bias = position_bias(model.anatomy, found.hidden[0])
     assert len(found.scores) == len(wanted.encoder_attentions) == 2
     for scores, attention in zip(found.scores, wanted.encoder_attentions, strict=True):
         masked = scores + (0 if bias is None else bias) - 1e9 * (1 - batch.mask[:, None, None, :].float())
         rows = batch.mask.bool()[:, None].expand(-1, attention.shape[1], -1)  # what padding attends to means nothing
         same(masked.softmax(-1)[rows], attention[rows])
-    assert len(found.decoder_hidden) == 1 + len(model.anatomy.decoder_layers) and {
+    assert len(found.decoder_hidden) == 1 + len(model.anatomy.decoder.layers) and {
         one.shape[:2] for one in found.decoder_hidden
     } == {given["decoder_input_ids"].shape}
 
@@ -189,7 +191,7 @@ def test_cut_heads_and_neurons_are_those_that_say_nothing(model, given):
     whole, cut = copy.deepcopy(model), model.clone()
     for layer, keep in zip(whole.anatomy.attentions, EDITS["heads"].keep, strict=True):
         width = layer.head_size
-        out = layer.linear("out").weight
+        out = layer.part("out").weight
         gone = [head * width + k for head in range(layer.heads) if head not in keep for k in range(width)]
         out[:, gone] = 0
     for block, keep in zip(whole.anatomy.blocks, EDITS["ffn"].keep, strict=True):
@@ -213,12 +215,12 @@ def test_embeddings_are_all_that_lies_before_the_first_layer(model, given):
     """Without their gradients the layers still have theirs."""
     network = copy.deepcopy(model.network)
     anatomy = anatomy_of(network)
-    for module in anatomy.embeddings:
+    for module in anatomy.inputs.modules:
         module.requires_grad_(False)
-    assert not anatomy.embed(given["input_ids"], None).requires_grad
-    assert not anatomy.embed_target(given["decoder_input_ids"], 0).requires_grad
+    assert not anatomy.inputs.forward(given).requires_grad
+    assert not anatomy.decoder.embed(given["decoder_input_ids"], 0).requires_grad
     network(**given).logits.sum().backward()
-    assert all(layer.linear("query").weight.grad is not None for layer in anatomy.attentions)
+    assert all(layer.part("query").weight.grad is not None for layer in anatomy.attentions)
 
 
 def test_int8_packs_one_table_for_all_that_use_it(model):
@@ -273,7 +275,7 @@ def test_what_is_written_is_what_transformers_generates(family, model, folder, b
         given = inputs(mine, tokens=1)
         ids, mask = given["input_ids"], given["attention_mask"]
         how = Text(beam=beam, max_new_tokens=9, **marks).search
-        found = written(mine.anatomy, ids, mask, None, how)[:, 1:].astype(int)
+        found = generate(mine.anatomy, given, how)[:, 1:].astype(int)
         said = transformers.GenerationConfig(
             num_beams=beam,
             do_sample=False,

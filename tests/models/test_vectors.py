@@ -6,8 +6,8 @@ from tokenizers import Tokenizer
 
 import tiny
 from niwaki.models.edits.int8 import Int8
-from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, forward
+from niwaki.models.record import HIDDEN
 from niwaki.models.vectors import bare, evened, read_vectors, reduced, source_token_ids, table_vectors, vectors_for
 from niwaki.tokenization.trimming import trimmed
 

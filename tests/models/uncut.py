@@ -11,6 +11,7 @@ from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
+from niwaki.models.embedding_tables import embedding_norms, token_tables
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
 from niwaki.models.module_paths import unique_modules
@@ -30,7 +31,7 @@ def expected(model: Model, edit: object, batch: Batch) -> Tensor:
 def without_heads(whole: Model, edit: Heads) -> None:
     for layer, keep in zip(whole.anatomy.attentions, edit.keep, strict=True):
         columns = [head * layer.head_size + k for head in keep for k in range(layer.head_size)]
-        layer.part("out").register_forward_pre_hook(only(columns, layer.linear("out").in_features))
+        layer.part("out").register_forward_pre_hook(only(columns, layer.part("out").in_features))
 
 
 def without_neurons(whole: Model, edit: Ffn) -> None:
@@ -49,20 +50,20 @@ def without_layers(whole: Model, edit: Layers) -> None:
 def without_columns(whole: Model, edit: HiddenSize) -> None:
     """A norm over some columns sees only those; what is in the others never reaches a product."""
     anatomy, network = whole.anatomy, whole.network
-    projected = anatomy.projection and anatomy.projection in dict(anatomy.trunk.named_modules())
+    hidden_size = anatomy.hidden_size  # asked of a norm
+    projected = anatomy.inputs.projection
     if projected:
-        anatomy.trunk.get_submodule(anatomy.projection).register_forward_hook(
-            lambda module, args, output: output * mask(edit.keep, anatomy.hidden_size)
+        network.get_submodule(projected).register_forward_hook(
+            lambda module, args, output: output * mask(edit.keep, hidden_size)
         )
-    for path in anatomy.embedding_norms():
-        if not (projected and path.startswith(anatomy.body)):
+    for path in embedding_norms(anatomy):
+        if not (projected and path.startswith(anatomy.family.body)):
             network.set_submodule(path, NormOfSome(network.get_submodule(path), edit.keep))
-    for layer in anatomy.attentions:
-        for part in layer.parts:
-            if part.endswith("norm"):
-                layer.replace(part, NormOfSome(layer.part(part), edit.keep))
-    if anatomy.head_final:
-        network.get_submodule(anatomy.head_final).register_forward_pre_hook(only(edit.keep, anatomy.hidden_size))
+    for layer in anatomy.every_layer:
+        for norm in layer.norms:
+            layer.replace(norm, NormOfSome(layer.part(norm), edit.keep))
+    if anatomy.head.final:
+        network.get_submodule(anatomy.head.final).register_forward_pre_hook(only(edit.keep, hidden_size))
 
 
 class NormOfSome(nn.Module):
@@ -78,7 +79,7 @@ class NormOfSome(nn.Module):
 
 
 def rounded(whole: Model, edit: Int8) -> None:
-    paths = [*whole.anatomy.matrices(), *(whole.anatomy.token_tables() if edit.embeddings else [])]
+    paths = [*whole.anatomy.matrices(), *(token_tables(whole.anatomy) if edit.embeddings else [])]
     for module in unique_modules(whole.network, paths).values():
         weight = module.weight
         step = weight.abs().max(dim=1, keepdim=True).values / 127

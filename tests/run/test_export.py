@@ -79,7 +79,7 @@ def test_a_task_is_the_gate_and_nothing_is_written_where_it_is_missed(tmp_path):
     with torch.no_grad():
         for layer in model.anatomy.layers:
             layer.part("attention_norm").weight[0] = layer.part("attention_norm").bias[0] = 0.0
-            layer.linear("ffn_in").weight[:, 0] = 1e5
+            layer.part("ffn_in").weight[:, 0] = 1e5
         model.network.classifier.weight *= 20
     (tmp_path / "source").mkdir()
     model.save(tmp_path / "source")
@@ -108,7 +108,7 @@ def test_a_source_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
     """Two that answer NaN answer alike, and no difference of NaN is too large."""
     model = tiny.model("bert")
     with torch.no_grad():
-        model.anatomy.layers[0].linear("ffn_out").weight[0, 0] = float("nan")
+        model.anatomy.layers[0].part("ffn_out").weight[0, 0] = float("nan")
     (tmp_path / "source").mkdir()
     model.save(tmp_path / "source")
     with pytest.raises(InputError, match=rf"^{tmp_path / 'source'}: its logits are not finite"):

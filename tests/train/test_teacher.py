@@ -14,8 +14,8 @@ from niwaki.core.settings import check
 from niwaki.models.activations import named, numbers
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.encoder import HIDDEN, SCORES, STATES
 from niwaki.models.forward import forward
+from niwaki.models.record import HIDDEN, SCORES, STATES
 from niwaki.tasks import TASKS
 from niwaki.tasks._features import Features
 from niwaki.tasks._task import Task

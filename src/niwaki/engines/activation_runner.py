@@ -14,7 +14,7 @@ import numpy as np
 from niwaki.answers._answer_type import EncodedInputs
 from niwaki.engines.export import graph_of, with_standard_operators
 from niwaki.engines.onnx_session import input_names, session_of
-from niwaki.models.activations import LOGITS, ActivationsModule
+from niwaki.models.activations import LOGITS, run_with
 from niwaki.models.model import Model
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ class ActivationRunner:
 
     @cached_property
     def _session(self) -> "InferenceSession":
-        module = ActivationsModule(self.model.network, self.model.anatomy, self.names)
-        traced = graph_of(module, self.model.anatomy, [LOGITS, *self.names])
+        anatomy = self.model.anatomy
+        traced = graph_of(anatomy, partial(run_with, anatomy, names=self.names), [LOGITS, *self.names])
         return session_of(with_standard_operators(traced).SerializeToString())
 
 

@@ -9,7 +9,8 @@ Inputs and outputs have the names that transformers uses, so `model.onnx` runs w
 import io
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,15 +24,18 @@ from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH, WEIG
 from niwaki.engines.tidy import tidy
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.decoding import DecoderLayer, KeyValue
-from niwaki.models.export_modules import DecodeStepModule, EncodeModule, ForwardModule, LayerRangeModule, flatten_pairs
-from niwaki.models.layer import has_attention
+from niwaki.models.family import Network
+from niwaki.models.forward import run_layer_range, run_padded
+from niwaki.models.generation import decode_step, flatten_pairs
 from niwaki.models.model import Model
+from niwaki.models.parts.decoders._decoder import Decoder
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto
 
 OPSET = 17
 Axes = dict[str, dict[int, str]]  # the axes of each input that may have any length
+Function = Callable[[dict[str, Tensor]], Tensor | tuple[Tensor, ...]]  # of named tensors
 EXAMPLE_IDS = torch.ones(2, 5, dtype=torch.long)
 
 
@@ -66,33 +70,44 @@ def with_standard_operators(traced: bytes) -> "ModelProto":
     return graph
 
 
+class Graph(nn.Module):
+    """A function of named tensors as a module, so that it can be traced. Weights have their names in the network."""
+
+    def __init__(self, network: Network, names: Iterable[str], function: Function) -> None:
+        super().__init__()
+        self.network, self.names, self.function = network, list(names), function
+
+    def forward(self, *tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+        return self.function(dict(zip(self.names, tensors, strict=True)))
+
+
 def trace(model: Model) -> bytes:
     """The forward pass as an ONNX graph."""
-    return graph_of(ForwardModule(model.network, model.anatomy), model.anatomy, ["logits"])
+    return graph_of(model.anatomy, partial(run_padded, model.anatomy), ["logits"])
 
 
 def trace_layers(model: Model, first: int, last: int, begins: bool) -> bytes:
     """The layers from one depth to another, and the head, as an ONNX graph."""
-    module, anatomy = LayerRangeModule(model.network, model.anatomy, first, last, begins), model.anatomy
+    anatomy = model.anatomy
     outputs = ["logits", "next_hidden_states"] if last < len(anatomy.order) else ["logits"]
-    if begins:
-        return graph_of(module, anatomy, outputs)
-    hidden_states = torch.zeros(*EXAMPLE_IDS.shape, anatomy.hidden_size)
-    return graph_with(module, {"hidden_states": hidden_states, "attention_mask": EXAMPLE_IDS}, outputs)
+    inputs = {"hidden_states": torch.zeros(*EXAMPLE_IDS.shape, anatomy.hidden_size), "attention_mask": EXAMPLE_IDS}
+    function = partial(run_layer_range, anatomy, first=first, last=last)
+    return graph_with(anatomy.network, function, example_inputs(anatomy) if begins else inputs, outputs)
 
 
 def trace_encoder(model: Model) -> bytes:
     """From the input to the keys and values that the decoder reads."""
-    anatomy = model.anatomy
-    depth = sum(has_attention(cross) for _, cross in anatomy.decoder_layers)
-    return graph_of(EncodeModule(model.network, anatomy), anatomy, cache_names("encoder", depth))
+    decoder = decoder_of(model)
+    depth = sum(not cross.mixer.removed for _, cross in decoder.layers)
+    function = lambda inputs: tuple(flatten_pairs(decoder.encode(inputs)))  # noqa: E731
+    return graph_of(model.anatomy, function, cache_names("encoder", depth))
 
 
 def trace_decoder(model: Model) -> bytes:
     """One generated token: with the encoder's keys and values, and those of the tokens generated so far."""
-    anatomy = model.anatomy
-    memory = anatomy.encode(EXAMPLE_IDS, EXAMPLE_IDS, example_inputs(anatomy).get("token_type_ids"))
-    past = example_past(anatomy.decoder_layers, memory[0][0])
+    decoder = decoder_of(model)
+    memory = decoder.encode(example_inputs(model.anatomy))
+    past = example_past(decoder.layers, memory[0][0])
     encoder_names, decoder_names = cache_names("encoder", len(memory)), cache_names("decoder", len(past))
     cached = dict(zip([*encoder_names, *decoder_names], flatten_pairs([*memory, *past]), strict=True))
     inputs = {
@@ -105,12 +120,17 @@ def trace_decoder(model: Model) -> bytes:
     axes |= {name: {0: "batch", 2: "tokens"} for name in encoder_names}
     axes |= {name: {0: "generated", 2: "past"} for name in decoder_names}
     outputs = ["log_probs", *cache_names("decoder", len(past), "present")]
-    return graph_with(DecodeStepModule(model.network, anatomy), inputs, outputs, axes)
+    return graph_with(model.network, lambda tensors: decode_step(decoder, *tensors.values()), inputs, outputs, axes)
 
 
-def example_past(decoder_layers: Sequence[DecoderLayer], like: Tensor) -> list[KeyValue]:
+def decoder_of(model: Model) -> Decoder:
+    assert model.anatomy.decoder is not None
+    return model.anatomy.decoder
+
+
+def example_past(layers: Sequence[DecoderLayer], like: Tensor) -> list[KeyValue]:
     """Keys and values of three generated tokens, for two hypotheses of each text, in all self-attentions."""
-    sizes = [(2 * len(like), own.heads, 3, own.head_size) for own, _ in decoder_layers if has_attention(own)]
+    sizes = [(2 * len(like), own.heads, 3, own.head_size) for own, _ in layers if not own.mixer.removed]
     return [(like.new_zeros(size), like.new_zeros(size)) for size in sizes]
 
 
@@ -122,15 +142,19 @@ def cache_names(part: str, depth: int, prefix: str = "past_key_values") -> list[
 def example_inputs(anatomy: Anatomy) -> dict[str, Tensor]:
     """The inputs of a network by name, with example values for tracing."""
     inputs = {"input_ids": EXAMPLE_IDS, "attention_mask": EXAMPLE_IDS}
-    return inputs | ({"token_type_ids": torch.zeros_like(EXAMPLE_IDS)} if anatomy.uses_token_types else {})
+    return inputs | (
+        {"token_type_ids": torch.zeros_like(EXAMPLE_IDS)} if anatomy.family.inputs.uses_token_types else {}
+    )
 
 
-def graph_of(module: nn.Module, anatomy: Anatomy, outputs: list[str]) -> bytes:
+def graph_of(anatomy: Anatomy, function: Function, outputs: list[str]) -> bytes:
     """An ONNX graph that reads the inputs of the network."""
-    return graph_with(module, example_inputs(anatomy), outputs)
+    return graph_with(anatomy.network, function, example_inputs(anatomy), outputs)
 
 
-def graph_with(module: nn.Module, inputs: dict[str, Tensor], outputs: list[str], axes: Axes | None = None) -> bytes:
+def graph_with(
+    network: Network, function: Function, inputs: dict[str, Tensor], outputs: list[str], axes: Axes | None = None
+) -> bytes:
     """An ONNX graph for any batch and length. Constants are not folded, so that weights keep their names."""
     axes = axes or {name: {0: "batch", 1: "tokens"} for name in inputs}
     file = io.BytesIO()
@@ -139,7 +163,7 @@ def graph_with(module: nn.Module, inputs: dict[str, Tensor], outputs: list[str],
         warnings.simplefilter("ignore")
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)
         torch.onnx.export(  # restores the training mode afterwards
-            module.eval(),
+            Graph(network, inputs, function).eval(),
             tuple(inputs.values()),
             file,  # type: ignore[arg-type]  # the older exporter takes open files too
             dynamo=False,

@@ -8,7 +8,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from niwaki.core.files import folder_bytes
-from niwaki.models.export_modules import ForwardModule
+from niwaki.models.forward import run_padded
 from niwaki.models.model import Model
 
 
@@ -27,7 +27,9 @@ def flops(model: Model, tokens: int) -> int:
     ids = torch.ones(1, tokens, dtype=torch.long, device=next(model.network.parameters()).device)
     unknown = {torch.ops.aten.mkldnn_rnn_layer: lstm_flops}
     with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=unknown) as counter:
-        ForwardModule(model.network.eval(), model.anatomy)(ids, torch.ones_like(ids), torch.zeros_like(ids))
+        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "token_type_ids": torch.zeros_like(ids)}
+        model.network.eval()
+        run_padded(model.anatomy, inputs)
     return int(counter.get_total_flops())
 
 

@@ -11,8 +11,9 @@ from niwaki.answers._capabilities import load_answer_files
 from niwaki.answers._from_config import answer_type_of
 from niwaki.answers.text import Text
 from niwaki.data.batching import in_order
+from niwaki.models.family import family_of
 from niwaki.models.forward import Batch, forward
-from niwaki.models.generation import written
+from niwaki.models.generation import generate
 from niwaki.models.model import config_of, load_folder
 from niwaki.tasks._features import Features
 from niwaki.train.collator import Collator
@@ -52,8 +53,8 @@ class Reference:
     def _logits(self, given: dict[str, torch.Tensor]) -> np.ndarray:
         anatomy, mask = self.model.anatomy, given["attention_mask"]
         if isinstance(self.answer_type, Text):
-            return written(anatomy, given["input_ids"], mask, given.get("token_type_ids"), self.answer_type.search)
-        if not anatomy.in_transformers:
+            return generate(anatomy, given, self.answer_type.search)
+        if not family_of(self.model.network.config.model_type).in_transformers:
             found = forward(anatomy, Batch(given, NOTHING, NOTHING)).logits
         else:
             outputs = self.model.network(**given)

@@ -18,7 +18,7 @@ from niwaki.models.edits.decoder import Decoder
 from niwaki.models.edits.factored import truncated
 from niwaki.models.edits.layers import Layers
 from niwaki.models.forward import Batch
-from niwaki.models.layer import Layer, has_attention
+from niwaki.models.layer import Layer
 from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense
 from niwaki.models.packed.factored import linear_of
@@ -96,12 +96,12 @@ def _cuts(model: Model) -> Iterator[tuple[str, str, str, Callable[[], Change]]]:
         for number, whole in enumerate(stack):
             for layer in whole:
                 which = f"{name} {number}" + (f" {layer.path('attention_module')}" if len(whole) > 1 else "")
-                for head in range(layer.heads if layer.heads > 1 and has_attention(layer) else 0):
+                for head in range(layer.heads if layer.heads > 1 and not layer.mixer.removed else 0):
                     yield "head", f"{which} head {head}", "without it", partial(_without_head, layer, head)
     for path in dict.fromkeys(anatomy.matrices()):
         if hasattr(network.get_submodule(path), "out_features"):  # an LSTM's are not cut
             for how, cut in MATRIX_CUTS.items():
-                yield "matrix", path.removeprefix(f"{anatomy.body}."), how, partial(_swapped, network, path, cut)
+                yield "matrix", path.removeprefix(f"{anatomy.family.body}."), how, partial(_swapped, network, path, cut)
 
 
 @contextlib.contextmanager

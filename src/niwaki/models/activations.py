@@ -3,14 +3,14 @@
 A name is the attribute of `Outputs` and a depth: `hidden.2`, `scores.5`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from torch import Tensor, nn
+from torch import Tensor
 
-from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.encoder import HIDDEN, Record
-from niwaki.models.layout import padded
+from niwaki.models.anatomy import Anatomy
+from niwaki.models.forward import run_padded
+from niwaki.models.record import HIDDEN, Record
 
 LOGITS = "logits"
 
@@ -19,20 +19,13 @@ def named(what: str, depths: Iterable[int]) -> frozenset[str]:
     return frozenset(f"{what}.{depth}" for depth in depths)
 
 
-class ActivationsModule(nn.Module):
-    """Token ids, mask and types (batch, tokens) to the logits and what was asked for, in the order of `names`."""
-
-    def __init__(self, network: Network, anatomy: Anatomy, names: list[str]) -> None:
-        super().__init__()
-        self.network, self.anatomy, self.names = network, anatomy, names
-
-    def forward(self, ids: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, ...]:
-        named = [name.split(".") for name in self.names]
-        # with HIDDEN the last layer always runs for all rows: logits are then the same bits, whatever else is named
-        record: Record = {HIDDEN: [], **{what: [] for what, _ in named}}
-        hidden = self.anatomy.embed(ids, types)
-        logits = self.anatomy.from_embedded(hidden, padded(mask, hidden), record)
-        return logits, *(record[what][int(depth)] for what, depth in named)
+def run_with(anatomy: Anatomy, inputs: Mapping[str, Tensor], names: Sequence[str]) -> tuple[Tensor, ...]:
+    """The logits and the activations of these names, in this order, each (batch, …) with padding."""
+    found = [name.split(".") for name in names]
+    # with HIDDEN the last layer always runs for all rows: logits are then the same bits, whatever else is named
+    record: Record = {HIDDEN: [], **{what: [] for what, _ in found}}
+    logits = run_padded(anatomy, inputs, record)
+    return logits, *(record[what][int(depth)] for what, depth in found)
 
 
 def numbers(anatomy: Anatomy, name: str, lengths: np.ndarray) -> np.ndarray:

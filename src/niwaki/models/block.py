@@ -18,6 +18,7 @@ class Block:
     read_by: str
     first: int = 0  # which of the reader's inputs shows neuron 0
     copies: int = 1  # how often the reader is shown all its inputs, in the same order
+    key: str = ""  # of the config, where it states the number of neurons
 
     @property
     def maker(self) -> Any:

@@ -13,6 +13,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.settings import check
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.edit import EDITS, Edit
+from niwaki.models.sizes import constants
 from niwaki.models.skeleton import build
 from niwaki.models.ties import first_names
 
@@ -77,7 +78,7 @@ def is_stock(network: Network) -> bool:
             skeleton = build(network.config.to_dict())
     except InputError:  # a shape that no stock network can have, such as a width that its heads do not divide
         return False
-    same = _shapes(skeleton) == _shapes(network) and anatomy_of(skeleton).constants == anatomy_of(network).constants
+    same = _shapes(skeleton) == _shapes(network) and constants(anatomy_of(skeleton)) == constants(anatomy_of(network))
     return same and first_names(skeleton) == first_names(network)
 
 

@@ -9,16 +9,17 @@ is merely unknown (training notes of older versions) is left out. No torch here:
 
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
+from niwaki.models.family import FAMILIES, Family, family_of, is_known
 
 CONFIG, MAX_BYTES = "config.json", 8 << 20
 MAX_LABELS = 100_000
 MOST_LAYERS, MOST_POSITIONS, MOST_TOKENS = 200, 1 << 20, 10_000_000
-BEFORE_TEXTS = {"mpnet": 2, "roberta": 2}  # positions of the padding mark and before, in families that count from there
 NO_POSITIONS = 512  # tokens of a text, for a model that has no table of positions
 WIDEST = 1 << 17
 ACTIVATIONS = {
@@ -43,24 +44,6 @@ ACTIVATIONS = {
     "swish",
     "tanh",
 }
-TOKENIZERS = {
-    f"{name}Tokenizer{ending}"
-    for name in (
-        "Albert",
-        "Bart",
-        "Bert",
-        "Camembert",
-        "DistilBert",
-        "Electra",
-        "Herbert",
-        "MPNet",
-        "PreTrained",
-        "Roberta",
-        "T5",
-        "XLMRoberta",
-    )
-    for ending in ("", "Fast")
-} | {"TokenizersBackend"}  # classes of transformers around a tokenizer.json, none with code of its own kind of files
 PROBLEMS = {"regression", "single_label_classification", "multi_label_classification"}
 CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -115,6 +98,18 @@ def is_label(value: Any) -> bool:
 
 def filter_widths(value: Any) -> bool:
     return isinstance(value, list) and 1 <= len(value) <= 20 and all(map(whole(100, 1), value))
+
+
+def tokenizer_class(value: Any) -> bool:
+    return isinstance(value, str) and value in tokenizer_classes()
+
+
+@cache
+def tokenizer_classes() -> set[str]:
+    """Classes of transformers around a tokenizer.json, none with code of its own kind of files."""
+    families = [FAMILIES.load(name, Family) for name in FAMILIES.names()]
+    known = {"PreTrained", *(name for family in families for name in family.tokenizers)}
+    return {f"{name}Tokenizer{ending}" for name in known for ending in ("", "Fast")} | {"TokenizersBackend"}
 
 
 def exits(value: Any) -> bool:
@@ -215,7 +210,7 @@ ALLOWED: dict[str, Rule] = {
     "summary_type": one_of("first", "last", "mean", "cls_index", "attn"),
     "position_embedding_type": one_of("absolute", "relative_key", "relative_key_query"),
     "problem_type": one_of(*PROBLEMS),
-    "tokenizer_class": one_of(*TOKENIZERS),
+    "tokenizer_class": tokenizer_class,
     **dict.fromkeys(("dtype", "torch_dtype"), one_of("float32", "float16", "bfloat16", "float64", "auto")),
     **dict.fromkeys(
         (
@@ -273,9 +268,9 @@ def readable_tokens(config: dict[str, Any]) -> int:
 
 def text_positions(config: dict[str, Any]) -> int:
     """The longest text that there are positions for."""
-    return int(config.get("max_position_embeddings") or NO_POSITIONS) - BEFORE_TEXTS.get(
-        str(config.get("model_type")), 0
-    )
+    kind = config.get("model_type")
+    skipped = family_of(str(kind)).inputs.skipped_positions if is_known(kind) else 0
+    return int(config.get("max_position_embeddings") or NO_POSITIONS) - skipped
 
 
 def checked(values: Any, where: str) -> dict[str, Any]:
@@ -283,8 +278,10 @@ def checked(values: Any, where: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise InputError(f"{where}: must be a table, not {type(values).__name__}")
     kept: dict[str, Any] = {}
+    kind = values.get("model_type")
+    own = family_of(str(kind)).config_rules if is_known(kind) else {}
     for key, value in values.items():
-        rule = ALLOWED.get(key)
+        rule = own.get(key) or ALLOWED.get(key)
         if rule is None:
             check_not_steering(key, value, where)
         elif value is None:

@@ -10,7 +10,8 @@ import torch
 
 from niwaki.core.errors import InputError
 from niwaki.core.tensor_file import read_header
-from niwaki.models.anatomy import anatomy_of, family_of
+from niwaki.models.anatomy import anatomy_of
+from niwaki.models.family import family_of
 from niwaki.models.model import BLUEPRINT, WEIGHTS
 from niwaki.models.skeleton import HEADS, build, read_config
 from niwaki.models.ties import unique_tensors
@@ -30,7 +31,7 @@ def fine_tuned(folder: Path) -> str:
 def task_head_tensors(config: dict) -> set[str]:
     """Names of the tensors that any task head of this family has outside the encoder. Heads of pretraining (masked language
     model, next sentence) have other names; the pooler is part of pretraining too."""
-    if family_of(str(config["model_type"])).is_seq2seq:
+    if family_of(str(config["model_type"])).decoder is not None:
         return set()  # its head writes text, and comes from pretraining
     found: set[str] = set()
     for head in HEADS:
@@ -39,6 +40,6 @@ def task_head_tensors(config: dict) -> set[str]:
                 network = build({**config, "architectures": [f"AnyFor{head}"]})
         except InputError:  # the family has no such head
             continue
-        body = f"{anatomy_of(network).body}."
+        body = f"{anatomy_of(network).family.body}."
         found |= {name for name in unique_tensors(network) if not name.startswith(body) and ".pooler." not in name}
     return found

@@ -1,11 +1,27 @@
-"""One batch through one network, with the activations that the caller names."""
+"""The forward pass, the only one there is: training, teachers, evaluation and export all run it.
 
-from collections.abc import Mapping, Sequence
+    inputs ──> input stage ──> layer × N ──> head        layer:  mixer ── + ── norm ── feed-forward ── + ── norm
+
+The input stage, mixers, feed-forward blocks and heads are parts (`models/parts/`); a layer (`layer.py`) adds norms and residual
+connections. Rows are (…, hidden); the layout (`layout.py`) knows how they form sequences: packed without padding in torch,
+padded in exported graphs. Callers name the activations they need; parts put them into the lists of `record`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor
 
-from niwaki.models.anatomy import Anatomy
+from niwaki.answers._beam_search import START
+from niwaki.core.errors import InputError
+from niwaki.models.layer import Layer
+from niwaki.models.layout import Layout, Packed, Padded
+from niwaki.models.record import DECODER_HIDDEN, HIDDEN, Record
+
+if TYPE_CHECKING:
+    from niwaki.models.anatomy import Anatomy
 
 NO_LABEL = -100  # target of a row or token without a label; cross-entropy in torch ignores it by default
 Depths = Sequence[Tensor] | Mapping[int, Tensor]  # by depth: all of a student's, those named of a teacher's
@@ -24,8 +40,8 @@ class Batch:
         return self.inputs["attention_mask"]
 
     @property
-    def written(self) -> Tensor:
-        """Of what a network learns to write, (batch, tokens): 1 where there is a token."""
+    def generated(self) -> Tensor:
+        """Mask of the target tokens (batch, tokens) of a sequence-to-sequence network."""
         return (self.targets >= 0).to(self.mask.dtype)
 
 
@@ -34,22 +50,146 @@ class Outputs:
     """What came out. `hidden[0]` is the embedding's output, `hidden[d]` that of the d-th layer run; the rest counts layers from 0."""
 
     logits: Tensor  # (batch, labels), or (batch, tokens, labels) from heads per token
-    hidden: Depths = ()  # each (batch, tokens, width)
+    hidden: Depths = ()  # each (batch, tokens, hidden)
     scores: Depths = ()  # attention before softmax, each (batch, heads, tokens, tokens)
-    queries: Depths = ()  # each (batch, tokens, heads × head width), as keys and values
+    queries: Depths = ()  # each (batch, tokens, heads × head size), as keys and values
     keys: Depths = ()
     values: Depths = ()
-    decoder_hidden: Depths = ()  # of a decoder, counted as `hidden`, each (batch, generated tokens, width)
+    decoder_hidden: Depths = ()  # of a decoder, counted as `hidden`, each (batch, generated tokens, hidden)
 
 
-def forward(anatomy: Anatomy, batch: Batch, needs: frozenset[str] = frozenset()) -> Outputs:
-    """`needs` are names of `models/encoder.py`: HIDDEN, SCORES, STATES, DECODER_HIDDEN."""
-    record: dict[str, list[Tensor]] = {name: [] for name in needs}
-    logits = anatomy.run(batch.inputs, record)
+def forward(anatomy: "Anatomy", batch: Batch, needs: frozenset[str] = frozenset()) -> Outputs:
+    """One batch through one network. `needs` are names of `record.py`: HIDDEN, SCORES, STATES, DECODER_HIDDEN."""
+    record: Record = {name: [] for name in needs}
+    logits = run(anatomy, batch.inputs, record)
     return Outputs(logits, **{name: tuple(found) for name, found in record.items()})
 
 
-def real_inputs(anatomy: Anatomy, path: str, x: Tensor, batch: Batch) -> Tensor:
+def run(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record) -> Tensor:
+    """Padded arrays (batch, tokens) by name to logits (batch, labels), or (batch, tokens, labels), computing on real tokens only."""
+    if anatomy.decoder is not None:
+        return anatomy.decoder.forward(inputs, record)
+    if not anatomy.layers:
+        return _run_attention_free(anatomy, inputs, record)
+    hidden = anatomy.inputs.forward(inputs)
+    return from_embedded(anatomy, hidden, Packed(inputs["attention_mask"]), record)
+
+
+def run_padded(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record | None = None) -> Tensor:
+    """The same with padding, as it is exported. A decoder generates as many tokens as it reads: for counting operations."""
+    record = {} if record is None else record
+    if anatomy.decoder is not None:
+        return _generate_greedily(anatomy, inputs)
+    if not anatomy.layers:
+        return _run_attention_free(anatomy, inputs, record)
+    hidden = anatomy.inputs.forward(inputs)
+    return from_embedded(anatomy, hidden, Padded(inputs["attention_mask"], hidden), record)
+
+
+def from_embedded(anatomy: "Anatomy", hidden: Tensor, layout: Layout, record: Record) -> Tensor:
+    """The input stage's output (batch, tokens, hidden) to logits. The last layer runs for the first token of each sequence
+    alone where the head reads no other, unless activations are recorded."""
+    head = anatomy.head
+    every = head.per_token or bool(record)
+    rows = _encode(anatomy, hidden, layout, every, record)
+    if head.per_token:
+        return layout.unpack(head.forward(rows))
+    return head.forward(layout.by_sequence(layout.first(rows) if every else rows))
+
+
+def encode_packed(
+    anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record, finish: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """What `finish` makes of the last layer's rows, as (batch, tokens, hidden); computed on real tokens only."""
+    layout = Packed(inputs["attention_mask"])
+    return layout.unpack(finish(_encode(anatomy, anatomy.inputs.forward(inputs), layout, True, record)))
+
+
+def layer_range(anatomy: "Anatomy", hidden: Tensor, mask: Tensor, first: int, last: int, every: bool) -> Tensor:
+    """Padded hidden states (batch, tokens, hidden) through the layers from depth `first` to `last`; behind the last one
+    of all tokens (`every`), or of the first alone."""
+    layers, layout = anatomy.layers, Padded(mask, hidden)
+    layout.position_bias = position_bias(anatomy, hidden)
+    return run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
+
+
+def run_layer_range(
+    anatomy: "Anatomy", inputs: Mapping[str, Tensor], first: int, last: int
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The layers from depth `first` to `last` and the head, with padding: token ids, or what the range before left as `hidden_states`, to
+    logits and, where layers remain, the hidden states before the last of these layers. For heads that read the first token."""
+    hidden = inputs["hidden_states"] if "hidden_states" in inputs else anatomy.inputs.forward(inputs)
+    mask = inputs["attention_mask"]
+    left = layer_range(anatomy, hidden, mask, first, last - 1, every=True)
+    logits = anatomy.head.forward(layer_range(anatomy, left, mask, last - 1, last, every=False))
+    return (logits, left) if last < len(anatomy.order) else logits
+
+
+def run_layers(layers: Sequence[Layer], rows: Tensor, layout: Layout, every: bool, record: Record) -> Tensor:
+    """Rows through the layers in turn. Behind the last one come the rows of all tokens (`every`), or of the first token of
+    each sequence."""
+    dtype, rows = rows.dtype, in_working_type(layers, rows)
+    for number, layer in enumerate(layers):
+        _check_records(layer, number, record)
+        rows = layer.run(rows, layout, every or number < len(layers) - 1, record)
+        if HIDDEN in record:
+            record[HIDDEN].append(layout.unpack(rows).to(dtype))
+    return rows
+
+
+def in_working_type(layers: Sequence[Layer], rows: Tensor) -> Tensor:
+    """Rows in the type that autocast multiplies in, so that each product does not cast them anew. With norms first they
+    are a sum over all layers, and keep their type."""
+    kind = rows.device.type
+    if not layers or layers[0].paths.pre_norm or rows.is_meta or not torch.is_autocast_enabled(kind):
+        return rows
+    return rows.to(torch.get_autocast_dtype(kind))
+
+
+def real_inputs(anatomy: "Anatomy", path: str, x: Tensor, batch: Batch) -> Tensor:
     """Of what the matrix at a path was given in a batch, the real tokens' (tokens, in); of what is no row of tokens, all."""
-    real = anatomy.real_tokens(path, batch.mask, batch.written) if anatomy.is_seq2seq else batch.mask
+    decoder = anatomy.decoder
+    real = decoder.real_tokens(path, batch.mask, batch.generated) if decoder is not None else batch.mask
     return x[real.bool()] if x.ndim == 3 and x.shape[:2] == real.shape else x.flatten(0, -2)
+
+
+def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, record: Record) -> Tensor:
+    """Padded hidden states (batch, tokens, hidden) through all layers, to rows."""
+    if HIDDEN in record:
+        record[HIDDEN].append(hidden)
+    layers, layout.position_bias = anatomy.layers, position_bias(anatomy, hidden)
+    return run_layers([layers[number] for number in anatomy.order], layout.pack(hidden), layout, every, record)
+
+
+def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
+    """What the family adds to all attention scores, (1, heads, tokens, tokens)."""
+    relative = anatomy.family.relative
+    return None if relative is None else relative.bias(anatomy.trunk, hidden)
+
+
+def _check_records(layer: Layer, number: int, record: Record) -> None:
+    mixer = layer.mixer
+    for name in record.keys() - {HIDDEN, DECODER_HIDDEN, *mixer.records}:
+        raise InputError(
+            f"layer {number}: mixer '{mixer.label()}' has no {name}; leave out the method that compares them"
+        )
+
+
+def _run_attention_free(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record) -> Tensor:
+    """A network of `models/networks` without layers runs itself."""
+    ids, mask, network = inputs["input_ids"], inputs["attention_mask"], anatomy.network
+    states = network.states(ids, mask)
+    record.get(HIDDEN, []).extend(states)
+    return network.answer(states[-1], ids, mask)
+
+
+def _generate_greedily(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> Tensor:
+    """As many tokens as are read, or as can be generated: the log-probabilities of the last one (batch, vocabulary)."""
+    decoder, mask = anatomy.decoder, inputs["attention_mask"]
+    assert decoder is not None
+    memory = decoder.encode(inputs)
+    past, last = decoder.empty_past(len(mask), memory[0][0]), torch.full((len(mask), 1), START)
+    for place in range(min(mask.shape[1], decoder.max_tokens)):
+        logits, past = decoder.decode_step(last, torch.tensor(place), mask, memory, past)
+        last = logits.argmax(dim=-1)
+    return logits[:, 0]

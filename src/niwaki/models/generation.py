@@ -1,5 +1,7 @@
 """A network that writes, in torch: what the search of `answers/_beam_search.py` asks of an engine, from the lean pass."""
 
+from collections.abc import Iterator, Mapping, Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -8,8 +10,9 @@ from niwaki.answers._beam_search import DecoderState, SearchSettings, beam_searc
 from niwaki.answers._from_config import answer_type_of
 from niwaki.answers.text import Text
 from niwaki.models.anatomy import Anatomy
-from niwaki.models.export_modules import DecodeStepModule, flatten_pairs
+from niwaki.models.decoding import KeyValue
 from niwaki.models.model import Model
+from niwaki.models.parts.decoders._decoder import Decoder
 
 
 def text_of(model: Model) -> Text:
@@ -23,11 +26,11 @@ def text_of(model: Model) -> Text:
 class TorchDecodeSteps(DecoderState):
     """Some texts that are read once; then a token further at each call."""
 
-    def __init__(self, anatomy: Anatomy, ids: Tensor, mask: Tensor, types: Tensor | None, hypotheses: int) -> None:
-        memory = anatomy.encode(ids, mask, types)
-        past = anatomy.empty_past(len(ids) * hypotheses, memory[0][0])
+    def __init__(self, decoder: Decoder, inputs: Mapping[str, Tensor], hypotheses: int) -> None:
+        memory, mask = decoder.encode(inputs), inputs["attention_mask"]
+        past = decoder.empty_past(len(mask) * hypotheses, memory[0][0])
         super().__init__(mask, [*flatten_pairs(memory)], [*flatten_pairs(past)], hypotheses)
-        self.decode_step = DecodeStepModule(anatomy.network, anatomy)
+        self.decoder = decoder
 
     def index(self, numbers: np.ndarray) -> Tensor:
         return torch.from_numpy(numbers).to(self.mask.device)
@@ -35,12 +38,26 @@ class TorchDecodeSteps(DecoderState):
     def __call__(self, tokens: np.ndarray, parents: np.ndarray, texts: np.ndarray) -> np.ndarray:
         self.reorder(parents, texts)
         place = torch.tensor(self.place, device=self.mask.device)
-        scores, *self.past = self.decode_step(self.index(tokens), place, self.mask, *self.memory, *self.past)
+        scores, *self.past = decode_step(self.decoder, self.index(tokens), place, self.mask, *self.memory, *self.past)
         self.place += 1
         return scores.cpu().numpy()
 
 
+def decode_step(decoder: Decoder, ids: Tensor, place: Tensor, mask: Tensor, *pairs: Tensor) -> tuple[Tensor, ...]:
+    """`Decoder.decode_step` with keys and values of memory and past as flat arguments, as a graph has them."""
+    every = [(pairs[number], pairs[number + 1]) for number in range(0, len(pairs), 2)]
+    first = sum(not cross.mixer.removed for _, cross in decoder.layers)  # of the past
+    scores, past = decoder.decode_step(ids, place, mask, every[:first], every[first:])
+    return scores, *flatten_pairs(past)
+
+
+def flatten_pairs(pairs: Sequence[KeyValue]) -> Iterator[Tensor]:
+    for pair in pairs:
+        yield from pair
+
+
 @torch.no_grad()
-def written(anatomy: Anatomy, ids: Tensor, mask: Tensor, types: Tensor | None, how: SearchSettings) -> np.ndarray:
-    """Token ids, mask and types (batch, tokens) to what is written for each, as the search gives it."""
-    return beam_search(TorchDecodeSteps(anatomy, ids, mask, types, how.beam), len(ids), how)
+def generate(anatomy: Anatomy, inputs: Mapping[str, Tensor], how: SearchSettings) -> np.ndarray:
+    """Arrays (batch, tokens) by name to what is generated for each text, as the search gives it."""
+    assert anatomy.decoder is not None
+    return beam_search(TorchDecodeSteps(anatomy.decoder, inputs, how.beam), len(inputs["input_ids"]), how)

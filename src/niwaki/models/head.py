@@ -7,7 +7,8 @@ from typing import Any
 from torch import nn
 
 from niwaki.core.errors import InputError
-from niwaki.models.anatomy import Network, anatomy_of, family_of
+from niwaki.models.anatomy import Network, anatomy_of
+from niwaki.models.family import family_of
 from niwaki.models.head_labels import name_labels
 from niwaki.models.skeleton import CONDITIONAL_GENERATION, SEQUENCE_CLASSIFICATION
 
@@ -33,7 +34,7 @@ class Head:
             "id2label": dict(enumerate(self.labels)),
             "label2id": {name: number for number, name in enumerate(self.labels)},
             "num_labels": len(self.labels),
-            "architectures": [f"AnyFor{self._fitting(family_of(str(config['model_type'])).is_seq2seq)}"],
+            "architectures": [f"AnyFor{self._fitting(family_of(str(config['model_type'])).decoder is not None)}"],
             "problem_type": self.problem,
             "niwaki_answer": self.answer or None,
         }
@@ -49,9 +50,9 @@ class Head:
     def put_on(self, network: Network, where: str) -> None:
         """On an edited network, which keeps the head it has: it must be of the same kind, with as many labels."""
         anatomy = anatomy_of(network)
-        if anatomy.head != self._fitting(anatomy.is_seq2seq):
+        if anatomy.head.architecture != self._fitting(anatomy.is_seq2seq):
             raise InputError(
-                f"{where}: an edited model keeps its head, which is for {anatomy.head}, not {self.architecture}"
+                f"{where}: an edited model keeps its head, which is for {anatomy.head.architecture}, not {self.architecture}"
             )
         name_labels(network, self.labels, where)
         rescale(network, getattr(network.config, "niwaki_answer", None), self.answer)
@@ -61,7 +62,7 @@ class Head:
 def rescale(network: Network, before: Any, now: dict[str, Any]) -> None:
     """A head that was trained to give numbers in other units goes on saying the same numbers in the new ones. One that is packed
     cannot be changed, and is left to training."""
-    final = anatomy_of(network).head_final
+    final = anatomy_of(network).head.final
     layer = network.get_submodule(final) if final else None
     if (
         not isinstance(before, dict)

@@ -52,8 +52,8 @@ def gates(anatomy: Anatomy) -> Iterator[tuple[list[Tensor], list[Tensor], Tensor
     for layer, gate in zip(anatomy.attentions, heads, strict=True):
         per_head = partial(torch.repeat_interleave, repeats=layer.head_size)
         handles.append(layer.part("out").register_forward_pre_hook(_gate_input(gate, per_head)))
-        norms = [layer.part(part) for part in layer.parts if part.endswith("norm")]
-        handles += [norm.register_forward_hook(_gate_output(columns)) for norm in norms]
+    for layer in anatomy.every_layer:
+        handles += [layer.part(norm).register_forward_hook(_gate_output(columns)) for norm in layer.norms]
     try:
         yield heads, neurons, columns
     finally:

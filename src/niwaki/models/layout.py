@@ -4,21 +4,27 @@ Layers work on rows (…, hidden) and do not know which of the two they are give
 at once, so the layout does it. Exported graphs run padded; training, teachers and evaluation in torch run packed.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from niwaki.models.layer import MASKED_SCORE, Layer, at_heads, attend, padding_bias, split_heads
+from niwaki.models.attention import MASKED_SCORE, attend, padding_bias, split_heads
+
+if TYPE_CHECKING:
+    from niwaki.models.parts.mixers.attention import Attention
 
 SIMILAR, SLACK_TOKENS = 1.25, 8  # sequences share a rectangle up to this ratio of lengths, and this many tokens more
 
 
 class Padded:
-    """Rows are (batch, tokens, hidden); `mask_bias` (batch, 1, 1 or tokens, tokens) hides tokens from attention."""
+    """Rows are (batch, tokens, hidden); `mask_bias` (batch, 1, 1 or tokens, tokens) hides tokens from attention. `like` has the
+    dtype of the scores."""
 
-    def __init__(self, mask_bias: Tensor) -> None:
-        self.mask_bias = mask_bias
+    def __init__(self, mask: Tensor, like: Tensor, mask_bias: Tensor | None = None) -> None:
+        self.mask = mask  # (batch, tokens)
+        self.mask_bias = padding_bias(mask, like) if mask_bias is None else mask_bias
+        self.position_bias: Tensor | None = None  # (1 or batch, heads, tokens, tokens), added to all scores
 
     def pack(self, padded: Tensor) -> Tensor:
         return padded
@@ -35,13 +41,13 @@ class Padded:
         return first
 
     def attend(
-        self, layer: Layer, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, scores: list[Tensor] | None
+        self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, scores: list[Tensor] | None
     ) -> Tensor:
         """Each query row over all tokens of its sequence. Scores are appended to `scores` where it is a list."""
-        every = query.shape[1] == key.shape[1]
-        whole = self.mask_bias if bias is None else self.mask_bias + _rows(at_heads(bias, layer), every)
-        query, key, value = (split_heads(rows, layer.head_size) for rows in (query, key, value))
-        mixed, found = attend(layer, query, key, value, whole)
+        every, bias = query.shape[1] == key.shape[1], self.position_bias
+        whole = self.mask_bias if bias is None else self.mask_bias + _rows(attention.pick_heads(bias), every)
+        query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
+        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop)
         if scores is not None:
             scores.append(found)
         return mixed
@@ -51,7 +57,8 @@ class Packed:
     """Rows are (all real tokens, hidden), sequences ordered by length so that similar ones share a rectangle."""
 
     def __init__(self, mask: Tensor) -> None:
-        self.shape = mask.shape
+        self.mask, self.shape = mask, mask.shape
+        self.position_bias: Tensor | None = None
         lengths = mask.sum(dim=1)
         self.order = torch.argsort(lengths, stable=True)
         self.inverse = torch.argsort(self.order)
@@ -77,23 +84,24 @@ class Packed:
         return _Gather.apply(first, self.inverse)[:, None]
 
     def attend(
-        self, layer: Layer, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, scores: list[Tensor] | None
+        self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, scores: list[Tensor] | None
     ) -> Tensor:
         if scores is not None:
-            scores.append(self._scores(layer, query, key))
-        every, own = len(query) == len(key), None if bias is None else at_heads(bias, layer)
+            scores.append(self._scores(attention, query, key))
+        every, bias = len(query) == len(key), self.position_bias
+        own = None if bias is None else attention.pick_heads(bias)
         if len(self.groups) == 1:
-            return self.groups[0].attend(layer, query, key, value, own, every)
+            return self.groups[0].attend(attention, query, key, value, own, every)
         tokens, sequences = [group.rows for group in self.groups], [group.sequences for group in self.groups]
         asked = query.split(tokens if every else sequences)
         pieces = zip(self.groups, asked, key.split(tokens), value.split(tokens), strict=True)
-        mixed = [group.attend(layer, q, k, v, own, every) for group, q, k, v in pieces]
+        mixed = [group.attend(attention, q, k, v, own, every) for group, q, k, v in pieces]
         return torch.cat(mixed)
 
-    def _scores(self, layer: Layer, query: Tensor, key: Tensor) -> Tensor:
+    def _scores(self, attention: "Attention", query: Tensor, key: Tensor) -> Tensor:
         """Of all sequences in one rectangle, in the order of the batch: (batch, heads, tokens, tokens)."""
-        asked, given = (split_heads(self.unpack(rows), layer.head_size) for rows in (query, key))
-        return asked @ given.transpose(-1, -2) * layer.scale
+        asked, given = (split_heads(self.unpack(rows), attention.head_size) for rows in (query, key))
+        return asked @ given.transpose(-1, -2) * attention.scale
 
 
 class _Group:
@@ -109,13 +117,13 @@ class _Group:
             self.mask_bias = torch.where(real, 0.0, MASKED_SCORE)[:, None, None]
 
     def attend(
-        self, layer: Layer, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, every: bool
+        self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, every: bool
     ) -> Tensor:
         asked = self._rectangle(query) if every else query[:, None]
         rectangles = (asked, self._rectangle(key), self._rectangle(value))
         own = self._bias(key, bias, every)
-        query, key, value = (split_heads(rows, layer.head_size) for rows in rectangles)
-        mixed, _ = attend(layer, query, key, value, own)
+        query, key, value = (split_heads(rows, attention.head_size) for rows in rectangles)
+        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop)
         if not every:
             return mixed[:, 0]
         flat = mixed.flatten(0, 1)
@@ -180,6 +188,4 @@ def _scattered(rows: Tensor, places: Tensor, count: int) -> Tensor:
     return rows.new_zeros(count, *rows.shape[1:]).index_copy_(0, places, rows)
 
 
-def padded(mask: Tensor, like: Tensor) -> Padded:
-    """The layout of sequences (batch, tokens) with a mask; `like` has the dtype of the scores."""
-    return Padded(padding_bias(mask, like))
+Layout = Padded | Packed

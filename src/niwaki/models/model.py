@@ -16,10 +16,11 @@ from niwaki.core.files import require_memory, write_json, write_text
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import Header, read_header
-from niwaki.models.anatomy import Anatomy, Network, anatomy_of, family_of
+from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.config_rules import CONFIG, MAX_BYTES
 from niwaki.models.edit import Edit
+from niwaki.models.family import family_of
 from niwaki.models.head import PLAIN_UNITS, Head, rescale
 from niwaki.models.head_labels import has_other_labels, label_order, labels_in, name_labels
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
@@ -138,7 +139,7 @@ def _sibling_files(folder: Path, config: dict[str, Any], head: Head | None) -> d
         return sibling_files_of(folder, config)
     found, own, family = head.files(), sibling_files_of(folder, config), family_of(str(config["model_type"]))
     if (
-        family.is_seq2seq and found != own and (own or not family.has_own_tokenizer)
+        family.decoder is not None and found != own and (own or not family.decoder.has_own_tokenizer)
     ):  # a stock folder has none, and the task its own
         unlike = next(name for name in sorted({**found, **own}) if found.get(name) != own.get(name))
         raise InputError(
@@ -184,7 +185,7 @@ def has_head(folder: Path, head: Head) -> bool:
     if (folder / BLUEPRINT).exists():
         return True
     network, there = skeleton_of(folder, head).network, read_header(folder / WEIGHTS).tensors
-    body = anatomy_of(network).body
+    body = anatomy_of(network).family.body
     return all(
         name in there and tuple(there[name].shape) == tuple(value.shape)
         for name, value in unique_tensors(network).items()
@@ -264,12 +265,12 @@ def _load_stock(folder: Path, config: dict[str, Any], found: Header, asked: Head
     network.config.architectures = [type(network).__name__]
     for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
         parameter.data = parameter.data.clone()
-    final = anatomy_of(network).head_final
+    final = anatomy_of(network).head.final
     if order and final:  # a head that was trained says its labels in its own order
         for parameter in network.get_submodule(final).parameters():
             parameter.data = parameter.data[order]
     if asked:
-        trained = not any(_of_head(name, anatomy_of(network).body) for name in _lacking(missing))
+        trained = not any(_of_head(name, anatomy_of(network).family.body) for name in _lacking(missing))
         rescale(network, before if before or not trained else PLAIN_UNITS, asked.answer)
     return network.eval()
 
@@ -326,7 +327,7 @@ def _lacking(found: dict[str, Any]) -> list[str]:
 
 def _refuse_holes(network: Network, found: dict[str, Any], folder: Path, may_lack_head: bool) -> None:
     """transformers fills what the file lacks with random numbers; only a head that is asked for anew may be so filled."""
-    body = anatomy_of(network).body
+    body = anatomy_of(network).family.body
     for name in _lacking(found):
         if not (may_lack_head and _of_head(name, body)):
             raise InputError(f"{folder / WEIGHTS}: tensor '{name}' is missing or of another shape than {CONFIG} says")

@@ -5,15 +5,14 @@ from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError, first_line
-from niwaki.models.anatomy import FAMILIES, Network, family_of, is_known
+from niwaki.models.anatomy import Network, heads_by_architecture
 from niwaki.models.config_rules import CONFIG, MAX_BYTES, checked, shown
+from niwaki.models.family import FAMILIES, family_of, is_known
 
 SEQUENCE_CLASSIFICATION = "SequenceClassification"  # the head for whole texts
 CONDITIONAL_GENERATION = "ConditionalGeneration"  # and what texts are written by
-HEADS = {
-    name: f"AutoModelFor{name}" for name in (SEQUENCE_CLASSIFICATION, "TokenClassification", "QuestionAnswering")
-}  # of encoders: architecture suffix → transformers' class
-ALL = {**HEADS, CONDITIONAL_GENERATION: "AutoModelForSeq2SeqLM"}
+ALL = {name: head.auto_class for name, head in heads_by_architecture().items()}  # architecture → transformers' class
+HEADS = [name for name, head in heads_by_architecture().items() if not head.generates]  # of encoders
 
 
 def checked_config(values: Any, where: str) -> dict[str, Any]:
@@ -41,10 +40,10 @@ def build(values: dict[str, Any]) -> Network:
 
     values = checked_config(values, "config")
     head, family = head_of(values), family_of(values["model_type"])
-    if (head == CONDITIONAL_GENERATION) != family.is_seq2seq:
+    if (head == CONDITIONAL_GENERATION) != (family.decoder is not None):
         raise InputError(f"config: a model of family '{values['model_type']}' has no head for {head}")
     family.check_config(values)
-    if head not in (SEQUENCE_CLASSIFICATION, CONDITIONAL_GENERATION) and not family.has_token_heads:
+    if head not in (SEQUENCE_CLASSIFICATION, CONDITIONAL_GENERATION) and not family.head.per_token:
         raise InputError(
             f"config: a model of family '{values['model_type']}' answers for whole texts, not for tokens ({head}); take another family"
         )

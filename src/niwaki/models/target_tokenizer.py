@@ -7,8 +7,8 @@ from typing import Any
 from niwaki.answers._from_config import answer_files_of
 from niwaki.answers.text import TARGET
 from niwaki.core.errors import InputError
-from niwaki.models.anatomy import family_of
 from niwaki.models.config_rules import CONFIG
+from niwaki.models.family import family_of
 from niwaki.models.model import sibling_files_of
 from niwaki.models.skeleton import read_config
 from niwaki.models.tokenizer_loading import load_tokenizer
@@ -25,7 +25,8 @@ class TargetTokenizer:
 def load_target_tokenizer(folder: Path) -> TargetTokenizer | None:
     """None where what is written is for the task to say."""
     config = read_config(folder)
-    if not family_of(str(config["model_type"])).has_own_tokenizer:
+    decoder = family_of(str(config["model_type"])).decoder
+    if decoder is None or not decoder.has_own_tokenizer:
         return None
     if TARGET in answer_files_of(config):
         target = sibling_files_of(folder, config)[TARGET]  # niwaki saved it

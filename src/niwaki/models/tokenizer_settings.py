@@ -12,13 +12,13 @@ from niwaki.core.errors import InputError
 from niwaki.core.path_safety import file_inside
 from niwaki.models.config_rules import (
     PROVENANCE,
-    TOKENIZERS,
     Rule,
     check_not_steering,
     flag,
     names,
     one_of,
     shown,
+    tokenizer_class,
     whole,
 )
 from niwaki.tokenization.tokenizer_rules import MAX_ADDED_TOKENS, MAX_BYTES, MAX_ID, MAX_TEXT, MAX_VALUES
@@ -66,7 +66,7 @@ MARK_RULES: dict[str, Rule] = {
 ALLOWED: dict[str, Rule] = {
     **MARK_RULES,
     "added_tokens_decoder": numbered,
-    "tokenizer_class": one_of(*TOKENIZERS),
+    "tokenizer_class": tokenizer_class,
     "backend": one_of("tokenizers"),
     "model_max_length": length,
     **dict.fromkeys(("max_length", "max_len", "stride", "pad_to_multiple_of", "pad_token_type_id"), whole(1_000_000)),

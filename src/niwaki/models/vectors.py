@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
+from niwaki.models.record import HIDDEN
 from niwaki.tokenization.tokenizing import encode
 from niwaki.tokenization.trimming import without_padding
 

@@ -16,10 +16,10 @@ from niwaki.core import log
 from niwaki.core.files import fingerprint, sha256, user_cache
 from niwaki.data.batching import sorted_batches
 from niwaki.models.cpu_features import has_bf16
-from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, forward
 from niwaki.models.head import Head
 from niwaki.models.model import load_folder
+from niwaki.models.record import HIDDEN
 from niwaki.models.sources import locate
 
 WORDS = "words"  # instead of an encoder: TF-IDF of the words

@@ -23,7 +23,7 @@ class Collator:
         self.features = features
         self.device = device
         self.pad_id = int(model.network.config.pad_token_id or 0)
-        self.uses_token_types = model.anatomy.uses_token_types
+        self.uses_token_types = model.anatomy.family.inputs.uses_token_types
         self.start = text_of(model).start if model.anatomy.is_seq2seq else None
 
     @property

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from niwaki.data.batching import in_order, sorted_batches
-from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, Outputs, forward
-from niwaki.models.generation import text_of, written
+from niwaki.models.generation import generate, text_of
 from niwaki.models.model import Model
+from niwaki.models.record import HIDDEN
 from niwaki.train.collator import Collator
 from niwaki.train.precision import autocast
 
@@ -34,12 +34,7 @@ def _generated(model: Model, collator: Collator, precision: str) -> np.ndarray:
         for places in sorted_batches(lengths, ROWS, TOKENS):
             given = collator.inputs(places)
             with autocast(precision, collator.device):
-                yield (
-                    places,
-                    written(
-                        model.anatomy, given["input_ids"], given["attention_mask"], given.get("token_type_ids"), how
-                    ),
-                )
+                yield places, generate(model.anatomy, given, how)
 
     with _evaluating(model):
         return in_order(parts(), lengths, per_token=False)

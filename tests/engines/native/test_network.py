@@ -9,7 +9,7 @@ from niwaki.engines.native import library as c
 from niwaki.engines.native.network import Network
 from niwaki.engines.native.translate import translate
 from niwaki.models.edits.int8 import Int8
-from niwaki.models.export_modules import ForwardModule
+from niwaki.models.forward import run_padded
 from niwaki.models.ties import unique_tensors
 
 LENGTHS = np.array([62, 1, 17, 33, 62, 5])
@@ -35,10 +35,12 @@ def compared(model, kernels, lengths):
     shared = [network_of_threads(network, flat, lengths, threads) for threads in (2, 3, 64)]
     assert all(np.array_equal(one, together) for one in shared)
     alone = np.concatenate([network(text, np.zeros_like(text), np.array([len(text)])) for text in texts])
-    lean = ForwardModule(model.network.eval(), model.anatomy)
+    model.network.eval()
     with torch.no_grad():
         given = [torch.from_numpy(text)[None] for text in texts]
-        wanted = torch.cat([lean(ids, torch.ones_like(ids), torch.zeros_like(ids)) for ids in given]).numpy()
+        wanted = torch.cat(
+            [run_padded(model.anatomy, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}) for ids in given]
+        ).numpy()
     return together, alone, wanted
 
 
@@ -84,7 +86,9 @@ def test_biases_beyond_a_text_are_not_counted_when_shares_are_rounded(kernels, l
     monkeypatch.setattr(tiny, "POSITIONS", 130)
     model = tiny.model("mpnet", layers=1, width=64, heads=4)
     with torch.no_grad():
-        model.network.get_submodule(f"{model.anatomy.body}.{model.anatomy.relative_table}").weight.fill_(100.0)
+        model.network.get_submodule(f"{model.anatomy.family.body}.{model.anatomy.family.relative.table}").weight.fill_(
+            100.0
+        )
     model.apply_edit(Int8())
     together, alone, wanted = compared(model, kernels, np.array([length] * 8))
     np.testing.assert_array_equal(together, alone)
@@ -96,8 +100,8 @@ def test_a_neuron_that_says_next_to_nothing(kernels):
     """Of a block pruned to one: gelu of -20 is no 0, and no number either that a step of bytes could be made of."""
     model = tiny.model("bert", layers=2, ffn=1)
     with torch.no_grad():
-        model.anatomy.layers[0].linear("ffn_in").bias.fill_(-20.0)
-        model.anatomy.layers[0].linear("ffn_in").weight.mul_(0.1)
+        model.anatomy.layers[0].part("ffn_in").bias.fill_(-20.0)
+        model.anatomy.layers[0].part("ffn_in").weight.mul_(0.1)
     model.apply_edit(Int8())
     together, _, wanted = compared(model, kernels, LENGTHS)
     np.testing.assert_allclose(together, wanted, atol=0.12 * coarser(kernels) * np.abs(wanted).max())

@@ -9,7 +9,7 @@ from niwaki.core.errors import InputError
 from niwaki.engines.export import write_graph
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.footprint import flops
-from niwaki.models.activations import ActivationsModule
+from niwaki.models.activations import run_with
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.factored import Factored
 from niwaki.models.edits.heads import Heads
@@ -19,7 +19,7 @@ from niwaki.models.edits.kronecker import Kronecker
 from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.share import Share
 from niwaki.models.edits.sparse import Sparse
-from niwaki.models.export_modules import ForwardModule
+from niwaki.models.forward import run_padded
 from niwaki.models.model import load_folder
 
 AFTER = {
@@ -43,9 +43,7 @@ def switched_off(model, attention, ffn):
 
 def lean(model, batch):
     with torch.no_grad():
-        return ForwardModule(model.network, model.anatomy)(
-            batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids")
-        )
+        return run_padded(model.anatomy, batch.inputs)
 
 
 @pytest.mark.parametrize("family", [name for name in tiny.FAMILIES if name != "albert"])
@@ -142,9 +140,7 @@ def test_teachers_without_a_block_still_show_every_depth():
     names = ["scores.2", "queries.0", "hidden.3"]
     batch = tiny.batch(model)
     with torch.no_grad():
-        _, scores, queries, hidden = ActivationsModule(model.network, model.anatomy, names)(
-            batch.inputs["input_ids"], batch.mask
-        )
+        _, scores, queries, hidden = run_with(model.anatomy, batch.inputs, names)
     assert scores.shape[1] == 4 and queries.shape[-1] == 32 and hidden.shape[-1] == 32
 
 

@@ -20,12 +20,12 @@ from .saved import again, numbers
 
 def test_what_is_left_is_what_torch_gives_without_them(tmp_path):
     model = writer("bert", decoder_layers=3)
-    batch, decoder_layers = tiny.batch(model), model.anatomy.decoder_layers
+    batch, decoder_layers = tiny.batch(model), model.anatomy.decoder.layers
     wanted = by_torch(model, batch, [decoder_layers[2], decoder_layers[0]])
     model.apply_edit(Decoder(keep=[2, 0]))
     torch.testing.assert_close(tiny.logits(model, batch), wanted, atol=2e-5, rtol=0)
     assert model.network.config.decoder_layers == 2 and not model.blueprint.edits  # a stock one again
-    assert len(again(model, tmp_path).anatomy.decoder_layers) == 2 and numbers(tmp_path) == model.parameters()
+    assert len(again(model, tmp_path).anatomy.decoder.layers) == 2 and numbers(tmp_path) == model.parameters()
 
 
 def test_layers_cut_unevenly_before_keep_their_shapes(tmp_path):
@@ -62,9 +62,9 @@ def test_blocks_of_a_decoder_say_what_they_said_with_nothing_read(kind, tmp_path
     torch.testing.assert_close(tiny.logits(model, batch), wanted, atol=2e-5, rtol=0)
     torch.testing.assert_close(step_by_step(model, batch), wanted.log_softmax(-1), atol=2e-5, rtol=0)
     with torch.no_grad():
-        memory = model.anatomy.encode(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
+        memory = model.anatomy.decoder.encode(batch.inputs)
     assert (
-        len(memory) == 1 and len(model.anatomy.empty_past(1, memory[0][0])) == 1
+        len(memory) == 1 and len(model.anatomy.decoder.empty_past(1, memory[0][0])) == 1
     )  # no keys and values of what is gone
     again(model, tmp_path)
 
@@ -81,8 +81,8 @@ def test_a_decoders_layers_share_among_themselves(what, tmp_path):
     model.apply_edit(Share(of=[0, 0, 2, 3, 3], what=what))
     flat = copies.anatomy.attentions
     for own, other in ((1, 0), (5, 3), (6, 4)):
-        for part in flat[own].parts:
-            if not part.endswith("norm") and (what == "all" or part.startswith("ffn") == (what == "ffn")):
+        for part in flat[own].matrices():
+            if what == "all" or part.startswith("ffn") == (what == "ffn"):
                 flat[own].part(part).load_state_dict(flat[other].part(part).state_dict())
     batch = tiny.batch(model)
     assert torch.equal(tiny.logits(model, batch), tiny.logits(copies, batch))
@@ -95,7 +95,7 @@ def test_a_decoder_does_not_share_with_an_encoder_but_may_behind_one_that_shares
         writer().apply_edit(Share(of=[0, 1, 2, 0, 4]))
     model = writer("albert")
     model.apply_edit(Share(of=[0, 1, 1]))
-    (own, _), (second, _) = model.anatomy.decoder_layers
+    (own, _), (second, _) = model.anatomy.decoder.layers
     assert own.part("query") is second.part("query")
     with pytest.raises(InputError, match="share: must name one of 3 layers"):
         model.apply_edit(Share(of=[0]))
@@ -113,10 +113,10 @@ def test_tables_of_both_sides_become_narrow_and_a_shared_one_once(kind, tables, 
     hidden = torch.randn(3, 32)
     with torch.no_grad():
         torch.testing.assert_close(
-            decoder.scores(hidden), hidden @ to_dense(decoder.tokens).weight.T, atol=1e-4, rtol=0
+            model.anatomy.decoder.logits(hidden), hidden @ to_dense(decoder.tokens).weight.T, atol=1e-4, rtol=0
         )
     batch = tiny.batch(model)
     torch.testing.assert_close(step_by_step(model, batch), tiny.logits(model, batch).log_softmax(-1), atol=1e-4, rtol=0)
     model.save(tmp_path)
     assert numbers(tmp_path) == model.parameters()
-    assert model.anatomy.head == CONDITIONAL_GENERATION
+    assert model.anatomy.head.architecture == CONDITIONAL_GENERATION

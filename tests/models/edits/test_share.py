@@ -13,11 +13,11 @@ from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.low_bit import LowBit
-from niwaki.models.edits.share import PARTS, Share
+from niwaki.models.edits.share import SLOTS, Share
 from niwaki.models.edits.sparse import Sparse
-from niwaki.models.encoder import HIDDEN, SCORES, STATES
 from niwaki.models.forward import forward
 from niwaki.models.importance import importance
+from niwaki.models.record import HIDDEN, SCORES, STATES
 
 from .saved import again, in_engine, numbers
 
@@ -32,7 +32,10 @@ def shared(family="bert", what="all", layers=4):
 
 def tied(model, what="all") -> bool:
     one, two, three, _ = model.anatomy.layers
-    same = [one.part(part) is two.part(part) and one.part(part) is not three.part(part) for part in PARTS[what]]
+    same = [
+        one.part(part) is two.part(part) and one.part(part) is not three.part(part)
+        for part in one.matrices(*SLOTS[what])
+    ]
     return all(same)
 
 
@@ -42,7 +45,7 @@ def test_it_gives_what_copies_give(family, what, tmp_path):
     model, copies = shared(family, what), tiny.model(family, layers=4)
     layers = copies.anatomy.layers
     for number, other in enumerate([0, 0, 2, 2]):
-        for part in PARTS[what]:
+        for part in layers[number].matrices(*SLOTS[what]):
             layers[number].part(part).load_state_dict(layers[other].part(part).state_dict())
     assert torch.equal(tiny.logits(model, tiny.batch(model)), tiny.logits(copies, tiny.batch(copies)))
     assert not is_stock(model.network)

@@ -17,7 +17,7 @@ from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.share import Share
 from niwaki.models.edits.sparse import Sparse
-from niwaki.models.export_modules import ForwardModule
+from niwaki.models.forward import run_padded
 from niwaki.models.model import WEIGHTS, load_folder
 from niwaki.models.module_paths import SharedReplacement, to_dense
 from niwaki.models.packed.sparse import Sparse as Store
@@ -66,9 +66,7 @@ def test_every_family_gives_what_it_gives_with_those_weights_zero(family, tmp_pa
     found = tiny.logits(model, batch)
     torch.testing.assert_close(found, wanted, atol=1e-5, rtol=0)
     with torch.no_grad():
-        lean = ForwardModule(model.network, model.anatomy)(
-            batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids")
-        )
+        lean = run_padded(model.anatomy, batch.inputs)
     torch.testing.assert_close(lean, found, atol=1e-5, rtol=0)
     stores = [module for module in model.network.modules() if isinstance(module, Store)]
     assert stores and all(0.4 < (store() != 0).float().mean() < 0.6 for store in stores)

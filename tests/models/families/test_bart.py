@@ -28,7 +28,7 @@ def test_one_table_serves_all():
         network.model.shared.weight[4] = 7.0
     assert torch.equal(network.model.encoder.embed_tokens(ids), torch.full((1, 1, 32), 7.0 * 32**0.5))
     assert torch.equal(network.model.decoder.embed_tokens(ids), network.model.encoder.embed_tokens(ids))
-    assert anatomy.scores(torch.ones(1, 32))[0, 4].item() == pytest.approx(7 * 32)
+    assert anatomy.decoder.logits(torch.ones(1, 32))[0, 4].item() == pytest.approx(7 * 32)
 
 
 @pytest.mark.parametrize(

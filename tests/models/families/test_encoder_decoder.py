@@ -9,12 +9,15 @@ from torch import nn
 import tiny
 from niwaki.core.errors import InputError
 from niwaki.models.anatomy import anatomy_of
+from niwaki.models.edits.blocks import attention_kinds
 from niwaki.models.edits.decoder import Decoder
 from niwaki.models.edits.vocabulary import Vocabulary
-from niwaki.models.encoder import DECODER_HIDDEN, HIDDEN, SCORES
+from niwaki.models.embedding_tables import all_tables, whole_token_tables
 from niwaki.models.forward import forward, real_inputs
 from niwaki.models.model import load_folder
 from niwaki.models.networks.encoder_decoder import sinusoids
+from niwaki.models.record import DECODER_HIDDEN, HIDDEN, SCORES
+from niwaki.models.sizes import config_sizes
 from writers import KINDS, PREFIXES, by_torch, step_by_step, writer
 
 
@@ -64,7 +67,7 @@ def test_one_stack_is_transformers_own_under_a_prefix_mask(one_stack):
     ids = batch.inputs["decoder_input_ids"]
     decoder, trunk = network.decoder, network.encoder
     written = decoder.norm(decoder.tokens(ids) + decoder.positions(torch.arange(ids.shape[1])))
-    read = one_stack.anatomy.embed(batch.inputs["input_ids"], batch.inputs.get("token_type_ids"))
+    read = one_stack.anatomy.inputs.forward(batch.inputs)
     stack = trunk.transformer if hasattr(trunk, "transformer") else trunk.encoder
     hidden = torch.cat([read, written], dim=1)
     if network.config.niwaki_encoder == "albert":
@@ -100,7 +103,7 @@ def test_a_matrix_of_one_stack_reads_both_without_padding(one_stack):
     )
     forward(one_stack.anatomy, batch)
     handle.remove()
-    wanted = int(batch.mask.sum() + batch.written.sum())
+    wanted = int(batch.mask.sum() + batch.generated.sum())
     assert len(real_inputs(one_stack.anatomy, path, seen["x"], batch)) == wanted < seen["x"][..., 0].numel()
 
 
@@ -124,13 +127,13 @@ def test_anatomy_finds_every_matrix_and_table_once(model):
     tables = {
         name for name, module in network.named_modules(remove_duplicate=False) if isinstance(module, nn.Embedding)
     }
-    assert tables - set(anatomy.tables()) <= {
+    assert tables - set(all_tables(anatomy)) <= {
         "mpnet.encoder.relative_attention_bias",
         "roberta.embeddings.token_type_embeddings",
     }
-    assert set(anatomy.tables()) <= tables
+    assert set(all_tables(anatomy)) <= tables
     shared = anatomy.tokens is network.decoder.tokens
-    assert shared == network.config.decoder_shares_embeddings and len(anatomy.whole_token_tables()) == 2
+    assert shared == network.config.decoder_shares_embeddings and len(whole_token_tables(anatomy)) == 2
 
 
 def test_anatomy_knows_stacks_kinds_and_the_config(model):
@@ -138,11 +141,11 @@ def test_anatomy_knows_stacks_kinds_and_the_config(model):
     encoder = len(anatomy.layers)
     assert [len(stack) for stack in anatomy.stacks.values()] == [encoder, config.decoder_layers] == [encoder, 2]
     assert len(anatomy.attentions) == encoder + 4 and len(anatomy.blocks) == encoder + 2
-    assert anatomy.attention_kinds == [list(range(encoder)), [encoder, encoder + 2], [encoder + 1, encoder + 3]]
+    assert attention_kinds(anatomy) == [list(range(encoder)), [encoder, encoder + 2], [encoder + 1, encoder + 3]]
     assert {layer.heads for layer in anatomy.attentions} == {config.decoder_heads} == {4}
     assert {block.ffn_size for block in anatomy.blocks} == {config.decoder_ffn_size} == {64}
-    shape = anatomy.shape(5, 16, 2, 24)
-    assert shape[anatomy.depth_key] == 5 and shape["decoder_heads"] == 2 and shape["decoder_ffn_size"] == 24
+    shape = config_sizes(anatomy, 5, 16, 2, 24)
+    assert shape[anatomy.family.keys.depth] == 5 and shape["decoder_heads"] == 2 and shape["decoder_ffn_size"] == 24
 
 
 def test_what_a_matrix_reads_is_what_was_read_or_what_is_written(model):

@@ -27,7 +27,7 @@ def test_vectors_are_multiplied_by_the_root_of_the_width():
     network = build(config()).eval()
     ids = torch.tensor([[3]])
     wanted = network.model.shared.weight[3] * 32**0.5 + network.model.encoder.embed_positions.weight[0]
-    torch.testing.assert_close(anatomy_of(network).embed(ids, None)[0, 0], wanted)
+    torch.testing.assert_close(anatomy_of(network).inputs.forward({"input_ids": ids})[0, 0], wanted)
 
 
 def test_its_architecture_has_a_name_of_its_own():

@@ -8,6 +8,7 @@ from niwaki.core.errors import InputError
 from niwaki.models.anatomy import anatomy_of
 from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.layers import Layers
+from niwaki.models.forward import position_bias
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
 
@@ -27,11 +28,11 @@ def test_distances_are_looked_up_as_transformers_does(network):
     """Both sides: of what is read in both directions, of what is written only back."""
     anatomy = anatomy_of(network)
     own = network.encoder.block[0].layer[0].SelfAttention
-    assert torch.equal(anatomy.position_bias(torch.zeros(1, 30, 32)), own.compute_bias(30, 30))
+    assert torch.equal(position_bias(anatomy, torch.zeros(1, 30, 32)), own.compute_bias(30, 30))
     own = network.decoder.block[0].layer[0].SelfAttention
     wanted = own.compute_bias(30, 30)
     for place in (0, 5, 29):
-        found = anatomy.target_bias(torch.tensor([place]), place + 1)
+        found = anatomy.decoder.position_bias(torch.tensor([place]), place + 1)
         assert torch.equal(found[0, :, 0], wanted[0, :, place, : place + 1])
 
 

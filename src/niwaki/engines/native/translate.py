@@ -16,7 +16,6 @@ from niwaki.models.packed.factored import FactoredTable
 from niwaki.models.packed.int8 import Int8Embedding, Int8Linear
 from niwaki.models.packed.kronecker import Kronecker
 from niwaki.models.packed.low_bit import LowBit
-from niwaki.models.packed.removed import Removed
 from niwaki.models.packed.sparse import Sparse
 from niwaki.models.packed.static import StaticInt8Linear
 from niwaki.models.packed.store import Floats, StoredLinear, StoredTable
@@ -56,59 +55,64 @@ class _Translator:
             raise InputError(
                 f"native engine: it runs encoders with attention, and '{self.network.config.model_type}' has none"
             )
-        tables = dict(zip(("positions", "types"), anatomy.other_tables, strict=False))
-        token_path = f"{anatomy.body}.{anatomy.token_table}"
-        narrow = isinstance(anatomy.tokens, FactoredTable)
-        project = f"{anatomy.body}.{anatomy.projection}"
+        translated(anatomy.head, "head", HEADS)
         return p.Program(
-            tokens=self.matrix(f"{token_path}.table" if narrow else token_path),
-            widen=self.linear(f"{token_path}.up") if narrow else None,
-            positions=self.matrix(f"{anatomy.body}.{tables['positions']}"),
-            first_position=int(self.network.config.pad_token_id) + 1 if anatomy.max_positions_offset else 0,
-            types=self.matrix(f"{anatomy.body}.{tables['types']}") if "types" in tables else None,
-            reads_types=anatomy.uses_token_types,
-            embedded=self.norm(f"{anatomy.body}.{anatomy.embedding_norm}"),
-            project=self.linear(project) if project in self.modules else None,
+            **getattr(self, translated(anatomy.inputs, "input stage", INPUTS))(),
             layers=[self.layer(layer) for layer in anatomy.layers],
             order=anatomy.order,
-            head=[self.linear(path) for path in (*anatomy.head_square, anatomy.head_final)],
-            head_activation=anatomy.pooled_activation,
+            head=[self.linear(path) for path in (*anatomy.head.inner, anatomy.head.final)],
+            head_activation=anatomy.head.activation,
             per_token=anatomy.per_token,
         )
 
+    def token_embeddings(self) -> dict[str, Any]:
+        """Fields of a program."""
+        inputs = self.anatomy.inputs
+        tables = dict(zip(("positions", "types"), inputs.small_tables, strict=False))
+        narrow = isinstance(inputs.tokens, FactoredTable)
+        return {
+            "tokens": self.matrix(f"{inputs.token_table}.table" if narrow else inputs.token_table),
+            "widen": self.linear(f"{inputs.token_table}.up") if narrow else None,
+            "positions": self.matrix(tables["positions"]),
+            "first_position": int(self.network.config.pad_token_id) + 1 if inputs.paths.skipped_positions else 0,
+            "types": self.matrix(tables["types"]) if "types" in tables else None,
+            "reads_types": inputs.paths.uses_token_types,
+            "embedded": self.norm(inputs.norms[0]),
+            "project": self.linear(inputs.projection) if inputs.projection else None,
+        }
+
     def layer(self, layer: Layer) -> p.Layer:
-        root = self.paths[id(layer.module)]
+        mixer = getattr(self, translated(layer.mixer, "mixer", MIXERS))(layer)
+        feed_forward = getattr(self, translated(layer.feed_forward, "feed-forward block", FEED_FORWARDS))(layer)
+        attended, widened = (self.norm(self.at(layer, role)) for role in ("attention_norm", "ffn_norm"))
+        return p.Layer(**mixer, **feed_forward, attended=attended, widened=widened)
 
-        def at(part: str) -> str:
-            return f"{root}.{layer.path(part)}"
+    def at(self, layer: Layer, role: str) -> str:
+        return f"{self.paths[id(layer.module)]}.{layer.path(role)}"
 
-        attention = ffn = None
-        if not isinstance(layer.part("out"), Removed):
-            attention = p.Attention(
-                heads=layer.heads,
-                head_size=layer.head_size,
-                relative=self.relative(layer),
-                **{part: self.linear(at(part)) for part in ("query", "key", "value", "out")},
-            )
-        if not isinstance(layer.part("ffn_out"), Removed):
-            activation: Any = activation_of(layer.part("activation"))
-            ffn = p.Ffn(up=self.linear(at("ffn_in")), activation=activation, down=self.linear(at("ffn_out")))
-        return p.Layer(
-            attention=attention,
-            attention_bias=None if attention else self.name_or_none(f"{at('out')}.bias"),
-            attended=self.norm(at("attention_norm")),
-            ffn=ffn,
-            ffn_bias=None if ffn else self.name_or_none(f"{at('ffn_out')}.bias"),
-            widened=self.norm(at("ffn_norm")),
-        )
+    def attention(self, layer: Layer) -> dict[str, Any]:
+        """Fields of a layer."""
+        if layer.mixer.removed:
+            return {"attention_bias": self.name_or_none(f"{self.at(layer, 'out')}.bias")}
+        matrices = {role: self.linear(self.at(layer, role)) for role in ("query", "key", "value", "out")}
+        relative = self.relative(layer)
+        return {"attention": p.Attention(heads=layer.heads, head_size=layer.head_size, relative=relative, **matrices)}
+
+    def dense(self, layer: Layer) -> dict[str, Any]:
+        if layer.feed_forward.removed:
+            return {"ffn_bias": self.name_or_none(f"{self.at(layer, 'ffn_out')}.bias")}
+        activation: Any = activation_of(layer.part("activation"))
+        up, down = (self.linear(self.at(layer, role)) for role in ("ffn_in", "ffn_out"))
+        return {"ffn": p.Ffn(up=up, activation=activation, down=down)}
 
     def relative(self, layer: Layer) -> p.Relative | None:
-        if self.anatomy.relative_table is None:
+        family = self.anatomy.family
+        if family.relative is None:
             return None
-        heads = getattr(layer.attention, "kept_heads", None)
+        heads = getattr(layer.part("attention_module"), "kept_heads", None)
         return p.Relative(
-            table=self.name(f"{self.anatomy.body}.{self.anatomy.relative_table}.weight"),
-            rows=self.anatomy.relative_rows(self.anatomy.max_tokens),
+            table=self.name(f"{family.body}.{family.relative.table}.weight"),
+            rows=family.relative.rows(self.anatomy.trunk, self.anatomy.max_tokens),
             heads=list(range(layer.heads)) if heads is None else [int(head) for head in heads],
         )
 
@@ -175,6 +179,16 @@ class _Translator:
 
     def name_or_none(self, name: str) -> str | None:
         return self.kept.get(name)
+
+
+INPUTS, MIXERS, FEED_FORWARDS, HEADS = {"token_embeddings"}, {"attention"}, {"dense"}, {"dense"}
+
+
+def translated(part: Any, what: str, known: set[str]) -> str:
+    """How a part is translated; an error where it is not."""
+    if part.native not in known:
+        raise InputError(f"native engine: {what} '{part.label()}' has no translation; take engine 'onnx'")
+    return part.native
 
 
 def unknown(path: str, module: Any) -> InputError:

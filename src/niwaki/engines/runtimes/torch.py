@@ -28,7 +28,7 @@ class Torch(EarlyExitRuntime):
         self.network, self.anatomy = model.network.eval(), model.anatomy
         self.search = search_of(folder) if self.anatomy.is_seq2seq else None
         self.generates = self.search is not None
-        if not self.anatomy.uses_token_types:
+        if not self.anatomy.family.inputs.uses_token_types:
             self.inputs = ("input_ids", "attention_mask")
 
     def logits(self, arrays: Arrays) -> np.ndarray:
@@ -38,15 +38,13 @@ class Torch(EarlyExitRuntime):
     def run_layers(
         self, batch: ActiveBatch, number: int, exits: list[int], use_all_threads: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        from niwaki.models.export_modules import LayerRangeModule
+        from niwaki.models.forward import run_layer_range
 
         assert isinstance(batch, PaddedBatch)
         first, last = layer_ranges(exits, len(self.anatomy.order))[number]
-        module = LayerRangeModule(self.network, self.anatomy, first, last, begins=number == 0)
 
         def run(inputs: "dict[str, Tensor]") -> "tuple[Tensor, ...]":
-            start = inputs["input_ids" if number == 0 else "hidden_states"]
-            found = module(start, inputs["attention_mask"], inputs.get("token_type_ids"))
+            found = run_layer_range(self.anatomy, inputs, first, last)
             return found if isinstance(found, tuple) else (found,)
 
         found = self._call(run, batch.arrays)
@@ -54,16 +52,17 @@ class Torch(EarlyExitRuntime):
 
     def _forward(self, inputs: "dict[str, Tensor]") -> "tuple[Tensor, ...]":
         """Computes on real tokens only."""
-        return (self.anatomy.run(inputs, {}),)
+        from niwaki.models.forward import run
+
+        return (run(self.anatomy, inputs, {}),)
 
     def _generate(self, inputs: "dict[str, Tensor]") -> "tuple[Tensor, ...]":
         import torch
 
-        from niwaki.models.generation import written
+        from niwaki.models.generation import generate
 
         assert self.search is not None
-        ids, mask, types = inputs["input_ids"], inputs["attention_mask"], inputs.get("token_type_ids")
-        return (torch.from_numpy(written(self.anatomy, ids, mask, types, self.search)),)
+        return (torch.from_numpy(generate(self.anatomy, inputs, self.search)),)
 
     def _call(
         self, function: "Callable[[dict[str, Tensor]], tuple[Tensor, ...]]", arrays: Arrays

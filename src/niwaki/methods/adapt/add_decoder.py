@@ -23,6 +23,7 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.model import Model
+from niwaki.models.sizes import config_sizes
 from niwaki.models.skeleton import build
 
 SOME = 64  # pieces of a vocabulary that is not known yet
@@ -80,7 +81,7 @@ class AddDecoder(Method, Reshapes):
         heads, ffn_size = self.heads or anatomy.layers[0].heads, self.ffn_size or anatomy.layers[0].ffn_size
         if width % heads:
             raise InputError(f"add_decoder: hidden {width} is not a multiple of heads {heads}")
-        fresh = anatomy.shape(self.depth or len(anatomy.order), width, heads, ffn_size)
+        fresh = config_sizes(anatomy, self.depth or len(anatomy.order), width, heads, ffn_size)
         shared = {"vocab_size": pieces, "pad_token_id": PAD, "decoder_shares_embeddings": True} if self.shared else {}
         return {
             **kept,
@@ -107,7 +108,7 @@ class AddDecoder(Method, Reshapes):
             faults.append(
                 "add_decoder: an edited encoder is given no decoder; name 'add_decoder' first, and cut what it makes"
             )
-        if not self.layers and anatomy.relative_table:
+        if not self.layers and anatomy.family.relative:
             faults.append(
                 f"add_decoder: a model of family '{model.network.config.model_type}' reads by distance, which tokens of two texts have none of; give the decoder layers"
             )
@@ -121,8 +122,9 @@ class AddDecoder(Method, Reshapes):
 def reject_narrow_table(network: Network) -> None:
     """A table that both use is as wide as the decoder."""
     config, anatomy = network.config, anatomy_of(network)
-    projected = anatomy.projection and next(anatomy.whole_matrices()).endswith(anatomy.projection)
-    if config.decoder_shares_embeddings and (projected or anatomy.tokens.embedding_dim != anatomy.hidden_size):
+    if config.decoder_shares_embeddings and (
+        anatomy.inputs.projection or anatomy.tokens.embedding_dim != anatomy.hidden_size
+    ):
         raise InputError(
             f"add_decoder: an encoder of family '{config.niwaki_encoder}' widens what its table gives, so a decoder cannot share the table; set shared = false"
         )

@@ -23,7 +23,7 @@ class Freeze(Method, Reshapes, Bakes):
 
     def prepare(self, model: Model, context: Context) -> Model:
         anatomy = self.dry_prepare(model).anatomy
-        for module in anatomy.embeddings:
+        for module in anatomy.inputs.modules:
             module.requires_grad_(False)
         for layer in anatomy.layers[: self.layers]:
             layer.module.requires_grad_(False)

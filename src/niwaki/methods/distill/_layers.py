@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
-from niwaki.models.encoder import HIDDEN
 from niwaki.models.model import Model
+from niwaki.models.record import HIDDEN
 
 
 class HiddenStateDistiller(Method, Reshapes, ContributesLoss, FollowsTeacher):

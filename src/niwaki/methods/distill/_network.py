@@ -59,7 +59,7 @@ class NetworkStudent(Method, Reshapes):
         return {
             **inherited_config(model.network.config),
             **self.shape(),
-            "architectures": [f"AnyFor{model.anatomy.head}"],
+            "architectures": [f"AnyFor{model.anatomy.head.architecture}"],
             "vocab_size": pieces,
             "embedding_size": width,
             "hidden_size": self.ffn_size,

@@ -12,10 +12,10 @@ from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
 from niwaki.models.activations import named
-from niwaki.models.encoder import STATES
+from niwaki.models.attention import split_heads
 from niwaki.models.forward import Batch, Outputs
-from niwaki.models.layer import split_heads
 from niwaki.models.model import Model
+from niwaki.models.record import STATES
 
 
 class AttentionRelations(Method, Reshapes, ContributesLoss, FollowsTeacher):

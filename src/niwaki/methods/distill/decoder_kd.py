@@ -17,9 +17,10 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Context
 from niwaki.methods.distill._layers import HiddenStateDistiller, layer_map, masked_mse
 from niwaki.models.activations import named
-from niwaki.models.encoder import DECODER_HIDDEN
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
+from niwaki.models.record import DECODER_HIDDEN
+from niwaki.models.sizes import decoder_depth
 
 
 class DecoderKd(HiddenStateDistiller):
@@ -36,7 +37,7 @@ class DecoderKd(HiddenStateDistiller):
                 raise InputError(
                     f"decoder_kd: the {who} has no decoder; take 'tinybert', which compares the layers that read"
                 )
-        own, theirs = len(model.anatomy.decoder_layers), len(teacher.anatomy.decoder_layers)
+        own, theirs = decoder_depth(model.anatomy), decoder_depth(teacher.anatomy)
         if own > theirs:
             raise InputError(
                 f"decoder_kd: the student's decoder has {own} layers, more than the teacher's {theirs}; make it shallower"
@@ -46,11 +47,11 @@ class DecoderKd(HiddenStateDistiller):
         return named(DECODER_HIDDEN, (number + 1 for number in self._followed(model, teacher)))
 
     def _followed(self, model: Model, teacher: Model) -> list[int]:
-        return layer_map(len(model.anatomy.decoder_layers), len(teacher.anatomy.decoder_layers), self.mapping)
+        return layer_map(decoder_depth(model.anatomy), decoder_depth(teacher.anatomy), self.mapping)
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None and context.teacher_model is not None
-        theirs, real = context.teacher(batch).decoder_hidden, batch.written.float()[..., None]
+        theirs, real = context.teacher(batch).decoder_hidden, batch.generated.float()[..., None]
         followed = self._followed(model, context.teacher_model)
         apart = [
             masked_mse(self.project(outputs.decoder_hidden[depth + 1]), theirs[number + 1], real)

@@ -12,9 +12,9 @@ from torch import Tensor
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Bakes, Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
-from niwaki.models.encoder import HIDDEN
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
+from niwaki.models.record import HIDDEN
 
 
 class Exits(Method, Reshapes, ContributesLoss, FollowsTeacher, Bakes):
@@ -65,7 +65,7 @@ class Exits(Method, Reshapes, ContributesLoss, FollowsTeacher, Bakes):
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         followed = outputs.logits.detach() if context.teacher is None else context.teacher(batch).logits
         each = [
-            context.soft_loss(model.anatomy.answer(outputs.hidden[depth]), followed, batch, self.temperature)
+            context.soft_loss(model.anatomy.head.forward(outputs.hidden[depth]), followed, batch, self.temperature)
             for depth in model.network.config.niwaki_exits
         ]
         return loss + self.weight * torch.stack(each).mean()

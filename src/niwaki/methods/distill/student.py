@@ -20,6 +20,7 @@ from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.layers import Layers
 from niwaki.models.importance import importance, most_important
 from niwaki.models.model import Model
+from niwaki.models.sizes import config_sizes
 from niwaki.models.skeleton import build
 
 
@@ -125,7 +126,7 @@ def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
     anatomy = model.anatomy
     config = {
         **model.network.config.to_dict(),
-        **anatomy.shape(shape["layers"], shape["hidden"], shape["heads"], shape["ffn"]),
+        **config_sizes(anatomy, shape["layers"], shape["hidden"], shape["heads"], shape["ffn"]),
         "niwaki_exits": None,  # of other layers
     }
     with torch.random.fork_rng(devices=[]):

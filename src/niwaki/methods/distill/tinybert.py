@@ -16,9 +16,9 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
 from niwaki.methods.distill._layers import depths, heads_of, layer_map, masked_mse, pairs, projection, weighted_sum
 from niwaki.models.activations import named
-from niwaki.models.encoder import HIDDEN, SCORES
 from niwaki.models.forward import Batch, Depths, Outputs
 from niwaki.models.model import Model
+from niwaki.models.record import HIDDEN, SCORES
 
 FIRST_GUESS = (
     2.0  # in a learned mapping: how much more likely than others the uniform choice is at the start, as a logit

@@ -15,6 +15,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.narrow import Narrow, columns
+from niwaki.models.embedding_tables import whole_token_tables
 from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense, unique_modules
 from niwaki.tokenization.trimming import token_counts
@@ -48,7 +49,7 @@ class Embeddings(Method, Reshapes):
         counts = {
             id(one): torch.full((one.num_embeddings,), self.smoothing, dtype=torch.double) for one in tables.values()
         }
-        paths = model.anatomy.whole_token_tables()  # what is read first, what is written last; one may be both
+        paths = whole_token_tables(model.anatomy)  # what is read first, what is written last; one may be both
         seen = {paths[0]: [occurrences(model.tokenizer, list(context.texts()))]}
         if model.anatomy.is_seq2seq:
             seen.setdefault(paths[-1], []).append(written(model, context))
@@ -70,7 +71,7 @@ class Embeddings(Method, Reshapes):
 
 def token_tables(model: Model) -> dict[str, Any]:
     """The different ones, by their first paths."""
-    return unique_modules(model.network, model.anatomy.whole_token_tables())
+    return unique_modules(model.network, whole_token_tables(model.anatomy))
 
 
 def is_smaller(table: Any, width: int) -> bool:
@@ -91,7 +92,7 @@ def written(model: Model, context: Context) -> Counter[int]:
     """How often each piece is written, or read to write on."""
     counts: Counter[int] = Counter()
     for batch in context.calibration(model, EVERY):
-        real = batch.written.bool()
+        real = batch.generated.bool()
         counts.update(batch.inputs["decoder_input_ids"][real].tolist())
         counts.update(batch.targets[real].tolist())
     return counts

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from niwaki.core.errors import InputError
-from niwaki.models.edits.blocks import Blocks, gone
+from niwaki.models.edits.blocks import Blocks, attention_kinds, gone
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.ranks import Ranks, factored
@@ -228,7 +228,7 @@ class Gates:
             for gates in (self.heads, self.neurons)
         )
         out = gone(anatomy.attentions, "attention")
-        for kind in anatomy.attention_kinds:
+        for kind in attention_kinds(anatomy):
             if set(kind) <= {*attention, *out}:
                 attention.remove(next(number for number in kind if number not in out))
         return Blocks(attention=attention, ffn=ffn) if anatomy.layers and (attention or ffn) else None

@@ -16,7 +16,7 @@ from niwaki.core.settings import setting
 from niwaki.methods._layer_choice import mean_loss
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.blocks import Blocks as BlocksEdit
-from niwaki.models.edits.blocks import gone, layers_with_block
+from niwaki.models.edits.blocks import attention_kinds, gone, layers_with_block
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 
@@ -65,7 +65,7 @@ class Blocks(Method, Reshapes):
 
     def _count(self, model: Model) -> int:
         """How many go: one attention block of each kind stays."""
-        there, kinds = self._there(model), len(model.anatomy.attention_kinds)
+        there, kinds = self._there(model), len(attention_kinds(model.anatomy))
         count, most = round((1 - self.keep) * len(there)), len(there) - kinds * ("attention" in self.over)
         if not 0 < count <= most:
             raise InputError(
@@ -80,7 +80,7 @@ def may_go(model: Model, blocks: Sequence[Block]) -> bool:
     """Whether an attention block of each kind would stay."""
     out = {number for kind, number in blocks if kind == "attention"}
     out |= set(gone(layers_with_block(model.anatomy, "attention"), "attention"))
-    return not any(set(kind) <= out for kind in model.anatomy.attention_kinds)
+    return not any(set(kind) <= out for kind in attention_kinds(model.anatomy))
 
 
 def without(blocks: Sequence[Block]) -> BlocksEdit:

@@ -10,13 +10,14 @@ from niwaki.core.errors import InputError
 from niwaki.methods.prune._depth import Depth
 from niwaki.models.edits.decoder import Decoder as DecoderEdit
 from niwaki.models.model import Model
+from niwaki.models.sizes import decoder_depth
 
 
 class Decoder(Depth):
     def depth(self, model: Model) -> int:
-        if not model.anatomy.has_decoder:
+        if "decoder layer" not in model.anatomy.stacks:
             raise InputError("decoder: this model has no decoder; 'layers' takes out layers of an encoder")
-        return len(model.anatomy.decoder_layers)
+        return decoder_depth(model.anatomy)
 
     def edit(self, keep: list[int] | int) -> DecoderEdit:
         return DecoderEdit(keep=keep)

@@ -13,8 +13,8 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Bakes, Context, Method, Requirements, Reshapes
 from niwaki.models import parametrizations
 from niwaki.models.edits.low_bit import LowBit
-from niwaki.models.export_modules import ForwardModule
-from niwaki.models.forward import Batch, forward, real_inputs
+from niwaki.models.embedding_tables import token_tables
+from niwaki.models.forward import Batch, forward, real_inputs, run_padded
 from niwaki.models.model import Model
 from niwaki.models.module_paths import unique_modules
 from niwaki.models.packed.low_bit import grouped, levels, valued
@@ -55,7 +55,7 @@ def counts(weight: Tensor, group: int) -> Tensor:
 def places(model: Model, embeddings: bool) -> list[str]:
     """Of the matrices, and of the token table's where that is wanted."""
     anatomy = model.anatomy
-    return [*anatomy.matrices(), *(anatomy.token_tables() if embeddings else ())]
+    return [*anatomy.matrices(), *(token_tables(anatomy) if embeddings else ())]
 
 
 def trainable(name: str, model: Model, embeddings: bool) -> list[str]:
@@ -144,7 +144,7 @@ def record_inputs(
         model.network.get_submodule(path).register_forward_pre_hook(lambda module, args, path=path: tell(path, args[0]))
         for path in paths
     ]
-    lean = ForwardModule(model.network.eval(), model.anatomy)
+    model.network.eval()
     try:
         for batch in batches:
             left = calls
@@ -152,7 +152,7 @@ def record_inputs(
                 if model.anatomy.is_seq2seq:
                     forward(model.anatomy, batch)
                 else:
-                    lean(batch.inputs["input_ids"], batch.mask, batch.inputs.get("token_type_ids"))
+                    run_padded(model.anatomy, batch.inputs)
     finally:
         for hook in hooks:
             hook.remove()

@@ -24,7 +24,7 @@ class Blocks(Edit):
         layers = {what: layers_with_block(anatomy, what) for what in LAST}
         for what in LAST:
             self._refuse(what, layers[what])
-        for kind in anatomy.attention_kinds:
+        for kind in attention_kinds(anatomy):
             if set(kind) <= {*self.attention, *gone(layers["attention"], "attention")}:
                 raise InputError(
                     "blocks: at least one attention block must stay of each kind, or no token would see another"
@@ -44,7 +44,22 @@ class Blocks(Edit):
 
 def layers_with_block(anatomy: Anatomy, what: str) -> list[Layer]:
     """All that have a block of the kind, or had one; in the order in which an edit numbers them."""
-    return [layer for layer in anatomy.attentions if layer.path(LAST[what])]
+    if what == "attention":
+        return anatomy.attentions
+    return [layer for layer in anatomy.every_layer if "ffn_out" in layer.matrices()]
+
+
+def attention_kinds(anatomy: Anatomy) -> list[list[int]]:
+    """The numbers of `attentions` that read the same for the same: an encoder's are all of one kind, a decoder's of two."""
+    kinds: dict[tuple[str, int], list[int]] = {}
+    number = 0
+    for name, stack in anatomy.stacks.items():
+        for whole in stack:
+            for place, layer in enumerate(whole):
+                if layer.has_attention:
+                    kinds.setdefault((name, place), []).append(number)
+                    number += 1
+    return list(kinds.values())
 
 
 def gone(layers: list[Layer], what: str) -> list[int]:

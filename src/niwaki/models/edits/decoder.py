@@ -11,6 +11,7 @@ class Decoder(Edit):
     keep: list[int] | int  # which layers, in the order they shall run, or how many of the first
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        if not anatomy.has_decoder:
+        decoder = anatomy.decoder
+        if decoder is None or not decoder.has_own_layers:
             raise InputError("decoder: this model has no decoder")
-        anatomy.keep_decoder_layers(resolve_indices(self.keep, len(anatomy.stacks["decoder layer"]), "decoder"))
+        decoder.keep_layers(resolve_indices(self.keep, len(decoder.layers), "decoder"))

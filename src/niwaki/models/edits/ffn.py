@@ -3,6 +3,7 @@
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.block import Block
 from niwaki.models.edit import Edit, check_shared_alike, per_layer
+from niwaki.models.sizes import update_ffn_size
 
 
 class Ffn(Edit):
@@ -24,7 +25,7 @@ class Ffn(Edit):
             else:
                 block.keep(neurons)
                 cut[id(maker)] = block
-        anatomy.update_config_ffn_size()
+        update_ffn_size(anatomy)
 
     def for_blueprint(self) -> "Ffn":
         return Ffn(keep=[keep if isinstance(keep, int) else len(keep) for keep in self.keep])

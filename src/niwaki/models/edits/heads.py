@@ -7,6 +7,7 @@ from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, check_shared_alike, per_layer
 from niwaki.models.layer import Layer
 from niwaki.models.module_paths import SharedReplacement
+from niwaki.models.sizes import update_heads
 from niwaki.models.slicing import cut_linear
 
 
@@ -25,7 +26,7 @@ class Heads(Edit):
         for layer, heads in zip(anatomy.attentions, kept, strict=True):
             record_heads(layer, heads)
             cut_heads(layer, heads, once)
-        anatomy.update_config_heads()
+        update_heads(anatomy)
 
 
 def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
@@ -34,18 +35,20 @@ def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
     for part in ("query", "key", "value"):
         layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, outputs=rows)))
     layer.replace("out", once(layer.part("out"), lambda old: cut_linear(old, inputs=rows)))
+    module = layer.part("attention_module")
     for name, value in (("num_attention_heads", len(heads)), ("n_heads", len(heads)), ("all_head_size", len(rows))):
-        if hasattr(layer.attention, name):
-            setattr(layer.attention, name, value)
+        if hasattr(module, name):
+            setattr(module, name, value)
 
 
 def record_heads(layer: Layer, heads: list[int]) -> None:
     """A bias given per original head (MPNet) must be read at the heads that are left, in this layer."""
-    before = getattr(layer.attention, "kept_heads", None)
+    module = layer.part("attention_module")
+    before = getattr(module, "kept_heads", None)
     kept = torch.tensor([before[head] for head in heads] if before is not None else heads)
     if before is None:
-        layer.attention.register_forward_pre_hook(_pick_bias, with_kwargs=True)
-    layer.attention.kept_heads = kept
+        module.register_forward_pre_hook(_pick_bias, with_kwargs=True)
+    module.kept_heads = kept
 
 
 def _pick_bias(module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:

@@ -1,11 +1,12 @@
 """Keeps some columns of the hidden state, everywhere it is read or written."""
 
 from functools import partial
-from typing import Any
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, resolve_indices
+from niwaki.models.embedding_tables import all_tables, embedding_norms
 from niwaki.models.module_paths import SharedReplacement, replace_modules
+from niwaki.models.sizes import update_heads
 from niwaki.models.slicing import cut_linear, cut_norm, cut_table
 
 
@@ -17,40 +18,34 @@ class HiddenSize(Edit):
         keep = resolve_indices(self.keep, anatomy.hidden_size, "hidden_size")
         cut_embeddings(network, anatomy, keep)
         once = SharedReplacement()
-        for layer in anatomy.attentions:
-            for part in layer.parts:
-                layer.replace(part, once(layer.part(part), partial(cut_part, part, keep=keep)))
-        for path in anatomy.head_square:
+        for layer in anatomy.every_layer:
+            for role in layer.matrices():
+                cut = partial(cut_linear, outputs=keep) if role in layer.to_hidden else partial(cut_linear, inputs=keep)
+                layer.replace(role, once(layer.part(role), cut))
+            for role in layer.norms:
+                layer.replace(role, once(layer.part(role), partial(cut_norm, keep=keep)))
+        head = anatomy.head
+        for path in head.inner:
             network.set_submodule(path, cut_linear(network.get_submodule(path), outputs=keep, inputs=keep))
-        if anatomy.head_final:
-            final = cut_linear(network.get_submodule(anatomy.head_final), inputs=keep)
-            network.set_submodule(anatomy.head_final, final)
-        setattr(network.config, anatomy.hidden_size_key, len(keep))
-        anatomy.update_config_heads()
+        if head.final:
+            network.set_submodule(head.final, cut_linear(network.get_submodule(head.final), inputs=keep))
+        setattr(network.config, anatomy.family.keys.hidden_size, len(keep))
+        update_heads(anatomy)
 
     def for_blueprint(self) -> "HiddenSize":
         return HiddenSize(keep=self.keep if isinstance(self.keep, int) else len(self.keep))
 
 
-def cut_part(part: str, old: Any, keep: list[int]) -> Any:
-    """A part of a layer with these columns of what it reads or writes."""
-    if part.endswith("norm"):
-        return cut_norm(old, keep)
-    return cut_linear(old, outputs=keep) if part in ("out", "ffn_out") else cut_linear(old, inputs=keep)
-
-
 def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
     """A family with a projection keeps its narrow tables whole; elsewhere tables and norms are as wide as the layers."""
-    projections = [
-        path for path in anatomy.whole_matrices() if anatomy.projection and path.endswith(anatomy.projection)
-    ]
-    for path in projections:
-        network.set_submodule(path, cut_linear(network.get_submodule(path), outputs=keep))
+    projection = anatomy.inputs.projection
+    if projection:
+        network.set_submodule(projection, cut_linear(network.get_submodule(projection), outputs=keep))
 
     def wide(path: str) -> bool:
-        return not (projections and path.startswith(f"{anatomy.body}."))
+        return not (projection and path.startswith(f"{anatomy.family.body}."))
 
-    replace_modules(network, filter(wide, anatomy.tables()), lambda table: cut_table(table, columns=keep))
-    replace_modules(network, filter(wide, anatomy.embedding_norms()), lambda norm: cut_norm(norm, keep))
-    if hasattr(network.config, "embedding_size") and not projections:
+    replace_modules(network, filter(wide, all_tables(anatomy)), lambda table: cut_table(table, columns=keep))
+    replace_modules(network, filter(wide, embedding_norms(anatomy)), lambda norm: cut_norm(norm, keep))
+    if hasattr(network.config, "embedding_size") and not projection:
         network.config.embedding_size = len(keep)

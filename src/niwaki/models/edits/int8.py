@@ -2,6 +2,7 @@
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
+from niwaki.models.embedding_tables import small_weights, token_tables
 from niwaki.models.module_paths import replace_modules
 from niwaki.models.packed.int8 import pack_int8
 
@@ -11,6 +12,6 @@ class Int8(Edit):
     small_weights: bool = False  # and the small tables and the inner matrices of the head
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        tables = anatomy.token_tables() if self.embeddings else []
-        small_weights = anatomy.small_weights() if self.small_weights else []
-        replace_modules(network, [*anatomy.matrices(), *tables, *small_weights], pack_int8)
+        tables = token_tables(anatomy) if self.embeddings else []
+        small = small_weights(anatomy) if self.small_weights else []
+        replace_modules(network, [*anatomy.matrices(), *tables, *small], pack_int8)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
+from niwaki.models.embedding_tables import small_weights, token_tables
 from niwaki.models.module_paths import SharedReplacement, replace_modules, to_dense
 from niwaki.models.packed.int8 import pack_int8
 from niwaki.models.packed.low_bit import LowBit as Store
@@ -39,10 +40,10 @@ class LowBit(Edit):
         for path in self.places(network, anatomy):
             make = partial(self.packed, scale=self._scales.get(path))
             network.set_submodule(path, once(network.get_submodule(path), make))
-        replace_modules(network, anatomy.small_weights() if self.small_weights else [], pack_int8)
+        replace_modules(network, small_weights(anatomy) if self.small_weights else [], pack_int8)
 
     def places(self, network: Network, anatomy: Anatomy) -> list[str]:
-        tables = anatomy.token_tables() if self.table else []
+        tables = token_tables(anatomy) if self.table else []
         return [*(anatomy.matrices() if self.matrices else ()), *tables]
 
     def packed(self, module: Any, scale: Tensor | None = None) -> nn.Module:

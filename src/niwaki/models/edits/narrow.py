@@ -7,6 +7,7 @@ from pydantic import Field, PrivateAttr
 from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, resolve_indices
+from niwaki.models.embedding_tables import whole_token_tables
 from niwaki.models.module_paths import packed_like, to_dense, unique_modules
 from niwaki.models.packed.factored import FactoredTable, Factors, truncated
 
@@ -28,7 +29,7 @@ class Narrow(Edit):
         return Narrow(width=self.width, tables=self.tables)
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        every = list(unique_modules(network, anatomy.whole_token_tables()).items())
+        every = list(unique_modules(network, whole_token_tables(anatomy)).items())
         found = dict(every[number] for number in resolve_indices(self.tables, len(every), "narrow: tables"))
         for path, old in found.items():
             if not 1 <= self.width < columns(old):
@@ -36,7 +37,7 @@ class Narrow(Edit):
                     f"narrow: must be 1 to {columns(old) - 1}, less than the width of '{path}' (given: {self.width})"
                 )
         made = {id(old): self._made(old, self._factors.get(path)) for path, old in found.items()}
-        for path in anatomy.whole_token_tables():  # a shared one lies in two places
+        for path in whole_token_tables(anatomy):  # a shared one lies in two places
             if id(old := network.get_submodule(path)) in made:
                 network.set_submodule(path, made[id(old)])
 

@@ -6,10 +6,9 @@ from typing import Literal
 from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
-from niwaki.models.layer import Layer
+from niwaki.models.layer import FEED_FORWARD, MIXER, Layer
 
-PARTS = {"attention": ("query", "key", "value", "out"), "ffn": ("ffn_in", "ffn_out")}
-PARTS["all"] = PARTS["attention"] + PARTS["ffn"]
+SLOTS = {"all": (MIXER, FEED_FORWARD), "attention": (MIXER,), "ffn": (FEED_FORWARD,)}
 Whole = tuple[Layer, ...]  # a layer as the attentions that it has
 
 
@@ -40,8 +39,12 @@ class Share(Edit):
     def _refuse_unlike(self, own: Whole, theirs: Whole, number: int, other: int) -> None:
         if len(own) != len(theirs):
             raise InputError(f"share: layer {number} takes the matrices of layer {other}, one a decoder's and one not")
+        if any(mine.matrices() != yours.matrices() for mine, yours in zip(own, theirs, strict=True)):
+            raise InputError(
+                f"share: layers {number} and {other} are made of different parts; share before replacing them"
+            )
         for mine, yours, part in parts_of(own, theirs, self.what):
-            have, want = (layer.linear(part) for layer in (mine, yours))
+            have, want = (layer.part(part) for layer in (mine, yours))
             if (have.in_features, have.out_features) != (want.in_features, want.out_features):
                 raise InputError(
                     f"share: {part} of layers {other} and {number} differ in shape "
@@ -52,6 +55,5 @@ class Share(Edit):
 def parts_of(own: Whole, theirs: Whole, what: str) -> Iterator[tuple[Layer, Layer, str]]:
     """What two whole layers may share: each matrix as the two that have it and its name."""
     for mine, yours in zip(own, theirs, strict=True):
-        for part in PARTS[what]:
-            if mine.path(part):
-                yield mine, yours, part
+        for part in mine.matrices(*SLOTS[what]):
+            yield mine, yours, part

@@ -8,6 +8,7 @@ from torch import nn
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit
+from niwaki.models.embedding_tables import small_weights, token_tables
 from niwaki.models.module_paths import SharedReplacement, replace_modules, to_dense
 from niwaki.models.packed.int8 import Int8Linear, pack_int8
 from niwaki.models.packed.static import Range, StaticInt8Linear
@@ -32,8 +33,8 @@ class Static(Edit):
         for path in list(anatomy.matrices()):
             make = partial(packed, given=self._ranges.get(path))
             network.set_submodule(path, once(network.get_submodule(path), make))
-        tables = anatomy.token_tables() if self.embeddings else []
-        replace_modules(network, [*tables, *(anatomy.small_weights() if self.small_weights else [])], pack_int8)
+        tables = token_tables(anatomy) if self.embeddings else []
+        replace_modules(network, [*tables, *(small_weights(anatomy) if self.small_weights else [])], pack_int8)
 
 
 def packed(module: Any, given: Range | None) -> nn.Module:

@@ -3,6 +3,7 @@
 from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, resolve_indices
+from niwaki.models.embedding_tables import whole_token_tables
 from niwaki.models.slicing import cut_table
 
 
@@ -11,13 +12,13 @@ class Vocabulary(Edit):
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         keep = resolve_indices(self.keep, anatomy.tokens.num_embeddings, "vocabulary")
-        if any(network.get_submodule(path) is anatomy.tokens for path in anatomy.whole_token_tables()[1:]):
+        if any(network.get_submodule(path) is anatomy.tokens for path in whole_token_tables(anatomy)[1:]):
             raise InputError(
                 "vocabulary: the network writes with the table that it reads with, so no piece can go; leave 'vocabulary' out "
                 "('embeddings' makes the table narrow), or make it with shared = false"
             )
         renumber_special_tokens(network, anatomy, keep)
-        for path in list(anatomy.tables_by_token()):
+        for path in list(anatomy.inputs.vocabulary_tables):
             network.set_submodule(path, cut_table(network.get_submodule(path), rows=keep))
         network.config.vocab_size = len(keep)
 
@@ -28,10 +29,10 @@ class Vocabulary(Edit):
 def renumber_special_tokens(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
     """The marks that a network knows by their ids. Families that count positions from the padding mark need it where it was."""
     config = network.config
-    for name in anatomy.special_token_keys:
+    for name in anatomy.family.special_token_keys:
         mark = getattr(config, name)
         place = keep.index(int(mark)) if mark in keep else None
-        if anatomy.max_positions_offset and place != mark:
+        if anatomy.family.inputs.skipped_positions and place != mark:
             raise InputError(
                 f"vocabulary: this family counts positions from its padding mark, so id {mark} must stay id {mark}"
             )

@@ -1,69 +1,39 @@
-"""What the families of networks without attention share."""
+"""What the families of networks without attention share (`models/networks`): token vectors, a body, hidden layers, logits."""
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
 
-from torch import Tensor
+from niwaki.models.family import Family, HeadPaths, InputPaths, Network
 
-from niwaki.models.anatomy import Anatomy
-from niwaki.models.block import Block
-from niwaki.models.encoder import HIDDEN, Record
-from niwaki.models.layer import Layer
+if TYPE_CHECKING:
+    from niwaki.models.block import Block
+
+INPUTS = InputPaths(other_tables=(), norms=(), uses_token_types=False, part="token_vectors")
 
 
-class AttentionFreeAnatomy(Anatomy):
-    """A network of `models/networks`: it has no layers, and runs itself as lean as it trains."""
+class AttentionFree(Family):
+    """Its network runs itself. Texts of a pair are told apart by their separator."""
 
     in_transformers = False
     body = "body"
-    other_tables: ClassVar[tuple[str, ...]] = ()
-    uses_token_types = False  # texts are told apart by their separator
+    inputs = INPUTS
+    head = HeadPaths(span="classifier")
     special_token_keys = ("pad_token_id", "sep_token_id")
     body_matrices: ClassVar[str] = ""  # the list, relative to the body, of what is packed
 
-    @property
-    def layers(self) -> list[Layer]:
-        return []
-
-    @property
-    def hidden_size(self) -> int:
-        return int(self.tokens.embedding_dim)
-
-    @property
-    def head_final(self) -> str:
-        return "classifier"
-
-    @property
-    def head_square(self) -> tuple[str, ...]:
-        return ()
-
-    def whole_matrices(self) -> Iterator[str]:
-        if self.body_matrices:
-            for name, _ in self.trunk.get_submodule(self.body_matrices).named_children():
-                yield f"{self.body}.{self.body_matrices}.{name}"
-        for number in range(len(self.network.hidden)):
+    @classmethod
+    def matrices(cls, network: Network) -> Iterator[str]:
+        if cls.body_matrices:
+            for name, _ in network.get_submodule(cls.body).get_submodule(cls.body_matrices).named_children():
+                yield f"{cls.body}.{cls.body_matrices}.{name}"
+        for number in range(len(network.hidden)):
             yield f"hidden.{number}"
 
-    @property
-    def blocks(self) -> list[Block]:
+    @classmethod
+    def blocks(cls, network: Network) -> "list[Block]":
         """The hidden layers before the logits."""
-        count = len(self.network.hidden)
+        from niwaki.models.block import Block
+
+        count = len(network.hidden)
         readers = [*(f"hidden.{number}" for number in range(1, count)), "classifier"]
-        return [Block(self.network, f"hidden.{number}", reader) for number, reader in enumerate(readers)]
-
-    def update_config_ffn_size(self) -> None:
-        counts = {layer.out_features for layer in self.network.hidden}
-        if len(counts) == 1:
-            self.network.config.hidden_size = counts.pop()
-
-    def embed(self, ids: Tensor, types: Tensor | None) -> Tensor:
-        return self.tokens(ids)
-
-    def run(self, inputs: Mapping[str, Tensor], record: Record) -> Tensor:
-        ids, mask = inputs["input_ids"], inputs["attention_mask"]
-        states = self.network.states(ids, mask)
-        record.get(HIDDEN, []).extend(states)
-        return self.network.answer(states[-1], ids, mask)
-
-    def logits(self, ids: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
-        return self.network.logits(ids, mask)
+        return [Block(network, f"hidden.{number}", reader, key="hidden_size") for number, reader in enumerate(readers)]

@@ -1,41 +1,40 @@
 """ALBERT (Lan et al. 2020): one layer run many times, behind a narrow embedding."""
 
-from torch import Tensor
+from typing import TYPE_CHECKING
 
-from niwaki.models.anatomy import Anatomy
-from niwaki.models.layer import Layer
+from niwaki.models.family import Family, HeadPaths, InputPaths, LayerPaths, Network
+
+if TYPE_CHECKING:
+    from torch import nn
+    from transformers import PretrainedConfig
 
 
-class Albert(Anatomy):
+class Albert(Family):
     body = "albert"
-    attention_module = "attention"
-    query = "attention.query"
-    key = "attention.key"
-    value = "attention.value"
-    out = "attention.dense"
-    attention_norm = "attention.LayerNorm"
-    ffn_in = "ffn"
-    activation = "activation"
-    ffn_out = "ffn_output"
-    ffn_norm = "full_layer_layer_norm"
-    attention_dropout = "attention.attention_dropout"
-    out_dropout = "attention.output_dropout"
-    projection = "encoder.embedding_hidden_mapping_in"
-    pooled_square = ("albert.pooler",)
+    layer = LayerPaths(
+        attention_module="attention",
+        query="attention.query",
+        key="attention.key",
+        value="attention.value",
+        out="attention.dense",
+        attention_norm="attention.LayerNorm",
+        ffn_in="ffn",
+        activation="activation",
+        ffn_out="ffn_output",
+        ffn_norm="full_layer_layer_norm",
+        attention_dropout="attention.attention_dropout",
+        out_dropout="attention.output_dropout",
+    )
+    inputs = InputPaths(projection="encoder.embedding_hidden_mapping_in")
+    head = HeadPaths(inner=("albert.pooler",))
+    tokenizers = ("Albert",)
 
-    @property
-    def layers(self) -> list[Layer]:
-        groups = self.trunk.encoder.albert_layer_groups
-        return [Layer(module, self) for group in groups for module in group.albert_layers]
+    @classmethod
+    def layers(cls, trunk: Network) -> "list[nn.Module]":
+        return [module for group in trunk.encoder.albert_layer_groups for module in group.albert_layers]
 
-    @property
-    def order(self) -> list[int]:
-        config = self.network.config
+    @classmethod
+    def order(cls, config: "PretrainedConfig", layers: int) -> list[int]:
         per_group = config.num_hidden_layers / config.num_hidden_groups
-        inner = int(config.inner_group_num)
-        depth = int(config.num_hidden_layers)
+        inner, depth = int(config.inner_group_num), int(config.num_hidden_layers)
         return [int(step / per_group) * inner + k for step in range(depth) for k in range(inner)]
-
-    def classify(self, hidden: Tensor) -> Tensor:
-        trunk, network = self.trunk, self.network
-        return network.classifier(network.dropout(trunk.pooler_activation(trunk.pooler(hidden[:, 0]))))

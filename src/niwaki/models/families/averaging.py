@@ -1,20 +1,19 @@
 """Deep averaging network (Iyyer et al. 2015): the weighted mean of token vectors, products of neighbours, and hidden layers."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 
-from niwaki.models.families._attention_free import AttentionFreeAnatomy
-from niwaki.models.networks import averaging
-from niwaki.models.networks.attention_free import register_networks
+from niwaki.models.families._attention_free import INPUTS, AttentionFree
+from niwaki.models.family import HeadPaths
 
 
-class Averaging(AttentionFreeAnatomy):
-    has_token_heads = False
+class Averaging(AttentionFree):
     body_matrices = "factors"
-    other_tables = ("embeddings.token_weights",)
+    inputs = replace(INPUTS, other_tables=("embeddings.token_weights",))
+    head = HeadPaths(span="classifier", per_token=False)
 
     @classmethod
     def register_networks(cls) -> None:
-        register_networks(averaging.AveragingConfig, averaging.AveragingForSequenceClassification)
+        from niwaki.models.networks import averaging
+        from niwaki.models.networks.attention_free import register_networks
 
-    def tables_by_token(self) -> Iterator[str]:
-        return self.tables()
+        register_networks(averaging.AveragingConfig, averaging.AveragingForSequenceClassification)

@@ -1,31 +1,26 @@
 """DistilBERT (Sanh et al. 2019): no token types, a ReLU head."""
 
-import torch
-from torch import Tensor
-
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.family import ConfigKeys, Family, HeadPaths, InputPaths, LayerPaths
 
 
-class DistilBert(Anatomy):
+class DistilBert(Family):
     body = "distilbert"
     layer_list = "transformer.layer"
-    attention_module = "attention"
-    query = "attention.q_lin"
-    key = "attention.k_lin"
-    value = "attention.v_lin"
-    out = "attention.out_lin"
-    attention_norm = "sa_layer_norm"
-    ffn_in = "ffn.lin1"
-    activation = "ffn.activation"
-    ffn_out = "ffn.lin2"
-    ffn_norm = "output_layer_norm"
-    attention_dropout = "attention.dropout"
-    ffn_dropout = "ffn.dropout"
-    uses_token_types = False
-    other_tables = ("embeddings.position_embeddings",)
-    pooled_square = ("pre_classifier",)
-    pooled_activation = "relu"
-    depth_key, heads_key, ffn_size_key, hidden_size_key = "n_layers", "n_heads", "hidden_dim", "dim"
-
-    def classify(self, hidden: Tensor) -> Tensor:
-        return self.network.classifier(self.network.dropout(torch.relu(self.network.pre_classifier(hidden[:, 0]))))
+    layer = LayerPaths(
+        attention_module="attention",
+        query="attention.q_lin",
+        key="attention.k_lin",
+        value="attention.v_lin",
+        out="attention.out_lin",
+        attention_norm="sa_layer_norm",
+        ffn_in="ffn.lin1",
+        activation="ffn.activation",
+        ffn_out="ffn.lin2",
+        ffn_norm="output_layer_norm",
+        attention_dropout="attention.dropout",
+        ffn_dropout="ffn.dropout",
+    )
+    inputs = InputPaths(other_tables=("embeddings.position_embeddings",), uses_token_types=False)
+    head = HeadPaths(inner=("pre_classifier",), activation="relu")
+    keys = ConfigKeys(depth="n_layers", hidden_size="dim", heads="n_heads", ffn_size="hidden_dim")
+    tokenizers = ("DistilBert",)

@@ -1,14 +1,17 @@
 """ELECTRA (Clark et al. 2020): BERT's layers behind an embedding that may be narrower."""
 
-from niwaki.models.anatomy import Anatomy
 from niwaki.models.families.bert import Bert
+from niwaki.models.family import HeadPaths, InputPaths
 
 
 class Electra(Bert):
     body = "electra"
-    projection = "embeddings_project"
-    pooled_square = ("classifier.dense",)
-    pooled_activation = "gelu"
-    pooled_final = "classifier.out_proj"
-
-    classify = Anatomy.classify  # the head reads the hidden states itself
+    inputs = InputPaths(projection="embeddings_project")
+    head = HeadPaths(
+        inner=("classifier.dense",),
+        activation="gelu",
+        final="classifier.out_proj",
+        dropout="classifier.dropout",
+        dropout_first=True,
+    )
+    tokenizers = ("Electra",)

@@ -1,17 +1,19 @@
-"""Marian (Junczys-Dowmunt et al. 2018): BART's layers, positions as waves, and no norm behind the embeddings."""
+"""Marian (Junczys-Dowmunt et al. 2018): BART's layers, sinusoidal positions, and no norm behind the embeddings."""
 
-from typing import Any
+from dataclasses import replace
 
 from niwaki.core.errors import InputError
 from niwaki.models.families.bart import Bart
+from niwaki.models.family import Config, Network
 
 
 class Marian(Bart):
-    norms_of_embeddings = ()
+    inputs = replace(Bart.inputs, norms=())
+    tokenizers = ()
     first_position = 0
 
     @classmethod
-    def check_config(cls, config: dict[str, Any]) -> None:
+    def check_config(cls, config: Config) -> None:
         super().check_config(config)
         if config.get("share_encoder_decoder_embeddings") is False:
             raise InputError(
@@ -19,7 +21,7 @@ class Marian(Bart):
             )
 
     @classmethod
-    def adapt_network(cls, network: Any) -> None:
+    def adapt_network(cls, network: Network) -> None:
         super().adapt_network(network)
         for side in (network.model.encoder, network.model.decoder):
             side.embed_tokens.scale, side.embed_scale = side.embed_scale, 1.0  # as BART has it

@@ -1,35 +1,45 @@
 """MPNet (Song et al. 2020): no token types, one relative position bias shared by all layers."""
 
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
-from niwaki.models.anatomy import Anatomy
+from niwaki.models.family import Family, HeadPaths, InputPaths, LayerPaths, Network, RelativeBias
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
-class MPNet(Anatomy):
+class Buckets(RelativeBias):
+    table = "encoder.relative_attention_bias"
+
+    def bias(self, trunk: Network, hidden: "Tensor") -> "Tensor":
+        return trunk.encoder.compute_position_bias(hidden[:1])
+
+    def rows(self, trunk: Network, longest: int) -> list[int]:
+        import torch
+
+        return trunk.encoder.relative_position_bucket(torch.arange(1 - longest, longest)).tolist()
+
+
+class MPNet(Family):
     body = "mpnet"
-    attention_module = "attention.attn"
-    query = "attention.attn.q"
-    key = "attention.attn.k"
-    value = "attention.attn.v"
-    out = "attention.attn.o"
-    attention_norm = "attention.LayerNorm"
-    ffn_in = "intermediate.dense"
-    activation = "intermediate.intermediate_act_fn"
-    ffn_out = "output.dense"
-    ffn_norm = "output.LayerNorm"
-    attention_dropout = "attention.attn.dropout"
-    out_dropout = "attention.dropout"
-    ffn_dropout = "output.dropout"
-    uses_token_types = False
-    other_tables = ("embeddings.position_embeddings",)
-    pooled_square = ("classifier.dense",)
-    pooled_final = "classifier.out_proj"
-    max_positions_offset = 2
-    relative_table = "encoder.relative_attention_bias"
-
-    def position_bias(self, hidden: Tensor) -> Tensor | None:
-        return self.trunk.encoder.compute_position_bias(hidden[:1])
-
-    def relative_rows(self, longest: int) -> list[int]:
-        return self.trunk.encoder.relative_position_bucket(torch.arange(1 - longest, longest)).tolist()
+    layer = LayerPaths(
+        attention_module="attention.attn",
+        query="attention.attn.q",
+        key="attention.attn.k",
+        value="attention.attn.v",
+        out="attention.attn.o",
+        attention_norm="attention.LayerNorm",
+        ffn_in="intermediate.dense",
+        activation="intermediate.intermediate_act_fn",
+        ffn_out="output.dense",
+        ffn_norm="output.LayerNorm",
+        attention_dropout="attention.attn.dropout",
+        out_dropout="attention.dropout",
+        ffn_dropout="output.dropout",
+    )
+    inputs = InputPaths(other_tables=("embeddings.position_embeddings",), uses_token_types=False, skipped_positions=2)
+    head = HeadPaths(
+        inner=("classifier.dense",), final="classifier.out_proj", dropout="classifier.dropout", dropout_first=True
+    )
+    relative = Buckets()
+    tokenizers = ("MPNet",)

@@ -1,14 +1,13 @@
-"""RoBERTa (Liu et al. 2019): BERT's layers, positions counted from after the padding mark."""
+"""RoBERTa (Liu et al. 2019): BERT's layers, positions counted from after the padding token."""
 
-from niwaki.models.anatomy import Anatomy
 from niwaki.models.families.bert import Bert
+from niwaki.models.family import HeadPaths, InputPaths
 
 
 class Roberta(Bert):
     body = "roberta"
-    pooled_square = ("classifier.dense",)
-    pooled_final = "classifier.out_proj"
-    uses_token_types = False
-    max_positions_offset = 2
-
-    classify = Anatomy.classify  # the head reads the hidden states itself
+    inputs = InputPaths(uses_token_types=False, skipped_positions=2)
+    head = HeadPaths(
+        inner=("classifier.dense",), final="classifier.out_proj", dropout="classifier.dropout", dropout_first=True
+    )
+    tokenizers = ("Roberta", "XLMRoberta", "Camembert")

@@ -19,11 +19,12 @@ class CallableNetwork:
         **others: Tensor,
     ) -> Any:
         from niwaki.models.anatomy import anatomy_of
-        from niwaki.models.encoder import HIDDEN
+        from niwaki.models.forward import run
+        from niwaki.models.record import HIDDEN
 
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         inputs = {"input_ids": input_ids, "attention_mask": mask, **others}
         record: dict[str, list[Tensor]] = {HIDDEN: []} if output_hidden_states else {}
-        logits = anatomy_of(self).run(inputs, record)
+        logits = run(anatomy_of(self), inputs, record)
         hidden = tuple(record[HIDDEN]) if output_hidden_states else None
         return ModelOutput(logits=logits, hidden_states=hidden)

@@ -11,11 +11,8 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, PretrainedConfig, PreTrainedModel
 from transformers.activations import ACT2FN
 
-from niwaki.models.anatomy import family_of
-from niwaki.models.decoding import DecoderLayer
-from niwaki.models.layer import Layer
+from niwaki.models.family import family_of
 from niwaki.models.networks.callable import CallableNetwork
-from niwaki.models.tables import scores
 
 OWN = "decoder_"  # keys of the config that are the decoder's begin so; all others are the encoder's
 
@@ -61,24 +58,6 @@ class DecoderLayerModule(nn.Module):
         self.dropout = nn.Dropout(0.1)  # `train.dropout` sets another
 
 
-class SelfAttentionPaths:
-    """Where the parts of the attention to what was written lie in a layer."""
-
-    attention_module = "own"
-    query, key, value, out, attention_norm = "own.query", "own.key", "own.value", "own.out", "own.norm"
-    attention_dropout = out_dropout = "dropout"
-    ffn_in = ffn_out = ffn_norm = ""
-
-
-class CrossAttentionPaths:
-    """And of the attention to what was read, with the feed-forward block behind it."""
-
-    attention_module = "other"
-    query, key, value, out, attention_norm = "other.query", "other.key", "other.value", "other.out", "other.norm"
-    ffn_in, activation, ffn_out, ffn_norm = "ffn_in", "activation", "ffn_out", "ffn_norm"
-    attention_dropout = out_dropout = ffn_dropout = "dropout"
-
-
 class Decoder(nn.Module):
     def __init__(self, config: Any, width: int, table: nn.Module | None) -> None:
         super().__init__()
@@ -87,10 +66,6 @@ class Decoder(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.layer = nn.ModuleList(DecoderLayerModule(config, width) for _ in range(config.decoder_layers))
 
-    @property
-    def decoder_layers(self) -> list[DecoderLayer]:
-        return [(Layer(module, SelfAttentionPaths), Layer(module, CrossAttentionPaths)) for module in self.layer]
-
     def embed(self, ids: Tensor, first: Tensor | int = 0) -> Tensor:
         """(batch, tokens) to (batch, tokens, width); `first` is the position of the first of them."""
         vectors = self.tokens(ids)
@@ -98,9 +73,6 @@ class Decoder(nn.Module):
         if self.positions is None:
             return self.norm(vectors * vectors.shape[-1] ** 0.5 + sinusoids(places, vectors.shape[-1]))
         return self.norm(vectors + self.positions(places))
-
-    def scores(self, hidden: Tensor) -> Tensor:
-        return scores(self.tokens, hidden)
 
 
 def sinusoids(places: Tensor, width: int) -> Tensor:
@@ -128,8 +100,8 @@ class EncoderDecoderForConditionalGeneration(CallableNetwork, PreTrainedModel):
         if getattr(encoder, "pooler", None) is not None:
             encoder.pooler = None  # of a head for whole texts
         self.add_module(family.body, encoder)
-        tokens = encoder.get_submodule(family.token_table) if config.decoder_shares_embeddings else None
-        self.decoder = Decoder(config, getattr(inner, family.hidden_size_key), tokens)
+        tokens = encoder.get_submodule(family.inputs.token_table) if config.decoder_shares_embeddings else None
+        self.decoder = Decoder(config, getattr(inner, family.keys.hidden_size), tokens)
         self.dropout = nn.Dropout(0.1)  # `train.dropout` sets another
         self.post_init()
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from niwaki.models.layer import MASKED_SCORE
+from niwaki.models.attention import MASKED_SCORE
 
 
 def texts_of(ids: Tensor, mask: Tensor, separator: int | None, count: int) -> Tensor:

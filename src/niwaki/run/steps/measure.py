@@ -14,7 +14,7 @@ from niwaki.core.model_integrity import MODEL, RESULT
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.footprint import footprint
 from niwaki.evaluate.quality import quality
-from niwaki.models.export_modules import ForwardModule
+from niwaki.models.forward import run_padded
 from niwaki.models.model import Model, load_folder
 from niwaki.run.plan import versions
 from niwaki.run.steps.job import StageJob
@@ -71,10 +71,11 @@ def parity(model: Model, predictor: Predictor, rows: EncodedInputs) -> float:
     if model.anatomy.is_seq2seq:
         torch_logits = Predictor(predictor.folder, "torch").logits(rows)
         return float(np.abs(torch_logits[:, 0] - predictor.logits(rows)[:, 0]).max())
-    network = ForwardModule(model.network.eval(), model.anatomy)
+    model.network.eval()
     outputs = []
     for number, length in enumerate(rows.ids.lengths):
         ids, types = (torch.from_numpy(part[number].astype(np.int64))[None] for part in (rows.ids, rows.types))
-        outputs.append(network(ids, torch.ones(1, int(length)), types).numpy()[0])
+        inputs = {"input_ids": ids, "attention_mask": torch.ones(1, int(length)), "token_type_ids": types}
+        outputs.append(run_padded(model.anatomy, inputs).numpy()[0])
     logits = np.concatenate(outputs) if predictor.answer_type.per_token else np.stack(outputs)
     return float(np.abs(logits - predictor.logits(rows)).max())

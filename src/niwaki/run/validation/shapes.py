@@ -9,6 +9,7 @@ from niwaki.core.problems import Problems
 from niwaki.methods._method import Bakes, FollowsTeacher, Method, ReadsStages, Reshapes, methods_with
 from niwaki.models.head import Head
 from niwaki.models.model import Model, skeleton_of
+from niwaki.models.sizes import decoder_depth
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
 from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes
 from niwaki.tasks._task import Task
@@ -87,7 +88,7 @@ def _dry_prepare(method: Method, model: Model, teachers: list[Model], finished: 
 def _layer_shapes(model: Model) -> list[tuple[int, ...]]:
     """What a loss between layers depends on: depth, hidden size, heads."""
     anatomy = model.anatomy
-    depths = len(anatomy.order), len(anatomy.decoder_layers) if anatomy.is_seq2seq else 0
+    depths = len(anatomy.order), decoder_depth(anatomy)
     return [(*depths, anatomy.hidden_size), *((layer.heads, layer.head_size) for layer in anatomy.layers)]
 
 

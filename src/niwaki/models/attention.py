@@ -1,0 +1,46 @@
+"""The arithmetic of attention: pure functions on tensors."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+MASKED_SCORE = -1e4  # lower than any score
+
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, scale: float, dropout: Callable[[Tensor], Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Attention of queries (batch, heads, rows, head size) over keys and values (batch, heads, tokens, head size).
+
+    Gives the mixed values (batch, rows, heads × head size) and the scaled scores (batch, heads, rows, tokens) before
+    `bias` is added. Plain products: for short sequences the backward pass of torch's fused attention takes a third of
+    a training step on a CPU (benchmarks/training.py)."""
+    scores = query @ key.transpose(-1, -2) * scale
+    weights = torch.softmax(scores if bias is None else scores + bias, dim=-1)  # torch adds bf16 up in fp32
+    return (dropout(weights) @ value).transpose(1, 2).flatten(2), scores
+
+
+def split_heads(x: Tensor, head_size: int) -> Tensor:
+    """(batch, tokens, heads × head size) to (batch, heads, tokens, head size)."""
+    return x.unflatten(-1, (-1, head_size)).transpose(1, 2)
+
+
+def padding_bias(mask: Tensor, like: Tensor) -> Tensor:
+    """(batch, tokens) to (batch, 1, 1, tokens), added to scores: 0 for real tokens, very low for padding."""
+    return (1.0 - mask[:, None, None, :].to(like.dtype)) * MASKED_SCORE
+
+
+def causal_bias(hidden: Tensor) -> Tensor:
+    """(1, 1, tokens, tokens), added to scores: no token reads a later one."""
+    tokens = hidden.shape[1]
+    return torch.full((tokens, tokens), MASKED_SCORE, dtype=hidden.dtype, device=hidden.device).triu(1)[None, None]
+
+
+def prefix_bias(padding: Tensor, generated: Tensor) -> Tensor:
+    """Input and generated tokens as one sequence: (batch, 1, both, both), added to scores. All tokens read the input but
+    for its `padding` (batch, 1, 1, tokens); generated tokens (batch, tokens, hidden) are read by later ones alone."""
+    across = generated.new_full((padding.shape[-1], generated.shape[1]), MASKED_SCORE)
+    later = torch.cat([across, causal_bias(generated)[0, 0]])  # (both, generated)
+    rows = len(padding), 1, len(later)
+    return torch.cat([padding.expand(*rows, -1), later.expand(*rows, -1)], dim=-1)

@@ -1,0 +1,33 @@
+"""Paths, from the network, of embedding tables and what belongs to them, of the input stage and the decoder."""
+
+from niwaki.models.anatomy import Anatomy
+from niwaki.models.module_paths import leaf_paths
+
+
+def all_tables(anatomy: Anatomy) -> list[str]:
+    """All embedding tables."""
+    inputs, decoder = anatomy.inputs, anatomy.decoder
+    own = [] if decoder is None else [*decoder.token_tables, *decoder.small_tables]
+    return [inputs.token_table, *inputs.small_tables, *own]
+
+
+def whole_token_tables(anatomy: Anatomy) -> list[str]:
+    """The large ones, with a vector for each token that is read or generated."""
+    return [anatomy.inputs.token_table, *(anatomy.decoder.token_tables if anatomy.decoder else ())]
+
+
+def token_tables(anatomy: Anatomy) -> list[str]:
+    """The same; of one that is made of several, these."""
+    return [leaf for path in whole_token_tables(anatomy) for leaf in leaf_paths(anatomy.network, path)]
+
+
+def embedding_norms(anatomy: Anatomy) -> list[str]:
+    """Norms outside of layers."""
+    return [*anatomy.inputs.norms, *(anatomy.decoder.norms if anatomy.decoder else ())]
+
+
+def small_weights(anatomy: Anatomy) -> list[str]:
+    """Small tables and inner matrices of the head: too few numbers to cut or round hard, too many to leave as floats where
+    the rest is packed."""
+    own = anatomy.decoder.small_tables if anatomy.decoder else ()
+    return [*anatomy.inputs.small_tables, *anatomy.head.inner, *own]

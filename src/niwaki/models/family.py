@@ -1,0 +1,192 @@
+"""A model family as data: where its modules lie, what its config calls things, which parts it is made of.
+
+One file in `families/` for each, named as transformers names the `model_type`. No torch here: deployments read configs too.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from niwaki.core.catalog import Catalog
+from niwaki.core.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+    from transformers import PretrainedConfig
+
+    from niwaki.models.block import Block
+
+Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
+Config = dict[str, Any]  # the content of a config.json
+FAMILIES = Catalog("niwaki.models.families", what="model family")
+
+
+@dataclass(frozen=True)
+class LayerPaths:
+    """Where the parts of a layer lie, by role and relative to the layer. "" where it has no such part."""
+
+    attention_module: str  # holds the size of a head
+    query: str
+    key: str
+    value: str
+    out: str
+    attention_norm: str
+    ffn_in: str = ""
+    activation: str = ""
+    ffn_out: str = ""
+    ffn_norm: str = ""
+    attention_dropout: str = ""  # rate of dropout: of attention weights,
+    out_dropout: str = ""  # behind the output matrix of attention,
+    inner_dropout: str = ""  # behind the activation of the feed-forward block,
+    ffn_dropout: str = ""  # behind that block
+    head_size_key: str = "attention_head_size"  # name in `attention_module`
+    pre_norm: bool = False  # norms before the blocks, not behind them
+    scaled: bool = True  # scores are divided by the root of the head size
+    mixer: str = "attention"  # file in parts/mixers
+    feed_forward: str = "dense"  # file in parts/feed_forwards
+
+
+@dataclass(frozen=True)
+class InputPaths:
+    """Where embeddings lie, relative to the body."""
+
+    token_table: str = "embeddings.word_embeddings"
+    other_tables: tuple[str, ...] = ("embeddings.position_embeddings", "embeddings.token_type_embeddings")
+    norms: tuple[str, ...] = ("embeddings.LayerNorm",)
+    projection: str = ""  # from the size of the embeddings to that of the layers, where they differ
+    uses_token_types: bool = True  # the second text of a pair has another token type
+    skipped_positions: int = 0  # rows of the position table before the first token's
+    limited: bool = True  # the config states the maximum length
+    part: str = "token_embeddings"  # file in parts/inputs
+
+
+@dataclass(frozen=True)
+class HeadPaths:
+    """The head for whole sequences: [dropout,] inner matrix, activation, dropout, final matrix; relative to the network."""
+
+    inner: tuple[str, ...] = ()  # from hidden states to hidden states
+    activation: str = "tanh"
+    final: str = "classifier"
+    dropout: str = "dropout"
+    dropout_first: bool = False  # also before the inner matrix
+    span: str = "qa_outputs"  # the matrix of the head for spans
+    per_token: bool = True  # there are heads with logits for every token
+
+
+@dataclass(frozen=True)
+class ConfigKeys:
+    """What a config calls the sizes of a network."""
+
+    depth: str = "num_hidden_layers"
+    hidden_size: str = "hidden_size"
+    heads: str = "num_attention_heads"
+    ffn_size: str = "intermediate_size"
+
+
+@dataclass(frozen=True)
+class DecoderPaths:
+    """The decoder of a sequence-to-sequence network. Each layer has attention to the generated tokens, then to the input
+    with the feed-forward block behind it."""
+
+    layer_list: str  # from the network
+    own: LayerPaths
+    cross: LayerPaths
+    depth_key: str = "decoder_layers"
+    heads_key: str = "decoder_attention_heads"
+    ffn_size_key: str = "decoder_ffn_dim"
+    part: str = "shared_table"  # file in parts/decoders
+    has_own_tokenizer: bool = True  # pretrained to generate, with special tokens of its own
+    part_without_layers: str = ""  # the same where the config says 0 layers
+
+
+class RelativeBias:
+    """What a family adds to attention scores by the distance from query to key."""
+
+    table: ClassVar[str]  # (rows, heads), relative to the body
+
+    def bias(self, trunk: Network, hidden: "Tensor") -> "Tensor":
+        """For hidden states (batch, tokens, hidden): (1, heads, tokens, tokens)."""
+        raise NotImplementedError
+
+    def rows(self, trunk: Network, longest: int) -> list[int]:
+        """Which row of the table belongs to each distance, from -longest + 1 to longest - 1."""
+        raise NotImplementedError
+
+    def move(self, first: "nn.Module", now: "nn.Module") -> None:
+        """Called when another layer takes the place of the first."""
+
+
+class Family:
+    """Base of the files in `families/`. Most families only set attributes."""
+
+    body: ClassVar[str]  # the encoder, from the network
+    layer_list: ClassVar[str] = "encoder.layer"  # relative to the body
+    layer: ClassVar[LayerPaths | None] = None
+    inputs: ClassVar[InputPaths] = InputPaths()
+    head: ClassVar[HeadPaths] = HeadPaths()
+    keys: ClassVar[ConfigKeys] = ConfigKeys()
+    decoder: ClassVar[DecoderPaths | None] = None
+    relative: ClassVar[RelativeBias | None] = None
+    special_token_keys: ClassVar[tuple[str, ...]] = (
+        "pad_token_id",
+    )  # ids in the config that the network compares with
+    tokenizers: ClassVar[tuple[str, ...]] = ()  # transformers' classes without `TokenizerFast`
+    in_transformers: ClassVar[bool] = True  # else the network is niwaki's own
+    config_rules: ClassVar[dict[str, Callable[[Any], bool]]] = {}  # further keys of its configs, and what they may be
+
+    @classmethod
+    def register_networks(cls) -> None:
+        """Registers the family's networks with transformers, where they are not its own."""
+
+    @classmethod
+    def check_config(cls, config: Config) -> None:
+        """Rejects configs of the family whose networks are not supported."""
+
+    @classmethod
+    def adapt_network(cls, network: Network) -> None:
+        """Rearranges a network that transformers built as the paths describe it. Tensors keep their names."""
+
+    @classmethod
+    def layers(cls, trunk: Network) -> "list[nn.Module]":
+        """The distinct layers."""
+        return list(trunk.get_submodule(cls.layer_list).children()) if cls.layer else []
+
+    @classmethod
+    def order(cls, config: "PretrainedConfig", layers: int) -> list[int]:
+        """Which of the distinct layers runs at each depth."""
+        return list(range(layers))
+
+    @classmethod
+    def blocks(cls, network: Network) -> "list[Block]":
+        """Blocks of neurons outside of layers."""
+        return []
+
+    @classmethod
+    def matrices(cls, network: Network) -> Iterator[str]:
+        """Paths of matrices outside of layers, without those of the head."""
+        yield from ()
+
+    @classmethod
+    def encoder(cls, config: "PretrainedConfig") -> "type[Family]":
+        """The family of the layers that read: another one where a decoder was put behind it."""
+        return cls
+
+
+@cache
+def family_of(model_type: str) -> type[Family]:
+    """The family, or an error that names the families there are."""
+    if not is_known(model_type):
+        known = ", ".join(FAMILIES.names())
+        raise InputError(
+            f"model family '{model_type}' has no anatomy; there is: {known} (docs/adding.md says how to add one)"
+        )
+    return FAMILIES.load(_file_name(model_type), Family)
+
+
+def is_known(model_type: object) -> bool:
+    return isinstance(model_type, str) and _file_name(model_type) in FAMILIES.names()
+
+
+def _file_name(model_type: str) -> str:
+    return model_type.replace("-", "_")  # transformers writes some with a hyphen, which no module can have

@@ -1,0 +1,23 @@
+"""What all parts of a network have in common."""
+
+from typing import ClassVar
+
+from niwaki.core.settings import Settings
+
+
+class Part:
+    """A part is made of a family's modules, or is an `nn.Module` of its own that `edits/replace_part.py` puts in.
+
+    Matrices have roles. Pruning, quantization, factorization and slicing go through the roles and need not know the part. The
+    roles of a module are the names of its attributes.
+    """
+
+    from_hidden: ClassVar[tuple[str, ...]] = ()  # matrices whose inputs are hidden states
+    to_hidden: ClassVar[tuple[str, ...]] = ()  # matrices whose outputs are hidden states
+    native: ClassVar[str | None] = None  # how the native engine runs it (engines/native/translate.py); None: it cannot
+    settings: ClassVar[type[Settings]] = Settings  # what `replace_part` may set
+
+    @classmethod
+    def label(cls) -> str:
+        """The name of its file."""
+        return cls.__module__.rpartition(".")[2]

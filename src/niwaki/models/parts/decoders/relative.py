@@ -1,0 +1,55 @@
+"""A decoder with a relative position bias, and norms behind the last layers of both sides (T5)."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from niwaki.models.parts.decoders.shared_table import SharedTable
+
+
+class Relative(SharedTable):
+    def encoder_output(self, hidden: Tensor) -> Tensor:
+        encoder = self.network.encoder
+        return encoder.dropout(encoder.final_layer_norm(hidden))
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        decoder = self.network.decoder
+        return self.network.lm_head(decoder.dropout(decoder.final_layer_norm(hidden)) * self.network.model_dim**-0.5)
+
+    @property
+    def norms(self) -> list[str]:
+        return ["encoder.final_layer_norm", "decoder.final_layer_norm"]
+
+    @property
+    def constants(self) -> list[Any]:
+        return [*super().constants, self.network.model_dim]
+
+    def keep_layers(self, keep: list[int]) -> None:
+        """The bias moves to the layer that is then the first."""
+        first = self.layers[0][0].part("attention_module")
+        super().keep_layers(keep)
+        move_bias(first, self.layers[0][0].part("attention_module"))
+
+    def position_bias(self, places: Tensor, tokens: int) -> Tensor | None:
+        distances = torch.arange(tokens, device=places.device)[None] - places[:, None]
+        return bias_of(self.layers[0][0].part("attention_module"), distances)
+
+
+def bias_of(attention: Any, distances: Tensor) -> Tensor:
+    """(rows, tokens) of distances from query to key to (1, heads, rows, tokens)."""
+    rows = attention._relative_position_bucket(
+        distances,
+        bidirectional=not attention.is_decoder,
+        num_buckets=attention.relative_attention_num_buckets,
+        max_distance=attention.relative_attention_max_distance,
+    )
+    return attention.relative_attention_bias(rows).permute(2, 0, 1)[None]
+
+
+def move_bias(first: Any, now: Any) -> None:
+    """The bias of the first layer's attention to another that takes its place."""
+    if now is not first:
+        now.relative_attention_bias, now.has_relative_attention_bias = first.relative_attention_bias, True
+        del first.relative_attention_bias
+        first.has_relative_attention_bias = False  # it may run later

@@ -1,0 +1,28 @@
+"""A decoder that embeds and scores tokens with the table of its encoder, with positions of its own (BART, Marian)."""
+
+from typing import Any
+
+from torch import Tensor
+
+from niwaki.models.parts.decoders._decoder import Decoder
+from niwaki.models.parts.inputs.shared_table import embed
+from niwaki.models.tables import TiedEmbedding
+
+
+class SharedTable(Decoder):
+    def embed(self, ids: Tensor, first: Tensor | int) -> Tensor:
+        return embed(self.network.get_decoder(), ids, first)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return self.network.lm_head(hidden) + self.network.final_logits_bias
+
+    def keep_layers(self, keep: list[int]) -> None:
+        """transformers finds cached keys and values by the number that each layer holds."""
+        super().keep_layers(keep)
+        for number, layer in enumerate(self.layers):
+            for attention in layer:
+                attention.part("attention_module").layer_idx = number
+
+    @property
+    def constants(self) -> list[Any]:
+        return [module.scale for module in self.network.modules() if isinstance(module, TiedEmbedding)]

@@ -1,0 +1,40 @@
+"""Two matrices with an activation between them (Vaswani et al. 2017), from a family's modules."""
+
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from niwaki.models.block import Block
+from niwaki.models.packed.removed import Removed
+from niwaki.models.parts.feed_forwards._feed_forward import FeedForward
+
+if TYPE_CHECKING:
+    from niwaki.models.layer import Layer
+
+
+class Dense(FeedForward):
+    from_hidden = ("ffn_in",)
+    to_hidden = ("ffn_out",)
+    native = "dense"
+
+    def __init__(self, layer: "Layer") -> None:
+        self.layer = layer
+
+    @property
+    def removed(self) -> bool:
+        """Whether only the bias of its last matrix is left (`edits/blocks.py`)."""
+        return isinstance(self.layer.part("ffn_out"), Removed)
+
+    @property
+    def ffn_size(self) -> int:  # type: ignore[override]
+        return self.layer.part("ffn_in").out_features
+
+    def forward(self, rows: Tensor) -> Tensor:
+        layer = self.layer
+        if self.removed:
+            return layer.part("ffn_out")(rows)
+        inner = layer.part("activation")(layer.part("ffn_in")(rows))
+        return layer.part("ffn_out")(layer.drop("inner_dropout", inner))
+
+    def blocks(self, key: str) -> list[Block]:
+        return [Block(self.layer.module, self.layer.path("ffn_in"), self.layer.path("ffn_out"), key=key)]

@@ -1,0 +1,10 @@
+"""Logits of the next token, from a decoder."""
+
+from niwaki.models.parts.heads._head import TaskHead
+
+
+class LanguageModel(TaskHead):
+    architecture = "ConditionalGeneration"
+    auto_class = "AutoModelForSeq2SeqLM"
+    per_token = True
+    generates = True

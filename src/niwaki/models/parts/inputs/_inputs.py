@@ -1,0 +1,63 @@
+"""An input stage makes the first hidden states of named input arrays."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from niwaki.core.catalog import Catalog
+from niwaki.models.config_rules import MOST_POSITIONS
+from niwaki.models.family import Family, Network
+from niwaki.models.parts._part import Part
+
+INPUTS = Catalog("niwaki.models.parts.inputs", what="input stage")
+
+
+class Inputs(Part):
+    """Base of the files in `parts/inputs/`. All paths are from the network."""
+
+    def __init__(self, network: Network, family: type[Family]) -> None:
+        self.network, self.family, self.paths = network, family, family.inputs
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Arrays of (batch, tokens) to hidden states (batch, tokens, hidden)."""
+        raise NotImplementedError
+
+    @property
+    def tokens(self) -> Any:
+        """The table with a vector for each token of the vocabulary."""
+        return self.network.get_submodule(self.token_table)
+
+    @property
+    def token_table(self) -> str:
+        return f"{self.family.body}.{self.paths.token_table}"
+
+    @property
+    def small_tables(self) -> list[str]:
+        return [f"{self.family.body}.{path}" for path in self.paths.other_tables]
+
+    @property
+    def vocabulary_tables(self) -> list[str]:
+        """Tables with a row for each token of the vocabulary; that of the vectors first."""
+        return [self.token_table]
+
+    @property
+    def norms(self) -> list[str]:
+        """Of the size of the embeddings."""
+        return [f"{self.family.body}.{path}" for path in self.paths.norms]
+
+    @property
+    def projection(self) -> str:
+        """The matrix behind the embeddings; "" where there is none."""
+        return ""
+
+    @property
+    def modules(self) -> list[nn.Module]:
+        """All that lies before the first layer."""
+        return [self.network.get_submodule(path) for path in (self.token_table, *self.small_tables, *self.norms)]
+
+    @property
+    def max_tokens(self) -> int:
+        if not self.paths.limited:
+            return MOST_POSITIONS
+        return int(self.network.config.max_position_embeddings) - self.paths.skipped_positions

@@ -1,0 +1,9 @@
+"""Activations that a caller of the forward pass can name. Each list of a record receives one tensor a layer, padded to (batch, tokens, …)."""
+
+from torch import Tensor
+
+HIDDEN, SCORES = "hidden", "scores"
+STATES = ("queries", "keys", "values")  # of attention, before they are split into heads
+DECODER_HIDDEN = "decoder_hidden"  # of a sequence-to-sequence network
+
+Record = dict[str, list[Tensor]]
