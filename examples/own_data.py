@@ -34,15 +34,15 @@ methods = [{{ use = "int8" }}]
 def write_rows(path: Path) -> None:
     """Columns can have any name; the recipe names them."""
     rows = [
-        (f"{opening} {verdict}{ending}", kind)
+        {"message": f"{opening} {verdict}{ending}", "kind": kind}
         for kind, verdicts in (("praise", PRAISE), ("complaint", COMPLAINTS))
         for opening in OPENINGS
         for verdict in verdicts
         for ending in ENDINGS
     ]
     with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["message", "kind"])
+        table = csv.DictWriter(file, ["message", "kind"])
+        table.writeheader()
         table.writerows(rows)
 
 

@@ -18,6 +18,10 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 INLINE = re.compile(r"`(niwaki [^`]+)`")
+SOURCE = ROOT / "src" / "niwaki"
+SOURCE_FOLDERS = (ROOT, SOURCE, SOURCE / "engines" / "native", SOURCE / "engines" / "native" / "c")
+SOURCE_FILE = re.compile(r"`((?!\S*(?:my_|camembert|intel-))[\w./-]+\.(?:py|c|h))`")
+CURRENT_PAGES = [page for page in PAGES if page.name not in ("CHANGELOG.md", "diary.md", "results.md")]
 MAKE = re.compile(r"\bmake (\w+)")
 
 
@@ -89,6 +93,21 @@ def test_python_and_toml_blocks_are_valid(page):
         ast.parse(body)
     for body in blocks(page, "toml"):
         assert parse(tomllib.loads(body)).stages
+
+
+@pytest.mark.parametrize("page", CURRENT_PAGES, ids=lambda page: page.name)
+def test_source_files_named_on_a_page_exist(page):
+    """Paths are relative to the repository, to the package or to the native engine."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for path in SOURCE_FILE.findall(text):
+        assert any((folder / path).exists() for folder in SOURCE_FOLDERS), f"{page.name}: {path}"
+
+
+def test_the_glossary_has_at_most_20_entries():
+    text = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
+    glossary = text.partition("## Glossary\n")[2].partition("\n## ")[0]
+    rows = [row for row in glossary.splitlines() if row.startswith("| ")]
+    assert 2 <= len(rows) - 1 <= 20  # without the head
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -179,7 +179,7 @@ def family_of(model_type: str) -> type[Family]:
     if not is_known(model_type):
         known = ", ".join(FAMILIES.names())
         raise InputError(
-            f"model family '{model_type}' has no anatomy; there is: {known} (docs/adding.md says how to add one)"
+            f"model family '{model_type}' has no anatomy; there is: {known} (docs/extending.md says how to add one)"
         )
     return FAMILIES.load(_file_name(model_type), Family)
 
