@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from torch import nn
+
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import InputError
 from niwaki.models.block import Block
@@ -154,7 +156,7 @@ def anatomy_of(network: Network) -> Anatomy:
 def heads_by_architecture() -> dict[str, type[TaskHead]]:
     """Heads by how the names of transformers' classes with them end."""
     found = [HEADS.load(name, TaskHead) for name in HEADS.names()]
-    return {head.architecture: head for head in found if head.architecture}
+    return {head.architecture: head for head in found if head.architecture and not issubclass(head, nn.Module)}
 
 
 def _head_of(network: Network) -> type[TaskHead]:

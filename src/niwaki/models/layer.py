@@ -75,19 +75,19 @@ class Layer:
 
     def matrices(self, *slots: str) -> list[str]:
         """Roles of the matrices of mixer and feed-forward block, or of one of these."""
-        sides = ("from_hidden", "to_hidden")
-        return [role for slot in slots or SLOTS for side in sides for role in self._roles(slot, side)]
+        return list(
+            dict.fromkeys(role for slot in slots or SLOTS for role in self._roles(slot, "from_hidden", "to_hidden"))
+        )
 
-    @property
-    def to_hidden(self) -> list[str]:
-        """Matrices whose outputs are hidden states; of all others the inputs are."""
-        return [role for slot in SLOTS for role in self._roles(slot, "to_hidden")]
+    def roles(self, side: str) -> set[str]:
+        """Roles of the matrices whose inputs are hidden states (`from_hidden`), or whose outputs are (`to_hidden`)."""
+        return {role for slot in SLOTS for role in self._roles(slot, side)}
 
-    def _roles(self, slot: str, side: str) -> Iterator[str]:
+    def _roles(self, slot: str, *sides: str) -> Iterator[str]:
         found: Part | None = getattr(self, slot)
         if found is not None:
             own = f"{slot}." if isinstance(found, nn.Module) else ""
-            yield from (f"{own}{role}" for role in getattr(found, side))
+            yield from (f"{own}{role}" for side in sides for role in getattr(found, side))
 
     def run(self, rows: Tensor, layout: Layout, every: bool, record: Record) -> Tensor:
         """Rows (…, hidden) of all tokens to those of all (`every`), or of the first of each sequence alone."""

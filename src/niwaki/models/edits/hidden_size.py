@@ -20,13 +20,17 @@ class HiddenSize(Edit):
         once = SharedReplacement()
         for layer in anatomy.every_layer:
             for role in layer.matrices():
-                cut = partial(cut_linear, outputs=keep) if role in layer.to_hidden else partial(cut_linear, inputs=keep)
+                inputs = keep if role in layer.roles("from_hidden") else None
+                outputs = keep if role in layer.roles("to_hidden") else None
+                cut = partial(cut_linear, outputs=outputs, inputs=inputs)
                 layer.replace(role, once(layer.part(role), cut))
             for role in layer.norms:
                 layer.replace(role, once(layer.part(role), partial(cut_norm, keep=keep)))
         head = anatomy.head
         for path in head.inner:
             network.set_submodule(path, cut_linear(network.get_submodule(path), outputs=keep, inputs=keep))
+        for role in head.from_hidden:  # of a head that was put in
+            head.set_submodule(role, cut_linear(head.get_submodule(role), inputs=keep))
         if head.final:
             network.set_submodule(head.final, cut_linear(network.get_submodule(head.final), inputs=keep))
         setattr(network.config, anatomy.family.keys.hidden_size, len(keep))

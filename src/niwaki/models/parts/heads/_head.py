@@ -17,7 +17,7 @@ ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "gelu": functional.gelu}
 class TaskHead(Part):
     """Base of the files in `parts/heads/`. All paths are from the network.
 
-    One that is an `nn.Module` is built as `TaskHead(hidden_size, settings)`, with `settings.labels` outputs.
+    One that is an `nn.Module` is built as `TaskHead(hidden_size, labels, settings)`.
     """
 
     architecture: ClassVar[str] = ""  # how the names of transformers' classes with such a head end
