@@ -79,10 +79,10 @@ def draw_stages(draw: random.Random) -> list[dict[str, Any]]:
             stages[-1]["methods"].append(method)
         else:
             stages.append({"name": f"stage{number}", "methods": [method]})
-        kinds = [METHODS.load(one["use"], Method) for one in stages[-1]["methods"]]
-        if any(kind.needs_teacher or kind.may_have_teacher for kind in kinds):
+        requirements = [METHODS.load(entry["use"], Method).requires for entry in stages[-1]["methods"]]
+        if any(required.teacher != "none" for required in requirements):
             stages[-1]["teacher"] = "teacher"
-        if any(kind.needs_training for kind in kinds) or draw.random() < 0.3:
+        if any(required.training for required in requirements) or draw.random() < 0.3:
             stages[-1]["train"] = TRAIN
     return stages
 
