@@ -67,7 +67,7 @@ LISTED = {
     "describe.py": {"{}: is not a plan": "tests/cli/test_bad_input.py"},
     "run/overrides.py": {
         "--set {}: must be key.path=value": "says what an override must be, and suggests none",
-        "--set {}: '{}' lies below a plain value": "says what an override must be, and suggests none",
+        "--set {}: '{}' is below a plain value": "says what an override must be, and suggests none",
     },
     "run/result.py": {
         "{}: is not made yet; `niwaki run`": "tests/run/test_runner.py",

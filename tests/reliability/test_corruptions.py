@@ -100,6 +100,6 @@ def test_kept_answers_that_are_damaged_are_asked_for_again(tmp_path, recipe_file
     )
     small.begin(aimed.command(recipe_file, run), log).join()
     said = log.read_text()
-    assert f"{table}: is not what was saved (damaged or changed since); the teacher is asked again" in said
-    assert f"{states[-1]}/" in said and "going back to the state before it" in said
+    assert f"{table}: is not what was saved (damaged or changed since); the teacher computes it again" in said
+    assert f"{states[-1]}/" in said and "using the checkpoint before it" in said
     assert differences(run, undisturbed) == []

@@ -94,7 +94,7 @@ def test_a_copy_elsewhere_is_the_same(models, rows, tmp_path):
 def test_what_the_rows_cannot_show_is_not_made(models, rows, tmp_path):
     with pytest.raises(
         GateMissed,
-        match=r"280 validation rows do not show, 95% sure, that 99\.9% of the accuracy is kept.*about \d+ rows",
+        match=r"280 validation rows do not show with 95% confidence that 99\.9% of the accuracy is kept.*about \d+ rows",
     ):
         make(models, rows, tmp_path / "made", keep=0.999)
     assert list(tmp_path.iterdir()) == []
@@ -102,7 +102,7 @@ def test_what_the_rows_cannot_show_is_not_made(models, rows, tmp_path):
 
 def test_what_is_there_is_written_over_only_if_it_is_a_cascade_and_asked_for(models, rows, tmp_path):
     make(models, rows, tmp_path / "made")
-    with pytest.raises(InputError, match="is there already; --force"):
+    with pytest.raises(InputError, match="exists already; --force"):
         make(models, rows, tmp_path / "made")
     make(models, rows, tmp_path / "made", force=True, level=0.8)
     assert json.loads((tmp_path / "made" / "cascade.json").read_text())["level"] == 0.8

@@ -127,7 +127,7 @@ def test_an_artifact_that_answers_with_nan_is_not_written(source, tmp_path, monk
 def test_what_is_there_is_not_written_over(source, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("kept")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists already"):
         api.export(source, "native", tmp_path / "out")
 
 

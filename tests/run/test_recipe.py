@@ -177,8 +177,8 @@ def test_overrides_reach_stages_by_name_and_methods_by_what_they_use():
         ("=3", "must be key.path=value"),
         ("stages.teachr.train.epochs=1", "did you mean 'teacher'"),
         ("stages.9.name=x", "there is no '9'"),
-        ("model.x=1", "lies below a plain value"),
-        ("stages.teacher.name.x.y=1", "lies below a plain value"),
+        ("model.x=1", "is below a plain value"),
+        ("stages.teacher.name.x.y=1", "is below a plain value"),
         ("stages..name=1", "there is no ''"),
     ],
 )

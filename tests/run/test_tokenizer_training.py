@@ -104,5 +104,5 @@ def test_wrong_files_and_columns(tmp_path, lines):
     with pytest.raises(UsageError, match="at least one file"):
         api.tokenizer([], out=tmp_path / "made")
     assert not (tmp_path / "made").exists()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists already"):
         api.tokenizer([lines], out=tmp_path)

@@ -202,7 +202,7 @@ def test_damaged_and_swapped_blocks_are_named_and_asked_for_again(tmp_path, monk
     two.rename(one)
     (tmp_path / "aside").rename(two)
     assert torch.equal(teaching.teacher(model, feed_of(model), folder=tmp_path)(batch).logits, first)
-    assert all("holds the answers to other texts" in line for line in said[1:]) and len(said) == 3 and len(counted) == 6
+    assert all("holds outputs for other texts" in line for line in said[1:]) and len(said) == 3 and len(counted) == 6
 
 
 def put(store, key, count):

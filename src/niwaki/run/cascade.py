@@ -1,10 +1,9 @@
-"""Makes a cascade of saved models: calibrates them, chooses how sure each must be, and saves, races and scores the whole."""
+"""Makes a cascade of saved models: calibrates them, tunes the confidence threshold, saves, races and scores the cascade."""
 
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ from niwaki.answers._capabilities import ChoosesOne, confidence_of
 from niwaki.answers._from_config import answer_type_of
 from niwaki.core.errors import GateMissed, InputError, UsageError
 from niwaki.core.files import commit_folder, require_space, write_json
+from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.core.model_integrity import display_name
 from niwaki.core.path_safety import file_inside
@@ -36,14 +36,14 @@ from niwaki.models.config_rules import CONFIG
 from niwaki.tasks._model_check import check_model_matches
 from niwaki.tasks._task import Task
 
-CHOSEN = "chosen.json"  # beside the plan, for people: how it was chosen and what it gave
-PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")  # weights in forms that are not read
-TEXTS = 256  # of the race
+CHOSEN = "chosen.json"  # next to the plan, for people: how the threshold was tuned and what the cascade scored
+PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")  # weight formats that niwaki does not read
+TEXTS = 256  # in the race
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one step of the cascade asks: a model, or one of its exits."""
+    """One step of the cascade: a model, or one of its early exits."""
 
     source: Path
     model: Predictor
@@ -51,7 +51,7 @@ class Part:
 
     @property
     def layers(self) -> int:
-        """How many run; 0 is all."""
+        """The number of layers that run; 0 is all."""
         exits = usable_exits(self.model)
         return exits[self.exit] if self.exit < len(exits) else 0
 
@@ -71,7 +71,7 @@ class Part:
 
 @dataclass(frozen=True)
 class PartResult:
-    """What a part says of the validation rows."""
+    """Predictions of a part on the validation rows."""
 
     example_stats: np.ndarray
     confidence: np.ndarray  # (rows,)
@@ -81,11 +81,12 @@ class PartResult:
 def evaluate_part(part: Part, task: Task, table: pa.Table) -> PartResult:
     model, inputs = part.model, task.inputs(table)
     rows = model.encode(inputs)
-    logits, heat = part.logits(rows), 1.0
+    logits, temperature = part.logits(rows), 1.0
     example_stats = task.scorer.example_stats(model.decode_answers(logits, rows, inputs, bare=True), table)
     if isinstance(model.answer_type, ChoosesOne):
-        heat = fit_temperature(model.answer_type.candidate_logits(logits, rows), example_stats[:, 1])
-    return PartResult(example_stats, confidence_of(model.answer_type, logits / heat, rows, inputs, model.labels), heat)
+        temperature = fit_temperature(model.answer_type.candidate_logits(logits, rows), example_stats[:, 1])
+    confidence = confidence_of(model.answer_type, logits / temperature, rows, inputs, model.labels)
+    return PartResult(example_stats, confidence, temperature)
 
 
 def parts_of(sources: Sequence[Path], engine: str) -> list[Part]:
@@ -95,7 +96,7 @@ def parts_of(sources: Sequence[Path], engine: str) -> list[Part]:
 
 
 def engine_of(source: Path, engine: str) -> str:
-    """What is asked for, or of a model with exits one that texts can leave."""
+    """The requested engine, or one that supports early exits if the model has them."""
     config = check_model_folder(source)
     supports_early_exit = exits_of(config) and answer_type_of(config, str(source / CONFIG)).supports_early_exit
     return engine_with_exits(source, engine) if supports_early_exit else engine
@@ -103,17 +104,18 @@ def engine_of(source: Path, engine: str) -> str:
 
 def make(
     sources: Sequence[Path], task: Task, out: Path, keep: float, level: float, engine: str = "", force: bool = False
-) -> dict[str, Any]:
-    """The folder `out`, and what came of it. GateMissed, and nothing written, where the rows cannot show that the share is kept."""
+) -> Json:
+    """Writes the folder `out` and returns its scores. Raises GateMissed, and writes nothing, if the rows cannot show that the cascade
+    keeps the requested share of the score."""
     check_arguments(sources, out, keep, level, force)
     parts = parts_of(sources, engine)
     if len(parts) < 2:
         raise UsageError("cascade: give two models or more, the cheapest first, or one that was trained with exits")
     check_model_matches(task, parts[0].model.answer_type, parts[0].model.labels, sources[0])
     rows = task.splits()["validation"]
-    each = [evaluate_part(part, task, rows) for part in parts]
-    example_stats = [one.example_stats for one in each]
-    chosen = choose_threshold(task, [one.confidence for one in each], example_stats, keep, level)
+    results = [evaluate_part(part, task, rows) for part in parts]
+    example_stats = [result.example_stats for result in results]
+    chosen = choose_threshold(task, [result.confidence for result in results], example_stats, keep, level)
     if chosen is None:
         raise GateMissed(gate_message(task, example_stats, keep, level))
     warn_if_not_best(task, parts, example_stats)
@@ -122,28 +124,28 @@ def make(
         CascadeStep(
             folder=folders[part.source],
             layers=part.layers,
-            temperature=one.temperature,
+            temperature=result.temperature,
             threshold=0.0 if part is parts[-1] else chosen.threshold,
         )
-        for part, one in zip(parts, each, strict=True)
+        for part, result in zip(parts, results, strict=True)
     ]
     plan = CascadePlan(steps=steps, keep=keep, level=level, task=task.name, rows=rows.num_rows)
     with commit_folder(out) as folder:
         for source, name in folders.items():
             copy(source, folder / name)
         write_json(folder / CASCADE, plan.model_dump())
-        told = {"out": str(out), **about(plan, task, parts, example_stats, chosen)}
-        told |= {
+        summary = {"out": str(out), **about(plan, task, parts, example_stats, chosen)}
+        summary |= {
             "test": evaluate_on_test(Cascade(folder, engine), parts[-1], task),
             "speed": measure_speed(folder, engine, parts, task),
         }
-        write_json(folder / CHOSEN, told)
-    warn_if_slower(told["speed"]["cascade"]["ratio"])
-    return told
+        write_json(folder / CHOSEN, summary)
+    warn_if_slower(summary["speed"]["cascade"]["ratio"])
+    return summary
 
 
 def check_arguments(sources: Sequence[Path], out: Path, keep: float, level: float, force: bool) -> None:
-    """Before any model is loaded."""
+    """Rejects invalid arguments before any model is loaded."""
     if len({source.resolve() for source in sources}) < len(sources):
         raise UsageError("cascade: a model is given twice; give different ones, the cheapest first")
     if not 0 < keep <= 1 or not 0.5 < level < 1:
@@ -154,8 +156,8 @@ def check_arguments(sources: Sequence[Path], out: Path, keep: float, level: floa
         if is_cascade(source):
             raise InputError(f"{source}: is a cascade; give the models it is made of")
     if out.exists() and not (force and is_cascade(out)):
-        mending = "--force makes it anew, or" if is_cascade(out) else "it is no cascade;"
-        raise InputError(f"{out}: is there already; {mending} choose another folder with --out")
+        fix = "--force replaces it, or" if is_cascade(out) else "it is no cascade;"
+        raise InputError(f"{out}: exists already; {fix} choose another folder with --out")
     require_space(
         out,
         sum(path.stat().st_size for source in sources if source.is_dir() for path in answer_files_of(source)),
@@ -164,7 +166,7 @@ def check_arguments(sources: Sequence[Path], out: Path, keep: float, level: floa
 
 
 def answer_files_of(source: Path) -> list[Path]:
-    """What a model is loaded from: the plain files of its folder, but for weights in forms that are not read."""
+    """The files that a model is loaded from: plain files of its folder, without weights in formats that are not read."""
     return [
         file_inside(source, path.name)
         for path in sorted(source.iterdir())
@@ -179,16 +181,16 @@ def copy(source: Path, target: Path) -> None:
 
 
 def gate_message(task: Task, example_stats: Sequence[np.ndarray], keep: float, level: float) -> str:
-    """That the rows are too few to show anything, or the models too far apart."""
+    """Says whether there are too few rows, or the models differ too much."""
     rows = len(example_stats[-1])
     score = task.scorer.scores(example_stats[-1])[task.metric]
     need = int(np.ceil(np.log(1 - level) / np.log(1 - max(1e-9, (1 - keep) * score))))
     few = f", and without a single loss it takes about {need} rows" if need > rows else ""
-    return f"{rows} validation rows do not show, {level:.0%} sure, that {keep:.1%} of the {task.metric} is kept when even a few inputs stop early{few}; ask to keep less, or give more rows"
+    return f"{rows} validation rows do not show with {level:.0%} confidence that {keep:.1%} of the {task.metric} is kept even if few inputs stop early{few}; lower keep, or give more rows"
 
 
 def warn_if_not_best(task: Task, parts: Sequence[Part], example_stats: Sequence[np.ndarray]) -> None:
-    scores = [task.scorer.scores(one)[task.metric] for one in example_stats]
+    scores = [task.scorer.scores(stats)[task.metric] for stats in example_stats]
     best = int(np.argmax(scores))
     if scores[best] > scores[-1]:
         info(
@@ -197,18 +199,18 @@ def warn_if_not_best(task: Task, parts: Sequence[Part], example_stats: Sequence[
 
 
 def warn_if_slower(ratio: dict[str, float]) -> None:
-    """What moves on is paid for twice, and too much may."""
+    """An input that moves on runs two models; with many of them the cascade is slower than its last model."""
     if ratio["high"] < 1:
         info(
-            f"cascade: {ratio['value']:.2f} × as fast as the last model alone; too few inputs stop early to pay for asking twice. Ask to keep less, give a cheaper first model, or take the last alone"
+            f"cascade: {ratio['value']:.2f} × as fast as the last model alone; too few inputs stop early to save time. Lower keep, give a cheaper first model, or use the last model alone"
         )
 
 
 def about(
     plan: CascadePlan, task: Task, parts: Sequence[Part], example_stats: Sequence[np.ndarray], chosen: TunedThreshold
-) -> dict[str, Any]:
-    """How it was chosen, and what it gives on the rows it was chosen on."""
-    scores = [task.scorer.scores(one)[task.metric] for one in example_stats]
+) -> Json:
+    """How the threshold was tuned, and the scores on the rows it was tuned on."""
+    scores = [task.scorer.scores(stats)[task.metric] for stats in example_stats]
     shares = answer_shares(chosen.answered_by, len(parts))
     entries = [
         {
@@ -242,22 +244,25 @@ def share_of(score: float, best: float) -> float | None:
     return score / best if best > 0 else None
 
 
-def evaluate_on_test(cascade: Cascade, best: Part, task: Task) -> dict[str, Any]:
-    """Rows that no threshold was chosen on."""
+def evaluate_on_test(cascade: Cascade, best: Part, task: Task) -> Json:
+    """Scores on the test rows, on which no threshold was tuned."""
     rows = task.splits()["test"]
     inputs = task.inputs(rows)
-    found, by = cascade.predict_with_steps(inputs, cascade.encode(inputs), bare=True)
-    ours, theirs = (task.scorer.example_stats(one, rows) for one in (found, best.values(inputs)))
-    scores = [task.scorer.scores(one)[task.metric] for one in (ours, theirs)]
-    told = {"rows": len(ours), "score": scores[0], "best": scores[1], "kept": share_of(*scores)}
-    return {**told, "answers": answer_shares(by, len(cascade.plan.steps)), "paired": difference(task, [ours], [theirs])}
+    values, answered_by = cascade.predict_with_steps(inputs, cascade.encode(inputs), bare=True)
+    ours, theirs = (task.scorer.example_stats(predicted, rows) for predicted in (values, best.values(inputs)))
+    scores = [task.scorer.scores(stats)[task.metric] for stats in (ours, theirs)]
+    summary = {"rows": len(ours), "score": scores[0], "best": scores[1], "kept": share_of(*scores)}
+    shares = answer_shares(answered_by, len(cascade.plan.steps))
+    return {**summary, "answers": shares, "paired": difference(task, [ours], [theirs])}
 
 
-def measure_speed(folder: Path, engine: str, parts: Sequence[Part], task: Task) -> dict[str, Any]:
-    """Time and energy of the cascade and of each of its models, or exits, alone, taken in turns on test inputs."""
+def measure_speed(folder: Path, engine: str, parts: Sequence[Part], task: Task) -> Json:
+    """Time and energy of the cascade and of each model or exit alone, measured in turns on test inputs."""
     inputs = list(task.inputs(task.splits()["test"]))[:TEXTS]
     names = [f"{number + 1} {part.name}" for number, part in enumerate(parts)]
-    runners: dict[str, Callable[..., Any]] = {name: part.values for name, part in zip(names, parts, strict=True)}
+    runners: dict[str, Callable[[Sequence[Input]], Sequence[Value]]] = {
+        name: part.values for name, part in zip(names, parts, strict=True)
+    }
     runners["cascade"] = Cascade(folder, engine).values
     found = race(runners, inputs, reference=names[-1])
     return {

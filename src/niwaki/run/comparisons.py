@@ -1,12 +1,13 @@
-"""What a run shows about differences: each stage over its seeds, against the first stage, the best stage and the best baseline."""
+"""Compares each stage over its seeds with the first stage, the best stage and the best baseline."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from niwaki.core.documents import read_document
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.evaluate.quality import difference
 from niwaki.run.plan import Plan
 from niwaki.run.steps.measure import EXAMPLE_STATS
@@ -14,11 +15,11 @@ from niwaki.run.steps.measure import EXAMPLE_STATS
 StatsBySeed = list[np.ndarray]  # one for each seed
 
 
-def comparisons(plan: Plan, folder: Path) -> dict[str, Any]:
-    """The content of comparisons.json, from the outcomes that stages and baselines left on disk."""
+def comparisons(plan: Plan, folder: Path) -> Json:
+    """The content of comparisons.json, from the per-example statistics of stages and baselines."""
     task = plan.task
     stages = {stage.spec.name: _of_seeds(plan, folder, stage.spec.name) for stage in plan.stages}
-    values = {name: [task.scorer.scores(one)[task.metric] for one in found] for name, found in stages.items()}
+    values = {name: [task.scorer.scores(stats)[task.metric] for stats in seeds] for name, seeds in stages.items()}
     best = max(values, key=lambda name: np.mean(values[name]))
     first = next(iter(stages))
     pairs = [(name, other, stages[other]) for other in dict.fromkeys([first, best]) for name in stages if name != other]
@@ -45,7 +46,7 @@ class Baseline(NamedTuple):
 
 
 def _baselines(folder: Path) -> list[Baseline]:
-    """Those that stages are compared with: the best without a transformer, and all that run one."""
+    """The baselines that stages are compared with: the best one without a transformer, and all with one."""
     found = read_document(folder / "baseline.json")
     example_stats = _load(folder / "baseline.npy")
     every = [
@@ -62,7 +63,7 @@ def _load(path: Path) -> np.ndarray:
         raise InputError(f"{path}: cannot be read ({error}); remove the folder it lies in and run again") from None
 
 
-def _spread(values: list[float]) -> dict[str, Any]:
+def _spread(values: list[float]) -> Json:
     return {
         "values": values,
         "mean": float(np.mean(values)),

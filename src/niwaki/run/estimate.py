@@ -1,15 +1,17 @@
-"""What a plan will take: processor time from a quick measurement of one core, work and disk from the shapes that its stages train
-and leave. Other programs on the machine change how long a run takes and not how much processor time it needs, so that is what is
-estimated; the time it will take follows from the cores and from how busy they are. Rough, and given as a range."""
+"""Estimates what a plan needs: CPU time from a quick measurement of one core, work and disk space from the shapes of its stages.
+
+Other programs change how long a run takes but not how much CPU time it needs, so CPU time is estimated; wall time follows from the
+number of cores and their load. Estimates are rough and given as ranges.
+"""
 
 import os
 import statistics
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
+from niwaki.core.json_types import Json
 from niwaki.evaluate.footprint import flops
 from niwaki.methods._method import followed_activations
 from niwaki.models.activations import LOGITS, numbers
@@ -20,62 +22,70 @@ from niwaki.run.unlabelled_texts import count
 from niwaki.tasks._task import Task
 
 TOKENS_PER_WORD = 1.35
-# All seconds are of one core. For the recipe rotten_tomatoes the sum is within a fifth of what the ledger of its run charges.
+# Seconds of one core. For the recipe rotten_tomatoes the sum is within a fifth of what the ledger of its run charges.
 UTILISATION = 0.7  # of a large product's speed
-UPDATES = 2.5e8  # numbers that the optimizer changes in a second
+UPDATES = 2.5e8  # parameters that the optimizer updates per second
 EVALUATION_SECONDS = 5.0  # export, test set, intervals
-COPY_SECONDS = 2.5  # the same of a quantized copy, which runs faster
-RACE_SECONDS = 8.0  # a contender
-SPREAD = 1.6  # times that an estimate may be too high or too low
+COPY_SECONDS = 2.5  # the same for a quantized copy, which runs faster
+RACE_SECONDS = 8.0  # per contender
+SPREAD = 1.6  # factor by which an estimate may be too high or too low
 LAPS = 12
-FORWARD_AND_BACK = 3  # a step takes as many passes
+FORWARD_AND_BACK = 3  # cost of a training step in forward passes
 
 
-def estimate(plan: Plan) -> dict[str, Any]:
-    """Per stage and in all: steps, processor time, megabytes; and the range of the time that the run will take."""
-    shapes, tokens, speed = plan.shapes, tokens_of(plan.task), UTILISATION * products_per_cpu_second()
-    busy = {plan.stages[0].spec.name}.union(
-        *([one.spec.name, *one.spec.teachers] for one in plan.stages if one.spec.train)
-    )
-    passed = {name: flops(shapes[name].trained, tokens) / speed for name in busy}  # seconds of a text
-    beside = sum(_bytes(plan, name) for name in MODEL_FILES if name != WEIGHTS)
-    disk = {name: (weights_bytes(both.finished) + beside) / 1e6 for name, both in shapes.items()}
+def estimate(plan: Plan) -> Json:
+    """Steps, CPU time and megabytes, per stage and in total, and the range of the wall time."""
+    shapes, first = plan.shapes, plan.stages[0].name
+    seconds_per_text = forward_seconds(plan)
+    other_files = sum(_bytes(plan, name) for name in MODEL_FILES if name != WEIGHTS)
+    disk = {name: (weights_bytes(shape.finished) + other_files) / 1e6 for name, shape in shapes.items()}
     stages = []
     for stage in plan.stages:
-        name, trained = stage.spec.name, shapes[stage.spec.name].trained
-        rows, steps, validated = work(plan.task, stage)
-        texts = FORWARD_AND_BACK * steps * stage.spec.train.batch + validated if stage.spec.train else 0
-        seconds = (
-            texts * passed.get(name, 0)
-            + steps * trained.parameters() / UPDATES
-            + (COPY_SECONDS if stage.copy_of else EVALUATION_SECONDS)
-        )
-        for teacher in stage.spec.teachers if stage.spec.train and not stage.teacher_cached else ():
-            seconds += rows * passed[teacher]
+        rows, steps, _ = work(plan.task, stage)
         stages.append(
             {
-                "name": name,
+                "name": stage.name,
                 "methods": stage.to_json()["methods"],
                 "rows": rows,
                 "steps": steps,
-                "cpu_seconds": round(seconds),
-                "megabytes": round(disk[name]),
+                "cpu_seconds": round(stage_seconds(plan, stage, seconds_per_text)),
+                "megabytes": round(disk[stage.name]),
             }
         )
-    state = 8 * max(weights_bytes(both.trained) for both in shapes.values()) / 1e6  # of the largest, while it trains
-    comparing = comparing_seconds(plan, passed[plan.stages[0].spec.name])
-    made = sum(stage["cpu_seconds"] for stage in stages) * (1 + len(plan.repeats))
+    checkpoints = 8 * max(weights_bytes(shape.trained) for shape in shapes.values()) / 1e6  # of the largest stage
+    comparing = comparing_seconds(plan, seconds_per_text[first])
+    making = sum(stage["cpu_seconds"] for stage in stages) * (1 + len(plan.repeats))
     return {
         "stages": stages,
         "teachers_megabytes": cache_bytes(plan, plan.stages) / 1e6,
         "comparing_cpu_seconds": round(comparing),
-        **times(made + comparing, len(os.sched_getaffinity(0)), os.getloadavg()[0]),
-        "megabytes": sum(disk.values()) * (1 + len(plan.repeats)) + state,
+        **times(making + comparing, len(os.sched_getaffinity(0)), os.getloadavg()[0]),
+        "megabytes": sum(disk.values()) * (1 + len(plan.repeats)) + checkpoints,
     }
 
 
+def forward_seconds(plan: Plan) -> dict[str, float]:
+    """Seconds of a forward pass of one text, for the first stage and all that train or teach."""
+    speed, tokens = UTILISATION * products_per_cpu_second(), tokens_of(plan.task)
+    training = ([stage.name, *stage.spec.teachers] for stage in plan.stages if stage.spec.train)
+    names = {plan.stages[0].name}.union(*training)
+    return {name: flops(plan.shapes[name].trained, tokens) / speed for name in names}
+
+
+def stage_seconds(plan: Plan, stage: PlannedStage, seconds_per_text: dict[str, float]) -> float:
+    """CPU seconds of training, validation, the teachers and the evaluation of a stage."""
+    rows, steps, validated = work(plan.task, stage)
+    train = stage.spec.train
+    texts = FORWARD_AND_BACK * steps * train.batch + validated if train else 0
+    updates = steps * plan.shapes[stage.name].trained.parameters() / UPDATES
+    teachers = stage.spec.teachers if train and not stage.teacher_cached else []
+    reading = sum(rows * seconds_per_text[teacher] for teacher in teachers)
+    evaluation = COPY_SECONDS if stage.copy_of else EVALUATION_SECONDS
+    return texts * seconds_per_text.get(stage.name, 0) + updates + reading + evaluation
+
+
 def cache_bytes(plan: Plan, stages: Iterable[PlannedStage]) -> int:
-    """What the teacher cache holds for these stages, at most; a stage that reads what another one's teacher said adds nothing."""
+    """Upper bound of the teacher cache for these stages. A stage that reuses another one's teacher outputs adds nothing."""
     shapes, tokens, found = plan.shapes, tokens_of(plan.task), 0.0
     for stage in stages:
         trained, rows = shapes[stage.spec.name].trained, work(plan.task, stage)[0]
@@ -85,15 +95,14 @@ def cache_bytes(plan: Plan, stages: Iterable[PlannedStage]) -> int:
 
 
 def comparing_seconds(plan: Plan, passed: float) -> float:
-    """Of baselines, of which the frozen encoder, which reads all rows, takes the most, and of the race of all stages and the
-    reference. `passed` is what the first model takes for a text."""
+    """Of the baselines, dominated by the frozen encoder, which reads all rows, and of the race. `passed` is the time of the first
+    model for one text."""
     rows = sum(table.num_rows for table in plan.task.splits().values())
     return rows * passed + RACE_SECONDS * (1 + len(plan.stages))
 
 
-def times(cpu_seconds: float, cores: int, load: float) -> dict[str, Any]:
-    """Ranges of processor time and of the time by the clock. At best all cores work for the run; at worst it shares them with what
-    runs now, as fairly as the system does."""
+def times(cpu_seconds: float, cores: int, load: float) -> Json:
+    """Ranges of CPU time and wall time. At best the run has all cores; at worst it shares them with the current load."""
     low, high = cpu_seconds / SPREAD, cpu_seconds * SPREAD
     share = cores * cores / (cores + load) if load > cores / 4 else cores
     return {
@@ -106,7 +115,7 @@ def times(cpu_seconds: float, cores: int, load: float) -> dict[str, Any]:
 
 
 def work(task: Task, stage: PlannedStage) -> tuple[int, int, int]:
-    """Rows that are trained on, steps, and rows that are validated in all."""
+    """Training rows, steps, and validated rows in total."""
     train, splits = stage.spec.train, task.splits()
     if train is None:
         return 0, 0, 0
@@ -116,18 +125,18 @@ def work(task: Task, stage: PlannedStage) -> tuple[int, int, int]:
 
 
 def tokens_of(task: Task) -> int:
-    """Of a text of the task, on average."""
+    """Average tokens of a text of the task."""
     few = task.splits()["train"].slice(0, 1000)
     words = sum(len(text.split()) for text in task.texts(few)) / few.num_rows
     return round(min(task.max_tokens, TOKENS_PER_WORD * words + 2))
 
 
 def teacher_output_bytes(stage: PlannedStage, student: Model, teacher: Model, tokens: int) -> float:
-    """What a teacher shows of one text, and is kept; of one that writes nothing is."""
+    """Bytes of the cached teacher outputs for one text. Outputs of seq2seq teachers are not cached."""
     if teacher.anatomy.is_seq2seq:
         return 0.0
-    asked = {LOGITS} | followed_activations(stage.methods, student, teacher)
-    return 4.0 * sum(int(numbers(teacher.anatomy, name, np.array([tokens]))[0]) for name in asked)
+    names = {LOGITS} | followed_activations(stage.methods, student, teacher)
+    return 4.0 * sum(int(numbers(teacher.anatomy, name, np.array([tokens]))[0]) for name in names)
 
 
 def weights_bytes(model: Model) -> int:
@@ -140,8 +149,8 @@ def _bytes(plan: Plan, name: str) -> int:
 
 
 def products_per_cpu_second() -> float:
-    """Floating-point operations in a second of one core's time, of a product like those of a small encoder, in the precision that
-    training would take. The clock of the thread stands still while other programs run."""
+    """Floating-point operations per CPU second of one core, for a matrix product of a small encoder in the training precision.
+    Measured in thread time, which excludes other programs."""
     import torch
 
     from niwaki.train.precision import has_bf16

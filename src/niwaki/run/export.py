@@ -1,7 +1,7 @@
-"""Writes a saved model as one engine wants it, and lets it pass only if it answers as its source does."""
+"""Exports a saved model for one engine, and compares its predictions with those of the source."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from niwaki.answers._answer_type import Input, Value
 from niwaki.answers._from_config import answer_type_of, labels_of
 from niwaki.core.errors import GateMissed, InputError, UsageError, did_you_mean
 from niwaki.core.files import commit_folder
+from niwaki.core.json_types import Json
 from niwaki.engines import RUNTIMES
 from niwaki.engines.engine_choice import export_targets
 from niwaki.engines.export import write_graph
@@ -28,18 +29,18 @@ from niwaki.tasks._model_check import check_model_matches
 from niwaki.tasks._task import Task
 
 PRECISIONS = ("", "int8", "float")
-SAME_ANSWERS = 0.97  # without a task: so many texts must be answered alike
+SAME_ANSWERS = 0.97  # without a task: the share of texts that must get the same answer
 TEXTS = 256
 
 
-def export(source: Path, to: str, out: Path, precision: str, task: Task | None, tolerance: float) -> dict[str, Any]:
-    """The folder `out`, and what the gate saw. Nothing is written where the gate is missed."""
+def export(source: Path, to: str, out: Path, precision: str, task: Task | None, tolerance: float) -> Json:
+    """Writes the folder `out` and returns the comparison. Raises GateMissed, and writes nothing, if the predictions differ too much."""
     if to not in (targets := export_targets()):
         raise UsageError(f"--to {to}: is not an engine{did_you_mean(to, targets)}")
     if precision not in PRECISIONS:
-        raise UsageError(f"--precision {precision}: write int8 or float, or nothing")
+        raise UsageError(f"--precision {precision}: must be int8, float or empty")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
-        raise InputError(f"{out}: is there already; remove it, or choose another folder with --out")
+        raise InputError(f"{out}: exists already; remove it, or choose another folder with --out")
     engine: type[Runtime] = RUNTIMES.load(to, Runtime)
     quiet_libraries()
     model = load_folder(source)
@@ -59,51 +60,52 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
         reason = write_program(model, folder)
         if to == "native" and reason:
             raise InputError(f"{source}: {reason}")
-        told = {"source": str(source), "out": str(out), "engine": to, "int8": rounded}
+        summary = {"source": str(source), "out": str(out), "engine": to, "int8": rounded}
         try:
-            told |= compare_engines(source, folder, to, task)
+            summary |= compare_engines(source, folder, to, task)
         except NotFinite as found:
             if found.folder == source:
                 raise
             raise GateMissed(
                 f"{out}: not written: its logits are not finite in the {to} engine; --precision float keeps the weights as they are"
             ) from None
-        told["bytes"] = [sum(path.stat().st_size for path in one.iterdir()) for one in (source, folder)]
-        check_parity(told, tolerance)
-    return told
+        summary["bytes"] = [sum(path.stat().st_size for path in place.iterdir()) for place in (source, folder)]
+        check_parity(summary, tolerance)
+    return summary
 
 
 def has_floats(model: Model) -> bool:
     """Whether any matrix of the encoder is multiplied as floats."""
     packed = (Int8Linear, StaticInt8Linear)
-    found = [model.network.get_submodule(path) for path in model.anatomy.matrices()]
+    modules = [model.network.get_submodule(path) for path in model.anatomy.matrices()]
     return any(
-        not isinstance(one, packed) and not (isinstance(one, StoredLinear) and one.store.integers) for one in found
+        not isinstance(module, packed) and not (isinstance(module, StoredLinear) and module.store.integers)
+        for module in modules
     )
 
 
-def compare_engines(source: Path, made: Path, engine: str, task: Task | None) -> dict[str, Any]:
-    """The artifact in its engine beside its source in torch: logits and answers, and with a task its score."""
-    one = Predictor(source, "torch")
-    inputs = list(task.inputs(task.splits()["test"])) if task else texts_for(one)
-    before = predict(one, inputs)  # first, so that a source that cannot answer is refused by its own name
-    other = Predictor(made, engine)
-    after = predict(other, inputs)
-    same = float(np.mean([one.answer_type.same(a, b) for a, b in zip(before.values, after.values, strict=True)]))
-    apart = np.abs(before.logits - after.logits)
-    told = {
+def compare_engines(source: Path, exported: Path, engine: str, task: Task | None) -> Json:
+    """Compares the exported model in its engine with the source in torch: logits, answers and, with a task, scores."""
+    original = Predictor(source, "torch")
+    inputs = list(task.inputs(task.splits()["test"])) if task else texts_for(original)
+    before = predict(original, inputs)  # first, so that an error names the source if the source causes it
+    converted = Predictor(exported, engine)
+    after = predict(converted, inputs)
+    same = float(np.mean([original.answer_type.same(a, b) for a, b in zip(before.values, after.values, strict=True)]))
+    differences = np.abs(before.logits - after.logits)
+    summary = {
         "texts": len(inputs),
-        "remark": other.runtime.remark,
+        "remark": converted.runtime.remark,
         "same_answers": same,
-        "logits_apart": {"mean": float(apart.mean()), "most": float(apart.max())},
+        "logits_apart": {"mean": float(differences.mean()), "most": float(differences.max())},
     }
     if task is None:
-        return told
-    example_stats = [task.scorer.example_stats(found.values, task.splits()["test"]) for found in (before, after)]
-    scores = [quality(task, found) for found in example_stats]
+        return summary
+    example_stats = [task.scorer.example_stats(output.values, task.splits()["test"]) for output in (before, after)]
+    scores = [quality(task, stats) for stats in example_stats]
     paired = difference(task, [example_stats[1]], [example_stats[0]])
     return {
-        **told,
+        **summary,
         "task": task.name,
         "metric": scores[0]["metric"],
         "scores": [score["value"] for score in scores],
@@ -123,31 +125,31 @@ def predict(predictor: Predictor, inputs: list[Input]) -> EngineOutput:
 
 
 def texts_for(predictor: Predictor) -> list[Input]:
-    """Sentences of the embedded reviews, in the form that the model reads."""
+    """Sentences of the embedded reviews, as inputs of the model's answer type."""
     from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
-    form = predictor.answer_type.to_json()["kind"]
-    if form in ("span", "choice"):
+    kind = predictor.answer_type.to_json()["kind"]
+    if kind in ("span", "choice"):
         raise InputError(
-            f"export: a model that answers with a {form} is compared on rows of its task; name it with --task or --data"
+            f"export: a model that answers with a {kind} is compared on rows of its task; name it with --task or --data"
         )
-    found = imdb_sentences(TEXTS, 0)
-    if form == "senses":
-        return [predictor.answer_type.check(text) for text in found]
-    return [text.split() for text in found] if form in ("tags", "roles") else list(found)
+    sentences = imdb_sentences(TEXTS, 0)
+    if kind == "senses":
+        return [predictor.answer_type.check(text) for text in sentences]
+    return [text.split() for text in sentences] if kind in ("tags", "roles") else list(sentences)
 
 
-def check_parity(told: dict[str, Any], tolerance: float) -> None:
-    """GateMissed where the artifact is worse than its source by more than the tolerance, or answers otherwise too often."""
-    if "scores" in told:
-        source, made = told["scores"]
-        if source - made > tolerance:
+def check_parity(summary: Json, tolerance: float) -> None:
+    """Raises GateMissed if the exported model scores worse than its source by more than the tolerance, or gives other answers too often."""
+    if "scores" in summary:
+        source, exported = summary["scores"]
+        if source - exported > tolerance:
             raise GateMissed(
-                f"{told['out']}: not written: {told['metric']} {made:.4f} in the {told['engine']} engine, {source:.4f} before, more than "
+                f"{summary['out']}: not written: {summary['metric']} {exported:.4f} in the {summary['engine']} engine, {source:.4f} before, more than "
                 f"{tolerance} apart; --precision float keeps the weights as they are, --tolerance allows more"
             )
-    elif told["same_answers"] < SAME_ANSWERS:
+    elif summary["same_answers"] < SAME_ANSWERS:
         raise GateMissed(
-            f"{told['out']}: not written: {told['same_answers']:.1%} of {told['texts']} texts are answered as before, fewer than {SAME_ANSWERS:.0%}; "
+            f"{summary['out']}: not written: {summary['same_answers']:.1%} of {summary['texts']} texts are answered as before, fewer than {SAME_ANSWERS:.0%}; "
             "--precision float keeps the weights as they are, and --task scores it on rows that it is for"
         )

@@ -10,6 +10,7 @@ from typing import Any
 from niwaki import __version__
 from niwaki.answers.text import TARGET
 from niwaki.core.files import fingerprint, sha256
+from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.core.model_integrity import STAGES, folder_name
 from niwaki.data import unlabelled
@@ -54,7 +55,7 @@ class PlannedStage(ResolvedStage):
         """Checkpoints and the training log while the stage is unfinished."""
         return f"{STAGES}/.work-{folder_name(self.spec.name, self.key)}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         methods = [
             {"use": values["use"], **method.model_dump()}
             for values, method in zip(self.spec.methods, self.methods, strict=True)
@@ -96,7 +97,7 @@ class Plan:
         """The stages that lead to `name`, from the one that starts from a pretrained model to itself."""
         return lineage(self.stages, name)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         from niwaki.meter.machine import machine
 
         task = self.task

@@ -1,8 +1,8 @@
 """The race at the end of a run: all stages and the reference on the same texts, in turns."""
 
 from pathlib import Path
-from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import MODEL
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate import speed
@@ -11,17 +11,17 @@ from niwaki.evaluate.resident import resident_bytes
 from niwaki.run.plan import Plan
 from niwaki.tasks._task import Task
 
-TEXTS = 192  # the fastest model still takes the 50 ms that a lap should last
+TEXTS = 192  # enough for a lap of 50 ms with the fastest model
 REFERENCE = "reference"
 
 
-def run_race(plan: Plan, folder: Path) -> dict[str, Any]:
-    """The content of speed.json. Each stage runs in the portable engine that scored it and, where `niwaki.load` picks another one
-    on this machine, in that too; its figures are then below `loaded`."""
+def run_race(plan: Plan, folder: Path) -> Json:
+    """The content of speed.json. Each stage runs in the portable engine that scored it. If `niwaki.load` picks another engine on
+    this machine, the stage also runs in that one, and its figures are under `loaded`."""
     models = {stage.spec.name: folder / stage.folder / MODEL for stage in plan.stages}
     portable = {name: Predictor(model) for name, model in models.items()}
     picked = {name: Predictor(model, "auto") for name, model in models.items()}
-    loaded = {name: one for name, one in picked.items() if one.engine != portable[name].engine}
+    loaded = {name: predictor for name, predictor in picked.items() if predictor.engine != portable[name].engine}
     reference = Reference(models[plan.stages[0].spec.name], plan.task.max_tokens)
     contenders: dict[str, speed.Runner] = {REFERENCE: reference.values}
     for name, predictor in portable.items():

@@ -1,14 +1,15 @@
-"""A recipe: model, task, stages. Read from TOML, checked strictly, every fault at once and before any work."""
+"""Reads recipes from TOML and writes them. All problems of a recipe are reported at once."""
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from niwaki.core import strict_toml
 from niwaki.core.advice import data_option
 from niwaki.core.errors import InputError, did_you_mean
+from niwaki.core.json_types import Json
 from niwaki.core.problems import Problems
 from niwaki.core.recipes import recipe_files
 from niwaki.core.settings import faults_of
@@ -23,7 +24,7 @@ MAX_ITEMS = {"stages": 200, "seeds": 1000}
 
 
 def locate(name: str) -> Path:
-    """A file that is there, or a shipped recipe of that name."""
+    """The path of a recipe file, or of the shipped recipe of that name."""
     path = Path(name).expanduser()
     known = recipe_files()
     if name not in known:
@@ -40,7 +41,7 @@ def locate(name: str) -> Path:
 
 
 def reject_data(name: str, path: Path) -> None:
-    """Rejects rows, or the folder of a run, in the place of a recipe, and says how to give them."""
+    """Rejects data or a run folder given as a recipe, and says how to pass them."""
     if (path / RECIPE).is_file():
         raise InputError(f"recipe '{name}': is the folder of a run; its recipe is {path / RECIPE}")
     if is_spreadsheet(path):
@@ -50,7 +51,7 @@ def reject_data(name: str, path: Path) -> None:
 
 
 class RecipeError(InputError):
-    """A recipe with faults. `partial_recipe` is what is right in it: data and model can be checked all the same."""
+    """An invalid recipe. `partial_recipe` holds its valid part, so that data and models can still be checked."""
 
     def __init__(self, faults: list[str], partial_recipe: "PartialRecipe | None") -> None:
         super().__init__(faults)
@@ -58,31 +59,31 @@ class RecipeError(InputError):
 
 
 class PartialRecipe(NamedTuple):
-    """A recipe without its faults, which is not to be run; and the keys that had some."""
+    """The valid part of a recipe, only for further checks, and the keys that have problems."""
 
     recipe: Recipe
     faulty: frozenset[str]
 
 
 def read(path: Path, overrides: list[str] | None = None) -> Recipe:
-    """The recipe with `key.path=value` overrides applied, or Refused with all its faults."""
+    """The recipe with `key.path=value` overrides applied. Raises InputError with all problems."""
     values, problems = strict_toml.load(path), Problems()
     for override in overrides or []:
         with problems.collecting():
             apply_override(values, override)
     for key, most in MAX_ITEMS.items():
         if isinstance(values.get(key), list) and len(values[key]) > most:
-            raise InputError(f"{path}: {key} are {len(values[key])}, more than {most}, which no recipe has")
+            raise InputError(f"{path}: {key} are {len(values[key])}, more than the maximum of {most}")
     return _parse(values, problems.faults)
 
 
-def parse(values: dict[str, Any]) -> Recipe:
-    """A recipe of plain values, or Refused with all its faults."""
+def parse(values: Json) -> Recipe:
+    """A recipe from plain values. Raises InputError with all problems."""
     return _parse(values, [])
 
 
-def _parse(values: dict[str, Any], faults: list[str]) -> Recipe:
-    """`faults` are those that were found before."""
+def _parse(values: Json, faults: list[str]) -> Recipe:
+    """`faults` are problems that were found before."""
     try:
         recipe, faulty, stages = Recipe.model_validate(values), set[str](), set[int]()
     except ValidationError as error:
@@ -103,30 +104,29 @@ def _parse(values: dict[str, Any], faults: list[str]) -> Recipe:
     return recipe
 
 
-def _without(values: dict[str, Any], keys: set[str], stages: set[int]) -> Recipe | None:
-    """The recipe without what is wrong in it: other keys have their defaults, a stage has its name and methods. None where that
-    is no recipe either."""
+def _without(values: Json, keys: set[str], stages: set[int]) -> Recipe | None:
+    """The recipe with defaults for faulty keys, and only names and methods for faulty stages. None if that is not valid either."""
     given = values.get("stages")
     listed = given if isinstance(given, list) and given else [{}]
-    kept = [
-        _stage_without(number, one) if number in stages or not isinstance(one, dict) else one
-        for number, one in enumerate(listed)
+    remaining = [
+        _stage_without(number, stage) if number in stages or not isinstance(stage, dict) else stage
+        for number, stage in enumerate(listed)
     ]
     rest = {key: value for key, value in values.items() if key not in keys}
     try:
-        return Recipe.model_validate({**rest, "stages": kept})
+        return Recipe.model_validate({**rest, "stages": remaining})
     except ValidationError:
         return None
 
 
-def _stage_without(number: int, stage: Any) -> dict[str, Any]:
+def _stage_without(number: int, stage: object) -> Json:
     name, methods = (stage.get(key) for key in ("name", "methods")) if isinstance(stage, dict) else (None, None)
-    listed = methods if isinstance(methods, list) and all(isinstance(one, dict) for one in methods) else []
+    listed = methods if isinstance(methods, list) and all(isinstance(method, dict) for method in methods) else []
     return {"name": name if isinstance(name, str) else str(number), "methods": listed}
 
 
 def to_toml(recipe: Recipe) -> str:
-    """The recipe with its overrides and defaults, as TOML that gives the same recipe when read."""
+    """The recipe with overrides and defaults as TOML. Reading it gives the same recipe."""
     top = recipe.model_dump(exclude={"stages"}, exclude_none=True)
     lines = [f"{key} = {_toml(value)}" for key, value in top.items()]
     for stage in recipe.stages:
@@ -135,12 +135,12 @@ def to_toml(recipe: Recipe) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     if isinstance(value, dict):
         return (
             "{ " + ", ".join(f"{_toml(key)} = {_toml(item)}" for key, item in value.items() if item is not None) + " }"
         )
     if isinstance(value, list):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
-    # strings, numbers and booleans are written alike in both, but for one character that TOML wants escaped
+    # TOML and JSON write strings, numbers and booleans alike, except for DEL, which TOML escapes
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

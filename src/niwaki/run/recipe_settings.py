@@ -1,7 +1,8 @@
 """The settings of a recipe: model, task, data, stages."""
 
-from typing import Any, Literal
+from typing import Literal
 
+from niwaki.core.json_types import Json
 from niwaki.core.settings import Settings, check, setting
 from niwaki.meter import Window, meter
 from niwaki.methods._factory import make_method
@@ -12,14 +13,12 @@ from niwaki.train.settings import TrainSettings
 
 
 class Stage(Settings):
-    name: str = setting(..., "what the stage is called")
-    start: str = setting("", "stage whose model it starts from; none takes the stage before, or the recipe's model")
-    model: str = setting(
-        "", "another pretrained model that it starts from instead: embedded name, folder, or Hugging Face id"
-    )
-    teacher: str | list[str] = setting("", "stage whose model teaches; of several, the mean of their logits does")
-    methods: list[dict[str, Any]] = setting([], "what is done, in this order: { use = name, setting = value … }")
-    train: TrainSettings | None = setting(None, "how it is trained; none trains nothing")
+    name: str = setting(..., "name of the stage")
+    start: str = setting("", "stage whose model it starts from; none takes the previous stage, or the recipe's model")
+    model: str = setting("", "another pretrained model to start from: embedded name, folder, or Hugging Face id")
+    teacher: str | list[str] = setting("", "stage whose model is the teacher; several are averaged (mean logits)")
+    methods: list[Json] = setting([], "methods in this order: { use = name, setting = value … }")
+    train: TrainSettings | None = setting(None, "training settings; none trains nothing")
 
     @property
     def teachers(self) -> list[str]:
@@ -50,16 +49,18 @@ class MeterSettings(Settings):
 class Recipe(Settings):
     model: str = setting("minilm", "embedded name, folder, or Hugging Face id")
     task: str = setting("rotten_tomatoes", "name of a task")
-    data: dict[str, Any] = setting({}, "settings of the task")
-    seed: int = setting(0, "everything random follows from it", ge=0, lt=2**31)
-    seeds: list[int] = setting([], "several seeds: every stage is made with each, and the report tells their spread")
+    data: Json = setting({}, "settings of the task")
+    seed: int = setting(0, "seed of all random numbers", ge=0, lt=2**31)
+    seeds: list[int] = setting([], "several seeds: every stage is made with each, and the report shows the spread")
     meter: MeterSettings = setting(MeterSettings(), "where the electricity comes from and what it costs")
-    vectors: str = setting("", "file of word vectors, as GloVe's, for the baseline; none takes the model's own table")
+    vectors: str = setting(
+        "", "file of word vectors in GloVe's format for the baseline; none takes the model's embeddings"
+    )
     quantize: list[Literal["int8", "4bit"]] = setting(
-        ["int8", "4bit"], "training-free quantized copies that are made of every stage, and scored; [] makes none"
+        ["int8", "4bit"], "quantized copies, without training, to make and score of every stage; [] makes none"
     )
     cache: CacheSettings = setting(CacheSettings(), "what runs share: teacher outputs and finished stages")
-    stages: list[Stage] = setting(..., "what is made, one after the other", min_length=1)
+    stages: list[Stage] = setting(..., "stages in order", min_length=1)
 
     def make_task(self) -> Task:
         return check(TASKS.load(self.task, Task), self.data, "data")

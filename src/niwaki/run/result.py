@@ -1,32 +1,32 @@
-"""What came of a run, for Python and notebooks."""
+"""The result of a run, for Python and notebooks."""
 
 import html
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import MODEL
 from niwaki.core.run_folder import REPORT, open_run, stages_of
 
 
 @dataclass(frozen=True)
 class Run:
-    """A filled run folder. Its repr is the table of stages; in a notebook, too."""
+    """A finished run. Its repr, also in notebooks, is the table of stages."""
 
     folder: Path
-    report: dict[str, Any]
+    report: Json
 
     @classmethod
     def read(cls, folder: Path) -> "Run":
-        """Verifies the whole run; the weights of the model that is then loaded are hashed when it is."""
+        """Reads and verifies a run. Weights are hashed when a model is loaded."""
         report = open_run(folder).current_report()
         if not isinstance(report.get("stages"), list):
             raise InputError(f"{folder / REPORT}: is not a report; remove it, and `niwaki report` writes it again")
         return cls(folder, report)
 
     @property
-    def stages(self) -> list[dict[str, Any]]:
+    def stages(self) -> list[Json]:
         return self.report["stages"]
 
     def model(self, stage: str) -> Path:
@@ -49,7 +49,7 @@ class Run:
         return self.model(stage)
 
     def _rows(self) -> list[list[str]]:
-        """Stage, score, size and speed of every stage that was made."""
+        """Name, score, size and speed of every finished stage."""
         metric = (self.report.get("task") or {}).get("metric") or "score"
         rows = [["stage", metric, "MB", "texts/s"]]
         for stage in self.stages:

@@ -1,10 +1,9 @@
-"""Runs a recipe: every stage that is not there yet, then the race between them and the report."""
+"""Runs a recipe: makes the missing stages, runs baselines, comparisons and the speed race, and writes the report."""
 
 import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from niwaki import report
 from niwaki.core.documents import read_document, write_document
@@ -19,6 +18,7 @@ from niwaki.core.files import (
     require_writable,
     write_text,
 )
+from niwaki.core.json_types import Json
 from niwaki.core.lock import locked
 from niwaki.core.log import info
 from niwaki.core.model_integrity import PLAN, RESULT
@@ -38,13 +38,16 @@ from niwaki.run.unlabelled_texts import cache_folder
 from niwaki.run.validation.cache import check_cache_folder
 from niwaki.train.loop import Interrupted
 
-BASELINES, RACE = 2, 2  # raised when baselines, or what is raced, change for the same inputs
-COPY = 1 / 3  # of the weights: more than a quantized copy takes with its other files
-ON_DISK, IN_MEMORY = 8, 5  # times the weights while training: two states; weights, gradients, two moments and the best
+BASELINES, RACE = 2, 2  # versions; raised when baselines or the race change for the same inputs
+COPY = 1 / 3  # size of a quantized copy relative to the weights, with its other files; an upper bound
+ON_DISK, IN_MEMORY = (
+    8,
+    5,
+)  # multiples of the weights while training: two checkpoints; weights, gradients, two moments, best weights
 Stop = Callable[[], bool]
 
 
-def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
+def execute(recipe: Recipe, name: str, folder: Path) -> Json:
     """Fills `folder` and returns the content of its report.json."""
     check_single_process()
     require_writable(folder)
@@ -62,12 +65,12 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
         needs = inputs(plan)
         write_plan(plan, needs, folder)
         ledger = Ledger(folder / "ledger.jsonl")
-        for one in (plan, *plan.repeats):
-            for stage in one.stages:
-                run_stage(one, stage, folder, ledger, should_stop)
-        stop_if_asked(should_stop)
+        for seeded in (plan, *plan.repeats):
+            for stage in seeded.stages:
+                run_stage(seeded, stage, folder, ledger, should_stop)
+        stop_if_requested(should_stop)
         once(folder / "baseline.json", needs, lambda: run_baseline(plan, folder, ledger), ["baseline.npy"])
-        stop_if_asked(should_stop)
+        stop_if_requested(should_stop)
         once(folder / "comparisons.json", needs, lambda: comparisons(plan, folder))
         once(folder / "speed.json", needs, lambda: measured_speed(plan, folder, ledger))
         warn_uncounted(ledger, [stage.spec.name for stage in plan.stages])
@@ -75,14 +78,14 @@ def execute(recipe: Recipe, name: str, folder: Path) -> dict[str, Any]:
         return report.write(folder)
 
 
-def write_plan(plan: Plan, needs: dict[str, Any], folder: Path) -> None:
-    """With the inputs of every measurement, so that a reader can tell which plan one belongs to."""
+def write_plan(plan: Plan, needs: Json, folder: Path) -> None:
+    """Writes plan.json with digests of the inputs of every measurement, so that readers can match them."""
     digests = {name: fingerprint(value) for name, value in needs.items()}
     write_document(folder / PLAN, {**plan.to_json(), "inputs": digests}, [RECIPE])
 
 
-def inputs(plan: Plan) -> dict[str, Any]:
-    """What each measurement of a run depends on; other inputs, another measurement."""
+def inputs(plan: Plan) -> Json:
+    """What each measurement of a run depends on. It is measured again when its inputs change."""
     baselines = [BASELINES, plan.task.data.fingerprint(), model_digest(plan.model_folder), plan.recipe.vectors]
     stages = [stage.key for stage in plan.stages]
     every = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
@@ -90,7 +93,7 @@ def inputs(plan: Plan) -> dict[str, Any]:
 
 
 def discard_unsound_report(folder: Path) -> None:
-    """A report that was edited, or whose ledger lost lines, is named before the new one takes its place."""
+    """Removes a report that was edited, or whose ledger lost lines, with a message; a new one is written afterwards."""
     if fault := fault_in_report(folder, read_document(folder / PLAN)):
         info(f"{fault.partition('; ')[0]}; the report is written again")
         (folder / REPORT).unlink()
@@ -98,18 +101,18 @@ def discard_unsound_report(folder: Path) -> None:
 
 def warn_uncounted(ledger: Ledger, stages: list[str]) -> None:
     for name in uncounted(ledger, [*stages, "baseline", "race"]):
-        info(f"{ledger.path}: has no charge for '{name}', whose result is there; what it took is not in the sums")
+        info(f"{ledger.path}: has no charge for '{name}', whose result exists; its cost is missing from the totals")
 
 
 def uncounted(ledger: Ledger, names: list[str]) -> list[str]:
-    """What is made and in no line of the ledger: it was cut short, or results were brought from elsewhere."""
+    """Finished work without a charge in the ledger, which was truncated or belongs to another run."""
     charged = {line["stage"] for line in ledger.lines()}
     return [name for name in names if name not in charged]
 
 
 def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, should_stop: Stop) -> None:
     """Makes the stage, unless this run or the stage store has a sound copy of it."""
-    stop_if_asked(should_stop)
+    stop_if_requested(should_stop)
     target, store = folder / stage.folder, store_of(plan.recipe, folder)
     if target.exists():
         fault = fault_in_stage(target, stage.key, unlisted=False)
@@ -135,7 +138,7 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
 
 
 def other_versions(stage: Path) -> str:
-    """Says which packages made a finished stage where they are not today's. Its own record is never rewritten."""
+    """The package versions that made a finished stage, if they differ from the installed ones. The record is never rewritten."""
     recorded, now = read_json(stage / RESULT).get("versions", {}), versions()
     changed = [f"{name} {before} (now {now.get(name)})" for name, before in recorded.items() if before != now.get(name)]
     return (
@@ -144,7 +147,7 @@ def other_versions(stage: Path) -> str:
 
 
 def check_single_process() -> None:
-    """Their results would differ from those of one, under the same key, and each would write over the other's."""
+    """Several processes would give other results under the same key, and overwrite each other's files."""
     count = os.environ.get("WORLD_SIZE", "1")
     if count.isdigit() and int(count) > 1:
         raise InputError(
@@ -154,7 +157,7 @@ def check_single_process() -> None:
 
 
 def require_room(plan: Plan, folder: Path) -> None:
-    """Before the first step: write permission, disk for all that is missing, memory for what training surely takes."""
+    """Checks write permission, disk space for everything missing, and the minimum memory for training."""
     for place in (folder, folder / "stages", folder / "cache"):
         require_writable(place)
     stages = [stage for one in (plan, *plan.repeats) for stage in one.stages]
@@ -170,51 +173,53 @@ def require_room(plan: Plan, folder: Path) -> None:
 
 
 def require_disk(plan: Plan, folder: Path, missing: Sequence[PlannedStage], need_bytes: int) -> None:
-    """For the run folder, and for what teachers will say, which may lie on another disk."""
+    """Checks the disk of the run folder and that of the teacher cache, which may be another."""
     cache = cache_folder(plan.recipe.cache, folder)
     own = {stage.spec.name for stage in plan.stages}
-    said = cache_bytes(plan, [stage for stage in missing if stage.spec.name in own])
-    said = max(0, said - folder_bytes(cache)) if cache.is_dir() else said  # what is there may be what is needed
+    cached = cache_bytes(plan, [stage for stage in missing if stage.spec.name in own])
+    cached = max(0, cached - folder_bytes(cache)) if cache.is_dir() else cached  # some of it may be there already
     if disk_of(cache) == disk_of(folder):
-        require_space(folder, need_bytes + said, "this run")
+        require_space(folder, need_bytes + cached, "this run")
         return
     require_space(folder, need_bytes, "this run")
-    require_space(cache, said, "what the teachers of this run say")
+    require_space(cache, cached, "the teacher outputs of this run")
 
 
 def disk_of(path: Path) -> int:
-    return next(one for one in [path, *path.parents] if one.exists()).stat().st_dev
+    return next(place for place in [path, *path.parents] if place.exists()).stat().st_dev
 
 
-def stop_if_asked(should_stop: Stop) -> None:
+def stop_if_requested(should_stop: Stop) -> None:
     if should_stop():
         raise Interrupted
 
 
-def once(path: Path, needs: dict[str, Any], make: Callable[[], dict[str, Any]], files: Sequence[str] = ()) -> None:
-    """Writes what `make` gives, unless it is there, sound, and of the same inputs. `files` are written by `make` too."""
+def once(path: Path, needs: Json, make: Callable[[], Json], files: Sequence[str] = ()) -> None:
+    """Writes the result of `make`, unless the file is sound and has the same inputs. `make` also writes `files`."""
     wanted = needs[path.name]
     if path.exists():
         fault = fault_in_measurement(path)
         if fault is None and read_document(path).get("inputs") == wanted:
             return
         if fault is not None:
-            info(f"{fault}; it is made again")
+            info(f"{fault}; it is computed again")
     write_document(path, {**make(), "inputs": wanted, "versions": versions()}, files)
 
 
-def run_baseline(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
+def run_baseline(plan: Plan, folder: Path, ledger: Ledger) -> Json:
     import numpy as np
 
     from niwaki.evaluate.baseline import run_baselines
 
     with ledger.begin(stage="baseline", what="evaluate", window=plan.recipe.meter.window()):
-        told, example_stats = run_baselines(plan.task, plan.model_folder, plan.recipe.meter.window, plan.recipe.vectors)
+        result, example_stats = run_baselines(
+            plan.task, plan.model_folder, plan.recipe.meter.window, plan.recipe.vectors
+        )
     np.save(folder / "baseline.npy", example_stats, allow_pickle=False)
-    return told
+    return result
 
 
-def measured_speed(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
+def measured_speed(plan: Plan, folder: Path, ledger: Ledger) -> Json:
     from niwaki.run.race import run_race
 
     with ledger.begin(stage="race", what="speed", window=plan.recipe.meter.window()):
@@ -222,7 +227,7 @@ def measured_speed(plan: Plan, folder: Path, ledger: Ledger) -> dict[str, Any]:
 
 
 def quiet_libraries() -> None:
-    """Their progress bars and load reports would drown ours."""
+    """Turns off the progress bars and load reports of transformers."""
     import transformers
 
     transformers.logging.set_verbosity_error()

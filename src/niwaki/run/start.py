@@ -1,4 +1,4 @@
-"""From what a user says (a recipe, overrides, rows of their own) to a run, or to a check of one."""
+"""Runs or checks a recipe with overrides and the user's own data."""
 
 import contextlib
 import json
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from niwaki.core.errors import InputError
 from niwaki.core.gc_pause import without_gc
+from niwaki.core.json_types import Json
 from niwaki.core.problems import Problems
 from niwaki.run.result import Run
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from niwaki.run.recipe_settings import Recipe
 
 RUNS = Path("runs")
-EXAMPLE, OWN_DATA, SEQ2SEQ = "rotten_tomatoes", "own_data", "seq2seq"  # recipes that are run where none is named
+EXAMPLE, OWN_DATA, SEQ2SEQ = "rotten_tomatoes", "own_data", "seq2seq"  # default recipes
 
 
 def run(
@@ -25,7 +26,7 @@ def run(
     overrides: Sequence[str] = (),
     data: str | Path = "",
 ) -> Run:
-    """Runs a recipe (a shipped one by name, or a .toml file) and gives what came of it. Finished stages are not made again.
+    """Runs a recipe (the name of a shipped one, or a .toml file) and returns the result. Finished stages are reused.
 
     None named is the example, or with `data` the recipe for rows of your own. `data` puts your own labelled rows (a file, a folder, a Hugging Face id) in the place of the recipe's; what kind of task
     they are for is read off their columns, unless `task=…` is among the overrides.
@@ -37,8 +38,8 @@ def run(
     return Run(folder, execute(found, name, folder))
 
 
-def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: str | Path = "") -> dict[str, Any]:
-    """Validates a recipe and says what it would do, need and take. Does no work."""
+def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: str | Path = "") -> Json:
+    """Validates a recipe and estimates what it needs. Trains and writes nothing."""
     with without_gc():
         from niwaki.run.estimate import estimate
         from niwaki.run.plan import make_plan
@@ -48,8 +49,8 @@ def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: str |
 
 
 def read_recipe(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> "tuple[Recipe, str]":
-    """The recipe, with `data` in the place of its rows, and the run's name. Refused with the faults of the recipe, and with those of
-    the data and models that it names."""
+    """The recipe, with `data` instead of its rows, and the run's name. Raises InputError with the problems of the recipe and of the
+    data and models that it names."""
     from niwaki.run.recipe import PartialRecipe, RecipeError, read
     from niwaki.run.validation.validate import check_inputs
 
@@ -75,8 +76,8 @@ def read_recipe(recipe: str | Path, overrides: Sequence[str], data: str | Path) 
 def resolve(
     recipe: str | Path, overrides: Sequence[str], data: str | Path, problems: Problems
 ) -> tuple[Path, str, list[str]]:
-    """The recipe's file, the run's name, and the overrides with `data` among them (before the user's own, which may refine it).
-    Where the rows cannot be read the recipe is one for labelled texts, so that the rest can be checked."""
+    """The recipe's file, the run's name, and the overrides, preceded by those for `data`. If the rows cannot be read, the task is
+    classification, so that the rest can be checked."""
     from niwaki.run.recipe import locate
 
     if not data:
@@ -90,7 +91,7 @@ def resolve(
 
 
 def data_overrides(data: str, overrides: Sequence[str]) -> list[str]:
-    """Overrides that put a user's rows in the place of a recipe's: their task, unless it is named, and where they lie."""
+    """Overrides that replace a recipe's rows by the user's: the task, unless an override names it, and the path."""
     return rows_of(data, infer_task(data, overrides))
 
 
@@ -107,22 +108,22 @@ def is_generation_task(task: str) -> bool:
 
 
 def infer_task(data: str, overrides: Sequence[str]) -> str:
-    """The task of a user's rows: as he names it, else as their columns tell."""
+    """The task of the user's rows: from an override, or else from the columns."""
     from niwaki.run.overrides import apply_override
     from niwaki.tasks._detect_task import recognise
 
-    said: dict[str, Any] = {"data": {}}
+    values: Json = {"data": {}}
     for override in overrides:
-        with contextlib.suppress(InputError):  # a fault in an override is told where the recipe is read
-            apply_override(said, override)
+        with contextlib.suppress(InputError):  # reported when the recipe is read
+            apply_override(values, override)
     try:
-        return str(said["task"]) if "task" in said else recognise(data, _columns(said["data"]))
+        return str(values["task"]) if "task" in values else recognise(data, _columns(values["data"]))
     except InputError as error:
         raise InputError([fault if data in fault else f"{data}: {fault}" for fault in error.faults]) from None
 
 
 def _columns(settings: Any) -> dict[str, str]:
-    """Of settings of the data, those that name columns; they help to tell what the rows are for."""
+    """The data settings that name columns, which help to detect the task."""
     from niwaki.data.columns import ROLES
 
     roles = {role for of_kind in ROLES.values() for role in of_kind}

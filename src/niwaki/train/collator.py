@@ -1,4 +1,4 @@
-"""Features to batches of tensors."""
+"""Batches of tensors from features."""
 
 from collections.abc import Sequence
 
@@ -51,17 +51,17 @@ class Collator:
 
 
 def shift_right(targets: Tensor, start: int) -> Tensor:
-    """What lies before each token that is to be written, (batch, tokens) likewise: the start, then the tokens but the last."""
+    """Decoder inputs, (batch, tokens): the start token, then the targets without the last."""
     before = targets.roll(1, dims=1)
     before[:, 0] = start
     return before.masked_fill(before == NO_LABEL, PAD)
 
 
 def encode_split(model: Model, task: Task, part: str) -> Features:
-    """The task's rows of a split."""
+    """Features of a split of the task."""
     return encode_rows(model, task, task.splits()[part])
 
 
 def encode_rows(model: Model, task: Task, rows: pa.Table) -> Features:
-    """Rows of the task in the model's tokens, no longer than the model can read."""
+    """Features of rows in the model's tokens, truncated to its maximum length."""
     return task.features(rows, model.tokenizer.backend_tokenizer, model.anatomy.max_tokens)

@@ -1,7 +1,7 @@
-"""Several processes that train one model together, as torchrun starts them: what they must agree on. One alone does nothing here.
+"""Data-parallel training in several processes, as torchrun starts them. With a single process these functions do nothing.
 
-Each reads other rows and all take the same step, with the mean of their gradients. The wrapper that torch has for this is
-not used: it knows nothing of a method's own parameters and fails where a loss leaves some of the network out.
+Each process reads other rows, and all take the same step with the mean of their gradients. DistributedDataParallel is not
+used: it ignores parameters that belong to methods, and fails if a loss does not use part of the network.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ def is_distributed() -> bool:
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    """Puts the mean over all processes into every gradient; one message, so that few steps wait for each other."""
+    """Averages gradients over all processes, in one message."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     if not is_distributed() or not gradients:
         return
@@ -27,11 +27,11 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
         gradient.copy_(mean.view_as(gradient))
 
 
-def any_process(said: bool, device: torch.device) -> bool:
-    """Whether one of the processes says so; all get the same answer."""
+def any_process(value: bool, device: torch.device) -> bool:
+    """Whether `value` is true in any process; all processes get the same result."""
     if not is_distributed():
-        return said
-    flag = torch.tensor(int(said), device=device)
+        return value
+    flag = torch.tensor(int(value), device=device)
     dist.all_reduce(flag, op=dist.ReduceOp.MAX)
     return bool(flag)
 
@@ -46,7 +46,7 @@ def from_main_process(value: float, device: torch.device) -> float:
 
 
 def broadcast(tensors: Iterable[Tensor]) -> None:
-    """Gives every process the first one's numbers."""
+    """Copies the tensors of the first process to all others."""
     if is_distributed():
         for tensor in tensors:
             dist.broadcast(tensor.detach(), src=0)

@@ -1,4 +1,4 @@
-"""All logits or hidden states of a feed from a network in torch: for validation while training, teachers, baselines."""
+"""Logits or hidden states of all rows, computed with torch: for validation, teachers and baselines."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -15,13 +15,13 @@ from niwaki.models.record import HIDDEN
 from niwaki.train.collator import Collator
 from niwaki.train.precision import autocast
 
-ROWS, TOKENS = 128, 8192  # a batch without gradients may be larger than one with
-Read = Callable[[Outputs, Tensor], Tensor]  # what a batch gave, and its mask, to what is wanted of it
+ROWS, TOKENS = 128, 8192  # larger than training batches, because no gradients are stored
+Read = Callable[[Outputs, Tensor], Tensor]  # from the outputs of a batch and its mask
 
 
 def logits_of(model: Model, collator: Collator, precision: str, chosen: np.ndarray | None = None) -> np.ndarray:
-    """(sequences, labels) of all sequences, or of the chosen ones, in their order; (tokens of all of them, labels) from heads
-    per token; of a network that writes, what it writes without a beam (`answers/_beam_search.py`); float32."""
+    """Logits as float32 in the order of the sequences, of all or of the chosen ones: (sequences, labels), or (tokens, labels) for
+    heads per token. Seq2seq models generate greedily; the rows then hold the generated tokens (`answers/_beam_search.py`)."""
     if model.anatomy.is_seq2seq:
         return _generated(model, collator, precision)
     return _collect(model, collator, precision, lambda out, mask: out.logits, model.anatomy.per_token, chosen=chosen)
@@ -49,7 +49,7 @@ def _evaluating(model: Model) -> Iterator[None]:
 
 
 def hidden_of(model: Model, collator: Collator, precision: str, per_token: bool) -> np.ndarray:
-    """The last hidden states, float32: (tokens of all sequences, width), or their mean over each sequence's tokens."""
+    """The last hidden states as float32: (tokens, hidden), or their mean over the tokens of each sequence, (sequences, hidden)."""
     read = _last if per_token else _mean
     return _collect(model, collator, precision, read, per_token, frozenset({HIDDEN}))
 

@@ -42,12 +42,12 @@ LOG_EVERY_STEPS = 10
 
 
 class Interrupted(KeyboardInterrupt):
-    """Asked to stop; the state is saved."""
+    """Training was stopped on request; a checkpoint is saved."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that one training needs. `should_stop` is asked after every step."""
+    """Everything that a training needs. `should_stop` is called after every step."""
 
     name: str
     model: Model
@@ -64,7 +64,7 @@ class Job:
 
 
 def fit(job: Job) -> TrainerState:
-    """Trains `job.model` in place to its best validated weights and says how it went."""
+    """Trains `job.model` in place, leaves its best validated weights, and returns the final state."""
     return _Fit(job).run()
 
 
@@ -81,7 +81,7 @@ class _Fit:
         self.modules.to(self.accelerator.device)
         optimizer = make_optimizer(self.modules, job.settings)
         self.is_main = self.accelerator.is_main_process
-        with self.accelerator.main_process_first():  # which clears away what a crash left before others look
+        with self.accelerator.main_process_first():  # it removes leftovers of a crash first
             self.checkpoints = Checkpoints(job.folder, self.is_main)
             self.state, self.best = self.checkpoints.load(self.modules, optimizer)
         broadcast(self.modules.state_dict().values())
@@ -109,19 +109,19 @@ class _Fit:
                     self.state.step,
                     f"loss {loss:.3f}" + (f", best {self.state.best_score:.4f}" if self.state.best_score else ""),
                 )
-                # before validation, which may take long: a resumed run validates where that is still owed
+                # before validation, which may take long; a resumed run does a validation that is still due
                 stop = any_process(job.should_stop(), self.accelerator.device)
                 if stop or time.monotonic() - saved_at > job.settings.save_seconds:
                     self._save()
                     saved_at = time.monotonic()
                 if stop:
-                    self.accelerator.wait_for_everyone()  # until it is saved: the first to leave ends the others
+                    self.accelerator.wait_for_everyone()  # wait for the save, because the first process to exit ends the others
                     raise Interrupted
         self._take_best()
         return self.state
 
     def _epoch(self, epoch: int) -> list[np.ndarray]:
-        """The batches of this process in an epoch; all processes do the same number of steps."""
+        """The batches of this process in an epoch. All processes take the same number of steps."""
         batches = epoch_batches(self.job.train.lengths, self.job.settings.batch, self.job.seed, epoch)
         world, rank = self.accelerator.num_processes, self.accelerator.process_index
         whole = max(world, len(batches) // world * world)
@@ -193,7 +193,7 @@ class _Fit:
         self._record({"kind": "validation", "step": state.step, "epoch": epoch, "score": score})
         too_early = (
             state.best_step < self.min_progress * self.total
-        )  # what is kept; the newer one is nearer to what is meant
+        )  # methods were not done; later weights are preferred
         if state.best_score is None or score > state.best_score or too_early:
             state.best_score, state.best_step, state.validations_without_gain = score, state.step, 0
             if job.settings.keep == "best":
@@ -226,7 +226,7 @@ class _Fit:
 
 
 def min_progress_of(methods: Sequence[Method], labelled: bool = True) -> float:
-    """The share of training after which scores count."""
+    """The progress from which on weights may be kept as the best."""
     if not answers_trained(methods, labelled):
         return 1.0
     return max((method.min_progress for method in methods_with(methods, Schedules)), default=0.0)
@@ -244,7 +244,7 @@ def make_optimizer(modules: nn.Module, settings: TrainSettings) -> torch.optim.O
 
 
 def schedule(step: int, total: int, warmup: float) -> float:
-    """Share of the learning rate at a step: up in a line over the warm-up, then down in a line, never quite 0."""
+    """Learning-rate factor: linear warm-up, then linear decay that never quite reaches 0."""
     rising = max(1, round(total * warmup))
     return min((step + 1) / rising, (total - step) / max(1, total - rising)) if warmup else (total - step) / total
 
@@ -255,5 +255,7 @@ def set_dropout(network: nn.Module, broadcast: float | None) -> None:
         for module in network.modules():
             if isinstance(module, nn.Dropout):
                 module.p = broadcast
-            elif isinstance(getattr(module, "dropout", None), float):  # a number for a function, as in BART
+            elif isinstance(
+                getattr(module, "dropout", None), float
+            ):  # a plain number that is passed to a function, as in BART
                 module.dropout = broadcast

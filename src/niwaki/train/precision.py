@@ -1,4 +1,4 @@
-"""Which number format to train in: bf16 only where the silicon multiplies it, decided by asking, not by hoping."""
+"""The number format to train in: bf16 only where the CPU or GPU has instructions for it."""
 
 import contextlib
 from typing import Literal
@@ -11,7 +11,7 @@ Precision = Literal["auto", "bf16", "fp32"]
 
 
 def resolve_precision(wanted: Precision) -> str:
-    """`bf16` or `fp32`. The answer is part of a stage's key, so it depends on the machine alone, not on a measurement."""
+    """`bf16` or `fp32`. It is part of a stage's key, so it depends on the hardware and not on a measurement."""
     if wanted == "auto":
         return "bf16" if has_bf16() else "fp32"
     return wanted

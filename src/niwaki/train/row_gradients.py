@@ -1,22 +1,24 @@
-"""Gradients of large tables by the rows that a batch read, put into one array that stays.
+"""Gradients of large embedding tables in a buffer that is reused, updated only in the rows that a batch reads.
 
-Of a table of 30,000 pieces a batch reads some hundred. torch gives a gradient of the whole table, new and filled with 0 at
-every step, which takes a fifth of a small student's step; here only what the step before wrote is set to 0 again. The numbers are the same.
+A batch reads some hundred of 30,000 rows. torch allocates and zeroes a gradient of the whole table at every step, which takes a fifth
+of a small student's step; here only the rows of the previous step are zeroed. The values are the same.
 """
 
 import torch
 from torch import Tensor, nn
 
-LARGE = 1 << 20  # numbers; below, filling with 0 takes no time
+LARGE = 1 << 20  # values; smaller tables are zeroed in no time
 
 
 class RowGradients:
-    """Of all large tables of a network that are trained."""
+    """Gradients of all large trainable tables of a network."""
 
     def __init__(self, network: nn.Module) -> None:
         found = [module for module in network.modules() if isinstance(module, nn.Embedding)]
         self.tables = [one for one in found if _trained(one) >= LARGE]
-        self._buffers: dict[int, tuple[Tensor, Tensor]] = {}  # by table: its gradient, and the rows written last
+        self._buffers: dict[
+            int, tuple[Tensor, Tensor]
+        ] = {}  # by table: its gradient, and the rows that the last step wrote
 
     def __enter__(self) -> "RowGradients":
         for table in self.tables:
@@ -29,7 +31,7 @@ class RowGradients:
         self._buffers.clear()
 
     def gather(self) -> None:
-        """After `backward`: gradients as any optimizer reads them."""
+        """After `backward`: gradients as dense tensors, as optimizers expect them."""
         for number, table in enumerate(self.tables):
             if table.weight.grad is not None and table.weight.grad.is_sparse:
                 table.weight.grad = self._whole(number, table.weight.grad)

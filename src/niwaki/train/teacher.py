@@ -1,4 +1,4 @@
-"""A teacher: a frozen model that answers for the rows of a batch, in its own tokens."""
+"""Teachers: frozen models whose outputs for the rows of a batch the student learns from, in the teacher's own tokens."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,14 @@ from niwaki.train.infer import logits_of
 from niwaki.train.precision import autocast
 from niwaki.train.teacher_cache import TeacherCache, blocks, key_of
 
-TeacherOutput = dict[str, np.ndarray]  # of one sequence: the logits and other insides by name
-Sizes = Callable[[str, np.ndarray], np.ndarray]  # how many numbers what is called so has for sequences of these lengths
-TeacherFunction = Callable[
-    [Sequence[int]], Iterable[TeacherOutput]
-]  # sequences of the feed to what the teacher says of each
+TeacherOutput = dict[str, np.ndarray]  # of one sequence: logits and activations by name
+Sizes = Callable[[str, np.ndarray], np.ndarray]  # name and lengths → number of values per sequence
+TeacherFunction = Callable[[Sequence[int]], Iterable[TeacherOutput]]  # from the numbers of sequences
 
 
 @dataclass(frozen=True)
 class Teacher:
-    """`outputs_of` gives what is known of some sequences, by name."""
+    """Gives padded outputs for a batch; `outputs_of` computes or reads those of single sequences."""
 
     collator: Collator
     names: tuple[str, ...]
@@ -39,30 +37,30 @@ class Teacher:
     def __call__(self, batch: Batch) -> Outputs:
         sequences = self.collator.features.rows.sequences(batch.rows.numpy())
         tokens = int(self.collator.features.rows.ids.lengths[sequences].max())
-        said = list(self.outputs_of(sequences.tolist()))
+        outputs = list(self.outputs_of(sequences.tolist()))
         found: dict[str, dict[int, Tensor]] = {}
         for name in self.names:
             if name != LOGITS:
                 what, depth = name.split(".")
-                found.setdefault(what, {})[int(depth)] = self._pad_and_stack(said, name, tokens)
-        return Outputs(self._pad_and_stack(said, LOGITS, tokens), **found)
+                found.setdefault(what, {})[int(depth)] = self._pad_and_stack(outputs, name, tokens)
+        return Outputs(self._pad_and_stack(outputs, LOGITS, tokens), **found)
 
-    def _pad_and_stack(self, said: list[TeacherOutput], name: str, tokens: int) -> Tensor:
-        """One inside of all sequences, those with tokens filled up with 0."""
-        first = said[0][name]
+    def _pad_and_stack(self, outputs: list[TeacherOutput], name: str, tokens: int) -> Tensor:
+        """One activation of all sequences, with tokens padded with 0."""
+        first = outputs[0][name]
         axes = 2 if name.startswith("scores.") else 1 if self.per_token or name != LOGITS else 0
         shape = list(first.shape)
         place = 1 if axes == 2 else 0
         shape[place : place + axes] = [tokens] * axes
-        whole = np.zeros((len(said), *shape), dtype=np.float32)
-        for number, one in enumerate(said):
-            part = one[name]
+        whole = np.zeros((len(outputs), *shape), dtype=np.float32)
+        for number, output in enumerate(outputs):
+            part = output[name]
             whole[number][tuple(slice(size) for size in part.shape)] = part
         return torch.from_numpy(whole).to(self.collator.device)
 
 
 def average_logits(teachers: Sequence[Callable[[Batch], Outputs]], batch: Batch) -> Outputs:
-    """Several teachers speak with the mean of their logits: the geometric mean of their distributions, up to its scale."""
+    """The mean of the teachers' logits, i.e. the normalized geometric mean of their distributions."""
     return Outputs(torch.stack([teacher(batch).logits for teacher in teachers]).mean(dim=0))
 
 
@@ -71,7 +69,7 @@ def ensemble(teachers: Sequence[Callable[[Batch], Outputs]]) -> Callable[[Batch]
 
 
 def memoize_last_batch(teacher: Callable[[Batch], Outputs]) -> Callable[[Batch], Outputs]:
-    """Several methods ask about one batch: it is answered once."""
+    """Computes the outputs of a batch once, although several methods read them."""
     last: list[tuple[Tensor, Outputs]] = []
 
     def answer(batch: Batch) -> Outputs:
@@ -83,7 +81,7 @@ def memoize_last_batch(teacher: Callable[[Batch], Outputs]) -> Callable[[Batch],
 
 
 class CacheLayout:
-    """What there is to keep of a feed: by block of sequences and by name, the key and where each sequence's numbers begin."""
+    """Where outputs are in the cache: for each block of sequences and each name, the key and the offset of every sequence."""
 
     def __init__(
         self, who: Sequence[str], rows: EncodedInputs, names: Sequence[str], sizes: Sizes, per_token: bool
@@ -100,13 +98,13 @@ class CacheLayout:
 
     @property
     def bytes(self) -> dict[str, int]:
-        """Disk that each key takes."""
+        """Size of each entry on disk."""
         pairs = zip(self.keys, self.starts, strict=True)
         return {key: 4 * int(starts[name][-1]) for keys, starts in pairs for name, key in keys.items()}
 
 
 class CachedTeacherFunction:
-    """Answers of all sequences of a feed out of what is kept; what is not there yet is asked for first."""
+    """Reads outputs from the cache. The constructor computes the missing ones."""
 
     def __init__(
         self,
@@ -119,7 +117,9 @@ class CachedTeacherFunction:
         self.layout = layout
         self.parts: list[dict[str, np.ndarray]] = []
         with (
-            PartialState(cpu=not torch.cuda.is_available()).main_process_first(),  # others then find it there
+            PartialState(
+                cpu=not torch.cuda.is_available()
+            ).main_process_first(),  # other processes then find it in the cache
             progress(label, len(layout.lengths)) as update,
         ):
             for number, block in enumerate(layout.blocks):
@@ -131,9 +131,9 @@ class CachedTeacherFunction:
         keys, starts = self.layout.keys[block], self.layout.starts[block]
         found = {name: part for name, key in keys.items() if (part := cache.find(key)) is not None}
         missing = {name: np.empty(starts[name][-1], np.float32) for name in keys if name not in found}
-        for number, said in enumerate(teacher_function(self.layout.blocks[block]) if missing else ()):
+        for number, output in enumerate(teacher_function(self.layout.blocks[block]) if missing else ()):
             for name, whole in missing.items():
-                whole[starts[name][number] : starts[name][number + 1]] = said[name].reshape(-1)
+                whole[starts[name][number] : starts[name][number + 1]] = output[name].reshape(-1)
         return found | {name: cache.put(keys[name], whole) for name, whole in missing.items()}
 
     def __call__(self, sequences: Sequence[int]) -> Iterator[TeacherOutput]:
@@ -150,15 +150,15 @@ class CachedTeacherFunction:
 
 
 def batched_teacher_function(model: Model, collator: Collator, precision: str) -> TeacherFunction:
-    """Logits alone, from torch, in batches of like length: a block has the same company whenever it is asked for."""
+    """Logits from torch, in batches of similar length. A block always forms the same batches, so results are reproducible."""
 
     def teacher_function(sequences: Sequence[int]) -> Iterator[TeacherOutput]:
         chosen = np.asarray(sequences)
         logits = logits_of(model, collator, precision, chosen)
         if not model.anatomy.per_token:
-            return ({LOGITS: one} for one in logits)
+            return ({LOGITS: row} for row in logits)
         ends = np.cumsum(collator.features.rows.ids.lengths[chosen])[:-1]
-        return ({LOGITS: one} for one in np.split(logits, ends))
+        return ({LOGITS: rows} for rows in np.split(logits, ends))
 
     return teacher_function
 
@@ -166,8 +166,8 @@ def batched_teacher_function(model: Model, collator: Collator, precision: str) -
 def uncached_teacher(
     model: Model, collator: Collator, names: Iterable[str], precision: str
 ) -> Callable[[Batch], Outputs]:
-    """The teacher runs on the student's batches, and nothing is kept: on a graphics card, and where what it says of a text is the
-    likelihood of every piece at every place, which is too much to keep."""
+    """Runs the teacher on the student's batches without a cache: on GPUs, and for seq2seq teachers, whose logits for every
+    token of the vocabulary at every position are too large to cache."""
     activations = frozenset(name.split(".")[0] for name in names)
     anatomy = model.anatomy
 

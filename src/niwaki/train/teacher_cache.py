@@ -1,8 +1,8 @@
-"""What teachers said, kept on disk: named by teacher and texts, so that epochs, stages, seeds and runs all find it.
+"""Teacher outputs on disk, keyed by teacher and texts, so that epochs, stages, seeds and runs share them.
 
-Texts are taken in blocks, each a committed folder: a kill loses one block, and texts that are added behind others leave
-the blocks before them as they were. The least recently used make room for new ones. Runs share the folder, so whoever
-changes it holds its lock for that moment: what is half-written while nobody holds it was left by a kill.
+Texts are stored in blocks, each a committed folder: a kill loses one block, and appended texts leave earlier blocks valid.
+The least recently used blocks are evicted. Runs share the folder, so writers hold its lock: incomplete folders that exist
+while nobody holds it were left by a kill.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ from niwaki.core.tensor_file import read_header
 BLOCK = 1024  # sequences
 FILE, TENSOR, LOCK = "numbers.safetensors", "numbers", ".lock"
 DIGIT = "[0-9a-f]"
-PREFIXES, NAMES = 2 * DIGIT, 30 * DIGIT  # folders of blocks, and blocks in them, as a pattern finds them
+PREFIXES, NAMES = 2 * DIGIT, 30 * DIGIT  # glob patterns of block folders
 
 
 class TeacherCache:
-    """A folder of blocks of numbers, none larger together than `limit` bytes."""
+    """A folder of blocks with at most `limit` bytes in total."""
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder, self.limit = folder, limit
@@ -41,7 +41,7 @@ class TeacherCache:
 
     @contextlib.contextmanager
     def _lock(self, how: int) -> Iterator[None]:
-        """Waits for whoever changes the folder; the lock is the system's and goes with its process. Readers write nothing."""
+        """Waits for writers. The lock is the operating system's and ends with its process. Readers write nothing."""
         path = self.folder / LOCK
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -51,18 +51,18 @@ class TeacherCache:
             yield
 
     def find(self, key: str) -> np.ndarray | None:
-        """The numbers, mapped from the disk, or None; a damaged block is named and removed."""
+        """The values, memory-mapped, or None. A damaged block is reported and removed."""
         place = self._folder(key)
         if not place.exists():
             return None
         with self._lock(fcntl.LOCK_SH):
             fault = fault_in_block(place)
             if fault is None:
-                with contextlib.suppress(OSError):  # a folder that is only read has no use to remember
+                with contextlib.suppress(OSError):  # read-only folders do not record use
                     os.utime(place)
                 self._in_use.add(place)
                 return self._read(place)
-        info(f"{fault}; the teacher is asked again")
+        info(f"{fault}; the teacher computes it again")
         with self._lock(fcntl.LOCK_EX):
             shutil.rmtree(place, ignore_errors=True)
         return None
@@ -75,22 +75,22 @@ class TeacherCache:
         return self._read(place)
 
     def make_room(self, wanted: Mapping[str, int]) -> bool:
-        """Whether blocks of these keys and bytes fit under the limit, after others that nobody here uses have gone, oldest first.
-        Those that are there already take nothing more, and stay."""
+        """Whether blocks of these keys and sizes fit under the limit after evicting unused blocks, oldest first. Cached ones
+        among them are kept and need no further space."""
         if not self.folder.is_dir():
             return sum(wanted.values()) <= self.limit
         if not self._touch(wanted):
-            return True  # nothing has to be written, nor to go
+            return True  # nothing has to be written or evicted
         with self._lock(fcntl.LOCK_EX):
             return self._make_room(self._touch(wanted))
 
     def _touch(self, wanted: Mapping[str, int]) -> int:
-        """Notes those that are there as used, and gives the bytes of the others."""
+        """Marks cached blocks as used and returns the size of the others."""
         self._in_use |= {place for key in wanted if (place := self._folder(key)).exists()}
         return self.missing(wanted)
 
     def missing(self, wanted: Mapping[str, int]) -> int:
-        """Bytes of those that are not there."""
+        """Size of the blocks that are not cached."""
         return sum(size for key, size in wanted.items() if not self._folder(key).exists())
 
     def _make_room(self, need: int) -> bool:
@@ -107,7 +107,7 @@ class TeacherCache:
         return True
 
     def _blocks(self) -> Iterable[Path]:
-        """The user may have named a folder in which other things lie."""
+        """Only folders of blocks: the user may have named a folder with other files."""
         return [path for path in self.folder.glob(f"{PREFIXES}/{NAMES}") if (path / FILE).is_file()]
 
     def _folder(self, key: str) -> Path:
@@ -120,27 +120,27 @@ class TeacherCache:
 
 
 def fault_in_block(place: Path) -> str | None:
-    """Why a block cannot be used: it is damaged, or another that was put in its place."""
+    """Why a block cannot be used: it is damaged, or has the key of another."""
     fault = fault_in_folder(place)
     if fault is not None:
         return fault
     try:
         read_header(place / FILE)
         with safe_open(place / FILE, framework="np") as file:
-            said = (file.metadata() or {}).get("key", "")
+            key = (file.metadata() or {}).get("key", "")
     except (SafetensorError, OSError, InputError) as error:
         return f"{place}: cannot be read ({first_line(error)})"
     here = place.parent.name + place.name
-    return None if said.startswith(here) else f"{place}: holds the answers to other texts"
+    return None if key.startswith(here) else f"{place}: holds outputs for other texts"
 
 
 def blocks(count: int) -> list[range]:
-    """Numbers of sequences, block by block."""
+    """The sequence numbers of each block."""
     return [range(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK)]
 
 
 def key_of(who: Sequence[str], name: str, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> str:
-    """Names an inside of a block of texts as one teacher read them."""
+    """The key of one activation of a block of texts, as one teacher tokenizes them."""
     digest = hashlib.sha256(np.ascontiguousarray(lengths).astype(np.int64).tobytes())
     digest.update(np.ascontiguousarray(ids).astype(np.int32).tobytes())
     digest.update(np.ascontiguousarray(types).astype(np.uint8).tobytes())

@@ -1,7 +1,6 @@
 """Measure: quality, size and parity of the saved model in the engine that its user would run."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -9,6 +8,7 @@ import torch
 from niwaki import __version__
 from niwaki.answers._answer_type import EncodedInputs
 from niwaki.core.files import write_json
+from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.core.model_integrity import MODEL, RESULT
 from niwaki.engines.predictor import Predictor
@@ -51,7 +51,7 @@ def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | Non
     write_json(folder / RESULT, result)
 
 
-def _training(state: TrainerState) -> dict[str, Any]:
+def _training(state: TrainerState) -> Json:
     return {"steps": state.step, "best_step": state.best_step, "best_score": state.best_score}
 
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.methods._factory import make_method
 from niwaki.methods._method import Method, ReadsStages, answers_trained
 from niwaki.run.recipe_settings import Recipe, Stage
@@ -58,7 +58,7 @@ def _name_problems(stage: Stage, seen: set[str]) -> list[str]:
     return problems
 
 
-def build_methods(listed: list[dict[str, Any]], path: str) -> tuple[dict[int, Method], list[str]]:
+def build_methods(listed: list[Json], path: str) -> tuple[dict[int, Method], list[str]]:
     """The valid methods by their position, and the problems of the others."""
     methods: dict[int, Method] = {}
     problems: list[str] = []
