@@ -38,7 +38,7 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
     if to not in (targets := export_targets()):
         raise UsageError(f"--to {to}: is not an engine{did_you_mean(to, targets)}")
     if precision not in PRECISIONS:
-        raise UsageError(f"--precision {precision}: must be int8, float or empty")
+        raise UsageError(f"--precision {precision}: must be int8 or float, or empty")
     if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
         raise InputError(f"{out}: exists already; remove it, or choose another folder with --out")
     engine: type[Runtime] = RUNTIMES.load(to, Runtime)
