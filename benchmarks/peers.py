@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peers_child import AVX2, HELD, PEERS, STUDENT, THREADS
+from peers_child import AVX2, AVX2_LIMITS, PEERS, STUDENT
+from peers_engines import THREADS
 from records import append, circumstances
 
 from niwaki import api
@@ -57,7 +58,7 @@ class Contender:
         python = sys.executable if name.startswith("niwaki") else str(environment())
         log = (work / f"{name.replace(' ', '-').replace('/', '-')}.log").open("w")
         self.name = name
-        surroundings = {**os.environ, "TOKENIZERS_PARALLELISM": "true", **(HELD if name.endswith(AVX2) else {})}
+        surroundings = {**os.environ, "TOKENIZERS_PARALLELISM": "true", **(AVX2_LIMITS if name.endswith(AVX2) else {})}
         self.process = subprocess.Popen(
             [python, str(CHILD), name, str(model), str(work)],
             stdin=subprocess.PIPE,

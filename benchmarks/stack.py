@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from distil import HALF, teacher_of, two_phases
+from distil import teacher_of
+from distil_variants import HALF, two_phases
 from jobs import both, home, main, make, raced, stages_of
 
 from niwaki.core.files import read_json

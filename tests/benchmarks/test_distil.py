@@ -16,7 +16,9 @@ def distil(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     module = importlib.import_module("distil")
-    monkeypatch.setattr(module, "imdb_sentences", lambda rows, seed: ["One.", "Two\nlines."])
+    monkeypatch.setattr(
+        importlib.import_module("distil_variants"), "imdb_sentences", lambda rows, seed: ["One.", "Two\nlines."]
+    )
     return module
 
 
@@ -74,7 +76,7 @@ def test_every_number_of_unlabelled_texts_trains_the_same_number_of_steps(distil
     for size in distil.SIZES:
         train = distil.VARIANTS[f"transfer-{size}"]("rotten_tomatoes")[0]["train"]
         steps = round(train["epochs"] * math.ceil((ROTTEN_TOMATOES_ROWS + size) / 32))
-        assert train["unlabelled"] == size and abs(steps - distil.SIZE_STEPS) <= 10
+        assert train["unlabelled"] == size and abs(steps - importlib.import_module("distil_variants").SIZE_STEPS) <= 10
         assert 16 <= train["epochs"] * train["validations"] <= 23
 
 
