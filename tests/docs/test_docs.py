@@ -11,7 +11,10 @@ import typer
 
 from niwaki.cli._app import VERBS, program
 from niwaki.core.settings import check
+from niwaki.engines import RUNTIMES
+from niwaki.methods import METHODS
 from niwaki.run.recipe import parse
+from niwaki.tasks import TASKS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -59,6 +62,12 @@ def test_a_command_on_a_page_parses(page, line):
     if set(arguments) & {"--help"} or not arguments:
         return  # only names the verb
     command.make_context(verb, arguments)
+
+
+@pytest.mark.parametrize("catalog", [METHODS, TASKS, RUNTIMES], ids=lambda catalog: catalog.plural)
+def test_every_entry_is_documented(catalog):
+    text = "".join(page.read_text(encoding="utf-8") for page in CURRENT_PAGES)
+    assert [name for name in catalog.names() if f"`{name}`" not in text] == []
 
 
 def test_every_verb_is_on_the_readme():
