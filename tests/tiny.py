@@ -12,19 +12,30 @@ from transformers import PreTrainedTokenizerFast
 
 from niwaki.answers._beam_search import END
 from niwaki.answers.label import Label
+from niwaki.core.catalog import Catalog
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
+from niwaki.models.family import family_of
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 from niwaki.models.skeleton import CONDITIONAL_GENERATION, build
 from niwaki.tasks._features import Features
 from niwaki.train.collator import Collator
 
-FAMILIES = ("albert", "bert", "distilbert", "electra", "mpnet", "roberta")
-READERS = ("averaging", "bilstm", "cnn")  # networks of our own, without attention layers
+ABOUT = {name: family_of(name) for name in Catalog("niwaki.models.families", "model family", plugins=False).names()}
+ENCODERS = [name for name, kind in ABOUT.items() if kind.decoder is None]
+FAMILIES = tuple(name for name in ENCODERS if ABOUT[name].layer is not None)
+READERS = tuple(name for name in ENCODERS if ABOUT[name].layer is None)  # networks of our own, without attention layers
+# each family without attention reads its own of these keys
+ATTENTION_FREE_SIZES = {
+    "lstm_units": 6,
+    "filter_widths": [1, 2, 3],
+    "num_filters": 6,
+    "neighbours": 2,
+    "num_products": 5,
+}
 POSITIONS = 66
-PAD_IS_ONE = ("mpnet", "roberta")  # these count positions from after the padding mark
 LABELS = ["bad", "good"]
 WRITES = 40  # pieces of what a network writes
 GOOD = ["good", "fine", "lovely", "superb", "bright", "warm", "clever", "moving", "fresh", "tender"]
@@ -55,6 +66,11 @@ PIECES = ["##ly", "##ing", "##ed", "##s", "##er", "un", "re", "in"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+def pad_is_one(family: str) -> bool:
+    """Some families count positions from after the padding token."""
+    return ABOUT[family].inputs.skipped_positions > 0
+
+
 def tokenizer(pad_is_one: bool = False) -> PreTrainedTokenizerFast:
     marks = (
         ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"] if pad_is_one else ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -82,28 +98,16 @@ def tokenizer(pad_is_one: bool = False) -> PreTrainedTokenizerFast:
 
 
 def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: list[str], head: str) -> dict:
-    own = tokenizer(family in PAD_IS_ONE)
-    shape = {
-        "num_hidden_layers": layers,
-        "hidden_size": width,
-        "num_attention_heads": heads,
-        "intermediate_size": ffn,
-        "max_position_embeddings": POSITIONS,
-        "type_vocab_size": 2,
-    }
-    if family == "distilbert":
-        shape = {
-            "n_layers": layers,
-            "dim": width,
-            "n_heads": heads,
-            "hidden_dim": ffn,
-            "max_position_embeddings": POSITIONS,
-        }
-    if family in PAD_IS_ONE:
-        shape.pop("type_vocab_size", None)
-    if family in ("albert", "electra"):
-        shape["embedding_size"] = width // 2 + 4
-    if family in READERS:
+    own, about = tokenizer(pad_is_one(family)), family_of(family)
+    if about.layer is not None:
+        sizes = (layers, width, heads, ffn)
+        keys = (about.keys.depth, about.keys.hidden_size, about.keys.heads, about.keys.ffn_size)
+        shape = {**dict(zip(keys, sizes, strict=True)), "max_position_embeddings": POSITIONS}
+        if len(about.inputs.other_tables) > 1 and about.inputs.uses_token_types:
+            shape["type_vocab_size"] = 2
+        if about.inputs.projection:
+            shape["embedding_size"] = width // 2 + 4
+    else:
         shape = {
             "num_hidden_layers": layers,
             "embedding_size": width,
@@ -111,18 +115,14 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
             "max_position_embeddings": 64,
             "sep_token_id": own.sep_token_id,
             "niwaki_texts": 2,
+            **ATTENTION_FREE_SIZES,
         }
-        shape |= {
-            "bilstm": {"lstm_units": 6},
-            "cnn": {"filter_widths": [1, 2, 3], "num_filters": 6},
-            "averaging": {"neighbours": 2, "num_products": 5},
-        }[family]
     marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
     if head == CONDITIONAL_GENERATION:
         decoder = {"layers": 2, "heads": heads, "ffn_size": ffn, "vocabulary_size": WRITES, "positions": 20}
         shape |= {"niwaki_encoder": family, **{f"decoder_{key}": value for key, value in decoder.items()}}
-        family = "encoder_decoder"
+        family = next(name for name, kind in ABOUT.items() if kind.decoder and not kind.in_transformers)
     return {
         "model_type": family,
         "architectures": [f"TinyFor{head}"],
@@ -155,7 +155,7 @@ def model(
             noise = torch.randn(parameter.shape, generator=generator)
             size = 0.4 if family in READERS else 0.2  # what goes through few layers says little
             parameter.copy_(size * noise if parameter.ndim > 1 else parameter + 0.1 * noise)
-    return Model(network, tokenizer(family in PAD_IS_ONE))
+    return Model(network, tokenizer(pad_is_one(family)))
 
 
 def deployed(of: Model, folder: Path) -> Path:

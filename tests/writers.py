@@ -17,7 +17,9 @@ KINDS = {
     "sinusoidal": ("bert", {"decoder_sinusoids": True}),
 }
 # one stack that reads and writes
-PREFIXES = {f"prefix {family}": (family, {"decoder_layers": 0}) for family in tiny.FAMILIES if family != "mpnet"}
+PREFIXES = {
+    f"prefix {family}": (family, {"decoder_layers": 0}) for family in tiny.FAMILIES if not tiny.ABOUT[family].relative
+}
 
 
 def writer(kind: str = "bert", **more: Any) -> Model:

@@ -33,7 +33,7 @@ from niwaki.methods._method import (
 )
 from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.forward import forward
-from niwaki.models.model import WEIGHTS
+from niwaki.models.stock import WEIGHTS
 from niwaki.tokenization.training import make
 from writers import writer
 

@@ -23,8 +23,6 @@ EXEMPT = {
     "engines/input_file.py",
     "meter/reading.py",
     "methods/_method.py",
-    "models/config_rules.py",
-    "models/model.py",
     "run/estimate.py",
     "run/stage.py",
 }

@@ -265,7 +265,7 @@ def test_occurrences_by_hand():
     assert found == {vocabulary[piece]: count for piece, count in wanted.items()}
 
 
-@pytest.mark.parametrize("family", [*tiny.FAMILIES, "averaging", "bilstm", "cnn"])
+@pytest.mark.parametrize("family", [*tiny.FAMILIES, *tiny.READERS])
 def test_a_narrow_table_keeps_the_pieces_of_its_texts_best(family):
     model = tiny.model(family)
     size, ids = model.parameters(), tiny.batch(model, count=8).inputs["input_ids"]

@@ -12,7 +12,8 @@ import tiny
 from niwaki.core.errors import InputError
 from niwaki.models import weights
 from niwaki.models.edits.heads import Heads
-from niwaki.models.model import WEIGHTS, load_folder
+from niwaki.models.model import load_folder
+from niwaki.models.stock import WEIGHTS
 from niwaki.models.weights import check_weights
 
 MATRIX = "encoder.layer.1.output.dense.weight"

@@ -10,7 +10,8 @@ from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
 from niwaki.engines.predictor import Predictor
 from niwaki.meter.ledger import Ledger
-from niwaki.models.model import WEIGHTS, load_folder
+from niwaki.models.model import load_folder
+from niwaki.models.stock import WEIGHTS
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage

@@ -10,7 +10,8 @@ from niwaki.core.log import info
 from niwaki.engines.cascade import is_cascade, model_folders, open_predictor, read_cascade_plan
 from niwaki.engines.predictor import check_model_folder
 from niwaki.evaluate.speed import race
-from niwaki.models.config_rules import MOST_POSITIONS, text_positions
+from niwaki.models.config_rules import text_positions
+from niwaki.models.value_rules import MOST_POSITIONS
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 STREAMS = {"mixed": 0, "short": 12, "128": 128, "384": 384}  # tokens of a text; 0 takes sentences as they come

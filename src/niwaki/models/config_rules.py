@@ -8,132 +8,37 @@ is merely unknown (training notes of older versions) is left out. No torch here:
 """
 
 import re
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
-from niwaki.models.family import FAMILIES, Family, family_of, is_known
+from niwaki.models.family import family_of, is_known
+from niwaki.models.value_rules import (
+    ACTIVATIONS,
+    MAX_LABELS,
+    MOST_LAYERS,
+    MOST_POSITIONS,
+    MOST_TOKENS,
+    PROBLEMS,
+    WIDEST,
+    Rule,
+    answer,
+    exits,
+    filter_widths,
+    flag,
+    label_numbers,
+    labels,
+    mark,
+    names,
+    one_of,
+    share,
+    tokenizer_class,
+    whole,
+)
 
 CONFIG, MAX_BYTES = "config.json", 8 << 20
-MAX_LABELS = 100_000
-MOST_LAYERS, MOST_POSITIONS, MOST_TOKENS = 200, 1 << 20, 10_000_000
 NO_POSITIONS = 512  # tokens of a text, for a model that has no table of positions
-WIDEST = 1 << 17
-ACTIVATIONS = {
-    "gelu",
-    "gelu_10",
-    "gelu_fast",
-    "gelu_new",
-    "gelu_python",
-    "gelu_pytorch_tanh",
-    "gelu_python_tanh",
-    "gelu_accurate",
-    "laplace",
-    "leaky_relu",
-    "linear",
-    "mish",
-    "quick_gelu",
-    "relu",
-    "relu2",
-    "relu6",
-    "sigmoid",
-    "silu",
-    "swish",
-    "tanh",
-}
-PROBLEMS = {"regression", "single_label_classification", "multi_label_classification"}
-CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-Rule = Callable[[Any], bool]
-
-
-def whole(most: int, least: int = 0) -> Rule:
-    return lambda value: type(value) is int and least <= value <= most
-
-
-def share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def one_of(*words: str) -> Rule:
-    return lambda value: isinstance(value, str) and value in words
-
-
-def names(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) <= 20
-        and all(isinstance(item, str) and item.isidentifier() for item in value)
-    )
-
-
-def labels(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and len(value) <= MAX_LABELS
-        and all(is_label(item) and len(str(number)) < 9 for number, item in value.items())
-    )
-
-
-def label_numbers(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and len(value) <= MAX_LABELS
-        and all(map(is_label, value))
-        and all(isinstance(item, int) for item in value.values())
-    )
-
-
-def is_label(value: Any) -> bool:
-    """A name that is shown to people as it is: nothing in it may steer a terminal or turn the line around."""
-    return isinstance(value, str | int | float) and len(str(value)) <= 1000 and not CONTROL.search(str(value))
-
-
-def filter_widths(value: Any) -> bool:
-    return isinstance(value, list) and 1 <= len(value) <= 20 and all(map(whole(100, 1), value))
-
-
-def tokenizer_class(value: Any) -> bool:
-    return isinstance(value, str) and value in tokenizer_classes()
-
-
-@cache
-def tokenizer_classes() -> set[str]:
-    """Classes of transformers around a tokenizer.json, none with code of its own kind of files."""
-    families = [FAMILIES.load(name, Family) for name in FAMILIES.names()]
-    known = {"PreTrained", *(name for family in families for name in family.tokenizers)}
-    return {f"{name}Tokenizer{ending}" for name in known for ending in ("", "Fast")} | {"TokenizersBackend"}
-
-
-def exits(value: Any) -> bool:
-    return isinstance(value, list) and 1 <= len(value) <= 15 and all(map(layers, value)) and value == sorted(set(value))
-
-
-def answer(value: Any) -> bool:
-    """How logits are read (`niwaki.answers` checks the fields): flat, a few plain values, or ids."""
-    return (
-        isinstance(value, dict)
-        and len(value) <= 20
-        and all(
-            isinstance(item, str | int | float | bool | None) or (isinstance(item, list) and mark(item))
-            for item in value.values()
-        )
-    )
-
-
-def mark(value: object) -> bool:
-    """An id is a number, or, for some models, several."""
-    several = isinstance(value, list) and len(value) <= 20 and all(map(whole(MOST_TOKENS), value))
-    return whole(MOST_TOKENS, -1)(value) or several
-
-
 width, layers = whole(WIDEST, 1), whole(MOST_LAYERS, 1)
 ALLOWED: dict[str, Rule] = {
     "model_type": lambda value: isinstance(value, str),

@@ -12,8 +12,9 @@ from niwaki.core.errors import InputError
 from niwaki.core.tensor_file import read_header
 from niwaki.models.anatomy import anatomy_of
 from niwaki.models.family import family_of
-from niwaki.models.model import BLUEPRINT, WEIGHTS
+from niwaki.models.model import BLUEPRINT
 from niwaki.models.skeleton import HEADS, build, read_config
+from niwaki.models.stock import WEIGHTS
 from niwaki.models.ties import unique_tensors
 
 

@@ -15,10 +15,11 @@ import torch
 from niwaki.core.seeds import numpy_generator
 from niwaki.core.tensor_file import read_header
 from niwaki.models.anatomy import Network
-from niwaki.models.config_rules import text_positions
-from niwaki.models.model import CONFIG, WEIGHTS, Model
+from niwaki.models.config_rules import CONFIG, text_positions
+from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense
 from niwaki.models.skeleton import attention, checked_config
+from niwaki.models.stock import WEIGHTS
 from niwaki.tokenization import trimming
 from niwaki.tokenization.tokenizing import encode
 

@@ -10,17 +10,8 @@ from typing import Any
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.path_safety import file_inside
-from niwaki.models.config_rules import (
-    PROVENANCE,
-    Rule,
-    check_not_steering,
-    flag,
-    names,
-    one_of,
-    shown,
-    tokenizer_class,
-    whole,
-)
+from niwaki.models.config_rules import PROVENANCE, check_not_steering, shown
+from niwaki.models.value_rules import Rule, flag, names, one_of, tokenizer_class, whole
 from niwaki.tokenization.tokenizer_rules import MAX_ADDED_TOKENS, MAX_BYTES, MAX_ID, MAX_TEXT, MAX_VALUES
 
 SETTINGS, MARKS, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"

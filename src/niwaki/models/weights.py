@@ -10,9 +10,10 @@ from niwaki.core.tensor_file import Header, read_header
 from niwaki.models.blueprint import Blueprint
 from niwaki.models.config_rules import MAX_BYTES
 from niwaki.models.head import Head
-from niwaki.models.model import BLUEPRINT, WEIGHTS, check_tensors, stock_network
+from niwaki.models.model import BLUEPRINT, check_tensors
 from niwaki.models.progress import without_load_warnings
 from niwaki.models.skeleton import CONDITIONAL_GENERATION, checked_config, read_config
+from niwaki.models.stock import WEIGHTS, stock_network
 
 TYPES = {
     "BOOL": torch.bool,

@@ -15,7 +15,8 @@ from niwaki.core.json_types import Json
 from niwaki.evaluate.footprint import flops
 from niwaki.methods._method import followed_activations
 from niwaki.models.activations import LOGITS, numbers
-from niwaki.models.model import WEIGHTS, Model
+from niwaki.models.model import Model
+from niwaki.models.stock import WEIGHTS
 from niwaki.models.ties import unique_tensors
 from niwaki.run.plan import MODEL_FILES, Plan, PlannedStage
 from niwaki.run.unlabelled_texts import count

@@ -16,7 +16,9 @@ from niwaki.core.model_integrity import STAGES, folder_name
 from niwaki.data import unlabelled
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method, ReadsStages, methods_with
-from niwaki.models.model import BLUEPRINT, CONFIG, WEIGHTS
+from niwaki.models.config_rules import CONFIG
+from niwaki.models.model import BLUEPRINT
+from niwaki.models.stock import WEIGHTS
 from niwaki.models.tokenizer_settings import READ
 from niwaki.run.quantized import quantized_copies
 from niwaki.run.recipe_settings import Recipe, Stage

@@ -25,7 +25,7 @@ from niwaki.core.model_integrity import PLAN, RESULT
 from niwaki.core.run_folder import RECIPE, REPORT, fault_in_measurement, fault_in_report, fault_in_stage
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
-from niwaki.models.model import WEIGHTS
+from niwaki.models.stock import WEIGHTS
 from niwaki.run.comparisons import comparisons
 from niwaki.run.estimate import cache_bytes
 from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions

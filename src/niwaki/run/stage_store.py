@@ -22,7 +22,7 @@ from niwaki.core.files import commit_folder, committed_files, read_json, write_j
 from niwaki.core.log import info
 from niwaki.core.model_integrity import MODEL, RESULT
 from niwaki.core.run_folder import fault_in_stage
-from niwaki.models.model import WEIGHTS
+from niwaki.models.stock import WEIGHTS
 from niwaki.run.recipe_settings import Recipe
 from niwaki.train.loop import Interrupted
 

@@ -12,7 +12,8 @@ from niwaki.engines.export import GRAPH, write_graph
 from niwaki.engines.native.library import best
 from niwaki.engines.native.program_file import write_program
 from niwaki.engines.predictor import Predictor
-from niwaki.models.model import WEIGHTS, Model, load_folder
+from niwaki.models.model import Model, load_folder
+from niwaki.models.stock import WEIGHTS
 
 TEXTS = [text for text, _ in tiny.sentences(12, seed=5)]
 

@@ -18,9 +18,10 @@ from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.share import Share
 from niwaki.models.edits.sparse import Sparse
 from niwaki.models.forward import run_padded
-from niwaki.models.model import WEIGHTS, load_folder
+from niwaki.models.model import load_folder
 from niwaki.models.module_paths import SharedReplacement, to_dense
 from niwaki.models.packed.sparse import Sparse as Store
+from niwaki.models.stock import WEIGHTS
 
 TEXTS = [text for text, _ in tiny.sentences(12, seed=5)]
 FORMS = {"floats": [], "int8": [Int8(embeddings=False)], "digits": [LowBit(base=16, group=8, table=False)]}

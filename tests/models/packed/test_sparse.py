@@ -10,10 +10,11 @@ import tiny
 from niwaki.core.errors import InputError
 from niwaki.models.edits.low_bit import LowBit as DigitsEdit
 from niwaki.models.edits.sparse import Sparse as SparseEdit
-from niwaki.models.model import WEIGHTS, load_folder
+from niwaki.models.model import load_folder
 from niwaki.models.packed.sparse import GROUP, Sparse
 from niwaki.models.packed.store import StoredLinear
 from niwaki.models.slicing import cut_linear
+from niwaki.models.stock import WEIGHTS
 
 SMALL = torch.tensor([[0.0, 1.0, 0.0], [2.0, 0.0, -3.0], [0.0, 0.0, 4.0]])
 

@@ -6,9 +6,9 @@ from typing import Any
 from torch import Tensor, nn
 
 from niwaki.core.catalog import Catalog
-from niwaki.models.config_rules import MOST_POSITIONS
 from niwaki.models.family import Family, Network
 from niwaki.models.parts._part import Part
+from niwaki.models.value_rules import MOST_POSITIONS
 
 INPUTS = Catalog("niwaki.models.parts.inputs", what="input stage")
 
