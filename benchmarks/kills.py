@@ -52,7 +52,7 @@ def measure(folder: Path, kills: int) -> dict:
         killed = aimed.kill_often(recipe, run, folder / "log", islice(aims, kills - len(done)))
         found["differing"] += [f"{run.name}: {name}" for name in differences(run, folder / "alone")]
         found["ledger"] += [f"{run.name}: {fault}" for fault in ledger_faults(run, killed.open_attempts)]
-        charges.update(Ledger(run / "ledger.jsonl").total()["all"].outcomes)
+        charges.update(Ledger(run / "ledger.jsonl").total()["all"].statuses)
         done, repeated, runs = done + killed.places, repeated + killed.repeated, runs + 1
         print(
             f"{len(done)} kills in {runs} runs, {time.monotonic() - began:.0f} s: {Counter(done)} {found}", flush=True

@@ -12,7 +12,7 @@ __all__ = ["__version__", "check", "load", "meter", "run"]
 
 
 def __getattr__(name: str) -> Any:
-    """Heavy parts are imported when they are first asked for."""
+    """Heavy modules are imported on first use."""
     if name == "meter":
         from niwaki.meter import meter
 

@@ -169,15 +169,15 @@ def cascade(
     engine: str = "",
     force: bool = False,
 ) -> dict[str, Any]:
-    """Saves one model made of several, cheapest first, that is shown to keep a share of the last one's score; GateMissed where the
+    """Saves one model composed of several, cheapest first, that is shown to keep a share of the last one's score; GateMissed where the
     validation rows cannot show it."""
     from niwaki.run.cascade import make
 
     folders = [_folder(model) for model in models]
-    made = make(folders, _task(task, data, overrides), Path(out).expanduser(), keep, level, engine, force)
+    result = make(folders, _task(task, data, overrides), Path(out).expanduser(), keep, level, engine, force)
     for folder in folders:
         warn_unverified(folder)
-    return made
+    return result
 
 
 def sensitivity(
@@ -212,8 +212,8 @@ def tokenizer(
     out: str | Path = "tokenizer",
     columns: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Writes a folder with the tokenizer.json made from texts (lines of files, or columns of tables), and says how it does on a
-    tenth of them that it was not made from."""
+    """Writes a folder with a tokenizer.json trained on texts (lines of files, or columns of tables), and returns its statistics on a
+    tenth of them that it was not trained on."""
     from niwaki.run.tokenizer_training import write
 
     if isinstance(sources, str | Path) or isinstance(columns, str):
@@ -261,7 +261,7 @@ def _example_stats(task: Any, table: Any, source: str | Path, is_file: bool, eng
 
 
 def _example_stats_of_file(task: Any, table: Any, path: Path) -> Any:
-    """Refused where the file holds something that is no answer to the task."""
+    """Raises InputError if the file contains a value that is not an answer of the task."""
     import numpy as np
 
     try:

@@ -2,10 +2,10 @@
 
     python -m niwaki.convert_pickle --i-trust-this-file pytorch_model.bin model.safetensors
 
-A pickle is a program. torch's reader for weights alone (`weights_only=True`) refuses most of what such a program can
-do, and has had faults that let some through. So it runs in a child process without network, new processes or files, with
+A pickle is a program. torch's reader for weights alone (`weights_only=True`) rejects most of what such a program can
+do, and has had bugs that let some through. So it runs in a child process without network, new processes or files, with
 limits on memory, time and the size of what it writes, that gives back tensors through one new file; and only after the
-user says that the file is trusted. In the child nothing but the tensors is kept: no metadata, no code, no names of types.
+user says that the file is trusted. In the child nothing but the tensors is saved: no metadata, no code, no names of types.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def convert(source: Path, target: Path) -> int:
     private = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent.resolve()))  # no link can lie in it
     part = private / target.name
     command = [sys.executable, "-I", "-c", "from niwaki.convert_pickle import child; child()", str(source), str(part)]
-    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "LD_LIBRARY_PATH", "TMPDIR")}
+    environment = {key: value for key, value in os.environ.items() if key in ("PATH", "LD_LIBRARY_PATH", "TMPDIR")}
     try:
         done = subprocess.run(
             command,
@@ -70,12 +70,12 @@ def convert(source: Path, target: Path) -> int:
             stdin=subprocess.DEVNULL,
             timeout=SECONDS,
             check=False,
-            env={**kept, "OMP_NUM_THREADS": "1"},
+            env={**environment, "OMP_NUM_THREADS": "1"},
             cwd=source.resolve().parent,
         )
         if done.returncode:
-            said = (done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"])[-1]
-            raise InputError(f"{source}: was not converted ({said[:300]})")
+            message = (done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"])[-1]
+            raise InputError(f"{source}: was not converted ({message[:300]})")
         count = len(read_header(part).tensors)
         part.rename(target)
     except subprocess.TimeoutExpired:
@@ -124,9 +124,9 @@ def confine(size: int) -> None:
 
 
 def _deny(event: str, given: tuple) -> None:
-    """What Python does is refused before it happens. The tensors are written by safetensors' own code, which is not asked."""
-    writes = event == "open" and isinstance(given[2], int) and given[2] & WRITING
-    if writes or event.startswith(FORBIDDEN):
+    """Audit hook: rejects what Python is about to do. safetensors writes the tensors in Rust, which the hook does not see."""
+    opens_for_writing = event == "open" and isinstance(given[2], int) and given[2] & WRITING
+    if opens_for_writing or event.startswith(FORBIDDEN):
         raise PermissionError(f"it tried what no weights need: {event}")
 
 

@@ -1,7 +1,7 @@
 """What this machine has, what niwaki will use of it and why, and whether the packages are those it was tested with.
 
-`niwaki doctor` and `python -m niwaki.doctor` ask it. Nothing heavy is imported: the processor is read from /proc, versions
-from the packages' own files. Only where there is a graphics card is torch asked whether it can use it.
+`niwaki doctor` and `python -m niwaki.doctor` print it. Nothing heavy is imported: the processor is read from /proc, versions
+from package metadata. torch is imported only if there is a graphics card, to find out whether it can be used.
 """
 
 import importlib.metadata
@@ -25,7 +25,7 @@ BF16, AMX, VNNI = {"avx512_bf16", "amx_bf16"}, {"amx_tile"}, {"avx512_vnni", "av
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: what there is, what is made of it and why. A `fault` says what must be mended first."""
+    """One finding: what was found, how it is used and why. A `fault` states what must be fixed first."""
 
     name: str
     found: str
@@ -86,7 +86,7 @@ def cores() -> Finding:
 
 def number_format(flags: set[str], card: str) -> Finding:
     if card:
-        return Finding("training", card, "bf16 where the card multiplies it", "asked of torch when a stage begins")
+        return Finding("training", card, "bf16 where the card multiplies it", "decided by torch when a stage begins")
     have = sorted((BF16 | AMX) & flags)
     if have:
         return Finding("training", ", ".join(have), "bf16", "the processor multiplies it")
@@ -162,7 +162,7 @@ def energy() -> Finding:
 def memory() -> Finding:
     free = free_memory()
     if free is None:
-        return Finding("memory", "not told by the system", "as much as is needed")
+        return Finding("memory", "unknown", "as much as is needed")
     fault = f"training needs about {MIN_MEMORY / 1e9:g} GB; end other programs" if free < MIN_MEMORY else ""
     return Finding("memory", f"{free / 1e9:.1f} GB free", "as much as is needed", fault=fault)
 

@@ -48,8 +48,8 @@ def followed(arguments: list[str], advice: Advice) -> list[str]:
     if advice.kind == "command":
         return shlex.split(advice.text)
     options = shlex.split(advice.text)
-    kept = [one for one in arguments if one not in options] if options[0] == "--data" else arguments
-    return [*kept, *options]
+    remaining = [one for one in arguments if one not in options] if options[0] == "--data" else arguments
+    return [*remaining, *options]
 
 
 def put_right(text: str, advice: Advice) -> str:

@@ -26,7 +26,7 @@ methods = [{{ use = "int8" }}]
 """
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     code: int
     out: str
     err: str
@@ -37,32 +37,32 @@ class Said(NamedTuple):
         return [line for line in self.err.splitlines() if line.startswith("niwaki: ")]
 
 
-Command = Callable[..., Said]
+Command = Callable[..., CommandResult]
 
 
 @pytest.fixture
 def niwaki(capfd: pytest.CaptureFixture[str]) -> Command:
-    def call(*arguments: str) -> Said:
+    def call(*arguments: str) -> CommandResult:
         capfd.readouterr()
         code = run([str(argument) for argument in arguments])
         log.quiet()
         out, err = capfd.readouterr()
         assert "Traceback" not in err
-        return Said(code, out, err)
+        return CommandResult(code, out, err)
 
     return call
 
 
 @pytest.fixture
-def refused(niwaki: Command) -> Callable[..., str]:
-    """Calls what must be refused with exit code 3 and exactly one line; gives the line."""
+def rejected(niwaki: Command) -> Callable[..., str]:
+    """Runs a command that must end with exit code 3 and exactly one line; returns the line."""
 
     def call(*arguments: str, code: int = 3) -> str:
-        said = niwaki(*arguments)
-        assert said.code == code, said
-        assert said.out == ""
-        assert len(said.faults) == 1, said.err
-        return said.faults[0]
+        result = niwaki(*arguments)
+        assert result.code == code, result
+        assert result.out == ""
+        assert len(result.faults) == 1, result.err
+        return result.faults[0]
 
     return call
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-ROWS = [(f"film number {k} was long and dear", f"the plot of number {k} is told", "ab"[k % 2]) for k in range(60)]
+ROWS = [(f"film number {k} was long and dear", f"the plot of number {k} is known", "ab"[k % 2]) for k in range(60)]
 
 
 class Mistake(NamedTuple):
@@ -113,7 +113,7 @@ MISTAKES = {
     # models
     "a model without owner": Mistake(
         "check recipe.toml --set model=bert-base-uncased", code=3
-    ),  # the hub is not asked here
+    ),  # the hub is not reached here
     "an embedded model": Mistake("check recipe.toml --set model=minilmm"),
     "a pickle": Mistake("check recipe.toml", before=as_pickle),
     "a model without a program": Mistake("predict served text --engine native", before=without_program),

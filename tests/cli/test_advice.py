@@ -21,7 +21,7 @@ SOURCE = Path(package.__file__).parent
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
 EXTRAS = re.compile(r"niwaki\[(\w+)\]")
 VERBS = {path.stem for path in (SOURCE / "cli").glob("*.py")}
-MARKS = re.compile(
+ADVICE_PATTERN = re.compile(
     rf"--set |--data |did you mean|pip install|python -m niwaki|`niwaki\b|niwaki ({'|'.join(VERBS - {'__init__'})})\b"
 )
 ADVISERS = {"did_you_mean", "set_option", "data_option"}  # functions whose value is advice
@@ -59,7 +59,7 @@ LISTED = {
     "engines/runtimes/onnx.py": {"{}: its graph has an input": "of graphs that niwaki did not write"},
     "engines/runtimes/openvino.py": {"pip install": "the extra is looked up below"},
     "meter/carbon.py": {"did_you_mean(": "provoked by 'a place'"},
-    "meter/ledger.py": {"outcome '{}'": "an argument of Python calls, not of the command line"},
+    "meter/ledger.py": {"status '{}'": "an argument of Python calls, not of the command line"},
     "meter/readers/flops.py": {"flops: kind '{}'": "an argument of Python calls, not of the command line"},
     "meter/readers/nvml.py": {"nvidia-ml-py is not installed": "the extra is looked up below"},
     "models/sources.py": {", did you mean": "provoked by 'an embedded model'"},
@@ -82,7 +82,7 @@ LISTED = {
 def place(tmp_path, monkeypatch, bert_folder, rows_csv, recipe_file, finished):
     """A folder with all that the mistakes are made with; relative names, as users type them."""
 
-    def made(name: str) -> Path:
+    def created(name: str) -> Path:
         folder = tmp_path / name
         folder.mkdir()
         shutil.copytree(bert_folder, folder / "model")
@@ -94,14 +94,14 @@ def place(tmp_path, monkeypatch, bert_folder, rows_csv, recipe_file, finished):
         MISTAKES[name].before(folder)
         return folder
 
-    return made
+    return created
 
 
-def said_by(niwaki, arguments: list[str]):
+def messages_of(niwaki, arguments: list[str]):
     """Exit code and lines, notices among them."""
     log.quiet(False)
-    said = niwaki(*arguments)
-    return said.code, said.err.splitlines()
+    result = niwaki(*arguments)
+    return result.code, result.err.splitlines()
 
 
 def completed(advice: Advice, arguments: list[str], then: Mapping[str, str]) -> list[str]:
@@ -120,7 +120,7 @@ def test_following_the_advice_gets_past_the_message(niwaki, place, name, tmp_pat
     mistake = MISTAKES[name]
     place(name)
     arguments = shlex.split(mistake.command)
-    _, lines = PROVOKED[name] = said_by(niwaki, arguments)
+    _, lines = PROVOKED[name] = messages_of(niwaki, arguments)
     given = [(line, advice) for line in lines for advice in advice_in(line)]
     assert given, lines
     for number, (line, advice) in enumerate(given):
@@ -133,7 +133,7 @@ def test_following_the_advice_gets_past_the_message(niwaki, place, name, tmp_pat
             words = arguments
         else:
             words = completed(advice, arguments, mistake.then)
-        code, again = said_by(niwaki, words)
+        code, again = messages_of(niwaki, words)
         assert line not in again, (words, again)
         assert code == mistake.code, (number, words, again)
 
@@ -167,7 +167,7 @@ def literals(path: Path) -> list[str]:
             text = "".join(
                 str(part.value) if isinstance(part, ast.Constant) else "{}" for part in getattr(node, "values", [node])
             )
-            if MARKS.search(text) or any(name_of(part) in ADVISERS for part in ast.walk(node)):
+            if ADVICE_PATTERN.search(text) or any(name_of(part) in ADVISERS for part in ast.walk(node)):
                 found.append(text)
         elif name_of(node) in ADVISERS:
             found.append(f"{name_of(node)}(")

@@ -35,28 +35,28 @@ def turned(gold, count):
 
 def test_eval_of_predictions_by_hand(niwaki, rows_csv, gold, tmp_path):
     assert len(gold) == 24
-    path = write(tmp_path / "said.jsonl", turned(gold, 6))
+    path = write(tmp_path / "predictions.jsonl", turned(gold, 6))
     found = json.loads(niwaki("eval", "--predictions", path, "--data", rows_csv, "--json").out)
     assert (found["task"], found["split"], found["value"], found["rows"]) == ("classification", "test", 0.75, 24)
     assert niwaki("eval", "--predictions", path, "--data", rows_csv).out.startswith("accuracy     0.7500  (0.")
-    lone = tmp_path / "said.csv"
+    lone = tmp_path / "predictions.csv"
     lone.write_text("anything\n" + "\n".join(turned(gold, 6)) + "\n")  # an only column needs no name
     assert json.loads(niwaki("eval", "--predictions", lone, "--data", rows_csv, "--json").out) == found
 
 
 def test_eval_of_another_split(niwaki, rows_csv, tmp_path):
     task = Classification(path=str(rows_csv))
-    path = write(tmp_path / "said.jsonl", task.gold(task.splits()["validation"]))
-    said = niwaki("eval", "--predictions", path, "--data", rows_csv, "--split", "validation", "--json")
-    assert (json.loads(said.out)["value"], json.loads(said.out)["rows"]) == (1.0, 16)
+    path = write(tmp_path / "predictions.jsonl", task.gold(task.splits()["validation"]))
+    result = niwaki("eval", "--predictions", path, "--data", rows_csv, "--split", "validation", "--json")
+    assert (json.loads(result.out)["value"], json.loads(result.out)["rows"]) == (1.0, 16)
 
 
 def test_eval_against_another(niwaki, rows_csv, gold, tmp_path, model):
     good, bad = (write(tmp_path / f"{count}.jsonl", turned(gold, count)) for count in (1, 20))
-    said = niwaki("eval", "--predictions", good, "--against", bad, "--data", rows_csv)
-    assert f"against {bad}" in said.out
-    assert said.out.splitlines()[-1].startswith("difference in accuracy: +0.7917 (+0.")
-    assert said.out.rstrip().endswith(": shown")
+    result = niwaki("eval", "--predictions", good, "--against", bad, "--data", rows_csv)
+    assert f"against {bad}" in result.out
+    assert result.out.splitlines()[-1].startswith("difference in accuracy: +0.7917 (+0.")
+    assert result.out.rstrip().endswith(": shown")
     same = niwaki("eval", "--predictions", good, "--against", good, "--data", rows_csv)
     assert same.out.rstrip().endswith("+0.0000 (+0.0000 to +0.0000): no difference shown")
     mixed = json.loads(niwaki("eval", model, "--against", good, "--data", rows_csv, "--json").out)
@@ -68,21 +68,21 @@ def test_eval_against_another(niwaki, rows_csv, gold, tmp_path, model):
 
 
 @pytest.mark.parametrize("arguments", [[], ["a model", "--predictions", "a file"]])
-def test_a_model_or_a_file_and_not_both(refused, arguments):
-    assert "give a model, or a file of predictions" in refused("eval", *arguments, code=2)
+def test_a_model_or_a_file_and_not_both(rejected, arguments):
+    assert "give a model, or a file of predictions" in rejected("eval", *arguments, code=2)
 
 
-def test_predictions_that_do_not_fit(refused, rows_csv, gold, tmp_path):
+def test_predictions_that_do_not_fit(rejected, rows_csv, gold, tmp_path):
     def of(name, text):
         (tmp_path / name).write_text(text)
-        return refused("eval", "--predictions", tmp_path / name, "--data", rows_csv)
+        return rejected("eval", "--predictions", tmp_path / name, "--data", rows_csv)
 
     assert "has 3 predictions for 24 rows" in of("few.jsonl", '{"prediction": "good"}\n' * 3)
     assert "has no column 'prediction' (there is: a, b)" in of("named.csv", "a,b\n" + "x,y\n" * 24)
     assert "few.csv" in of("few.csv", "")
-    assert "is not there" in refused("eval", "--predictions", tmp_path / "none.csv", "--data", rows_csv)
+    assert "is not there" in rejected("eval", "--predictions", tmp_path / "none.csv", "--data", rows_csv)
     (tmp_path / "folder").mkdir()
-    assert "is no file of predictions" in refused("eval", "--predictions", tmp_path / "folder", "--data", rows_csv)
+    assert "is no file of predictions" in rejected("eval", "--predictions", tmp_path / "folder", "--data", rows_csv)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_predictions_that_do_not_fit(refused, rows_csv, gold, tmp_path):
         ("multilabel", 3),
     ],
 )
-def test_predictions_that_are_no_answers(refused, tmp_path, task, value):
+def test_predictions_that_are_no_answers(rejected, tmp_path, task, value):
     rows = made.write(task, tmp_path, count=60)
-    path = write(tmp_path / "said.jsonl", [value] * 9)
-    line = refused("eval", "--predictions", path, "--data", rows)
+    path = write(tmp_path / "predictions.jsonl", [value] * 9)
+    line = rejected("eval", "--predictions", path, "--data", rows)
     assert "no answers to task" in line or "is not among" in line
 
 
@@ -128,7 +128,7 @@ GIVEN = {  # the same, as Python users give it
     "span": [("the good", "it was a very good film and a dull plot")],
     "senses": [["the", "film", "was", "very", "good", "."], ["a", "dull", "plot", ",", "a", "cold", "film"]],
 }
-SAID = {
+PREDICTIONS = {
     "label": "label",
     "labels": "labels",
     "number": "value",
@@ -145,21 +145,21 @@ def served(request, tmp_path_factory):
     return request.param, saved(model_of(request.param), tmp_path_factory.mktemp("served") / request.param)
 
 
-def without_chances(said):
+def without_chances(result):
     """Probabilities differ in the last digits from engine to engine."""
-    if isinstance(said, dict):
-        return {name: without_chances(value) for name, value in said.items() if name != "probability"}
-    return [without_chances(one) for one in said] if isinstance(said, list) else said
+    if isinstance(result, dict):
+        return {name: without_chances(value) for name, value in result.items() if name != "probability"}
+    return [without_chances(one) for one in result] if isinstance(result, list) else result
 
 
 def test_predict_lines_of_every_kind(niwaki, served, tmp_path, monkeypatch):
     kind, folder = served
     predictor = Predictor(folder)
-    wanted = [getattr(one, SAID[kind]) for one in predictor.predict(GIVEN[kind])]
+    wanted = [getattr(one, PREDICTIONS[kind]) for one in predictor.predict(GIVEN[kind])]
     (tmp_path / "lines").write_text("\n".join(LINES[kind]))
-    said = json.loads(niwaki("predict", folder, "--in", tmp_path / "lines", "--json").out)
-    found = [answer[SAID[kind]] for answer in said]
-    assert [answer["text"] for answer in said] == LINES[kind]
+    result = json.loads(niwaki("predict", folder, "--in", tmp_path / "lines", "--json").out)
+    found = [answer[PREDICTIONS[kind]] for answer in result]
+    assert [answer["text"] for answer in result] == LINES[kind]
     if kind == "number":
         np.testing.assert_allclose(found, wanted, atol=1e-3)
     else:
@@ -171,7 +171,7 @@ def test_predict_lines_of_every_kind(niwaki, served, tmp_path, monkeypatch):
     assert niwaki("predict", folder).out == plain
 
 
-def test_tags_are_printed_beside_their_words(niwaki, served):
+def test_tags_are_printed_next_to_their_words(niwaki, served):
     kind, folder = served
     if kind != "tags":
         return
@@ -192,12 +192,14 @@ BAD = {
 }
 
 
-def test_a_line_of_another_form_is_refused_and_an_empty_one(niwaki, refused, served):
+def test_a_line_of_another_form_and_an_empty_one_are_rejected(niwaki, rejected, served):
     kind, folder = served
     good = LINES[kind][0]
     if BAD[kind]:
-        assert "texts.1: must be a " in refused("predict", folder, good, BAD[kind], code=2)
-    assert "texts.1: is empty" in refused("predict", folder, good, {"choice": "\ta\tb", "span": "a\t "}.get(kind, "  "))
+        assert "texts.1: must be a " in rejected("predict", folder, good, BAD[kind], code=2)
+    assert "texts.1: is empty" in rejected(
+        "predict", folder, good, {"choice": "\ta\tb", "span": "a\t "}.get(kind, "  ")
+    )
 
 
 def test_inputs_of_every_kind_are_there():

@@ -1,4 +1,4 @@
-"""`niwaki bench`: what cannot be drawn is refused before anything is measured."""
+"""`niwaki bench`: invalid arguments are rejected before anything is measured."""
 
 import pytest
 
@@ -10,8 +10,8 @@ def nothing_is_measured(monkeypatch):
     monkeypatch.delattr(api, "bench")
 
 
-def test_a_drawing_that_could_not_be_written(refused, tmp_path):
-    assert "must end in .svg" in refused("bench", "model", "--plot", tmp_path / "x.png", code=2)
-    assert "its folder is not there" in refused("bench", "model", "--plot", tmp_path / "no" / "x.svg")
+def test_a_drawing_that_could_not_be_written(rejected, tmp_path):
+    assert "must end in .svg" in rejected("bench", "model", "--plot", tmp_path / "x.png", code=2)
+    assert "its folder is not there" in rejected("bench", "model", "--plot", tmp_path / "no" / "x.svg")
     (tmp_path / "x.svg").mkdir()
-    assert "is a folder" in refused("bench", "model", "--plot", tmp_path / "x.svg")
+    assert "is a folder" in rejected("bench", "model", "--plot", tmp_path / "x.svg")

@@ -106,5 +106,5 @@ def test_generated_files_pass_mypy(checkout):
         (["engine", "onnx", "--json"], 3, "exists already"),
     ],
 )
-def test_invalid_arguments_give_one_line(refused, arguments, code, words):
-    assert words in refused("new", *arguments, code=code)
+def test_invalid_arguments_give_one_line(rejected, arguments, code, words):
+    assert words in rejected("new", *arguments, code=code)

@@ -35,9 +35,9 @@ def rows(tmp_path):
 
 
 def test_into_a_file_and_onto_stdout_it_is_the_same(niwaki, served, rows, tmp_path):
-    said = niwaki("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl", "--json")
-    assert (said.code, json.loads(said.out)["inputs"]) == (0, 30)
-    assert said.err.count("\n") == 1 and "has no MANIFEST" in said.err  # a model folder from elsewhere
+    result = niwaki("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl", "--json")
+    assert (result.code, json.loads(result.out)["inputs"]) == (0, 30)
+    assert result.err.count("\n") == 1 and "has no MANIFEST" in result.err  # a model folder from elsewhere
     found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [answer["id"] for answer in found] == list(range(30))
     assert json.loads(niwaki("predict", served, "--in", rows, "--json").out) == found
@@ -47,32 +47,32 @@ def test_into_a_file_and_onto_stdout_it_is_the_same(niwaki, served, rows, tmp_pa
 
 def test_stdin_into_a_file(niwaki, served, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("a good film\na dull film\n"))
-    said = niwaki("predict", served, "--out", tmp_path / "out.jsonl")
-    assert said.out == f"{tmp_path / 'out.jsonl'}: 2 answers\n"
+    result = niwaki("predict", served, "--out", tmp_path / "out.jsonl")
+    assert result.out == f"{tmp_path / 'out.jsonl'}: 2 answers\n"
     assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[1])["text"] == "a dull film"
 
 
-def test_what_is_there_is_not_written_over(niwaki, refused, served, rows, tmp_path):
+def test_what_is_there_is_not_written_over(niwaki, rejected, served, rows, tmp_path):
     (tmp_path / "out.jsonl").write_text("precious")
-    line = refused("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl")
+    line = rejected("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl")
     assert "is there already; --force writes it anew" in line and (tmp_path / "out.jsonl").read_text() == "precious"
-    assert "is what is read" in refused("predict", served, "--in", rows, "--out", rows, "--force")
+    assert "is what is read" in rejected("predict", served, "--in", rows, "--out", rows, "--force")
     assert niwaki("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl", "--force").code == 0
 
 
-def test_a_pipe_is_no_file(refused, served, tmp_path):
+def test_a_pipe_is_no_file(rejected, served, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert "is no plain file; give a pipe as stdin" in refused("predict", served, "--in", tmp_path / "pipe")
-    assert "is not there" in refused("predict", served, "--in", tmp_path / "none")
+    assert "is no plain file; give a pipe as stdin" in rejected("predict", served, "--in", tmp_path / "pipe")
+    assert "is not there" in rejected("predict", served, "--in", tmp_path / "none")
 
 
-def test_bad_lines(niwaki, refused, served, tmp_path):
+def test_bad_lines(niwaki, rejected, served, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('id,review\n1,a good film\n2,\n3,"a\nb",c\n4,a dull film\n')
-    line = refused("predict", served, "--in", path, "--out", tmp_path / "out.jsonl")
+    line = rejected("predict", served, "--in", path, "--out", tmp_path / "out.jsonl")
     assert f"{path}: line 3 is empty" in line and line.endswith("or pass bad lines over with --skip-bad")
-    said = niwaki("predict", served, "--in", path, "--out", tmp_path / "out.jsonl", "--skip-bad")
-    assert said.out.endswith(": 4 answers, 2 bad lines\n")
+    result = niwaki("predict", served, "--in", path, "--out", tmp_path / "out.jsonl", "--skip-bad")
+    assert result.out.endswith(": 4 answers, 2 bad lines\n")
     found = [json.loads(text) for text in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [answer.get("id") for answer in found] == ["1", "2", None, "4"]
     assert ["error" in answer for answer in found] == [False, True, True, False] and found[2]["line"] == 4
@@ -80,50 +80,50 @@ def test_bad_lines(niwaki, refused, served, tmp_path):
     assert printed[1].startswith("error\tis empty") and printed[3].endswith("\t4")
 
 
-def test_columns_that_are_said(niwaki, refused, served, tmp_path):
+def test_columns_are_chosen_by_option(niwaki, rejected, served, tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"one": "a good film", "other": "the end"}\n')
-    assert "--column" in refused("predict", served, "--in", path)
+    assert "--column" in rejected("predict", served, "--in", path)
     assert (
         json.loads(niwaki("predict", served, "--in", path, "--column", "one", "--json").out)[0]["text"] == "a good film"
     )
     pair = niwaki("predict", served, "--in", path, "--column", "one", "--column", "other")
     assert pair.out.endswith("\ta good film\tthe end\n")
-    assert "has no 'three'" in refused("predict", served, "--in", path, "--column", "three")
+    assert "has no 'three'" in rejected("predict", served, "--in", path, "--column", "three")
 
 
-def test_columns_of_what_has_none(refused, served, tmp_path, monkeypatch):
+def test_columns_of_what_has_none(rejected, served, tmp_path, monkeypatch):
     """Lines would be answered whole, JSON and all."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"text": "a good film"}\n'))
-    assert "stdin: holds a text a line and has no column 'text'" in refused("predict", served, "--column", "text")
+    assert "stdin: holds a text a line and has no column 'text'" in rejected("predict", served, "--column", "text")
     (tmp_path / "rows.txt").write_text("a good film\n")
     for more in ([], ["--out", tmp_path / "out.jsonl"]):
-        line = refused("predict", served, "--in", tmp_path / "rows.txt", "--column", "text", *more)
+        line = rejected("predict", served, "--in", tmp_path / "rows.txt", "--column", "text", *more)
         assert "rows.txt: holds a text a line" in line and not folders_of(tmp_path / "out.jsonl")
 
 
 @pytest.mark.parametrize("words", [["--column", "text"], ["--skip-bad"], ["--force"]])
-def test_what_is_for_files_is_refused_beside_words(refused, served, words):
-    assert words[0] in refused("predict", served, "a good film", *words, code=2)
+def test_options_for_files_are_rejected_with_texts(rejected, served, words):
+    assert words[0] in rejected("predict", served, "a good film", *words, code=2)
 
 
-def test_words_and_a_file_do_not_go_together(refused, served, rows, tmp_path):
-    assert "not both" in refused("predict", served, "a film", "--in", rows, code=2)
-    assert "not both" in refused("predict", served, "a film", "--out", tmp_path / "out.jsonl", code=2)
+def test_words_and_a_file_do_not_go_together(rejected, served, rows, tmp_path):
+    assert "not both" in rejected("predict", served, "a film", "--in", rows, code=2)
+    assert "not both" in rejected("predict", served, "a film", "--out", tmp_path / "out.jsonl", code=2)
 
 
-def test_half_a_surrogate_pair_is_no_character(refused, served):
-    assert "is not UTF-8; rename the file, or write the text in UTF-8" in refused("predict", served, "a \ud83d film")
+def test_half_a_surrogate_pair_is_no_character(rejected, served):
+    assert "is not UTF-8; rename the file, or write the text in UTF-8" in rejected("predict", served, "a \ud83d film")
 
 
-def test_half_a_surrogate_pair_in_an_id_is_printed_as_json_writes_it(niwaki, served, tmp_path):
+def test_half_a_surrogate_pair_in_an_id_is_escaped_as_in_json(niwaki, served, tmp_path):
     (tmp_path / "rows.jsonl").write_text('{"id": "\\ud800x", "text": "a good film"}\n')
     assert niwaki("predict", served, "--in", tmp_path / "rows.jsonl").out.endswith("\t\\ud800x\n")
     (answer,) = json.loads(niwaki("predict", served, "--in", tmp_path / "rows.jsonl", "--json").out)
     assert answer["id"] == "\ud800x"
 
 
-def test_what_is_written_stands_beside_what_was_read(niwaki, tmp_path):
+def test_generated_text_is_printed_next_to_the_input(niwaki, tmp_path):
     folder = saved(model_of("text"), tmp_path / "writer")
     (tmp_path / "in.txt").write_text("a good film\n")
     words, lines = ["a good film"], ["--in", tmp_path / "in.txt"]

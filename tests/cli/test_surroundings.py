@@ -20,24 +20,24 @@ def test_the_verbs_that_import_libraries_are_those_that_are_checked():
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_deleted_working_directory(verb, tmp_path, refused, monkeypatch):
+def test_a_deleted_working_directory(verb, tmp_path, rejected, monkeypatch):
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)
     folder.rmdir()
-    assert "the working directory is gone" in refused(verb, "x")
+    assert "the working directory is gone" in rejected(verb, "x")
     assert _app.run([verb, "--help"]) == 0
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "show", "report", "ledger"])
-def test_names_that_are_not_utf_8(verb, refused):
-    assert "'r\\udcff': is not UTF-8; rename the file" in refused(verb, os.fsdecode(b"r\xff"))
-    assert "is not UTF-8" in refused(verb, "x", "--out", os.fsdecode(b"r\xff"))
+def test_names_that_are_not_utf_8(verb, rejected):
+    assert "'r\\udcff': is not UTF-8; rename the file" in rejected(verb, os.fsdecode(b"r\xff"))
+    assert "is not UTF-8" in rejected(verb, "x", "--out", os.fsdecode(b"r\xff"))
 
 
 @pytest.mark.parametrize("verb", ["check", "predict", "run"])
 @pytest.mark.parametrize("megabytes", [150, 250, 400])
-def test_a_small_address_space_is_told_before_a_library_breaks(verb, megabytes, tmp_path):
+def test_a_small_address_space_is_reported_before_a_library_fails(verb, megabytes, tmp_path):
     limit = megabytes << 20
     done = subprocess.run(
         [*PROGRAM, verb, str(tmp_path)],
@@ -72,5 +72,5 @@ def test_little_memory_is_named_whatever_is_blamed_for_it(niwaki, tmp_path, monk
 
     monkeypatch.setattr(api, "load", fail)
     monkeypatch.delenv("NIWAKI_DEBUG", raising=False)
-    said = niwaki("predict", tmp_path, "a text")
-    assert said.code == 1 and said.faults == [f"niwaki: {_app.LOW_MEMORY}"]
+    result = niwaki("predict", tmp_path, "a text")
+    assert result.code == 1 and result.faults == [f"niwaki: {_app.LOW_MEMORY}"]

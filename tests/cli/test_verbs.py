@@ -23,9 +23,9 @@ def test_the_help_names_every_verb_the_main_ones_first(niwaki):
 
 @pytest.mark.parametrize("verb", VERBS.names())
 def test_help_of_each_verb_says_what_it_does_and_offers_json(niwaki, verb):
-    said = niwaki(verb, "--help")
-    assert said.code == 0 and said.err == ""
-    assert "--json" in said.out and f"niwaki {verb}" in said.out
+    result = niwaki(verb, "--help")
+    assert result.code == 0 and result.err == ""
+    assert "--json" in result.out and f"niwaki {verb}" in result.out
 
 
 def test_help_imports_nothing_heavy():
@@ -39,7 +39,7 @@ def test_help_imports_nothing_heavy():
     assert done.returncode == 0, done.stderr
 
 
-def test_nothing_said_prints_the_help_and_version_the_version(niwaki):
+def test_no_arguments_print_the_help_and_version_the_version(niwaki):
     import niwaki as package
 
     assert "Commands:" in niwaki().out and niwaki().code == 0
@@ -62,8 +62,8 @@ def test_show_a_name(niwaki, what):
 
 
 def test_show_tells_a_task_and_a_recipe_of_one_name(niwaki):
-    said = niwaki("show", "rotten_tomatoes").out
-    assert "max_tokens = " in said and "[[stages]]" in said
+    result = niwaki("show", "rotten_tomatoes").out
+    assert "max_tokens = " in result and "[[stages]]" in result
     assert json.loads(niwaki("show", "rotten_tomatoes", "--json").out)["also"][0]["toml"]
 
 
@@ -83,10 +83,10 @@ def test_check(niwaki, recipe_file):
 
 
 def test_run_again_is_at_once_and_gives_the_report(niwaki, recipe_file, finished):
-    said = niwaki("run", recipe_file, "--out", finished, "--json")
-    assert said.code == 0
-    assert json.loads(said.out)["schema"] == 1
-    assert "there already" in said.err
+    result = niwaki("run", recipe_file, "--out", finished, "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["schema"] == 1
+    assert "there already" in result.err
     plain = niwaki("run", recipe_file, "--out", finished, "--quiet")
     assert plain.err == "" and plain.out.splitlines()[-1] == f"report: {finished / 'report.html'}"
 
@@ -139,16 +139,16 @@ def test_ledger_of_all_runs_here_and_as_csv(niwaki, finished, monkeypatch, tmp_p
 
 
 def test_measure_passes_output_and_exit_code_on(niwaki):
-    said = niwaki("measure", "--", "sh", "-c", "echo hello; exit 7")
-    assert (said.code, said.out) == (7, "hello\n")
-    assert "CPU s in" in said.err
+    result = niwaki("measure", "--", "sh", "-c", "echo hello; exit 7")
+    assert (result.code, result.out) == (7, "hello\n")
+    assert "CPU s in" in result.err
 
 
 def test_measure_as_json_keeps_stdout_clean(niwaki):
-    said = niwaki("measure", "--json", "--repeats", "2", "--place", "FRA", "--", "echo", "hello", "--token", "s3cr3t")
-    value = json.loads(said.out)
+    result = niwaki("measure", "--json", "--repeats", "2", "--place", "FRA", "--", "echo", "hello", "--token", "s3cr3t")
+    value = json.loads(result.out)
     assert value["command"] == ["echo", "hello", "--token", "***"]
-    assert "hello" in said.err and value["exit_code"] == 0 and len(value["readings"]) == 2
+    assert "hello" in result.err and value["exit_code"] == 0 and len(value["readings"]) == 2
     assert value["total"]["co2e_grams"] is not None
 
 
@@ -173,12 +173,12 @@ def test_the_program_itself_and_a_reader_that_leaves(finished):
 
 def test_tokenizer(niwaki, tmp_path):
     (tmp_path / "some.txt").write_text("".join(f"word {number} of many words\n" for number in range(60)))
-    said = niwaki("tokenizer", tmp_path / "some.txt", "--vocab-size", "270", "--out", tmp_path / "made", "--json")
-    told = json.loads(said.out)
-    assert told["vocab_size"] == 270 and told["unknown"] == 0 and told["tokens_per_word"] > 1
+    result = niwaki("tokenizer", tmp_path / "some.txt", "--vocab-size", "270", "--out", tmp_path / "made", "--json")
+    value = json.loads(result.out)
+    assert value["vocab_size"] == 270 and value["unknown"] == 0 and value["tokens_per_word"] > 1
     assert (tmp_path / "made" / "tokenizer.json").is_file()
     lines = niwaki("tokenizer", tmp_path / "some.txt", "--split", "words", "--out", tmp_path / "two").out.splitlines()
-    assert "pieces (words)" in lines[0] and "held back" in lines[1]
+    assert "tokens (words)" in lines[0] and "held back" in lines[1]
     assert niwaki("tokenizer", tmp_path / "some.txt", "--out", tmp_path / "two").code == 3
 
 
@@ -187,11 +187,11 @@ def test_eval_of_translations_in_a_file_tells_sacrebleus_signature(niwaki, tmp_p
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
     task = api._task("translation", tmp_path / "rows.jsonl", [])
     gold = task.gold(task.splits()["test"])
-    for name, said in (("right", gold), ("wrong", [text.replace("rot", "blau") for text in gold])):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"prediction": text}) + "\n" for text in said))
+    for name, result in (("right", gold), ("wrong", [text.replace("rot", "blau") for text in gold])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"prediction": text}) + "\n" for text in result))
     command = ["eval", "--task", "translation", "--data", tmp_path / "rows.jsonl", "--predictions"]
-    told = json.loads(niwaki(*command, tmp_path / "wrong.jsonl", "--against", tmp_path / "right.jsonl", "--json").out)
-    assert told["against"]["value"] == pytest.approx(1) and told["against"]["paired"]["shown"]
-    assert told["metric"] == "bleu" and told["value"] == pytest.approx((4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
-    assert "tok:13a|smooth:exp" in told["caveat"]
+    value = json.loads(niwaki(*command, tmp_path / "wrong.jsonl", "--against", tmp_path / "right.jsonl", "--json").out)
+    assert value["against"]["value"] == pytest.approx(1) and value["against"]["paired"]["shown"]
+    assert value["metric"] == "bleu" and value["value"] == pytest.approx((4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
+    assert "tok:13a|smooth:exp" in value["caveat"]
     assert "tok:13a|smooth:exp" in niwaki(*command, tmp_path / "right.jsonl").out.splitlines()[-1]

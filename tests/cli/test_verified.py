@@ -101,30 +101,34 @@ def arguments(verb: str, run: Path, rows: Path) -> list[str]:
 def test_a_damaged_run_is_rejected(niwaki, run, rows_csv, verb, damage):
     path = damage(run)
     before = (run / "report.html").read_bytes()
-    said = niwaki(*arguments(verb, run, rows_csv))
-    assert said.code == 3 and said.out == "", said
-    assert any(str(path) in fault for fault in said.faults), said.faults
+    output = niwaki(*arguments(verb, run, rows_csv))
+    assert output.code == 3 and output.out == "", output
+    assert any(str(path) in fault for fault in output.faults), output.faults
     assert (run / "report.html").read_bytes() == before and not (run.parent / "out").exists()
 
 
 @pytest.mark.parametrize("damage", [swapped_stages, copied_stage, missing_manifest, empty_manifest, edited_score])
 def test_a_damaged_stage_is_rejected_where_its_model_is_named_alone(niwaki, run, damage):
     damage(run)
-    said = niwaki("predict", stage(run, "int8") / "model", "a good film")
-    assert said.code == 3 and len(said.faults) == 1 and "int8-" in said.faults[0], said
+    output = niwaki("predict", stage(run, "int8") / "model", "a good film")
+    assert output.code == 3 and len(output.faults) == 1 and "int8-" in output.faults[0], output
 
 
 @pytest.mark.parametrize("verb", ["report", "predict", "eval", "show"])
 def test_a_sound_run_is_accepted_without_a_notice(niwaki, run, rows_csv, verb):
-    said = niwaki(*arguments(verb, run, rows_csv))
-    assert said.code == 0 and "MANIFEST" not in said.err, said
+    output = niwaki(*arguments(verb, run, rows_csv))
+    assert output.code == 0 and "MANIFEST" not in output.err, output
 
 
 def test_a_run_again_repairs_every_damage(niwaki, run, recipe_file):
     for damage in (edited_speed, edited_plan, edited_report, missing_manifest):
         damage(run)
-    said = niwaki("run", recipe_file, "--out", run)
-    assert said.code == 0 and "report.json: is not what was saved" in said.err and "speed.json: is not what" in said.err
+    output = niwaki("run", recipe_file, "--out", run)
+    assert (
+        output.code == 0
+        and "report.json: is not what was saved" in output.err
+        and "speed.json: is not what" in output.err
+    )
     assert niwaki("predict", run, "a good film").code == 0
 
 
@@ -134,20 +138,20 @@ def test_an_exported_folder_is_verified_and_one_without_manifest_gets_a_notice(n
     assert (sound.code, sound.err) == (0, "")
     config = (tmp_path / "out" / "config.json").read_text()
     (tmp_path / "out" / "config.json").write_text(config + " ")
-    said = niwaki("predict", tmp_path / "out", "a good film")
-    assert said.code == 3 and "out/config.json: is not what was saved" in said.faults[0]
+    output = niwaki("predict", tmp_path / "out", "a good film")
+    assert output.code == 3 and "out/config.json: is not what was saved" in output.faults[0]
     (tmp_path / "out" / "config.json").write_text(config)
     (tmp_path / "out" / "MANIFEST").write_text("")
     assert niwaki("predict", tmp_path / "out", "a good film").code == 3
     (tmp_path / "out" / "MANIFEST").unlink()
-    said = niwaki("predict", tmp_path / "out", "a good film")
-    assert said.code == 0 and said.out == sound.out
-    assert said.err.count("\n") == 1 and f"{tmp_path / 'out'}: has no MANIFEST" in said.err
+    output = niwaki("predict", tmp_path / "out", "a good film")
+    assert output.code == 0 and output.out == sound.out
+    assert output.err.count("\n") == 1 and f"{tmp_path / 'out'}: has no MANIFEST" in output.err
 
 
 def test_a_ledger_that_lost_lines_is_rejected(niwaki, run):
     assert niwaki("ledger", run).code == 0
     lines = (run / "ledger.jsonl").read_text().splitlines(keepends=True)
     (run / "ledger.jsonl").write_text("".join(lines[2:]))
-    said = niwaki("ledger", run)
-    assert said.code == 3 and "ledger.jsonl: lines that report.json was made from" in said.faults[0]
+    output = niwaki("ledger", run)
+    assert output.code == 3 and "ledger.jsonl: lines that report.json was made from" in output.faults[0]

@@ -39,7 +39,7 @@ def test_a_new_file_is_there_the_moment_it_exists(tmp_path, monkeypatch):
     ]
 
 
-def test_unknown_names_are_refused_with_the_near_one():
+def test_an_unknown_name_is_rejected_with_the_nearest_one():
     with pytest.raises(InputError, match=r"method 'head' is not known, did you mean 'heads'\?"):
         METHODS.entry("head")
     for name in ("_method", "prune/heads", "../core/files", "os", ""):

@@ -27,7 +27,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_committed_folder_is_sound_and_leaves_nothing_beside(tmp_path):
+def test_a_committed_folder_is_complete_and_leaves_no_temporary_files(tmp_path):
     commit(tmp_path / "a", x="1", y="")
     assert files.fault_in_folder(tmp_path / "a") is None
     assert names(tmp_path) == ["a"]
@@ -225,7 +225,7 @@ def test_a_line_without_a_checksum_counts_until_the_first_that_has_one(tmp_path)
     assert [value["n"] for value in files.read_lines(path)] == [1, 2, 3, 6]
 
 
-def test_a_damaged_line_is_said_once(tmp_path, capsys, monkeypatch):
+def test_a_damaged_line_is_reported_once(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("niwaki.core.log._quiet", False)
     path = tmp_path / "a.jsonl"
     files.append_line(path, {"joules": 1})
@@ -252,7 +252,7 @@ def test_an_error_of_the_system_names_the_file_that_was_meant(tmp_path, monkeypa
     assert caught.value.filename == str(tmp_path / "a")
 
 
-def test_read_json_refuses_in_one_line(tmp_path):
+def test_read_json_rejects_in_one_line(tmp_path):
     for text in ("{", "\xff", "[" * 100_000):
         (tmp_path / "x").write_bytes(text.encode("latin-1"))
         with pytest.raises(InputError) as caught:

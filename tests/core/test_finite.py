@@ -20,7 +20,7 @@ def write(path, **tensors):
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_one_such_number_anywhere_is_found(tmp_path, kind, value, monkeypatch):
-    monkeypatch.setattr("niwaki.core.finite.PIECE", 7)
+    monkeypatch.setattr("niwaki.core.finite.BLOCK", 7)
     for place in (0, 6, 7, 19):
         bad = torch.linspace(-3, 3, 20, dtype=kind)
         bad[place] = value

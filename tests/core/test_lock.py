@@ -21,7 +21,7 @@ with locked(Path(sys.argv[1])):
 """
 
 
-def test_a_second_process_is_refused_by_the_first_ones_number_until_it_dies(tmp_path):
+def test_a_second_process_is_rejected_until_the_first_ends(tmp_path):
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path / "run")], stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout.readline() == "held\n"
@@ -49,7 +49,7 @@ def test_a_number_left_behind_holds_nobody_up_whoever_has_it_now(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"12\n34", b"", b"9" * 500])
-def test_a_damaged_lock_that_is_held_is_refused_all_the_same(tmp_path, content):
+def test_a_held_lock_with_damaged_content_is_rejected(tmp_path, content):
     with locked(tmp_path):
         (tmp_path / ".lock").write_bytes(content)
         with pytest.raises(InputError, match=r"is in use by process (unknown|9{20});") as caught, locked(tmp_path):
@@ -57,7 +57,7 @@ def test_a_damaged_lock_that_is_held_is_refused_all_the_same(tmp_path, content):
         assert "\n" not in str(caught.value)
 
 
-def test_a_disk_that_cannot_lock_is_said_not_taken_for_another_run(tmp_path, monkeypatch):
+def test_a_disk_without_locks_is_not_mistaken_for_another_run(tmp_path, monkeypatch):
     def flock(file, how):
         raise OSError(errno.ENOLCK, "No locks available")
 

@@ -19,10 +19,10 @@ DAMAGE = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with files.commit_folder(tmp_path / "a") as made:
-        (made / "model").mkdir()
-        (made / "model" / "weights").write_bytes(b"w" * 3000)
-        (made / "result.json").write_text('{"score": 0.98}')
+    with files.commit_folder(tmp_path / "a") as folder_with_files:
+        (folder_with_files / "model").mkdir()
+        (folder_with_files / "model" / "weights").write_bytes(b"w" * 3000)
+        (folder_with_files / "result.json").write_text('{"score": 0.98}')
     return tmp_path / "a"
 
 

@@ -38,7 +38,7 @@ def test_a_container_sees_its_group_as_the_root(proc, tmp_path):
     assert free_memory(proc, tmp_path / "groups") == 0
 
 
-def test_files_kept_at_hand_are_free(proc, tmp_path):
+def test_the_page_cache_counts_as_free(proc, tmp_path):
     group(tmp_path / "groups", 3000, 2900, files=2500)
     assert free_memory(proc, tmp_path / "groups") == 2601
 

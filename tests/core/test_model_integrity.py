@@ -1,4 +1,4 @@
-"""A finished model that is not what was saved is refused in one line; one that nobody sealed is taken."""
+"""A finished model that differs from what was saved is rejected in one line; one without a MANIFEST is accepted."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ def test_what_is_as_it_was_saved_is_taken(model, monkeypatch):
 
 
 @pytest.mark.parametrize("spoil", ["flip", "cut", "missing"])
-def test_what_is_not_is_refused_by_name(model, spoil, monkeypatch):
+def test_a_damaged_file_is_rejected_by_name(model, spoil, monkeypatch):
     path = model / "weights"
     content = path.read_bytes()
     path.unlink()
@@ -58,7 +58,7 @@ def test_an_export_has_a_manifest_of_its_own(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"files": 3}', "{", '{"files": {"a": 1, "a": 2}}'])
-def test_a_manifest_that_is_none_is_refused(model, text):
+def test_an_invalid_manifest_is_rejected(model, text):
     (model.parent / "MANIFEST").write_text(text)
     with pytest.raises(InputError, match="MANIFEST: "):
         check_unchanged(model)
@@ -137,8 +137,8 @@ def test_a_folder_without_a_manifest_is_taken_with_one_notice(tmp_path, capsys, 
     for _ in range(3):
         check_unchanged(tmp_path / "plain")
         warn_unverified(tmp_path / "plain")
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and f"{tmp_path / 'plain'}: has no MANIFEST" in said
+    messages = capsys.readouterr().err
+    assert messages.count("\n") == 1 and f"{tmp_path / 'plain'}: has no MANIFEST" in messages
 
 
 def test_no_notice_where_there_is_a_manifest(model, tmp_path, capsys, monkeypatch):

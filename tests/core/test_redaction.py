@@ -42,7 +42,7 @@ def test_other_texts_stay(text):
     assert redact(text) == text == one_line(text)
 
 
-def test_a_command_is_told_without_its_secrets():
+def test_a_command_is_shown_without_its_secrets():
     words = [
         "curl",
         "--hub-token",

@@ -129,7 +129,7 @@ def test_every_fault_is_named_at_once(run):
     assert len(caught.value.faults) == 2
 
 
-def test_an_unfinished_run_is_read_without_what_is_not_made_yet(run):
+def test_an_unfinished_run_is_read_without_missing_stages(run):
     for path in (run / "report.json", run / "speed.json"):
         path.unlink()
     shutil.rmtree(stage(run, "student"))
@@ -143,8 +143,8 @@ def test_an_unfinished_run_is_read_without_what_is_not_made_yet(run):
 def test_a_report_of_another_build_of_a_stage_is_stale(run):
     home = stage(run, "student")
     shutil.rmtree(home)
-    with files.commit_folder(home) as made:
-        files.write_json(made / "result.json", {"stage": "student", "key": KEYS["student"], "score": 0.5})
+    with files.commit_folder(home) as existing:
+        files.write_json(existing / "result.json", {"stage": "student", "key": KEYS["student"], "score": 0.5})
     found = open_run(run)
     with pytest.raises(InputError, match=r"report\.json: was written before the run changed \(stages\)"):
         found.current_report()

@@ -1,4 +1,4 @@
-"""All faults at once, each with its path and its mending."""
+"""All faults at once, each with its path and its fix."""
 
 import pytest
 
@@ -45,8 +45,8 @@ def test_numbers_are_finite(value):
 
 
 def test_good_values_pass_and_defaults_fill():
-    made = check(Outer, {"name": "a", "train": {}})
-    assert made.train.epochs == 1.0 and made.many == []
+    settings = check(Outer, {"name": "a", "train": {}})
+    assert settings.train.epochs == 1.0 and settings.many == []
 
 
 def test_exit_codes():

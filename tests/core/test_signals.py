@@ -16,10 +16,10 @@ from niwaki.core.signals import saving, stopping
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_first_is_remembered_second_stops(number):
     before = signal.getsignal(number)
-    with stopping() as asked:
-        assert not asked()
+    with stopping() as requested:
+        assert not requested()
         os.kill(os.getpid(), number)
-        assert asked()
+        assert requested()
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), number)
     assert signal.getsignal(number) is before
@@ -33,16 +33,16 @@ def test_handlers_go_back_after_an_exception():
 
 
 def test_other_threads_catch_nothing():
-    said = []
+    output = []
 
     def work():
-        with stopping() as asked:
-            said.append((asked(), signal.getsignal(signal.SIGINT)))
+        with stopping() as requested:
+            output.append((requested(), signal.getsignal(signal.SIGINT)))
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert said == [(False, signal.getsignal(signal.SIGINT))]
+    assert output == [(False, signal.getsignal(signal.SIGINT))]
 
 
 def test_what_does_not_check_is_interrupted_after_the_grace(monkeypatch):
@@ -124,8 +124,8 @@ def test_the_program_ends_without_a_traceback_however_often_it_is_interrupted(wo
     for _ in range(times):
         child.send_signal(signal.SIGINT)
         time.sleep(0.05)
-    _, said = child.communicate(timeout=30)
-    assert child.returncode == 130 and "Traceback" not in said and "niwaki: " in said, said
+    _, output = child.communicate(timeout=30)
+    assert child.returncode == 130 and "Traceback" not in output and "niwaki: " in output, output
     assert time.monotonic() - began < 8
 
 
@@ -137,5 +137,5 @@ def test_interrupted_while_it_starts_there_is_no_traceback():
         child.stdout.read(2)
         time.sleep(delay)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=30)
-        assert child.returncode in (0, 130) and b"Traceback" not in said, said
+        _, output = child.communicate(timeout=30)
+        assert child.returncode in (0, 130) and b"Traceback" not in output, output

@@ -1,4 +1,4 @@
-"""JSON and TOML of strangers: what is taken, and what is refused in one line before it takes time or memory."""
+"""Untrusted JSON and TOML: invalid or oversized files are rejected in one line, before they take time or memory."""
 
 import json
 
@@ -10,7 +10,7 @@ from niwaki.core.files import write_json
 
 
 @pytest.mark.parametrize("value", [{}, [], 1, {"a": [1, 2.5, None, True, "ä\n"]}, {"a": {"a": {"a": 1}}}])
-def test_what_niwaki_writes_is_read_back(tmp_path, value):
+def test_niwakis_own_files_are_read_back(tmp_path, value):
     write_json(tmp_path / "x.json", value)
     assert strict_json.load(tmp_path / "x.json") == value
 
@@ -29,14 +29,14 @@ def test_what_niwaki_writes_is_read_back(tmp_path, value):
         ("\udcff", "cannot be read as JSON"),
     ],
 )
-def test_what_is_refused(tmp_path, text, words):
+def test_invalid_json_is_rejected(tmp_path, text, words):
     (tmp_path / "x.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match=words) as caught:
         strict_json.load(tmp_path / "x.json")
     assert str(caught.value).startswith(str(tmp_path)) and "\n" not in str(caught.value)
 
 
-def test_constants_are_taken_where_they_are_asked_for(tmp_path):
+def test_constants_are_accepted_on_request(tmp_path):
     (tmp_path / "x.json").write_text("[NaN, Infinity]")
     assert json.dumps(strict_json.load(tmp_path / "x.json", constants=True)) == "[NaN, Infinity]"
 

@@ -1,4 +1,4 @@
-"""The header of safetensors files: as the safetensors library reads it; lies are refused (tests/hostile has more)."""
+"""The header of safetensors files: as the safetensors library reads it; inconsistent headers are rejected (tests/hostile has more)."""
 
 import json
 import struct
@@ -64,7 +64,7 @@ def spoil(file, change):
         (lambda table: "{}", "the tensors take 0 bytes"),
     ],
 )
-def test_what_is_refused(file, change, words):
+def test_an_invalid_header_is_rejected(file, change, words):
     spoil(file, change)
     with pytest.raises(InputError, match=words):
         read_header(file)

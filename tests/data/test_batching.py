@@ -54,9 +54,9 @@ def test_what_batches_gave_comes_back_in_the_order_of_the_rows(lengths, batch, p
         for rows in sorted_batches(lengths, batch, 40):
             yield rows, np.concatenate([values[row] for row in rows])
 
-    made = in_order(parts(), np.array(lengths), per_token)
-    assert made.dtype == np.float32
-    assert made.tolist() == [entry.tolist() for row in values for entry in row]
+    batches = in_order(parts(), np.array(lengths), per_token)
+    assert batches.dtype == np.float32
+    assert batches.tolist() == [entry.tolist() for row in values for entry in row]
 
 
 def test_in_order_by_hand():

@@ -1,4 +1,4 @@
-"""Guesses of columns: right where one reading is left, refused with candidates and the setting where not."""
+"""Guesses of columns: one candidate is chosen, several are rejected with the setting that decides."""
 
 import pyarrow as pa
 import pytest
@@ -128,10 +128,10 @@ JOINED = ["a|b", "b", "a|b|c", "c|a", "c", "a|c|d", "d|b"] * 8 + ["a|d"] * 4
 def test_the_one_reading_is_taken(columns, expected):
     found = guess_columns(pa.table(columns), {})
     roles = {role: name if isinstance(name, str) else ",".join(name) for role, name in found.columns.items()}
-    said = [found.kind, *(f"{role}={name}" for role, name in roles.items())] + [f"mark={found.separator}"] * bool(
+    summary = [found.kind, *(f"{role}={name}" for role, name in roles.items())] + [f"mark={found.separator}"] * bool(
         found.separator
     )
-    assert " ".join(said) == expected
+    assert " ".join(summary) == expected
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_the_one_reading_is_taken(columns, expected):
         ({f"t{number}": TEXT for number in range(9)} | {"label": WORD}, "or 3 more"),
     ],
 )
-def test_what_is_not_clear_is_refused_in_a_line_with_candidates(columns, message):
+def test_ambiguous_columns_are_rejected_with_candidates(columns, message):
     with pytest.raises(InputError) as caught:
         guess_columns(pa.table(columns), {})
     assert message in str(caught.value) and "\n" not in str(caught.value)
@@ -281,7 +281,7 @@ def test_what_the_user_names_wins(columns, given, kind, expected):
         ),
     ],
 )
-def test_names_that_do_not_fit_are_refused(given, kind, message):
+def test_columns_of_the_wrong_kind_are_rejected(given, kind, message):
     with pytest.raises(InputError) as caught:
         guess_columns(pa.table({"text": TEXT, "label": WORD}), given, kind)
     assert message in str(caught.value)
@@ -289,7 +289,7 @@ def test_names_that_do_not_fit_are_refused(given, kind, message):
 
 def test_a_nasty_csv(tmp_path):
     """Odd names, quoted line breaks, 50 labels of which one has 30 % of the rows, sorted by label."""
-    labels = ["Störung; dringend" if number % 10 < 3 else f"Fall {number % 49}" for number in range(3000)]
+    labels = ["Ausfall; dringend" if number % 10 < 3 else f"Fall {number % 49}" for number in range(3000)]
     lines = [
         f'{7000 + number},"Guten Tag,\nes ""klemmt"" die Tür {number}\r\nseit gestern","{label}",2024-01-{number % 28 + 1:02d} 10:00\n'
         for number, label in enumerate(sorted(labels))

@@ -1,4 +1,4 @@
-"""CoNLL-U with propositions in both layouts, CoNLL's spans; what is wrong is said with its line."""
+"""CoNLL-U with propositions in both layouts, CoNLL's spans; errors are reported with their line."""
 
 import gzip
 
@@ -107,7 +107,7 @@ def test_packed_files_and_folders_and_what_they_are_for(tmp_path):
         ("1\tx\x00\n", "is NUL"),
     ],
 )
-def test_bad_conllu_is_refused_in_a_line(tmp_path, text, message):
+def test_invalid_conllu_is_rejected_in_one_line(tmp_path, text, message):
     with pytest.raises(InputError) as caught:
         rows_of(tmp_path, text)
     assert message in str(caught.value) and "\n" not in str(caught.value)
@@ -123,7 +123,7 @@ def test_bad_conllu_is_refused_in_a_line(tmp_path, text, message):
         ("doc 0 lol\n", "has 3 columns; there are document"),
     ],
 )
-def test_bad_spans_are_refused_in_a_line(tmp_path, text, message):
+def test_invalid_spans_are_rejected_in_one_line(tmp_path, text, message):
     with pytest.raises(InputError) as caught:
         rows_of(tmp_path, text, "x.conll")
     assert f"line 1 {message}" in str(caught.value) and "\n" not in str(caught.value)

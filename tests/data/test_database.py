@@ -12,10 +12,10 @@ from niwaki.data.database import MAX_ROWS, Database
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "odd ?#% name.sqlite"
-    with sqlite3.connect(path) as made:
-        made.execute("CREATE TABLE city (name TEXT, people INT)")
-        made.executemany("INSERT INTO city VALUES (?, ?)", [(f"c{n}", n) for n in range(300)])
-    made.close()
+    with sqlite3.connect(path) as database_file:
+        database_file.execute("CREATE TABLE city (name TEXT, people INT)")
+        database_file.executemany("INSERT INTO city VALUES (?, ?)", [(f"c{n}", n) for n in range(300)])
+    database_file.close()
     return path
 
 
@@ -81,7 +81,7 @@ def test_as_many_rows_as_may_be_are_given(path):
     [None, b"", b"no database", b"SQLite format 3\0" + b"\xff" * 200],
     ids=["missing", "empty", "text", "damaged"],
 )
-def test_a_file_that_is_none_is_refused(tmp_path, content):
+def test_a_file_that_is_not_a_database_is_rejected(tmp_path, content):
     path = tmp_path / "x.sqlite"
     if content is not None:
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""A user's rows: read as they are written, or refused in a line."""
+"""A user's rows: read unchanged, or rejected in one line."""
 
 import gzip
 import json
@@ -63,7 +63,7 @@ def test_what_goes_over_the_limit_lies_in_a_mapped_file_and_is_the_same(tmp_path
     assert not list((tmp_path / "temporary").iterdir())
 
 
-def test_only_the_columns_asked_for(tmp_path):
+def test_only_requested_columns_are_read(tmp_path):
     for kind in ("csv", "jsonl", "parquet"):
         path = write(tmp_path, f"x.{kind}")
         assert read_splits(path, columns=["label"])["all"].to_pydict() == {"label": ROWS["label"]}
@@ -85,7 +85,7 @@ def test_lists_and_structs_arrive_as_such(tmp_path):
         assert pa.types.is_string(read_again.schema.field("tokens").type.value_type)
 
 
-def test_other_writers_types_are_made_plain(tmp_path):
+def test_types_of_other_programs_are_converted(tmp_path):
     words = pa.array(["a", "b", "a"])
     table = pa.table(
         {
@@ -157,7 +157,7 @@ def test_a_folder_gives_its_parts(tmp_path):
         ("x.parquet", b"PAR1nonsense", "cannot be read as parquet"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_a_line(tmp_path, name, content, message):
+def test_an_unreadable_file_is_rejected_in_one_line(tmp_path, name, content, message):
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as caught:
@@ -263,7 +263,7 @@ def test_a_folder_in_place_of_a_file_and_a_file_that_may_not_be_read(tmp_path, m
         read_splits(path)
 
 
-def test_no_space_for_the_mapped_file_is_refused_before_it_is_written(tmp_path, monkeypatch):
+def test_too_little_space_for_the_mapped_file_is_rejected_before_writing(tmp_path, monkeypatch):
     path = write(tmp_path, "x.csv")
     monkeypatch.setattr(spill, "LIMIT_BYTES", 1)
     monkeypatch.setattr(

@@ -18,7 +18,7 @@ def test_reading_runs_none_of_their_code():
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_a_changed_or_missing_file_is_refused(tmp_path):
+def test_a_changed_or_missing_file_is_rejected(tmp_path):
     (tmp_path / "x").write_text("other")
     with pytest.raises(InputError, match=r"sha256 differs.*install the package again"):
         embedded.verify(tmp_path / "x", "0" * 64)

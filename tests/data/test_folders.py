@@ -1,4 +1,4 @@
-"""Parts of a folder by the names of its files; what is not clear is refused."""
+"""Splits of a folder by the names of its files; ambiguous names are rejected."""
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_names_tell_the_parts(tmp_path, names, expected):
         ("a-train.csv b-train.csv b-test.csv", "a-train, b-train could each be the train file; give one of them"),
     ],
 )
-def test_what_is_not_clear_is_refused(tmp_path, names, message):
+def test_ambiguous_files_are_rejected(tmp_path, names, message):
     with pytest.raises(InputError) as caught:
         splits_in(fill(tmp_path, names))
     assert message in str(caught.value)

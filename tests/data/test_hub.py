@@ -15,17 +15,17 @@ ROWS = pa.table({"text": pa.array(["a", "b"], pa.large_string()), "label": [0, 1
 
 @pytest.fixture
 def hub(monkeypatch):
-    """What was asked for; answers with `splits`, or raises `fault`."""
-    asked = SimpleNamespace(calls=[], splits=["train", "dev", "test_2", "unsupervised"], fault=None)
+    """Records the requests; returns `splits`, or raises `fault`."""
+    requests = SimpleNamespace(calls=[], splits=["train", "dev", "test_2", "unsupervised"], fault=None)
 
     def load_dataset(*names):
-        asked.calls.append(names)
-        if asked.fault:
-            raise asked.fault
-        return {name: SimpleNamespace(data=SimpleNamespace(table=ROWS)) for name in asked.splits}
+        requests.calls.append(names)
+        if requests.fault:
+            raise requests.fault
+        return {name: SimpleNamespace(data=SimpleNamespace(table=ROWS)) for name in requests.splits}
 
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
-    return asked
+    return requests
 
 
 def test_parts_under_their_usual_names_and_others_left_out(hub):

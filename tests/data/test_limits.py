@@ -27,15 +27,15 @@ def test_keys_with_and_without_what_is_known():
     assert b"c" in keys_in(plain + b'{"c": 1}\n', {b"a", b"b"})
 
 
-def test_rows_of_many_keys_are_read_in_pieces_to_the_same_table(tmp_path, monkeypatch):
+def test_rows_of_many_keys_are_read_in_blocks_to_the_same_table(tmp_path, monkeypatch):
     rows = [{"text": f"film {k}", "label": "good", f"k{k % 7}": k} for k in range(200)]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     whole = read_splits(path)["all"]
     monkeypatch.setattr(json_rows, "MAX_CELLS", 50)
-    pieces = read_splits(path)["all"]
-    assert pieces.select(whole.column_names).equals(whole) or pieces.to_pylist() == whole.to_pylist()
-    assert [{key: value for key, value in row.items() if value is not None} for row in pieces.to_pylist()] == rows
+    blocks_read = read_splits(path)["all"]
+    assert blocks_read.select(whole.column_names).equals(whole) or blocks_read.to_pylist() == whole.to_pylist()
+    assert [{key: value for key, value in row.items() if value is not None} for row in blocks_read.to_pylist()] == rows
 
 
 def test_brackets_in_texts_are_no_nesting(tmp_path):

@@ -1,4 +1,4 @@
-"""Raganato's XML and keys: what is written is read, and what is none, or a trap, is refused in a line."""
+"""Raganato's XML and keys: valid files are read; invalid and hostile ones are rejected in one line."""
 
 import pytest
 
@@ -11,14 +11,14 @@ XML = """<?xml version="1.0" encoding="UTF-8" ?>
 <sentence id="d0.s0">
 <wf lemma="the" pos="DET">The</wf>
 <instance id="d0.s0.t0" lemma="grand_jury" pos="NOUN">grand jury</instance>
-<instance id="d0.s0.t1" lemma="say" pos="VERB">said</instance>
+<instance id="d0.s0.t1" lemma="say" pos="VERB">voted</instance>
 <wf lemma="&amp;" pos=".">&amp;</wf>
 </sentence>
 <sentence id="d0.s1"><wf lemma="naïve" pos="ADJ">naïve</wf></sentence>
 </text>
 </corpus>
 """
-KEYS = "d0.s0.t0 grand_jury%1:14:00::\nd0.s0.t1 say%2:32:00:: say%2:32:01::\n\n"
+KEYS = "d0.s0.t0 grand_jury%1:14:00::\nd0.s0.t1 vote%2:32:00:: vote%2:32:01::\n\n"
 
 
 def write(folder, xml=XML, keys=KEYS):
@@ -33,11 +33,11 @@ def test_sentences_are_read_as_the_parquet_form_has_them(tmp_path):
     assert first == {
         "doc_id": "d0",
         "sent_id": "d0.s0",
-        "tokens": ["The", "grand jury", "said", "&"],
+        "tokens": ["The", "grand jury", "voted", "&"],
         "lemmas": ["the", "grand_jury", "say", "&"],
         "pos": ["DET", "NOUN", "VERB", "."],
         "instance_ids": [None, "d0.s0.t0", "d0.s0.t1", None],
-        "sense_keys": [None, ["grand_jury%1:14:00::"], ["say%2:32:00::", "say%2:32:01::"], None],
+        "sense_keys": [None, ["grand_jury%1:14:00::"], ["vote%2:32:00::", "vote%2:32:01::"], None],
     }
     assert second["tokens"] == ["naïve"] and second["sense_keys"] == [None]
 
@@ -71,7 +71,7 @@ WORD = '<wf lemma="a" pos="X">a</wf>'
         (f"<corpus><sentence>{WORD * 20_001}</sentence></corpus>", "more than 20000 words"),
     ],
 )
-def test_what_is_none_is_refused_in_a_line(tmp_path, xml, words):
+def test_invalid_xml_is_rejected_in_one_line(tmp_path, xml, words):
     with pytest.raises(InputError, match=words) as caught:
         raganato.read_raganato(write(tmp_path, xml, ""))
     assert "made.data.xml" in str(caught.value) and "\n" not in str(caught.value)
@@ -87,12 +87,12 @@ def test_what_is_none_is_refused_in_a_line(tmp_path, xml, words):
         ("d0.s0.t0\n", "line 1: instance 'd0.s0.t0' names no sense"),
     ],
 )
-def test_keys_that_do_not_go_with_the_sentences_are_refused(tmp_path, keys, words):
+def test_keys_of_other_sentences_are_rejected(tmp_path, keys, words):
     with pytest.raises(InputError, match=words):
         raganato.read_raganato(write(tmp_path, keys=keys))
 
 
-def test_keys_that_are_no_text_are_refused(tmp_path):
+def test_keys_that_are_not_text_are_rejected(tmp_path):
     path = write(tmp_path)
     (tmp_path / "made.gold.key.txt").write_bytes(b"\xff\xfe\x00d0")
     with pytest.raises(InputError, match=r"made.gold.key.txt: cannot be read"):

@@ -16,33 +16,33 @@ def lists(ragged: Ragged) -> list[list[int]]:
 
 @given(blocks=some.lists(ROWS, max_size=5), spill_bytes=some.sampled_from([0, 20, 1 << 20]))
 def test_what_is_added_in_blocks_comes_back_in_order_from_memory_or_disk(blocks, spill_bytes):
-    writer = RaggedWriter(spill_bytes=spill_bytes)
+    builder = RaggedWriter(spill_bytes=spill_bytes)
     for block in blocks:
-        writer.add(block)
-    made, plain = writer.done(), [row for block in blocks for row in block]
-    assert lists(made) == plain and len(made) == len(plain)
-    assert made.lengths.tolist() == [len(row) for row in plain]
-    assert made.starts.tolist() == [sum(map(len, plain[:count])) for count in range(len(plain) + 1)]
-    assert made.values.dtype == np.int32
+        builder.add(block)
+    ragged, plain = builder.done(), [row for block in blocks for row in block]
+    assert lists(ragged) == plain and len(ragged) == len(plain)
+    assert ragged.lengths.tolist() == [len(row) for row in plain]
+    assert ragged.starts.tolist() == [sum(map(len, plain[:count])) for count in range(len(plain) + 1)]
+    assert ragged.values.dtype == np.int32
 
 
 def test_much_lies_on_disk_and_little_does_not(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     little, much = RaggedWriter(spill_bytes=100), RaggedWriter(spill_bytes=100)
-    for writer, count in ((little, 25), (much, 26)):  # 4 bytes each
-        writer.add([[1] * count])
-        writer.add([[2, 3]] if count == 26 else [])
+    for builder, count in ((little, 25), (much, 26)):  # 4 bytes each
+        builder.add([[1] * count])
+        builder.add([[2, 3]] if count == 26 else [])
     assert not isinstance(little.done().values.base, np.memmap)
-    made = much.done()
-    assert isinstance(made.values.base, np.memmap) and lists(made) == [[1] * 26, [2, 3]]
+    ragged = much.done()
+    assert isinstance(ragged.values.base, np.memmap) and lists(ragged) == [[1] * 26, [2, 3]]
     assert not list(tmp_path.iterdir())  # the file has no name, so a crash leaves nothing
     with pytest.raises(ValueError, match="read-only"):
-        made.values[0] = 5
+        ragged.values[0] = 5
 
 
 def test_other_kinds_of_values_and_rows_from_a_generator():
-    made = Ragged.of((range(count) for count in (3, 0, 2)), np.uint8)
-    assert lists(made) == [[0, 1, 2], [], [0, 1]] and made.values.dtype == np.uint8
+    ragged = Ragged.of((range(count) for count in (3, 0, 2)), np.uint8)
+    assert lists(ragged) == [[0, 1, 2], [], [0, 1]] and ragged.values.dtype == np.uint8
     with pytest.raises(OverflowError):
         Ragged.of([[256]], np.uint8)
 
@@ -50,14 +50,14 @@ def test_other_kinds_of_values_and_rows_from_a_generator():
 @given(rows=ROWS.filter(bool), fill=some.integers(-100, 100), draw=some.data())
 def test_padded_is_what_a_loop_over_lists_makes(rows, fill, draw):
     chosen = draw.draw(some.lists(some.integers(0, len(rows) - 1), max_size=6))
-    made = Ragged.of(rows)
-    filled, mask = made.padded(chosen, fill)
+    ragged = Ragged.of(rows)
+    filled, mask = ragged.padded(chosen, fill)
     longest = max([1, *(len(rows[row]) for row in chosen)])
     assert filled.shape == mask.shape == (len(chosen), longest) and filled.dtype == np.int64
     assert filled.tolist() == [rows[row] + [fill] * (longest - len(rows[row])) for row in chosen]
     assert mask.tolist() == [[column < len(rows[row]) for column in range(longest)] for row in chosen]
-    places, real = made.places(np.array(chosen, dtype=np.int64))
-    assert made.values[places[real]].tolist() == [value for row in chosen for value in rows[row]]
+    places, real = ragged.places(np.array(chosen, dtype=np.int64))
+    assert ragged.values[places[real]].tolist() == [value for row in chosen for value in rows[row]]
     assert real.tolist() == mask.tolist()
 
 
@@ -70,6 +70,6 @@ def test_padded_by_hand():
 
 @given(first=ROWS, second=ROWS, spill_bytes=some.sampled_from([0, 1 << 20]))
 def test_joined_rows_follow_one_another(first, second, spill_bytes):
-    writer = RaggedWriter(spill_bytes=spill_bytes)
-    writer.add(first)
-    assert lists(writer.done().joined(Ragged.of(second))) == first + second
+    builder = RaggedWriter(spill_bytes=spill_bytes)
+    builder.add(first)
+    assert lists(builder.done().joined(Ragged.of(second))) == first + second

@@ -2,14 +2,14 @@
 
 from niwaki.data.reviews import cut, sentences
 
-REVIEW = 'It was a very fine film indeed. Why did nobody ever go there?<br /><br />Too short. "The end was really quite lovely!" he said then to me'
+REVIEW = 'It was a very fine film indeed. Why did nobody ever go there?<br /><br />Too short. "The end was really quite lovely!" he wrote then to me'
 
 
 def test_cut_by_hand():
     assert list(cut(REVIEW)) == [
         "It was a very fine film indeed.",
         "Why did nobody ever go there?",
-        'The end was really quite lovely!" he said then to me',
+        'The end was really quite lovely!" he wrote then to me',
     ] or list(cut(REVIEW))[:2] == ["It was a very fine film indeed.", "Why did nobody ever go there?"]
     assert all(5 <= len(sentence.split()) <= 60 for sentence in cut(REVIEW))
     assert "Too short." not in list(cut(REVIEW))

@@ -29,21 +29,21 @@ def folder(monkeypatch, tmp_path):
 def test_room_is_zeros_to_be_filled_in_memory_or_on_disk(folder):
     small, large = zeros(10, np.int64), zeros(11, np.int64)
     assert mapped(large) and not mapped(small)
-    for made in (small, large):
-        assert not made.any() and made.dtype == np.int64
-        made[3:] = 7
-        assert made.tolist() == [0] * 3 + [7] * (len(made) - 3)
+    for array in (small, large):
+        assert not array.any() and array.dtype == np.int64
+        array[3:] = 7
+        assert array.tolist() == [0] * 3 + [7] * (len(array) - 3)
     assert not list(folder.iterdir())  # without a name: a crash leaves nothing
 
 
 @given(blocks=BLOCKS, limit=some.sampled_from([0, 20, 1 << 20]))
 def test_what_is_added_comes_back_in_order(blocks, limit):
-    writer = GrowingArray(np.int32, limit)
+    builder = GrowingArray(np.int32, limit)
     for block in blocks:
-        writer.add(np.array(block, dtype=np.int64))
-    made = writer.done()
-    assert made.tolist() == [*chain(*blocks)] and made.dtype == np.int32
-    assert mapped(made) == (made.nbytes > limit)
+        builder.add(np.array(block, dtype=np.int64))
+    array = builder.done()
+    assert array.tolist() == [*chain(*blocks)] and array.dtype == np.int32
+    assert mapped(array) == (array.nbytes > limit)
 
 
 def test_joined(folder):
@@ -52,14 +52,14 @@ def test_joined(folder):
     assert mapped(both) and both.tolist() == [*range(6), *range(6), 0, 1] and not list(folder.iterdir())
 
 
-def test_pieces_cover_all_and_none_is_longer(monkeypatch):
+def test_blocks_cover_all_rows_within_the_limit(monkeypatch):
     monkeypatch.setattr(scratch, "PIECE_ROWS", 4)
     for count in range(14):
         found = [list(range(count))[piece] for piece in slices(count)]
         assert [*chain(*found)] == list(range(count)) and all(1 <= len(piece) <= 4 for piece in found)
 
 
-def test_a_full_disk_is_told_before_the_array_is_used(folder, monkeypatch):
+def test_a_full_disk_is_reported_before_the_array_is_used(folder, monkeypatch):
     """A store into a mapped file that the disk has no room for would end the process without a word."""
 
     def full(file, start, size):

@@ -197,27 +197,27 @@ def table_of(name, rows, label="x"):
 
 
 def test_arranged_parts_hold_the_rows_that_the_rule_says():
-    made = make_splits({"train": table_of("train", 100), "validation": table_of("given", 7)}, "t", "l", 0.1, 0.2)
-    assert {part: table.num_rows for part, table in made.parts.items()} == {"train": 90, "validation": 10, "test": 7}
-    assert made.parts["test"].column("t")[0].as_py() == "given 0" and made.origin["test"] == "validation"
-    made = make_splits({"all": table_of("all", 100)}, "t", "l", 0.1, 0.2)
-    assert {part: table.num_rows for part, table in made.parts.items()} == {"train": 70, "validation": 10, "test": 20}
+    split = make_splits({"train": table_of("train", 100), "validation": table_of("given", 7)}, "t", "l", 0.1, 0.2)
+    assert {part: table.num_rows for part, table in split.parts.items()} == {"train": 90, "validation": 10, "test": 7}
+    assert split.parts["test"].column("t")[0].as_py() == "given 0" and split.origin["test"] == "validation"
+    split = make_splits({"all": table_of("all", 100)}, "t", "l", 0.1, 0.2)
+    assert {part: table.num_rows for part, table in split.parts.items()} == {"train": 70, "validation": 10, "test": 20}
 
 
 @pytest.mark.parametrize("hidden", ["-1", "", None])
 def test_a_test_set_without_labels_is_left_out(hidden):
     given = {"train": table_of("train", 20), "validation": table_of("v", 5), "test": table_of("test", 5, hidden)}
-    made = make_splits(given, "t", "l", 0.1, 0.2)
-    assert made.unlabelled_splits == ["test"] and made.origin["test"] == "validation"
-    made = make_splits(given | {"test": given["test"].select(["t"])}, "t", "l", 0.1, 0.2)
-    assert made.unlabelled_splits == ["test"] and made.parts["test"].num_rows == 5
+    split = make_splits(given, "t", "l", 0.1, 0.2)
+    assert split.unlabelled_splits == ["test"] and split.origin["test"] == "validation"
+    split = make_splits(given | {"test": given["test"].select(["t"])}, "t", "l", 0.1, 0.2)
+    assert split.unlabelled_splits == ["test"] and split.parts["test"].num_rows == 5
     assert splits.has_labels(pa.table({"l": [[], ["a"]]}), "l")
 
 
 def test_measures_are_not_for_stratifying():
     rows = pa.table({"t": [f"text {number}" for number in range(50)], "l": [number / 7 for number in range(50)]})
-    made = make_splits({"all": rows}, "t", "l", 0.1, 0.2, stratify=False)
-    assert {part: table.num_rows for part, table in made.parts.items()} == {"train": 35, "validation": 5, "test": 10}
+    split = make_splits({"all": rows}, "t", "l", 0.1, 0.2, stratify=False)
+    assert {part: table.num_rows for part, table in split.parts.items()} == {"train": 35, "validation": 5, "test": 10}
     hidden = pa.table({"t": ["a", "b"], "l": [-1.0, -1.0]})
     assert make_splits({"train": rows, "test": hidden}, "t", "l", 0.1, 0.2, stratify=False).unlabelled_splits == [
         "test"

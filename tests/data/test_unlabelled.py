@@ -10,7 +10,7 @@ from niwaki.core.errors import InputError
 from niwaki.data.unlabelled import digest, sample_texts, texts
 
 
-def test_lines_of_plain_text_without_empty_ones_and_marks(tmp_path):
+def test_empty_lines_and_boms_are_skipped(tmp_path):
     path = tmp_path / "some.txt"
     path.write_bytes("\ufeffOne film.\n\n  Zwei Häuser. \r\n".encode())
     assert list(texts(path)) == ["One film.", "Zwei Häuser."]
@@ -54,7 +54,7 @@ def test_every_text_is_as_likely(tmp_path):
     assert all(130 < counts[str(number)] < 230 for number in range(10))  # 180 each; ±50 is 4.5 standard deviations
 
 
-def test_what_cannot_be_read_is_refused(tmp_path):
+def test_an_unreadable_file_is_rejected(tmp_path):
     path = tmp_path / "some.txt"
     path.write_bytes(b"caf\xe9\n")
     with pytest.raises(InputError, match="is not text in UTF-8"):
@@ -74,7 +74,7 @@ def test_the_digest_is_of_the_texts_not_of_the_place(tmp_path):
     assert digest(one) != digest(two)
 
 
-def test_a_device_and_a_line_without_end_are_refused(tmp_path):
+def test_a_device_and_a_line_without_end_are_rejected(tmp_path):
     with pytest.raises(InputError, match="/dev/zero: is not a plain file"):
         digest(Path("/dev/zero"))
     path = tmp_path / "a.txt"
@@ -91,7 +91,7 @@ def test_how_a_file_is_read_counts_for_its_digest(tmp_path):
     assert digest(lines) == digest(upper) != digest(table)
 
 
-def test_what_holds_no_texts_is_told_what_would(tmp_path):
+def test_a_file_without_texts_is_rejected_with_advice(tmp_path):
     (tmp_path / "README.md").write_text("text")
     for path in (tmp_path, tmp_path / "README.md"):
         with pytest.raises(InputError, match=r"is no file of texts, and holds none; there is: \.txt"):

@@ -25,7 +25,7 @@ TEXT = "a, é 日本語 😀\r\n" * 40
         (codecs.BOM_UTF32_BE, "utf-32-be"),
     ],
 )
-def test_marks_are_taken_off_and_characters_may_be_cut_anywhere(tmp_path, mark, encoding, size):
+def test_boms_are_removed_and_characters_may_be_cut_anywhere(tmp_path, mark, encoding, size):
     (tmp_path / "x").write_bytes(mark + TEXT.encode(encoding))
     size = max(size, len(mark))
     assert b"".join(blocks(tmp_path / "x", size)).decode() == TEXT

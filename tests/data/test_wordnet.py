@@ -64,9 +64,9 @@ def test_both_forms_say_the_same(dict_folder, tmp_path):
     assert again.senses.equals(found.senses) and again.synsets.equals(found.synsets) and again.exceptions == {}
 
 
-@pytest.mark.parametrize("said", ["NOUN", "noun", "n", "1"])
-def test_parts_of_speech_however_spelt(said):
-    assert wordnet.pos_of(said) == "noun" and wordnet.pos_of("DET") is None
+@pytest.mark.parametrize("spelling", ["NOUN", "noun", "n", "1"])
+def test_parts_of_speech_however_spelt(spelling):
+    assert wordnet.pos_of(spelling) == "noun" and wordnet.pos_of("DET") is None
 
 
 def test_lemmas_as_the_index_has_them():
@@ -91,7 +91,7 @@ def changed(table, column, value):
         ("synsets", "lexfile", -1, "must be a number from 0 to 44"),
     ],
 )
-def test_an_inventory_that_leads_nowhere_is_refused(dict_folder, tmp_path, of, column, value, words):
+def test_an_inventory_with_dangling_references_is_rejected(dict_folder, tmp_path, of, column, value, words):
     found = wordnet.read_wordnet(dict_folder)
     tables = {"senses": found.senses, "synsets": found.synsets}
     tables[of] = changed(tables[of], column, value)

@@ -8,8 +8,8 @@ from hostile.sound import TEXT, write
 def _with(sound, folder, base=None, **values):
     model = sound.copy("edited", folder)
     path = model / "blueprint.json"
-    said = json.loads(path.read_text())
-    write(path, {**said, "base": {**said["base"], **(base or {})}, **values})
+    sound_values = json.loads(path.read_text())
+    write(path, {**sound_values, "base": {**sound_values["base"], **(base or {})}, **values})
     return ["predict", str(model), TEXT, "--engine", "torch"]
 
 
@@ -37,7 +37,7 @@ def a_layer_again_and_again(sound, folder):
     return _with(sound, folder, edits=[{"edit": "layers", "keep": [0] * 100_000}])
 
 
-def a_skeleton_that_asks_for_code(sound, folder):
+def a_skeleton_that_requires_code(sound, folder):
     return _with(sound, folder, base={"auto_map": {"AutoModel": "evil.Model"}})
 
 

@@ -62,7 +62,7 @@ def a_loop_without_end(sound, folder):
     )
 
 
-def a_table_of_terabytes_made_while_loading(sound, folder):
+def a_table_of_terabytes_created_while_loading(sound, folder):
     def spoil(model):
         shape = helper.make_tensor("shape", TensorProto.INT64, [2], [10**7, 10**7])
         model.graph.initializer.append(shape)

@@ -43,7 +43,7 @@ def a_link_to_itself(sound, folder):
     return ["predict", str(model), TEXT]
 
 
-def a_pipe_that_nobody_writes_to(sound, folder):
+def a_pipe_without_data(sound, folder):
     model = sound.copy("model", folder)
     (model / "tokenizer_config.json").unlink()
     os.mkfifo(model / "tokenizer_config.json")

@@ -14,8 +14,8 @@ def _spoilt(sound, folder, file, text):
 
 
 def _plan(sound, folder, **values):
-    said = json.loads((sound.run / "plan.json").read_text())
-    return _spoilt(sound, folder, "plan.json", json.dumps(_signed({**said, **values})))
+    plan = json.loads((sound.run / "plan.json").read_text())
+    return _spoilt(sound, folder, "plan.json", json.dumps(_signed({**plan, **values})))
 
 
 def _signed(values):

@@ -13,8 +13,8 @@ def _with(sound, folder, **sections):
 
 
 def _with_model(sound, folder, **values):
-    said = json.loads((sound.model / "tokenizer.json").read_text())["model"]
-    return _with(sound, folder, model={**said, **values})
+    model = json.loads((sound.model / "tokenizer.json").read_text())["model"]
+    return _with(sound, folder, model={**model, **values})
 
 
 def a_pattern_that_never_ends(sound, folder):
@@ -63,13 +63,13 @@ def a_mark_without_an_id(sound, folder):
     return _with(sound, folder, post_processor=post)
 
 
-def merges_of_pieces_that_are_not_there(sound, folder):
+def merges_of_missing_tokens(sound, folder):
     return _with(sound, folder, model={"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": ["a c", "x y"]})
 
 
 def an_id_beyond_all_tables(sound, folder):
-    said = json.loads((sound.model / "tokenizer.json").read_text())["model"]
-    return _with_model(sound, folder, vocab={**said["vocab"], "lovely": 4_294_967_295})
+    values = json.loads((sound.model / "tokenizer.json").read_text())["model"]
+    return _with_model(sound, folder, vocab={**values["vocab"], "lovely": 4_294_967_295})
 
 
 def no_piece_for_unknown_words(sound, folder):

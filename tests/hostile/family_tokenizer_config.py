@@ -1,4 +1,4 @@
-"""Files beside a tokenizer that name code, files or templates."""
+"""Files next to a tokenizer that name code, files or templates."""
 
 from hostile.sound import TEXT, write
 

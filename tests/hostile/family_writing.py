@@ -1,4 +1,4 @@
-"""Models that write, and what lies beside them: a grammar that never ends, pieces that are not there, graphs of others."""
+"""Seq2seq models and their sibling files: a grammar that never ends, missing tokens, graphs of other models."""
 
 import json
 
@@ -8,7 +8,7 @@ from hostile.sound import TEXT, write
 
 
 def _spoilt(sound, folder):
-    model = sound.copy("writer", folder)
+    model = sound.copy("seq2seq", folder)
     return model, ["predict", str(model), TEXT]
 
 
@@ -31,7 +31,7 @@ def a_long_row_of_rules_and_a_symbol_of_no_token(sound, folder):
     return _with_rules(sound, folder, rules)
 
 
-def a_long_row_of_rules_told_backwards(sound, folder):
+def a_long_row_of_rules_in_reverse(sound, folder):
     rules = _row(backwards=True)
     rules[7][0][0].append("; rm -rf /")
     return _with_rules(sound, folder, rules)
@@ -61,13 +61,13 @@ def a_number_of_four_hundred_digits(sound, folder):
     return command
 
 
-def pieces_split_by_a_pattern_that_never_ends(sound, folder):
+def tokens_split_by_a_pattern_that_never_ends(sound, folder):
     model, command = _spoilt(sound, folder)
-    said = json.loads((model / "target.json").read_text())
+    values = json.loads((model / "target.json").read_text())
     write(
         model / "target.json",
         {
-            **said,
+            **values,
             "pre_tokenizer": {
                 "type": "Split",
                 "pattern": {"Regex": "(\\w+)+$"},
@@ -79,11 +79,11 @@ def pieces_split_by_a_pattern_that_never_ends(sound, folder):
     return command
 
 
-def marks_beyond_all_pieces(sound, folder):
+def special_tokens_beyond_the_vocabulary(sound, folder):
     model, command = _spoilt(sound, folder)
-    said = json.loads((model / "config.json").read_text())
-    said["niwaki_answer"]["end"] = 10**6
-    write(model / "config.json", said)
+    values = json.loads((model / "config.json").read_text())
+    values["niwaki_answer"]["end"] = 10**6
+    write(model / "config.json", values)
     return command
 
 

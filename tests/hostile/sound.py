@@ -20,7 +20,7 @@ Make = Callable[["Sound", Path], list[str]]
 class Sound:
     model: Path  # with a graph
     edited: Path  # with a blueprint, without a graph
-    writer: Path  # with graphs, pieces and a grammar
+    seq2seq: Path  # with graphs, a target tokenizer and a grammar
     run: Path
     rows: Path
     recipe: Path
@@ -88,15 +88,15 @@ def make_sound(folder: Path) -> Sound:
     cut.apply_edit(Heads(keep=[[0, 2], [1], [3]]))
     cut.apply_edit(Int8())
     cut.save(edited)
-    deployed_writer(folder / "writer")
+    save_seq2seq(folder / "seq2seq")
     rows = tiny.write_csv(folder / "rows.csv")
     recipe = folder / "recipe.toml"
     recipe.write_text(RECIPE.format(model=model, rows=rows), encoding="utf-8")
-    return Sound(model, edited, folder / "writer", make_full(folder / "run"), rows, recipe)
+    return Sound(model, edited, folder / "seq2seq", make_full(folder / "run"), rows, recipe)
 
 
-def deployed_writer(folder: Path) -> None:
-    """It writes any number of `w1`, then the end."""
+def save_seq2seq(folder: Path) -> None:
+    """It generates any number of `w1`, then the end."""
     import tiny
     import writers
     from niwaki.answers._grammar import END, to_bytes

@@ -1,4 +1,4 @@
-"""The one door for pickles: closed unless asked, tensors only, in a process that can do nothing else."""
+"""The only reader of pickles: needs an explicit flag, reads tensors only, in a process that can do nothing else."""
 
 import pickle
 import socket
@@ -23,7 +23,7 @@ def test_weights_are_converted(tmp_path, capsys):
     assert found.keys() == state.keys() and all(torch.equal(found[name], state[name]) for name in state)
 
 
-def test_nothing_is_opened_unless_asked(tmp_path, capsys):
+def test_nothing_is_opened_without_the_flag(tmp_path, capsys):
     assert main([str(tmp_path / "x.bin"), str(tmp_path / "y")]) == 2
     assert FLAG in capsys.readouterr().err
 
@@ -37,7 +37,7 @@ class Evil:
 
 
 @pytest.mark.parametrize("make", ["code", "junk", "nothing"])
-def test_what_is_no_weights_is_refused_and_runs_nothing(tmp_path, make):
+def test_other_content_is_rejected_and_never_run(tmp_path, make):
     source, mark = tmp_path / "x.bin", tmp_path / "mark"
     if make == "code":
         source.write_bytes(pickle.dumps({"a": Evil(str(mark))}))
@@ -85,8 +85,8 @@ TRIES = [
 ]
 
 
-def test_the_child_reaches_nobody_and_writes_nothing(tmp_path):
-    """All in one process: each must be refused, and reading must not be."""
+def test_the_child_has_no_network_and_creates_no_file(tmp_path):
+    """All in one process: each must be rejected, and reading must not be."""
     (tmp_path / "there").write_text("mine")
     check = f"""
 import os, pathlib, shutil, socket, subprocess

@@ -27,7 +27,7 @@ RANKS = [
 ]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 ALLOWED_IN_REPORT = {"core", "meter", "report"}
-TOGETHER = {"api", "listing", "describe"}  # single modules of one level, not packages beside each other
+TOGETHER = {"api", "listing", "describe"}  # single modules of one level, not sibling packages
 HEAVY = {
     "torch",
     "transformers",

@@ -9,7 +9,7 @@ import niwaki
 
 SOURCE = Path(niwaki.__file__).parent
 TESTS = Path(__file__).parents[1]
-BESIDE = {"benchmarks", "contracts", "house", "docs", "hostile", "reliability"}  # tests of the whole
+WHOLE = {"benchmarks", "contracts", "house", "docs", "hostile", "reliability"}  # tests of the whole
 END_TO_END = {"cli", "run"}  # there a test may act as a user does, through the program
 FILES = sorted(TESTS.rglob("test_*.py"))
 
@@ -23,7 +23,7 @@ def modules_of(part: str) -> set[str]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(TESTS)))
 def test_a_test_file_mirrors_a_source(path):
     part = path.relative_to(TESTS).parts[0]
-    if part in BESIDE:
+    if part in WHOLE:
         return
     assert (SOURCE / part).is_dir() or (SOURCE / part.removeprefix("test_")).is_file(), f"there is no niwaki.{part}"
     about = path.stem.removeprefix("test_")

@@ -36,10 +36,10 @@ FORBIDDEN_CALLS = {
     "subprocess.getstatusoutput",
     "print",
 }
-ARRAYS = {"np.load", "numpy.load"}  # read pickles unless told not to
+ARRAYS = {"np.load", "numpy.load"}  # read pickles by default
 FORBIDDEN_METHODS = {"extractall", "extract"}
 AUDITED = {
-    "convert_pickle.py": {"torch.load"},  # in a child process, when asked to
+    "convert_pickle.py": {"torch.load"},  # in a child process, with an explicit flag
     "core/catalog.py": {"importlib.import_module"},  # of names that are files of niwaki's own folders
 }  # file → what it alone may call
 VAGUE = {"utils", "helpers", "misc", "common"}
@@ -63,8 +63,8 @@ def dangers(tree: ast.AST, allowed: Collection[str] = ()) -> list[str]:
                 continue
             if (name in FORBIDDEN_CALLS or method in FORBIDDEN_METHODS) and not name.startswith("re."):
                 found.append(f"{name} in line {node.lineno}")
-            told = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
-            if name in ARRAYS and told.get("allow_pickle") != "False":
+            options = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+            if name in ARRAYS and options.get("allow_pickle") != "False":
                 found.append(f"{name} that may read a pickle in line {node.lineno}")
             for keyword in node.keywords:
                 value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None

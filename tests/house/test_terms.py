@@ -47,7 +47,7 @@ PROSE = {
     **dict.fromkeys(("mend", "mended", "mending"), "fix"),
     **dict.fromkeys(("refuse", "refuses", "refused"), "reject"),
 }
-ALLOWED = {"RaggedWriter", "DictWriter", "feed"}  # identifiers; `feed` is a method of html.parser
+ALLOWED = {"RaggedWriter", "DictWriter", "writer", "feed"}  # identifiers: csv.writer, HTMLParser.feed
 UNCHECKED = (
     "benchmarks/",
     "docs/diary",
@@ -57,35 +57,22 @@ UNCHECKED = (
 )  # measured, historical
 # temporary exemptions by folder; their owners remove them
 EXEMPT = (
-    "src/niwaki/__init__.py",
     "src/niwaki/answers/",
-    "src/niwaki/api.py",
-    "src/niwaki/cli/",
-    "src/niwaki/convert_pickle.py",
-    "src/niwaki/core/",
-    "src/niwaki/data/",
-    "src/niwaki/doctor.py",
     "src/niwaki/engines/",
     "src/niwaki/evaluate/",
-    "src/niwaki/meter/",
     "src/niwaki/methods/",
     "src/niwaki/models/",
     "src/niwaki/recipes/",
     "src/niwaki/report/",
     "src/niwaki/run/",
     "src/niwaki/tasks/",
-    "src/niwaki/tokenization/",
     "src/niwaki/train/",
     "tests/answers/",
     "tests/cli/",
     "tests/contracts/",
-    "tests/core/",
-    "tests/data/",
     "tests/engines/",
     "tests/evaluate/",
     "tests/hostile/",
-    "tests/house/",
-    "tests/meter/",
     "tests/methods/",
     "tests/models/",
     "tests/reliability/",
@@ -95,7 +82,6 @@ EXEMPT = (
     "tests/tasks/",
     "tests/teaching.py",
     "tests/tiny.py",
-    "tests/tokenization/",
     "tests/train/",
     "tests/writers.py",
 )

@@ -36,13 +36,13 @@ def test_grams_by_hand() -> None:
         ("", "ISO"),
     ],
 )
-def test_wrong_places_are_refused(place: str | float, words: str) -> None:
+def test_an_unknown_place_is_rejected(place: str | float, words: str) -> None:
     with pytest.raises(InputError, match=words):
         grid(place)
 
 
 @pytest.mark.parametrize("pue", [0.9, "azur", -1])
-def test_wrong_pue_is_refused(pue: str | float) -> None:
+def test_an_invalid_pue_is_rejected(pue: str | float) -> None:
     with pytest.raises(InputError, match="pue"):
         pue_of(pue)
 

@@ -23,7 +23,7 @@ def test_a_command_is_measured_with_its_children() -> None:
     assert measured.total.co2e_grams is not None
 
 
-def test_repeats_are_kept_apart_and_stop_at_a_failure() -> None:
+def test_repeats_are_reported_separately_and_stop_at_a_failure() -> None:
     assert len(measure([*PYTHON, "pass"], repeats=3).readings) == 3
     failed = measure([*PYTHON, "raise SystemExit(7)"], repeats=3)
     assert failed.exit_code == 7 and len(failed.readings) == 1
@@ -33,7 +33,7 @@ def test_a_command_ended_by_a_signal_has_its_number() -> None:
     assert measure([*PYTHON, "import os; os.kill(os.getpid(), 9)"]).exit_code == 137
 
 
-def test_what_cannot_be_started_is_said_in_one_line() -> None:
+def test_a_command_that_cannot_start_is_reported_in_one_line() -> None:
     with pytest.raises(UsageError, match=r"no-such-program cannot be started \(No such file"):
         measure(["no-such-program"])
     with pytest.raises(UsageError, match="no command given"):
@@ -55,7 +55,7 @@ def test_emissions_csv_has_codecarbons_columns_and_units(tmp_path: Path) -> None
     assert rows[1]["energy_consumed"] == rows[1]["emissions"] == ""  # not known, so not 0
 
 
-def test_a_reading_beside_codecarbons(tmp_path: Path) -> None:
+def test_a_reading_is_compared_with_codecarbon(tmp_path: Path) -> None:
     path = tmp_path / "emissions.csv"
     path.write_text("timestamp,energy_consumed\n1,0.5\n2,0.000002\n")
     found = compare_with_codecarbon(Reading(1.0, 1.0, 2.4), path)

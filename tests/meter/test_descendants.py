@@ -20,11 +20,11 @@ WAIT = "print('ready', flush=True)\ninput()\n"
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept() -> None:
+def nothing_cached() -> None:
     descendants._tree = None
 
 
-def look_until_kept() -> descendants.Tree:
+def look_until_cached() -> descendants.Tree:
     """Others on this machine start processes too, so that it takes a few looks until a list may be kept."""
     for _ in range(1000):
         counters.cpu_seconds()
@@ -39,25 +39,25 @@ def listed_anew() -> float:
     return sum(descendants._seconds(member) for member in descendants._listed(os.getpid()))
 
 
-def said(process: "subprocess.Popen[str]") -> str:
+def read_line(process: "subprocess.Popen[str]") -> str:
     assert process.stdout is not None
     return process.stdout.readline()
 
 
-def told(process: "subprocess.Popen[str]") -> None:
+def send_line(process: "subprocess.Popen[str]") -> None:
     assert process.stdin is not None
     process.stdin.write("go\n")
     process.stdin.flush()
 
 
-def test_a_kept_list_says_what_a_new_one_says() -> None:
+def test_a_cached_list_equals_a_new_one() -> None:
     with waiting_child("burn(0.1)"), waiting_child("burn(0.2)"):
-        tree = look_until_kept()
+        tree = look_until_cached()
         assert len(tree.members) == 2
         assert tree.seconds() == pytest.approx(listed_anew(), abs=0.001) and listed_anew() >= 0.3
 
 
-def test_a_list_is_kept_only_when_the_last_number_has_settled_and_for_a_second() -> None:
+def test_a_list_is_cached_only_for_a_second_after_the_last_pid_is_stable() -> None:
     tree = descendants.Tree(1, 7, stable_seconds=0.02, listed_at=100.0, members=())
     assert tree.is_current(1, 7, 100.5)
     assert not tree.is_current(2, 7, 100.5)  # another process: after fork()
@@ -68,36 +68,36 @@ def test_a_list_is_kept_only_when_the_last_number_has_settled_and_for_a_second()
 
 def test_a_child_started_after_the_listing_is_seen_at_once() -> None:
     with waiting_child(""):
-        look_until_kept()
+        look_until_cached()
         with meter() as m, waiting_child("burn(0.2)"):
             so_far = m.peek()
     assert 0.2 - TICKS <= so_far.cpu_seconds < 0.4
 
 
 @pytest.mark.parametrize("reaped", [False, True], ids=["alive", "reaped by its parent"])
-def test_a_grandchild_that_a_kept_child_starts_is_counted(reaped: bool) -> None:
+def test_a_grandchild_that_a_cached_child_starts_is_counted(reaped: bool) -> None:
     inner = BURN + "burn(0.3)" + ("" if reaped else f"\n{WAIT}")
     then = WAIT if reaped else ""
     code = f"import subprocess, sys\n{WAIT}subprocess.run([sys.executable, '-I', '-S', '-c', {inner!r}])\n{then}"
     process = child(code)
-    assert said(process) == "ready\n"
-    look_until_kept()
+    assert read_line(process) == "ready\n"
+    look_until_cached()
     with meter() as m:
-        told(process)
-        assert said(process) == "ready\n"
+        send_line(process)
+        assert read_line(process) == "ready\n"
     process.communicate("go\n")
     assert 0.3 - TICKS <= m.reading.cpu_seconds < 0.5
 
 
-def test_a_grandchild_reaped_from_a_kept_list_stays_counted() -> None:
+def test_a_grandchild_reaped_from_a_cached_list_stays_counted() -> None:
     inner = BURN + f"burn(0.3)\n{WAIT}"
     process = child(f"import subprocess, sys\nsubprocess.run([sys.executable, '-I', '-S', '-c', {inner!r}])\n{WAIT}")
-    assert said(process) == "ready\n"
-    tree = look_until_kept()
+    assert read_line(process) == "ready\n"
+    tree = look_until_cached()
     assert [member.has_children for member in tree.members] == [True, False]
     with meter() as m:
-        told(process)  # the grandchild ends; its parent reaps it and lives on
-        assert said(process) == "ready\n"
+        send_line(process)  # the grandchild ends; its parent reaps it and lives on
+        assert read_line(process) == "ready\n"
     process.communicate("go\n")
     assert m.reading.cpu_seconds < 0.1  # its 0.3 s were before the window: neither charged nor taken off
 
@@ -105,8 +105,8 @@ def test_a_grandchild_reaped_from_a_kept_list_stays_counted() -> None:
 def test_a_child_that_is_reaped_moves_to_the_reaped_ones() -> None:
     with waiting_child(""), meter() as m:
         process = child(f"burn(0.2)\n{WAIT}")
-        assert said(process) == "ready\n"
-        look_until_kept()
+        assert read_line(process) == "ready\n"
+        look_until_cached()
         alive = m.peek().cpu_seconds
         process.stdin.close()  # ends, and stays a corpse until it is reaped
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -121,8 +121,8 @@ def test_a_child_that_dies_gives_its_children_away() -> None:
     """As a new listing has it: the kernel hands them to init, where nobody can tell whose they were."""
     code = f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-I', '-S', '-c', 'input()'])\n{WAIT}"
     process = child(code)
-    assert said(process) == "ready\n"
-    tree = look_until_kept()
+    assert read_line(process) == "ready\n"
+    tree = look_until_cached()
     assert len(tree.members) == 2
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)

@@ -33,8 +33,8 @@ def test_every_meter_has_an_answer_or_an_error_for_every_job(meters: ModuleType)
     import json
 
     found = [json.loads(line) for line in meters.RESULTS.read_text(encoding="utf-8").splitlines()]
-    told = {(line["meter"], line["job"]) for line in found if "job" in line}
-    assert told == {(meter, job) for meter in meters.METERS for job in meters.JOBS}
+    documented = {(line["meter"], line["job"]) for line in found if "job" in line}
+    assert documented == {(meter, job) for meter in meters.METERS for job in meters.JOBS}
 
 
 def test_the_thresholds_of_the_label_are_published() -> None:
@@ -57,7 +57,7 @@ def test_the_tables_of_our_own_meter_are_rendered_from_the_results(name: str, mo
     assert own_meter.rendered(name) in PAGE
 
 
-def test_the_slow_test_asks_for_what_the_records_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_slow_test_requires_what_the_records_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     rows = importlib.import_module("records").read("intervals")
     assert len({row["neighbours"] for row in rows}) >= 3

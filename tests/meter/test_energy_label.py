@@ -49,7 +49,7 @@ def test_unknown_energy_has_no_letter() -> None:
 
 
 @pytest.mark.parametrize("figures", [(5, 6, 7), (5, 1, 4), (-1, -2, 3), (float("nan"), 1, 2)])
-def test_what_is_no_range_is_refused(figures: tuple[float, float, float]) -> None:
+def test_an_invalid_range_is_rejected(figures: tuple[float, float, float]) -> None:
     with pytest.raises(UsageError, match="range"):
         energy_label(*figures)
 

@@ -31,13 +31,13 @@ def ledger(tmp_path: Path) -> Ledger:
 def test_charges_are_summed_by_stage_what_month_and_run(ledger: Ledger) -> None:
     ledger.charge(stage="teacher", key="k1", what="train", reading=JOULE)
     ledger.charge(stage="teacher", key="k1", what="evaluate", reading=JOULE)
-    ledger.charge(stage="student", key="k2", what="train", outcome="failed", reading=JOULE, error="OutOfMemory")
+    ledger.charge(stage="student", key="k2", what="train", status="failed", reading=JOULE, error="OutOfMemory")
     by_stage = ledger.total(by="stage")
     assert by_stage["teacher"].reading.joules == 2.0 and by_stage["student"].reading.joules == 1.0
     assert ledger.total(by="what")["train"].charges == 2
     assert ledger.total()["all"].reading.joules == 3.0  # failed work is charged
-    assert ledger.total()["all"].outcomes == {"done": 2, "failed": 1}
-    assert ledger.total(by="outcome")["failed"].reading.joules == 1.0
+    assert ledger.total()["all"].statuses == {"done": 2, "failed": 1}
+    assert ledger.total(by="status")["failed"].reading.joules == 1.0
     assert list(ledger.total(by="month")) == [time.strftime("%Y-%m", time.gmtime())]
     assert list(ledger.total(by="run")) == ["demo"]
     assert ledger.lines()[2]["error"] == "OutOfMemory"
@@ -65,7 +65,7 @@ def test_an_empty_ledger_and_wrong_words(ledger: Ledger) -> None:
     with pytest.raises(UsageError, match="did you mean 'stage'"):
         ledger.total(by="stag")
     with pytest.raises(UsageError, match="did you mean 'done'"):
-        ledger.charge(stage="s", what="train", outcome="don", reading=JOULE)
+        ledger.charge(stage="s", what="train", status="don", reading=JOULE)
 
 
 def test_csv_leaves_the_unknown_empty(ledger: Ledger) -> None:
@@ -82,7 +82,7 @@ def test_an_attempt_that_ends_well_fails_or_is_interrupted(ledger: Ledger) -> No
     with pytest.raises(KeyboardInterrupt), ledger.begin(stage="s", what="train"):
         raise KeyboardInterrupt
     lines = ledger.lines()
-    assert [line["outcome"] for line in lines] == ["done", "failed", "interrupted"]
+    assert [line["status"] for line in lines] == ["done", "failed", "interrupted"]
     assert lines[0]["reading"]["cpu_seconds"] >= 0.02 and lines[0]["reading"]["co2e_grams"] > 0
     assert lines[1]["error"] == "ValueError" and lines[0]["key"] == "k"
 
@@ -92,7 +92,7 @@ def test_an_attempt_is_charged_once_whatever_is_called(ledger: Ledger) -> None:
     attempt.beat(now=True)
     first = attempt.end()
     assert attempt.end("failed") == first
-    assert [line["outcome"] for line in ledger.lines()] == ["done"]
+    assert [line["status"] for line in ledger.lines()] == ["done"]
 
 
 def test_beats_are_written_now_and_then_only(ledger: Ledger) -> None:
@@ -130,7 +130,7 @@ def test_a_killed_process_is_charged_with_its_last_beat_and_a_live_one_is_not(le
     assert ledger.lines() == [] and ledger.recover() == []  # it lives: it will charge itself
     kill(process)
     (line,) = ledger.lines()  # without writing: a read-only ledger tells it too
-    assert (line["outcome"], line["stage"], line["what"], line["note"]) == ("killed", "student", "train", "n")
+    assert (line["status"], line["stage"], line["what"], line["note"]) == ("killed", "student", "train", "n")
     assert line["reading"]["cpu_seconds"] >= 0.2 and line["reading"]["joules"] > 0
     before = ledger.total()["all"]
     assert len(ledger.recover()) == 1 and ledger.recover() == []
@@ -140,7 +140,7 @@ def test_a_killed_process_is_charged_with_its_last_beat_and_a_live_one_is_not(le
 def test_a_process_killed_before_any_beat_is_charged_as_unknown(ledger: Ledger) -> None:
     kill(started(ledger, "no"))
     total = ledger.total()["all"]
-    assert (total.charges, total.unknown, total.outcomes) == (1, 1, {"killed": 1})
+    assert (total.charges, total.unknown, total.statuses) == (1, 1, {"killed": 1})
     assert total.reading.joules is None  # not 0
 
 
@@ -150,7 +150,7 @@ def test_the_next_attempt_recovers_and_two_recoveries_count_once(ledger: Ledger)
     with ledger.begin(stage="student", key="k", what="train"):
         pass
     append_line(ledger.path, {key: value for key, value in line.items() if key != "run"})  # another process did as well
-    assert [line["outcome"] for line in ledger.lines()] == ["killed", "done"]
+    assert [line["status"] for line in ledger.lines()] == ["killed", "done"]
     assert ledger.total()["all"].charges == 2
 
 
@@ -170,11 +170,11 @@ def test_lines_of_other_kinds_are_passed_over(ledger: Ledger) -> None:
 
 
 def test_a_number_used_again_by_another_process_does_not_keep_a_dead_one_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = owners.owner()
+    messages = owners.owner()
     now = "2026-11-15T12:00:00.000+00:00"
-    assert not owners.is_gone(told, now)
-    assert owners.is_gone({**told, "born": told["born"] - 1}, now)
-    assert owners.is_gone({**told, "boot": "an earlier one"}, now)
+    assert not owners.is_gone(messages, now)
+    assert owners.is_gone({**messages, "born": messages["born"] - 1}, now)
+    assert owners.is_gone({**messages, "boot": "an earlier one"}, now)
 
 
 def test_a_process_of_another_machine_is_given_a_day(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def test_unknown_joules_leave_payback_in_cpu_seconds_but_no_kilowatt_hours() -> 
     assert not payback(Reading(200.0, 100.0), [4.0] * 8, [1.5] * 8, unit="joules").shown
 
 
-def test_a_gpus_work_is_not_told_by_cpu_seconds() -> None:
+def test_cpu_seconds_do_not_measure_a_gpu() -> None:
     spent = Reading(200.0, 100.0, 9000.0, 8000.0, 9900.0, None, "estimated", "NVML + CPU seconds")
     assert "used a GPU" in payback(spent, [4.0] * 8, [1.5] * 8).words
     assert payback(spent, [4.0] * 8, [1.5] * 8, unit="joules").shown
@@ -100,12 +100,12 @@ def test_unknown_charges_make_it_at_least() -> None:
 
 
 def test_no_payback_is_shown_when_the_saving_may_be_nothing() -> None:
-    refused = 0
+    rejected = 0
     for seed in range(20):
         same = payback(SPENT, noisy(2.0, 12, seed), noisy(2.0, 12, seed + 1000), per_day=1e6)
         assert same.shown or (same.words.startswith(NOT_SHOWN) and same.inferences is None and same.kwh_a_year is None)
-        refused += not same.shown
-    assert refused >= 18
+        rejected += not same.shown
+    assert rejected >= 18
 
 
 def test_no_payback_is_shown_when_it_became_worse() -> None:
@@ -173,12 +173,12 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(pairs: int, noise: Cal
     ("before", "after", "words"),
     [([1.0] * 8, [1.0] * 7, "in pairs"), ([1.0] * 5, [1.0] * 5, "too few"), ([1.0] * 8, [0.0] * 8, "0 or less")],
 )
-def test_samples_that_cannot_be_compared_are_refused(before: list[float], after: list[float], words: str) -> None:
+def test_incomparable_samples_are_rejected(before: list[float], after: list[float], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         ratio(before, after)
 
 
-def test_wrong_words_are_refused() -> None:
+def test_an_unknown_unit_is_rejected() -> None:
     with pytest.raises(UsageError, match="cpu_seconds or joules"):
         payback(SPENT, [1.0] * 8, [0.5] * 8, unit="watts")
     with pytest.raises(UsageError, match="per_day"):

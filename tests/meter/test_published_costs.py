@@ -54,7 +54,7 @@ def test_familiar_amounts() -> None:
     )
 
 
-def test_a_reading_beside_familiar_amounts() -> None:
+def test_a_reading_with_everyday_equivalents() -> None:
     half_a_flight = 992 * 453.592
     line = describe_equivalents(Reading(1.0, 1.0, 1.0, co2e_grams=half_a_flight))
     assert line.startswith("450000 g CO2e is 0.50 of a flight") and "0.0079 of a car" in line
@@ -62,26 +62,26 @@ def test_a_reading_beside_familiar_amounts() -> None:
         Reading(1.0, 1.0, 1.0, detail={"co2e_assumed_grams": half_a_flight, "unknown_charges": 1})
     )
     assert assumed.startswith("at least 450000 g CO2e (assumed: the world's average electricity) is 0.50 of a flight")
-    assert describe_equivalents(Reading(1.0, 1.0)) == ""  # joules not known: nothing is said
+    assert describe_equivalents(Reading(1.0, 1.0)) == ""  # joules not known: no text
 
 
-def test_familiar_amounts_stand_beside_what_a_command_and_a_ledger_cost(
+def test_everyday_equivalents_are_printed_for_a_command_and_a_ledger(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def said(*words: str) -> tuple[str, str]:
+    def text(*words: str) -> tuple[str, str]:
         assert run(list(words)) == 0
         return capfd.readouterr()
 
-    out, err = said("measure", "--place", "FRA", "--", "echo", "hello")
+    out, err = text("measure", "--place", "FRA", "--", "echo", "hello")
     assert out == "hello\n" and " of a flight" in err and "assumed" not in err
-    value = json.loads(said("measure", "--json", "--place", "FRA", "--", "true")[0])
+    value = json.loads(text("measure", "--json", "--place", "FRA", "--", "true")[0])
     assert value["equivalents"][0]["times"] * value["equivalents"][0]["grams"] == pytest.approx(
         value["total"]["co2e_grams"]
     )
-    assert json.loads(said("measure", "--json", "--", "true")[0])["equivalents"] is None  # no place
+    assert json.loads(text("measure", "--json", "--", "true")[0])["equivalents"] is None  # no place
     ledger = tmp_path / "ledger.jsonl"
     reading = Reading(1.0, 1.0, 2.3, 0.8, 6.9, 1.5, "estimated", "vcpu", co2e_grams=3.6e-5)
     Ledger(ledger).charge(stage="student", what="train", reading=reading)
-    out, err = said("ledger", str(ledger))
+    out, err = text("ledger", str(ledger))
     assert "co2e_grams" in out and out.splitlines()[-1].startswith("all") and " of a flight" in err
-    assert json.loads(said("ledger", str(ledger), "--json")[0])["all"]["equivalents"][0]["year"] == 2019
+    assert json.loads(text("ledger", str(ledger), "--json")[0])["all"]["equivalents"][0]["year"] == 2019

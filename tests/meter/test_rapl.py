@@ -19,7 +19,7 @@ USAGE = Usage(seconds=1.0, cpu_seconds=1.0, vcpus=1, host_busy_seconds=1.0)  # t
 
 
 class Tree:
-    """A powercap folder whose counters move when told to."""
+    """A powercap folder whose counters the test moves."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -155,7 +155,7 @@ def test_psys_alone_is_no_package(tree: Tree) -> None:
     assert find_domains(tree.root) == [] and "no RAPL package" in str(tree.reader().fault())
 
 
-def test_permission_denied_says_how_to_mend_it(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permission_denied_says_how_to_fix_it(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     tree.add("intel-rapl:0", "package-0", 50)
 
     def denied(path: Path, *rest: object, **named: object) -> int:

@@ -120,11 +120,11 @@ def test_a_meter_that_stands_still_or_is_reset_is_not_believed(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("text", [None, "", "soon"])
-def test_an_energy_file_asked_for_that_cannot_be_read_is_refused(tmp_path: Path, text: str | None) -> None:
+def test_an_unreadable_energy_file_is_rejected(tmp_path: Path, text: str | None) -> None:
     file = tmp_path / "plug_j"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(InputError, match=r"plug_j.*mend or unset"):
+    with pytest.raises(InputError, match=r"plug_j.*fix or unset"):
         Wall(file).fault()
 
 
@@ -146,7 +146,7 @@ class Card:
         self.watts, self.pids, self.millijoules = watts, pids, 1e6
 
 
-def made_up_nvml(cards: list[Card], step_seconds: float) -> SimpleNamespace:
+def fake_nvml(cards: list[Card], step_seconds: float) -> SimpleNamespace:
     def total(card: Card) -> float:
         card.millijoules += card.watts * step_seconds * 1e3
         return card.millijoules
@@ -165,7 +165,7 @@ def made_up_nvml(cards: list[Card], step_seconds: float) -> SimpleNamespace:
 @pytest.fixture
 def with_cards(monkeypatch: pytest.MonkeyPatch) -> Any:
     def put(*cards: Card) -> Nvml:
-        monkeypatch.setitem(sys.modules, "pynvml", made_up_nvml(list(cards), 0.05))
+        monkeypatch.setitem(sys.modules, "pynvml", fake_nvml(list(cards), 0.05))
         return Nvml(wait_seconds=0.05)
 
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
@@ -201,7 +201,7 @@ def test_only_visible_gpus_are_counted(with_cards: Any, monkeypatch: pytest.Monk
     assert with_cards(Card(100.0)).fault() == "no NVIDIA GPU"
 
 
-def test_without_the_library_it_is_said_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)
     assert "niwaki[gpu]" in str(Nvml().fault())
 
@@ -216,7 +216,7 @@ def test_flops_to_joules_by_hand() -> None:
     assert energy_of(96e9, "tanh").joules > 50 * energy.joules
 
 
-def test_flops_as_a_reading_and_what_is_refused() -> None:
+def test_flops_as_a_reading_and_invalid_arguments() -> None:
     assert reading_of(1e12).joules == pytest.approx(energy_of(1e12).joules)
     with pytest.raises(UsageError, match="did you mean 'gemm-512'"):
         energy_of(1e9, "gem-512")

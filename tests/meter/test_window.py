@@ -41,14 +41,14 @@ def test_joules_are_linear_in_cpu_time(cpu_seconds: float, repeats: int) -> None
 
 
 def test_ten_short_children_are_fully_counted() -> None:
-    told = 0.0
+    messages = 0.0
     with meter() as m:
         for _ in range(10):
             # each says itself what it used, up to its last statement
             out, _ = child("burn(0.2); print(time.process_time())").communicate()
-            told += float(out)
-    assert told >= 2.0
-    assert told <= m.reading.cpu_seconds <= told * 1.15  # starting and ending them is work too
+            messages += float(out)
+    assert messages >= 2.0
+    assert messages <= m.reading.cpu_seconds <= messages * 1.15  # starting and ending them is work too
 
 
 def test_a_live_child_is_counted_and_its_past_is_not() -> None:
@@ -253,7 +253,7 @@ def test_with_a_place_and_a_price_both_are_worked_out() -> None:
     assert reading.detail["co2e_low_grams"] < reading.co2e_grams < reading.detail["co2e_high_grams"]
 
 
-def test_a_wrong_place_is_refused_before_the_work() -> None:
+def test_an_unknown_place_is_rejected_before_the_work() -> None:
     with pytest.raises(InputError, match="did you mean 'France'"):
         meter(place="Frnce")
 
@@ -303,7 +303,7 @@ class Leaving(Reader):
         return 0
 
     def energy(self, before: object, after: object, usage: object) -> Energy:
-        raise AssertionError("must not be asked")
+        raise AssertionError("must not be called")
 
 
 def test_a_counter_that_goes_away_does_not_end_the_work() -> None:
@@ -321,7 +321,7 @@ def test_no_source_at_all_is_unknown_and_not_zero() -> None:
     assert "energy unknown" in str(reading) and reading.cpu_seconds >= 0.01
 
 
-def test_a_gpu_that_nobody_reads_is_said_to_be_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_without_a_reader_is_reported_as_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("niwaki.meter.account.GPU_FILE", __file__)  # as if this machine had one
     with meter(readers=ReaderSet([VCpu()])) as m:
         burn(0.01)

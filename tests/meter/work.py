@@ -30,7 +30,7 @@ def child(code: str) -> "subprocess.Popen[str]":
 
 @contextmanager
 def waiting_child(code: str) -> Iterator["subprocess.Popen[str]"]:
-    """A child that runs `code`, says so, and then lives until it is told to go."""
+    """A child that runs `code`, prints a line, and then waits for a line."""
     process = child(code + "\nprint('ready', flush=True)\ninput()")
     try:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"

@@ -166,7 +166,7 @@ def ledger_subject(run: Path) -> Subject:
         with listening() as said:
             now = {line["id"]: line for line in ledger.lines()}
             told = [*said, *(f"no charge for {name}" for name in uncounted(ledger, list(keys.values())))]
-        wrong = [id for id, line in now.items() if line["outcome"] != "killed" and line != charges.get(id)]
+        wrong = [id for id, line in now.items() if line["status"] != "killed" and line != charges.get(id)]
         if wrong:
             return Verdict()
         return (

@@ -49,10 +49,10 @@ def ledger_faults(run: Path, killed_while_open: set[str]) -> list[str]:
     found = []
     if sorted(begun) != sorted(charged) or len(set(begun)) != len(begun):
         found.append(f"{len(begun)} attempts, {len(charged)} charges")
-    killed = {line["id"] for line in lines if line.get("outcome") == "killed"}
+    killed = {line["id"] for line in lines if line.get("status") == "killed"}
     if total.charges != len(begun) or killed != killed_while_open:
-        found.append(f"{len(killed_while_open)} killed, charged {json.dumps(total.outcomes)} of {total.charges}")
-    done = [line["stage"] for line in lines if line["event"] == "charge" and line["outcome"] == "done"]
+        found.append(f"{len(killed_while_open)} killed, charged {json.dumps(total.statuses)} of {total.charges}")
+    done = [line["stage"] for line in lines if line["event"] == "charge" and line["status"] == "done"]
     stages = [name for name in done if name not in ("baseline", "race")]
     if len(set(stages)) != len(stages):
         found.append(f"made twice: {stages}")

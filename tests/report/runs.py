@@ -128,7 +128,7 @@ def ledger(names: list[str]) -> list[dict[str, Any]]:
             "stage": name,
             "key": "k",
             "what": what,
-            "outcome": "done",
+            "status": "done",
             "started": "2026-11-15T20:01:00+00:00",
             "reading": reading(joules, seconds),
         }
@@ -139,7 +139,7 @@ def ledger(names: list[str]) -> list[dict[str, Any]]:
         "stage": names[-1],
         "key": "k",
         "what": "train",
-        "outcome": "killed",
+        "status": "killed",
         "started": "2026-11-15T20:02:00+00:00",
     }
     return [*lines, {**lost, "reading": reading(700.0, 20.0)}]

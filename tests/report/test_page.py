@@ -137,7 +137,7 @@ def spoil(run: Path, words: str) -> None:
     race.update(texts=words, rounds=words, batch=words)
     _dump(run / "speed.json", race)
     spoil_baseline(run, words, names)
-    line = {"stage": words, "what": words, "outcome": words, "reading": {"tier": words, "joules": 3, "source": words}}
+    line = {"stage": words, "what": words, "status": words, "reading": {"tier": words, "joules": 3, "source": words}}
     with (run / "ledger.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
 

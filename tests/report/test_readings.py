@@ -36,7 +36,7 @@ def test_a_reading_without_joules_is_unknown_whatever_it_claims() -> None:
 def test_failed_attempts_are_counted() -> None:
     total = spent(runs.ledger(["teacher", "student"]), ["teacher", "student"])
     student = total["stages"][1]
-    assert student["stage"] == "student" and student["entries"] == 4 and student["outcomes"]["killed"] == 1
+    assert student["stage"] == "student" and student["entries"] == 4 and student["statuses"]["killed"] == 1
     assert student["reading"]["joules"] == 2_100 + 160 + 90 + 700
     assert total["lost"]["joules"] == 700
     assert total["total"]["joules"] == 2 * 2_350 + 700
@@ -47,10 +47,10 @@ def test_beats_are_not_charges_and_open_work_counts_with_its_last_beat() -> None
     def line(event: str, mark: str, joules: float | None = None) -> dict[str, object]:
         return {"event": event, "id": mark, "stage": "teacher", "what": "train", "reading": runs.reading(joules)}
 
-    ledger = [line("begin", "a"), line("beat", "a", 5.0), {**line("charge", "a", 9.0), "outcome": "done"}]
-    ledger += [{**line("charge", "a", 9.0), "outcome": "killed"}]  # recovered by a second process: counted once
+    ledger = [line("begin", "a"), line("beat", "a", 5.0), {**line("charge", "a", 9.0), "status": "done"}]
+    ledger += [{**line("charge", "a", 9.0), "status": "killed"}]  # recovered by a second process: counted once
     ledger += [line("begin", "b"), line("beat", "b", 2.0), line("beat", "b", 3.0), line("begin", "c")]
-    assert [item["outcome"] for item in charges(ledger)] == ["done", "open", "open"]
+    assert [item["status"] for item in charges(ledger)] == ["done", "open", "open"]
     total = spent(ledger, ["teacher"])
     assert total["total"]["joules"] == 12.0 and total["total"]["unknown"] == 1
-    assert total["stages"][0]["outcomes"]["open"] == 2 and total["lost"]["joules"] is None
+    assert total["stages"][0]["statuses"]["open"] == 2 and total["lost"]["joules"] is None

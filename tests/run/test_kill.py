@@ -40,8 +40,8 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, recipe_file, finish
     assert "niwaki: interrupted; what was finished is kept" in said and "Traceback" not in said
     run_to_end(arguments, log)
     assert_same(out, finished)
-    outcomes = [line["outcome"] for line in _charges(out) if line["stage"] == "teacher"]
-    assert outcomes == ["interrupted", "done"]
+    statuses = [line["status"] for line in _charges(out) if line["stage"] == "teacher"]
+    assert statuses == ["interrupted", "done"]
 
 
 def _charges(run: Path) -> list[dict]:

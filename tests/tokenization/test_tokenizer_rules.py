@@ -15,7 +15,7 @@ from niwaki.models.tokenizer_settings import check_settings
 from niwaki.tokenization.tokenizer_rules import check, read_text
 
 TEXTS = [text for text, _ in tiny.sentences(200)]
-MARKS = ["<s>", "<pad>", "</s>", "<unk>"]
+SPECIAL_TOKENS = ["<s>", "<pad>", "</s>", "<unk>"]
 
 
 def byte_level_bpe():
@@ -23,7 +23,8 @@ def byte_level_bpe():
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.train_from_iterator(
-        TEXTS, BpeTrainer(vocab_size=400, special_tokens=MARKS, initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+        TEXTS,
+        BpeTrainer(vocab_size=400, special_tokens=SPECIAL_TOKENS, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()),
     )
     tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
     return tokenizer
@@ -33,7 +34,7 @@ def prefixed_bpe():
     tokenizer = Tokenizer(BPE(unk_token="<unk>", continuing_subword_prefix="##"))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.Punctuation()])
     tokenizer.train_from_iterator(
-        TEXTS, BpeTrainer(vocab_size=300, special_tokens=MARKS, continuing_subword_prefix="##")
+        TEXTS, BpeTrainer(vocab_size=300, special_tokens=SPECIAL_TOKENS, continuing_subword_prefix="##")
     )
     return tokenizer
 
@@ -51,7 +52,9 @@ def unigram():
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
-    tokenizer.train_from_iterator(TEXTS, UnigramTrainer(vocab_size=120, special_tokens=MARKS, unk_token="<unk>"))
+    tokenizer.train_from_iterator(
+        TEXTS, UnigramTrainer(vocab_size=120, special_tokens=SPECIAL_TOKENS, unk_token="<unk>")
+    )
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
@@ -61,7 +64,7 @@ def unigram():
 def word_level():
     tokenizer = Tokenizer(WordLevel(unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.train_from_iterator(TEXTS, WordLevelTrainer(special_tokens=MARKS))
+    tokenizer.train_from_iterator(TEXTS, WordLevelTrainer(special_tokens=SPECIAL_TOKENS))
     return tokenizer
 
 
@@ -69,7 +72,7 @@ def word_piece():
     tokenizer = Tokenizer(WordPiece(unk_token="<unk>"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.train_from_iterator(TEXTS, WordPieceTrainer(vocab_size=200, special_tokens=MARKS))
+    tokenizer.train_from_iterator(TEXTS, WordPieceTrainer(vocab_size=200, special_tokens=SPECIAL_TOKENS))
     tokenizer.post_processor = processors.BertProcessing(("</s>", 2), ("<s>", 0))
     tokenizer.enable_padding(length=128, pad_token="<pad>", pad_id=1)
     tokenizer.enable_truncation(128)
@@ -115,7 +118,7 @@ def test_a_table_of_replacements_of_the_right_form_is_taken():
         ("plugin", {}),
     ],
 )
-def test_what_is_refused(section, value):
+def test_an_invalid_file_is_rejected(section, value):
     table = json.loads(word_level().to_str())
     with pytest.raises(InputError) as caught:
         check({**table, section: value}, "tokenizer.json")
@@ -140,6 +143,6 @@ def test_what_is_refused(section, value):
     ],
     ids=lambda values: next(iter(values)),
 )
-def test_settings_that_are_refused(values):
+def test_invalid_settings_are_rejected(values):
     with pytest.raises(InputError, match=next(iter(values))):
         check_settings(values, "tokenizer_config.json")

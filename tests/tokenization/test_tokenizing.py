@@ -21,7 +21,7 @@ def unwatched(monkeypatch):
     monkeypatch.setitem(os.environ, "TOKENIZERS_PARALLELISM", "false")
 
 
-def made(pattern):
+def tokenizer_of(pattern):
     tokenizer = Tokenizer(models.WordLevel({"?": 0, "a": 1, "film": 2}, unk_token="?"))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.WhitespaceSplit()]
@@ -40,7 +40,7 @@ def made(pattern):
     ],
 )
 def test_watched_or_not_the_tokens_are_the_same(unwatched, inputs, options):
-    tokenizer = made(" ")
+    tokenizer = tokenizer_of(" ")
     found = []
     for _ in range(2):
         found.append(
@@ -57,7 +57,7 @@ def test_a_slow_text_is_rejected_in_time(unwatched):
     tokenizing.limit_time(SLOW)
     began = time.process_time()
     with pytest.raises(InputError, match=r"takes more than 1 s for a text of 904 characters"):
-        tokenizing.encode_batch(made("[a-z]*[a-z]*[a-z]*[^a-z\\n]q"), ["a film", SLOW_TEXT])
+        tokenizing.encode_batch(tokenizer_of("[a-z]*[a-z]*[a-z]*[^a-z\\n]q"), ["a film", SLOW_TEXT])
     assert time.process_time() - began < 2.5
 
 

@@ -1,4 +1,4 @@
-"""Trimmed vocabularies: what was readable stays readable, ids mean the same pieces."""
+"""Trimmed vocabularies: the same texts are encoded, and ids keep their tokens."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ def pair(request):
     return whole, trim(whole, keep), keep
 
 
-def test_ids_mean_the_same_pieces(pair):
+def test_ids_keep_their_tokens(pair):
     whole, small, keep = pair
     assert [small.id_to_token(number) for number in range(small.get_vocab_size())] == [
         whole.id_to_token(old) for old in keep
@@ -44,12 +44,12 @@ def test_no_text_becomes_unreadable(pair, words):
     assert ("[UNK]" in small.encode(text).tokens) == ("[UNK]" in whole.encode(text).tokens)
 
 
-def test_marks_and_letters_always_stay():
+def test_special_tokens_and_letters_always_stay():
     whole = tiny.tokenizer().backend_tokenizer
     keep = used_tokens(whole, [], 1)
-    kept = {whole.id_to_token(number) for number in keep}
-    assert {"[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", "a", "##a", "."} <= kept
-    assert "film" not in kept
+    remaining = {whole.id_to_token(number) for number in keep}
+    assert {"[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", "a", "##a", "."} <= remaining
+    assert "film" not in remaining
 
 
 def test_min_count():
@@ -63,7 +63,7 @@ def test_min_count():
 @pytest.mark.parametrize(
     "names", [["input_ids", "attention_mask"], ["input_ids", "token_type_ids", "attention_mask"]], ids=len
 )
-def test_the_transformers_form_keeps_marks_and_inputs(names):
+def test_the_transformers_tokenizer_keeps_special_tokens_and_inputs(names):
     whole = tiny.tokenizer()
     whole.model_input_names = names
     small = trimmed(whole, used_tokens(whole.backend_tokenizer, TEXTS, 1))
@@ -80,7 +80,7 @@ def test_plain_neither_pads_nor_cuts():
     assert inner.truncation is not None
 
 
-def test_other_kinds_are_refused():
+def test_other_tokenizer_models_are_rejected():
     from tokenizers import Tokenizer
     from tokenizers.models import BPE
 

@@ -9,7 +9,7 @@ from niwaki.tokenization.vocabulary_fit import MOST_POOR, fit, is_shattered, rem
 ENGLISH = [
     "The committee met on Monday to discuss the new budget for public libraries.",
     "Several members argued that reading rooms should stay open in the evening.",
-    "A decision is expected before the end of the month, the speaker said.",
+    "A decision is expected before the end of the month, the speaker announced.",
 ]
 TEXTS = {
     "fi": "Kaupunginhallitus keskusteli maanantaina kirjastojen määrärahoista ja lukusalien aukioloajoista.",
@@ -27,17 +27,17 @@ TEXTS = {
 def trained(texts, bytes_too=False):
     """A vocabulary made from the texts themselves, in two of the usual ways."""
     if bytes_too:
-        made = Tokenizer(models.BPE())
-        made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        trained = Tokenizer(models.BPE())
+        trained.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         trainer = trainers.BpeTrainer(
             vocab_size=3000, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False
         )
     else:
-        made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-        made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+        trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        trained.normalizer, trained.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
         trainer = trainers.WordPieceTrainer(vocab_size=3000, special_tokens=["[UNK]"], show_progress=False)
-    made.train_from_iterator(texts, trainer)
-    return made
+    trained.train_from_iterator(texts, trainer)
+    return trained
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_an_english_vocabulary_on_english(minilm):
 
 @pytest.mark.parametrize("language", TEXTS)
 @pytest.mark.parametrize("bytes_too", [False, True])
-def test_a_vocabulary_made_for_the_language_fits(language, bytes_too):
+def test_a_vocabulary_trained_on_the_language_fits(language, bytes_too):
     assert fit(trained([TEXTS[language]] * 3, bytes_too), [TEXTS[language]]).share < MOST_POOR
 
 
@@ -74,9 +74,9 @@ def test_bytes_of_an_english_vocabulary_are_no_fit(language):
 
 
 @pytest.mark.parametrize(
-    ("word", "pieces", "expected"),
+    ("word", "tokens", "expected"),
     [
-        ("unbelievably", 3, False),  # fewer than four pieces
+        ("unbelievably", 3, False),  # fewer than four tokens
         ("unbelievable", 4, False),  # 3 characters each
         ("unbelievabl", 4, True),
         ("図書館", 4, True),  # bytes
@@ -84,11 +84,11 @@ def test_bytes_of_an_english_vocabulary_are_no_fit(language):
         ("도서관의", 9, True),  # parts of syllables
     ],
 )
-def test_what_counts_as_small_pieces(word, pieces, expected):
-    assert is_shattered(word, pieces) is expected
+def test_small_tokens_are_recognized(word, tokens, expected):
+    assert is_shattered(word, tokens) is expected
 
 
-def test_unknown_pieces_count_and_no_text_is_no_fault():
+def test_unknown_tokens_count_and_no_text_is_no_fault():
     tokenizer = tiny.tokenizer().backend_tokenizer
     found = fit(tokenizer, ["the film was good", "映画"])
     assert found.poor == 2 and found.examples == ["映", "画"]

@@ -40,7 +40,7 @@ MAPPED = {
     "run": 3 << 30,
     **dict.fromkeys(("bench", "cascade", "check", "eval", "export", "tokenizer"), 3 << 29),
 }
-# typer carries a click of its own, whose errors are not those of the package `click`: the base is asked of typer
+# typer contains its own copy of click, so the base class of its errors comes from typer
 ClickException: Any = typer.BadParameter.__mro__[2]
 
 
@@ -94,7 +94,7 @@ def program() -> Any:
 
 
 def run(arguments: list[str]) -> int:
-    """Runs the command line and gives its exit code; only a fault of niwaki's own shows a traceback, and only if asked."""
+    """Runs the command line and returns its exit code. A traceback is shown only for bugs, and only with NIWAKI_DEBUG."""
     try:
         check_environment(arguments)
         result = program().main(args=arguments, prog_name="niwaki", standalone_mode=False)
@@ -113,7 +113,7 @@ def run(arguments: list[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return _print_error(INTERRUPTED, Interruption.exit_code)
     except BrokenPipeError:
-        sys.stdout = None  # the reader left; nothing more can be said to it
+        sys.stdout = None  # the reader closed the pipe
         return 0
     except OSError as error:
         if is_out_of_memory(error):

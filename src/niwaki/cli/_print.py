@@ -1,4 +1,4 @@
-"""Data on stdout: JSON when asked for, a plain table otherwise."""
+"""Data on stdout: JSON with --json, a plain table otherwise."""
 
 import json
 import sys

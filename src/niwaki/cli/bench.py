@@ -35,9 +35,9 @@ def command(
 
     if plot is not None:
         _check_plot(plot)
-    told = api.bench(models, engines=engine, streams=stream, rounds=rounds, threads=threads or None)
+    result = api.bench(models, engines=engine, streams=stream, rounds=rounds, threads=threads or None)
     rows = [
-        _row(name, label, one) for name, part in told["streams"].items() for label, one in part["contenders"].items()
+        _row(name, label, one) for name, part in result["streams"].items() for label, one in part["contenders"].items()
     ]
     if plot is not None:
         from niwaki.core.files import write_text
@@ -48,10 +48,10 @@ def command(
                 label: tuple(one["throughput"][key] for key in ("value", "low", "high"))
                 for label, one in part["contenders"].items()
             }
-            for name, part in told["streams"].items()
+            for name, part in result["streams"].items()
         }
         write_text(plot, str(bar_chart(throughput, "texts/s")))
-    print_result(told, json, table(rows, COLUMNS))
+    print_result(result, json, table(rows, COLUMNS))
 
 
 def _check_plot(plot: Path) -> None:

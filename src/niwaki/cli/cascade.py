@@ -32,34 +32,37 @@ def command(
     from niwaki.core import log
 
     log.quiet(quiet)
-    told = api.cascade(
+    result = api.cascade(
         models, task=task, data=data, keep=keep, level=level, out=out, overrides=set_, engine=engine, force=force
     )
-    print_result(told, json, summary_of(told))
+    print_result(result, json, summary_of(result))
 
 
-def summary_of(told: dict[str, Any]) -> str:
+def summary_of(result: dict[str, Any]) -> str:
     rows = []
-    scores = [*((model["score"], model["answers"]) for model in told["models"]), (told["validation"]["score"], None)]
-    for (name, speed), (score, answers) in zip(told["speed"].items(), scores, strict=True):
+    scores = [
+        *((model["score"], model["answers"]) for model in result["models"]),
+        (result["validation"]["score"], None),
+    ]
+    for (name, speed), (score, answers) in zip(result["speed"].items(), scores, strict=True):
         joules = speed["joules_per_1000"]
         rows.append(
             {
                 "model": name,
                 "answers": "-" if answers is None else f"{answers:.1%}",
-                told["metric"]: f"{score:.4f}",
+                result["metric"]: f"{score:.4f}",
                 "texts/s": f"{speed['per_second']:.0f}",
                 "J/1000": "-" if joules is None else f"{joules:.3g}",
             }
         )
-    ratio = told["speed"]["cascade"]["ratio"]
+    ratio = result["speed"]["cascade"]["ratio"]
     lines = [table(rows, list(rows[0])), ""]
     for part in ("validation", "test"):
-        found = told[part]
-        kept = "-" if found["kept"] is None else f"{found['kept']:.2%}"
-        lines.append(f"{part}: keeps {kept} of {found['best']:.4f} on {found['rows']} rows")
+        found = result[part]
+        retained = "-" if found["kept"] is None else f"{found['kept']:.2%}"
+        lines.append(f"{part}: keeps {retained} of {found['best']:.4f} on {found['rows']} rows")
     lines.append(
-        f"shown, {told['level']:.0%} sure: at least {told['keep']:.1%}, where a model answers from {told['threshold']:.4f} on"
+        f"shown, {result['level']:.0%} sure: at least {result['keep']:.1%}, where a model answers from {result['threshold']:.4f} on"
     )
     lines.append(f"{ratio['value']:.2f} × the last model alone ({ratio['low']:.2f} to {ratio['high']:.2f})")
-    return "\n".join([*lines, f"cascade: {told['out']}"])
+    return "\n".join([*lines, f"cascade: {result['out']}"])

@@ -32,8 +32,8 @@ def summary(total: dict[str, Any]) -> str:
     (low, high), (first, last) = total["cpu_seconds_range"], total["seconds_range"]
     cores = f"{total['cores']} core{'s' if total['cores'] > 1 else ''}"
     busy = f", which are busy now (load {total['load']:.1f})" if total["load"] > total["cores"] / 4 else ""
-    kept = total["teachers_megabytes"]
-    teachers = f", at most {kept:.0f} MB more for what teachers show (cache.gigabytes)" if round(kept) else ""
+    megabytes = total["teachers_megabytes"]
+    teachers = f", at most {megabytes:.0f} MB more for what teachers show (cache.gigabytes)" if round(megabytes) else ""
     return (
         f"fine; {span(low, high)} of CPU time with baselines and race, so {span(first, last)} on {cores}{busy}; "
         f"{total['megabytes']:.0f} MB{teachers}"

@@ -11,15 +11,15 @@ def command(
     out: Path = typer.Option(Path("runs"), help="where runs will lie: its disk is looked at"),
     json: bool = typer.Option(False, "--json", help="as JSON"),
 ) -> None:
-    """Look at this machine: what it has, what will be used and why, whether the packages are those that were tested.
+    """Examine this machine: its hardware, what niwaki uses of it and why, and whether the package versions are tested ones.
 
-    Ends with 1 where something must be mended before a run.
+    The exit code is 1 if something must be fixed before a run.
     """
     from niwaki.doctor import examine
 
-    told = examine(out)
-    rows = [{**finding, "remark": finding["fault"] or finding["why"]} for finding in told["findings"]]
-    verdict = "fine" if told["fine"] else "\n".join(f"to be mended: {fault}" for fault in told["faults"])
-    print_result(told, json, f"{table(rows, ['name', 'found', 'use', 'remark'])}\n{verdict}")
-    if not told["fine"]:
+    result = examine(out)
+    rows = [{**finding, "remark": finding["fault"] or finding["why"]} for finding in result["findings"]]
+    verdict = "fine" if result["fine"] else "\n".join(f"to fix: {fault}" for fault in result["faults"])
+    print_result(result, json, f"{table(rows, ['name', 'found', 'use', 'remark'])}\n{verdict}")
+    if not result["fine"]:
         raise typer.Exit(1)

@@ -22,22 +22,22 @@ def command(
 ) -> None:
     """Write a model for an engine, and compare it with its source: the same texts, in torch and in the engine.
 
-    With --task or --data the gate is the score on the test rows, and a loss beyond --tolerance is refused (exit code 4, nothing is
-    written). Without one, the share of the embedded sentences that are answered alike.
+    With --task or --data the gate is the score on the test rows: a loss beyond --tolerance gives exit code 4, and nothing is
+    written. Without them, it is the share of the embedded sentences with the same answer.
     """
     from niwaki import api
 
-    told = api.export(model, to, out, precision=precision, task=task, data=data, overrides=set_, tolerance=tolerance)
+    result = api.export(model, to, out, precision=precision, task=task, data=data, overrides=set_, tolerance=tolerance)
     lines = [
-        f"{told['out']}: {told['bytes'][1] / 1e6:.1f} MB, was {told['bytes'][0] / 1e6:.1f} MB",
-        f"{told['same_answers']:.2%} of {told['texts']} texts are answered as before; logits {told['logits_apart']['mean']:.2g} apart, {told['logits_apart']['most']:.2g} at most",
+        f"{result['out']}: {result['bytes'][1] / 1e6:.1f} MB, was {result['bytes'][0] / 1e6:.1f} MB",
+        f"{result['same_answers']:.2%} of {result['texts']} texts are answered as before; logits {result['logits_apart']['mean']:.2g} apart, {result['logits_apart']['most']:.2g} at most",
     ]
-    if "scores" in told:
-        before, after = told["scores"]
-        paired = told["paired"]
+    if "scores" in result:
+        before, after = result["scores"]
+        paired = result["paired"]
         lines.append(
-            f"{told['metric']} {after:.4f}, was {before:.4f}: {after - before:+.4f} ({paired['low']:+.4f} to {paired['high']:+.4f})"
+            f"{result['metric']} {after:.4f}, was {before:.4f}: {after - before:+.4f} ({paired['low']:+.4f} to {paired['high']:+.4f})"
         )
-    if told["remark"]:
-        lines.append(told["remark"])
-    print_result(told, json, "\n".join(lines))
+    if result["remark"]:
+        lines.append(result["remark"])
+    print_result(result, json, "\n".join(lines))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def command(
     runs: list[Path] = typer.Argument(None, help="folders of runs, or ledger files; none takes all below runs/"),
-    by: str = typer.Option("stage", help="stage, run, month, what, outcome or key"),
+    by: str = typer.Option("stage", help="stage, run, month, what, status or key"),
     emissions: Path | None = typer.Option(None, help="also write a CodeCarbon-compatible emissions.csv here"),
     csv: bool = typer.Option(False, "--csv", help="one row per charge, as csv"),
     json: bool = typer.Option(False, "--json", help="the sums as JSON"),
@@ -40,13 +40,13 @@ def command(
     columns = [by, "charges", "unknown", "seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "tier"]
     columns += ["co2e_grams"] if every.reading.co2e_grams is not None else []
     print_result({"by": by, "rows": rows, "all": whole}, json, table([*rows, whole], columns))
-    if not json and (beside := describe_equivalents(every.reading)):
+    if not json and (equivalents := describe_equivalents(every.reading)):
         sys.stdout.flush()
-        sys.stderr.write(f"{beside}\n")  # a remark for people: stdout stays the table
+        sys.stderr.write(f"{equivalents}\n")  # a remark for people: stdout stays the table
 
 
 def _figures(total: "Total") -> dict[str, Any]:
-    """A sum, with the familiar amounts beside its CO2e; None where that is not known."""
+    """A sum with everyday equivalents of its CO2e; None if the CO2e is not known."""
     from niwaki.meter.published_costs import equivalents
 
     grams = total.reading.co2e_grams
@@ -71,7 +71,7 @@ def ledgers(runs: list[Path] | None) -> list[Path]:
 
 
 def sound(paths: list[Path]) -> list[Path]:
-    """Refused where a run's ledger lost lines that its report was made from."""
+    """Raises InputError if a run's ledger lost lines that its report is based on."""
     from niwaki.core.errors import InputError
     from niwaki.core.run_folder import LEDGER, fault_in_ledger
 

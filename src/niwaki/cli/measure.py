@@ -42,8 +42,8 @@ def command(
     if json:
         readings = [reading.to_dict() for reading in measured.readings]
         value = {"command": redact_words(measured.command), "exit_code": measured.exit_code, "readings": readings}
-        beside = None if total.co2e_grams is None else equivalents(total.co2e_grams)
-        print_result({**value, "total": total.to_dict(), "equivalents": beside}, True, "")
+        everyday = None if total.co2e_grams is None else equivalents(total.co2e_grams)
+        print_result({**value, "total": total.to_dict(), "equivalents": everyday}, True, "")
     else:
         sys.stderr.write("".join(f"{line}\n" for line in (total, describe_equivalents(total)) if line))
     raise typer.Exit(measured.exit_code)
@@ -67,7 +67,7 @@ def _reference(json: bool) -> None:
 
 
 def _number(text: str) -> str | float | None:
-    """What a table is asked for by name, or given as a figure."""
+    """A name in the meter's table, or a number."""
     try:
         return float(text)
     except ValueError:
@@ -78,10 +78,10 @@ def _number(text: str) -> str | float | None:
 def _to_stderr() -> Iterator[None]:
     """Children write to stderr while this is open, so that stdout stays JSON."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    stdout = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(stdout, 1)
+        os.close(stdout)

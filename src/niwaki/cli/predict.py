@@ -44,7 +44,7 @@ def command(
     if texts and (in_ or out):
         raise UsageError("predict: give texts, or a file (--in, --out), not both")
     if texts and (column or skip_bad or force):
-        raise UsageError("predict: --column, --skip-bad and --force are for files; leave them out beside texts")
+        raise UsageError("predict: --column, --skip-bad and --force are for files; leave them out with texts")
     if in_ is not None and not in_.is_file():
         raise InputError(
             f"{in_}: {'is no plain file; give a pipe as stdin, without --in' if in_.exists() else 'is not there'}"
@@ -58,8 +58,8 @@ def command(
         return
     check_columns_exist(in_ or STDIN, column)
     predictor = api.load(model, engine, stage=stage)
-    told = _of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, column, skip_bad)
-    _print(told, json)
+    predictions = _of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, column, skip_bad)
+    _print(predictions, json)
 
 
 def _of_words(predictor: Any, texts: list[str]) -> Iterator[tuple[dict[str, Any], str]]:
@@ -95,12 +95,12 @@ def _flat(about: Any) -> str:
     return "\t".join(_flat(part) for part in about) if isinstance(about, tuple | list) else str(about)
 
 
-def _print(told: Iterator[tuple[dict[str, Any], str]], json: bool) -> None:
+def _print(predictions: Iterator[tuple[dict[str, Any], str]], json: bool) -> None:
     """One after the other, as they come: as a list of JSON, or a line each."""
     from niwaki.core.errors import InputError
 
     between = "[\n  "
-    for record, line in told:
+    for record, line in predictions:
         if json:
             print_text(between + standard.dumps(record, indent=2, ensure_ascii=False).replace("\n", "\n  "))
             between = ",\n  "

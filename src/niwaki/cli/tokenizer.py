@@ -11,10 +11,10 @@ def command(
     files: list[Path] = typer.Argument(help="texts: lines of a plain file, or csv, tsv, jsonl, parquet, a folder"),
     split: str = typer.Option("bpe", help="bpe, wordpiece, words, bytes or characters"),
     vocab_size: int = typer.Option(
-        8000, help="pieces at most, marks included; bytes and characters have as many as they have"
+        8000, help="maximum vocabulary size, special tokens included; ignored for bytes and characters"
     ),
     out: Path = typer.Option(Path("tokenizer"), help="folder to write"),
-    column: list[str] = typer.Option([], help="column of a table that holds texts; may be said several times"),
+    column: list[str] = typer.Option([], help="column of a table that contains texts; may be repeated"),
     json: bool = typer.Option(False, "--json", help="as JSON"),
 ) -> None:
     """Make a tokenizer from files of texts: tokenizer.json, with [PAD], [BOS], [EOS], [UNK] as ids 0 to 3.
@@ -24,10 +24,10 @@ def command(
     """
     from niwaki import api
 
-    told = api.tokenizer(files, split=split, vocab_size=vocab_size, out=out, columns=column)
+    result = api.tokenizer(files, split=split, vocab_size=vocab_size, out=out, columns=column)
     seen = (
-        f"{told['tokens_per_word']:.3f} tokens per word, {told['unknown']:.3%} unknown on {told['held_back']} texts that were held back"
-        if told["unknown"] is not None
+        f"{result['tokens_per_word']:.3f} tokens per word, {result['unknown']:.3%} unknown on {result['held_back']} texts that were held back"
+        if result["unknown"] is not None
         else "too few texts to hold any back"
     )
-    print_result(told, json, f"{told['out']}: {told['vocab_size']} pieces ({told['split']})\n{seen}")
+    print_result(result, json, f"{result['out']}: {result['vocab_size']} tokens ({result['split']})\n{seen}")

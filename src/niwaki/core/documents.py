@@ -26,7 +26,7 @@ def write_document(path: Path, value: dict[str, Any], files: Sequence[str] = ())
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """The content of a sound document, with its digest. Refused in one line that names the file otherwise."""
+    """The content of a document whose digest is correct; otherwise InputError in one line that names the file."""
     document = strict_json.load(file_inside(path.parent, path.name), constants=True)
     if not isinstance(document, dict):
         raise InputError(f"{path}: must hold a JSON object")

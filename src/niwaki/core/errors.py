@@ -1,4 +1,4 @@
-"""What can go wrong, as types that know their exit code. A message is one line: the thing, the rule, the mending."""
+"""Exceptions with their exit codes. A message is one line: the thing, the rule, the fix."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ class UsageError(NiwakiError):
 
 
 class InputError(NiwakiError):
-    """The input was looked at and not accepted. Carries one message per fault, so that all are mended at once."""
+    """The input was rejected. Carries one message per fault, so that all can be fixed at once."""
 
     exit_code = 3
 
@@ -33,7 +33,7 @@ class InputError(NiwakiError):
 
 
 class GateMissed(NiwakiError):
-    """The work was done and its quality is below what was asked for."""
+    """The work is complete and its quality is below the required one."""
 
     exit_code = 4
 

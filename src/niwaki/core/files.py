@@ -80,7 +80,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The file's value, or Refused in one line that names the file."""
+    """The file's value, or InputError in one line that names the file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -130,14 +130,14 @@ def line(value: dict[str, Any]) -> str:
 
 def _unsummed(text: str, bare: bool) -> Any:
     """The value of a line; `bare` ones may lack a checksum."""
-    said = SUM.search(text)
-    if said is None:
+    checksum = SUM.search(text)
+    if checksum is None:
         value = json.loads(text)
         if not bare or (isinstance(value, dict) and "crc" in value):
             raise ValueError("checksum")
         return value
-    body = text[: said.start()] + "}"
-    if zlib.crc32(body.encode("utf-8", "surrogatepass")) != int(said[1], 16):
+    body = text[: checksum.start()] + "}"
+    if zlib.crc32(body.encode("utf-8", "surrogatepass")) != int(checksum[1], 16):
         raise ValueError("checksum")
     return json.loads(body)
 
@@ -217,7 +217,7 @@ def fault_in_folder(folder: Path) -> str | None:
         return f"{folder}: has no {MANIFEST}, so it was never finished"
     try:
         entries = [
-            (name, said["bytes"], said["sha256"]) for name, said in read_json(folder / MANIFEST)["files"].items()
+            (name, entry["bytes"], entry["sha256"]) for name, entry in read_json(folder / MANIFEST)["files"].items()
         ]
     except (InputError, KeyError, TypeError, AttributeError):
         return f"{folder}/{MANIFEST}: is damaged"
@@ -239,7 +239,7 @@ def committed_files(folder: Path) -> set[str]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Removes what a crash left half-written beside committed folders; puts back one that was being replaced."""
+    """Removes incomplete folders that a crash left, and restores one that was being replaced."""
     if not folder.is_dir():
         return
     for path in list(folder.iterdir()):
@@ -253,7 +253,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def require_space(folder: Path, need_bytes: int, what: str) -> None:
-    """Refused before work starts when the disk below `folder` has less than `need_bytes` free."""
+    """Raises InputError before work starts if the disk of `folder` has less than `need_bytes` free."""
     existing = next(path for path in [folder, *folder.parents] if path.exists())
     free = shutil.disk_usage(existing).free
     if free < need_bytes:
@@ -264,7 +264,7 @@ def require_space(folder: Path, need_bytes: int, what: str) -> None:
 
 
 def require_writable(folder: Path) -> None:
-    """Refused before work starts where no file can be made in a folder, or below where it will be made."""
+    """Raises InputError before work starts if no file can be created in a folder, or in its nearest existing parent."""
     existing = next(path for path in [folder, *folder.parents] if path.exists())
     probe = existing / f".probe.tmp-{uuid.uuid4().hex[:8]}"
     try:
@@ -275,7 +275,7 @@ def require_writable(folder: Path) -> None:
 
 
 def require_memory(need_bytes: int, what: str) -> None:
-    """Refused before work starts when the machine, or the group this process is limited by, has less than that left."""
+    """Raises InputError before work starts if the machine, or the control group of this process, has less memory left."""
     free = free_memory()
     if free is not None and free < need_bytes:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Numbers in a safetensors file that no model has: NaN and infinity. Read with numpy, a piece at a time, so that a check needs neither
+"""Numbers in a safetensors file that no model has: NaN and infinity. Read with numpy, a block at a time, so that a check needs neither
 torch nor the memory for a model."""
 
 from pathlib import Path
@@ -15,7 +15,7 @@ EXPONENTS: dict[str, tuple[np.dtype[Any], int]] = {
     "F32": (np.dtype("<u4"), 0x7F800000),
     "F64": (np.dtype("<u8"), 0x7FF0000000000000),
 }  # type of the file → how its bits are read, and those of the exponent: all are set in NaN and infinity alone
-PIECE = 1 << 22  # numbers
+BLOCK = 1 << 22  # numbers
 
 
 def check_finite(path: Path, header: Header) -> None:
@@ -36,5 +36,5 @@ def _count_not_finite(data: np.ndarray, tensor: TensorEntry) -> int:
     kind, exponent = EXPONENTS[tensor.dtype]
     numel = data[tensor.first : tensor.last].view(kind)
     mask = kind.type(exponent)
-    pieces = (numel[start : start + PIECE] for start in range(0, len(numel), PIECE))
-    return sum(int(np.count_nonzero((piece & mask) == mask)) for piece in pieces)
+    blocks = (numel[start : start + BLOCK] for start in range(0, len(numel), BLOCK))
+    return sum(int(np.count_nonzero((block & mask) == mask)) for block in blocks)

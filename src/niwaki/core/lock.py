@@ -1,7 +1,7 @@
-"""One run at a time in a folder. The lock is the system's and goes with its process, so a stale one holds nobody up.
+"""One run at a time in a folder. The system releases the lock when its process ends, so a stale lock blocks nobody.
 
-The file keeps the number of the process that holds it, to be told and for nothing else: what a number left behind by a
-killed run says is never believed, whoever has that number now.
+The file contains the id of the process that holds the lock, for messages only: the id that a killed run left behind is not
+trusted, because another process may have it now.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ LONGEST = 20  # characters of a process number
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Refused, with the other's process id, while another process holds the folder."""
+    """Raises InputError with the other's process id while another process holds the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with _opened(folder / ".lock") as file:
         try:
@@ -55,5 +55,5 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _holder(folder: Path) -> str:
-    said = (folder / ".lock").read_bytes()[:LONGEST].strip()
-    return said.decode() if said.isdigit() else "unknown"
+    content = (folder / ".lock").read_bytes()[:LONGEST].strip()
+    return content.decode() if content.isdigit() else "unknown"

@@ -43,7 +43,7 @@ def _is_entry(name: str, entry: Any) -> bool:
 def fault_in_files(root: Path, below: str = "", hash_up_to: int | None = None, unlisted: bool = True) -> str | None:
     """Why the files of a committed folder, or of its subfolder `below`, cannot be trusted; None where all are as saved.
 
-    Files larger than `hash_up_to` bytes are compared by size alone. `unlisted` files are a fault where that is asked.
+    Files larger than `hash_up_to` bytes are compared by size alone. With `unlisted`, files that the MANIFEST does not list are a fault.
     """
     try:
         listed = listed_files(root)

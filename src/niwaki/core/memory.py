@@ -1,7 +1,7 @@
 """How much memory can still be taken: of the machine, of the group (container, job of a cluster) that limits this process, and of
 its own address space (`ulimit -v`). And which errors mean that there was not enough.
 
-Files that the system keeps at hand count as used in a group, and are given up when memory is asked for: they are free.
+The page cache counts as used in a control group, but the system frees it on demand, so it is counted as free here.
 """
 
 import contextlib
@@ -29,8 +29,8 @@ def free_memory(proc: Path = PROC, groups: Path = GROUPS) -> int | None:
     for folder in set(_folders(proc / "self" / "cgroup", groups)):
         for most, taken in FILES.items():
             with contextlib.suppress(OSError, ValueError):
-                kept = _kept_files(folder / "memory.stat")
-                found.append(int((folder / most).read_text()) - int((folder / taken).read_text()) + kept)
+                cached = _cached_files(folder / "memory.stat")
+                found.append(int((folder / most).read_text()) - int((folder / taken).read_text()) + cached)
     with contextlib.suppress(OSError):
         limit, used = address_space(), re.search(r"^VmSize:\s*(\d+) kB", (proc / "self" / "status").read_text(), re.M)
         if limit is not None and used is not None:
@@ -55,11 +55,11 @@ def is_out_of_memory(error: BaseException | None) -> bool:
     return False
 
 
-def _folders(told: Path, groups: Path) -> Iterator[Path]:
+def _folders(membership: Path, groups: Path) -> Iterator[Path]:
     """The groups this process is in, each with those above it, of which the narrowest counts."""
     yield groups
     with contextlib.suppress(OSError):
-        for line in told.read_text().splitlines():
+        for line in membership.read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             if controllers and "memory" not in controllers.split(","):
                 continue
@@ -67,7 +67,7 @@ def _folders(told: Path, groups: Path) -> Iterator[Path]:
             yield from (above for above in (folder, *folder.parents) if above.is_relative_to(groups))
 
 
-def _kept_files(stat: Path) -> int:
+def _cached_files(stat: Path) -> int:
     with contextlib.suppress(OSError, ValueError):
         table = _table(stat)
         return sum(table.get(name, 0) for name in ("inactive_file", "active_file"))

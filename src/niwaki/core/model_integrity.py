@@ -27,7 +27,7 @@ def display_name(folder: Path) -> str:
 
 
 def check_unchanged(folder: Path) -> None:
-    """Refused where a file of the model is not as its MANIFEST says, is missing, or was added; or in a stage without one."""
+    """Raises InputError if a file of the model differs from its MANIFEST, is missing or was added, or if a stage has none."""
     home = folder.resolve()
     if (folder / MANIFEST).exists():
         _reject(fault_in_files(folder), FIX_EXPORT)

@@ -1,8 +1,8 @@
 """Whether a file belongs to the folder it lies in: no link in it may lead out of what a stranger delivered.
 
 A symbolic link is followed only to a plain file below the folder, or, in the hub's cache, to the blobs of the same
-repository. A hard link cannot be told from a copy when it is read, and installers and caches (uv, pip, nix, `cp -l`)
-make them in good faith: they are refused only where the text of a file is published again, as reports do.
+repository. A hard link looks like a copy when it is read, and installers and caches (uv, pip, nix, `cp -l`) create
+them: they are rejected only where the text of a file is published again, as in reports.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from niwaki.core.errors import InputError
 
 
 def file_inside(folder: Path, name: str) -> Path:
-    """The file `name` of the folder, or Refused where it is a link that leads out, or no plain file."""
+    """The file `name` of the folder, or InputError if it is a link that leads out of the folder, or not a plain file."""
     path = folder / name
     if not path.exists() and not path.is_symlink():
         return path
@@ -27,7 +27,7 @@ def file_inside(folder: Path, name: str) -> Path:
 
 
 def reject_hard_link(path: Path) -> Path:
-    """The file itself, or Refused where it has a further name elsewhere."""
+    """The file itself, or InputError if it has another hard link."""
     if path.is_file() and path.stat().st_nlink > 1:
         raise InputError(
             f"{path}: is a hard link, so it may be a file from elsewhere that would be published; put a copy there"
@@ -36,7 +36,7 @@ def reject_hard_link(path: Path) -> Path:
 
 
 def folder_inside(folder: Path, place: str) -> Path:
-    """The folder that a file of a run names, or Refused where it leads out of the run."""
+    """The folder that a file of a run names, or InputError if it is outside the run."""
     path = folder / place
     try:
         real = path.resolve()

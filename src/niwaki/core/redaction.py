@@ -1,6 +1,6 @@
 """Text that may be shown: one line, printable, of a length a person reads, and without anybody's password in it.
 
-Names inside error lines come from files of strangers, and reasons from libraries that repeat the address they asked.
+Names in error messages come from untrusted files, and reasons from libraries that repeat the URL they requested.
 """
 
 import re

@@ -27,7 +27,7 @@ Stage = dict[str, Any]
 
 @dataclass(frozen=True)
 class VerifiedRun:
-    """The documents of a run, all sound. What was not made yet is missing from `measurements` and `stages`."""
+    """The verified documents of a run. `measurements` and `stages` contain those that exist."""
 
     folder: Path
     plan: dict[str, Any]
@@ -36,12 +36,12 @@ class VerifiedRun:
     stages: dict[str, Path]  # by the folder that the plan names
 
     def result(self, stage: Stage) -> dict[str, Any]:
-        """The result of a stage; {} where it was not made yet."""
+        """The result of a stage; {} if it does not exist yet."""
         home = self.stages.get(folder_of(stage))
         return strict_json.load(home / RESULT, constants=True) if home else {}
 
     def sources(self) -> dict[str, Any]:
-        """What a report of this run is made from; it is kept in the report, to notice later what is gone."""
+        """The files that a report of this run is based on; the report records them, to notice later what is missing."""
         return {
             "plan": key_of(self.plan),
             "measurements": {name: value[DIGEST] for name, value in self.measurements.items()},
@@ -53,15 +53,15 @@ class VerifiedRun:
         return [self.stages.get(folder_of(stage)) for stage in stages_of(self.plan)]
 
     def current_report(self) -> dict[str, Any]:
-        """The report, or Refused where there is none or it was written for other stages or measurements."""
+        """The report, or InputError if there is none or it was written for other stages or measurements."""
         where = self.folder / REPORT
         if not self.report:
             raise InputError(
                 f"{self.folder}: is not a finished run, it has no {REPORT}; `niwaki run` finishes it, `niwaki report` writes it"
             )
-        said, now = self.report.get("sources"), self.sources()
+        sources, now = self.report.get("sources"), self.sources()
         for part in ("plan", "measurements", "stages"):
-            if not isinstance(said, dict) or said.get(part) != now[part]:
+            if not isinstance(sources, dict) or sources.get(part) != now[part]:
                 raise InputError(
                     f"{where}: was written before the run changed ({part}); `niwaki report` writes it again"
                 )
@@ -82,19 +82,19 @@ def open_run(folder: Path, full: bool = False) -> VerifiedRun:
     if not planned:
         raise InputError(f"{folder / PLAN}: names no stages; {FIX}")
     homes = {folder_of(stage): folder_inside(folder, folder_of(stage)) for stage in planned}
-    made = {name: home for name, home in homes.items() if home.exists()}
+    existing = {name: home for name, home in homes.items() if home.exists()}
     there = [name for name in MEASUREMENTS if (folder / name).exists()]
     faults = [fault_in_measurement(folder / name, _inputs(plan, name)) for name in there]
     faults += [
-        fault_in_stage(made[folder_of(stage)], str(stage.get("key")), None if full else SMALL)
+        fault_in_stage(existing[folder_of(stage)], str(stage.get("key")), None if full else SMALL)
         for stage in planned
-        if folder_of(stage) in made
+        if folder_of(stage) in existing
     ]
     faults.append(fault_in_report(folder, plan))
     if found := [fault if "; " in fault else f"{fault}; {FIX}" for fault in faults if fault]:
         raise InputError(list(dict.fromkeys(found)))
     report = read_document(folder / REPORT) if (folder / REPORT).exists() else {}
-    return VerifiedRun(folder, plan, report, {name: read_document(folder / name) for name in there}, made)
+    return VerifiedRun(folder, plan, report, {name: read_document(folder / name) for name in there}, existing)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def folder_of(stage: Stage) -> str:
 
 
 def key_of(plan: dict[str, Any]) -> str:
-    """The same for plans of the same stages, whenever and with whatever packages they were made."""
+    """Equal for plans of the same stages, independent of the time and the package versions."""
     return fingerprint([str(stage.get("key")) for stage in stages_of(plan)])
 
 
@@ -140,7 +140,7 @@ def fault_in_stage(folder: Path, key: str, hash_up_to: int | None = None, unlist
 
 
 def fault_in_measurement(path: Path, inputs: str | None = None) -> str | None:
-    """Why a measurement cannot be used: it is damaged, or was made of other inputs than the plan's."""
+    """Why a measurement cannot be used: it is damaged, or was computed from other inputs than the plan's."""
     fault = fault_in_document(path)
     if fault or inputs is None:
         return fault
@@ -154,17 +154,17 @@ def _inputs(plan: dict[str, Any], name: str) -> str | None:
 
 
 def fault_in_report(folder: Path, plan: dict[str, Any]) -> str | None:
-    """Why report.json cannot be used: it is damaged, or something that it was made from is gone."""
+    """Why report.json cannot be used: it is damaged, or a file that it is based on is missing."""
     path = folder / REPORT
     if not path.exists():
         return None
     if fault := fault_in_document(path):
         return f"{fault}; remove it, and `niwaki report` writes it again"
-    said = read_document(path).get("sources")
-    if not isinstance(said, dict) or said.get("plan") != key_of(plan):
+    sources = read_document(path).get("sources")
+    if not isinstance(sources, dict) or sources.get("plan") != key_of(plan):
         return fault_in_ledger(folder)  # of an earlier recipe: it is written anew when this one is finished
-    stages = zip(stages_of(plan), said.get("stages", ()), strict=False)
-    needed = [*said.get("measurements", ()), *(folder_of(stage) for stage, made in stages if made)]
+    stages = zip(stages_of(plan), sources.get("stages", ()), strict=False)
+    needed = [*sources.get("measurements", ()), *(folder_of(stage) for stage, existing in stages if existing)]
     missing = [name for name in needed if not (folder / name).exists()]
     return f"{folder / missing[0]}: is missing, and {REPORT} was made from it" if missing else fault_in_ledger(folder)
 
@@ -173,8 +173,8 @@ def fault_in_ledger(folder: Path) -> str | None:
     """A ledger is only appended to, so it must still begin with what the last sound report read of it."""
     if not (folder / REPORT).exists() or fault_in_document(folder / REPORT):
         return None
-    said = read_document(folder / REPORT).get("sources")
-    before = said.get("ledger") if isinstance(said, dict) else None
+    sources = read_document(folder / REPORT).get("sources")
+    before = sources.get("ledger") if isinstance(sources, dict) else None
     if before is None or before == _ledger(folder, before):
         return None
     return (

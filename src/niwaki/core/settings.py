@@ -1,4 +1,4 @@
-"""Strict settings: every field is said once with its remark, every fault is reported with its path, all at once."""
+"""Strict settings: each field is declared once with its description; all faults are reported at once, each with its path."""
 
 from typing import Any, TypeVar
 
@@ -35,7 +35,7 @@ def _is_limited(kind: type[BaseModel], name: str | None) -> bool:
 
 
 def check(kind: type[SomeSettings], values: dict[str, Any], path: str = "") -> SomeSettings:
-    """`kind(**values)`, or Refused with one line per fault."""
+    """`kind(**values)`, or InputError with one line per fault."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:

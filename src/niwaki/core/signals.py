@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: work is asked to stop, then interrupted, then the process ends, whatever it is doing.
+"""Ctrl-C and SIGTERM: request a stop, then interrupt the work, then end the process.
 
 The first signal is remembered, for work that checks it and saves. Whatever has not stopped after GRACE_SECONDS is interrupted
 where it is: everything on disk is whole at any time, so nothing is lost but work since the last save. A second signal interrupts at
@@ -36,17 +36,17 @@ class _State:
 
 @contextlib.contextmanager
 def stopping() -> Iterator[Callable[[], bool]]:
-    """Gives a function that tells whether a stop was asked for. Elsewhere than in the main thread nothing is caught."""
-    asked = threading.Event()
+    """Yields a function that returns whether a stop was requested. Signals are handled in the main thread only."""
+    requested = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
+        yield requested.is_set
         return
 
     def remember(number: int, frame: FrameType | None) -> None:
-        if asked.is_set():
+        if requested.is_set():
             _interrupt(number, frame)
             return
-        asked.set()
+        requested.set()
         info("stopping as soon as the work is saved; once more to stop at once")
         signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, 0.1)
 
@@ -58,7 +58,7 @@ def stopping() -> Iterator[Callable[[], bool]]:
     handlers: dict[int, Any] = {**dict.fromkeys(SIGNALS, remember), signal.SIGALRM: overdue}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
-        yield asked.is_set
+        yield requested.is_set
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():

@@ -16,12 +16,12 @@ MAX_VALUES = 1_000_000  # some 100 MB of Python objects
 
 
 def load(path: Path, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES, constants: bool = False) -> Any:
-    """The file's value, or Refused in one line that names the file. `constants`: NaN and infinity are taken, too."""
+    """The file's value, or InputError in one line that names the file. `constants`: accept NaN and infinity."""
     return parse(read_bytes(path, max_bytes), str(path), max_values, constants)
 
 
 def read_bytes(path: Path, max_bytes: int) -> bytes:
-    """All of a plain file that is no larger than said. A pipe or a device would never end."""
+    """The content of a plain file of at most `max_bytes`. Reading a pipe or a device might never end."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise InputError(f"{path}: is not a plain file")

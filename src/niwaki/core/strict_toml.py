@@ -15,7 +15,7 @@ STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 
 def load(path: Path) -> dict[str, Any]:
-    """The file's tables, or Refused in one line that names the file."""
+    """The file's tables, or InputError in one line that names the file."""
     try:
         text = read_bytes(path, MAX_BYTES).decode("utf-8")
         if text.count(",") + text.count("[") + text.count("=") > MAX_VALUES:

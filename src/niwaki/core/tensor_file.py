@@ -58,7 +58,7 @@ class Header(NamedTuple):
 
 
 def read_header(path: Path) -> Header:
-    """Where the data of a safetensors file begin, and its tensors; Refused in one line where anything is not as it must."""
+    """The offset of the data in a safetensors file, and its tensors; InputError in one line if the header is invalid."""
     size, data = _bytes(path)
     start = 8 + len(data)
     try:

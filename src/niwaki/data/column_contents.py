@@ -1,4 +1,4 @@
-"""What a column holds, told from a sample of its rows: texts, labels, measures, numbers of rows."""
+"""Guesses from a sample of rows what a column contains: texts, labels, measurements, row numbers."""
 
 import re
 from collections.abc import Sequence

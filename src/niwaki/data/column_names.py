@@ -156,7 +156,7 @@ STARTS = [
     "passage",
     "sent1",
 ]
-WHOLE_STARTS = {"startphrase", "ctx"}  # hold what other columns hold in pieces
+WHOLE_STARTS = {"startphrase", "ctx"}  # contain what other columns contain in parts
 ENDINGS = {"endings", "choices", "options", "candidates", "alternatives", "answers"}
 ENDING = re.compile(r"(ending|choice|option|answer|alternative|candidate|solution|sol)s?(\d+|[a-j])")
 METADATA = {
@@ -231,7 +231,7 @@ def pairs(columns: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def texts(columns: Iterable[str]) -> list[list[str]]:
-    """Readings of which columns are asked about: the two of a known pair, those with the name of a text, or the only one."""
+    """Candidate input columns: the two of a known pair, those with the name of a text, or the only one."""
     columns = list(columns)
     by_plain = {normalize(name): name for name in columns}
     for one, two in PAIRS:
@@ -241,7 +241,7 @@ def texts(columns: Iterable[str]) -> list[list[str]]:
 
 
 def only_choice(readings: Sequence[list[Any]], path: Path, columns: Iterable[str], fix: str) -> list[Any]:
-    """The only reading; Refused where there are several, or none."""
+    """The only candidate; InputError if there are several, or none."""
     if len(readings) != 1:
         raise InputError(f"{path}: which column holds the texts is not clear (there is: {', '.join(columns)}); {fix}")
     return readings[0]

@@ -79,7 +79,7 @@ def settings(kinds: list[str]) -> str:
 
 
 def as_tagging(rows: pa.Table, given: Mapping[str, str], alone: bool) -> ColumnGuess | None:
-    """Tagged tokens, if that is the one reading. `alone`: no other kind is asked for."""
+    """Tagged tokens, if that is the one reading. `alone`: no other task is considered."""
     roles, several = task_columns.tagging(rows, given)
     if not roles and not several:
         return None

@@ -45,7 +45,7 @@ Row = tuple[Any, ...]
 
 
 class Database:
-    """Opened when it is first asked; Refused where the file is none."""
+    """Opened on first use; InputError if the file is not a database."""
 
     def __init__(self, path: Path, seconds: float = 1.0) -> None:
         self.path, self.seconds = path, seconds

@@ -59,7 +59,7 @@ def package_folder(package: str) -> Path | None:
 
 @cache
 def verify(path: Path, expected: str) -> None:
-    """Refused unless the file is byte for byte the known one. Once per file and process."""
+    """Raises InputError unless the file has the known digest. Once per file and process."""
     if not path.is_file():
         raise InputError(f"{path}: is missing from its package; install the package again")
     if sha256(path) != expected:

@@ -1,4 +1,4 @@
-"""Which files of a folder make which part, told by their names.
+"""Assigns the files of a folder to splits by their names.
 
 `train`; `validation`, `valid`, `val` or `dev`; `test`. Further test sets keep their own names (`validation_matched`,
 `test_2016`). A part may lie in shards (`train-00000-of-00002`), and all of it in a folder `data` below. Where no file is

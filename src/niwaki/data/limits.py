@@ -68,7 +68,7 @@ def has_digits(data: bytes) -> bool:
 
 
 def keys_in(block: bytes, known: set[bytes]) -> set[bytes]:
-    """The keys of whole lines of JSON. Where all are among a few known ones, which is told by counting, these."""
+    """The keys of whole lines of JSON. If all are among a few known ones, which counting shows, these."""
     counted = sum(block.count(b'"' + key + b'":') for key in known) if len(known) <= 16 else -1
     if counted == block.count(b'":') and not SPACED.search(block):
         return known

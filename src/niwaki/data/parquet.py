@@ -41,20 +41,20 @@ def batches(path: Path, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
 
 def joined(path: Path, size: int, found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same rows in batches of a usual size, however few were read at once."""
-    kept: list[pa.RecordBatch] = []
+    batches: list[pa.RecordBatch] = []
     total = 0
     for batch in found:
         total += batch.nbytes
         check_growth(path, size, total)
-        if not kept and batch.num_rows >= BATCH_ROWS:
+        if not batches and batch.num_rows >= BATCH_ROWS:
             yield batch
             continue
-        kept.append(batch)
-        if sum(one.num_rows for one in kept) >= BATCH_ROWS or sum(one.nbytes for one in kept) > 8 << 20:
-            yield from pa.Table.from_batches(kept).combine_chunks().to_batches()
-            kept = []
-    if kept:
-        yield from pa.Table.from_batches(kept).combine_chunks().to_batches()
+        batches.append(batch)
+        if sum(one.num_rows for one in batches) >= BATCH_ROWS or sum(one.nbytes for one in batches) > 8 << 20:
+            yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
+            batches = []
+    if batches:
+        yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
 
 
 def plain(rows: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:

@@ -39,7 +39,7 @@ def check_footer(path: Path) -> None:
 
 
 def largest_dictionary(path: Path, metadata: Any, columns: list[str] | None) -> int:
-    """Bytes of the largest table of values, each of which may come again in every row; Refused where a page is too large."""
+    """Bytes of the largest table of values, each of which may come again in every row; InputError if a page is too large."""
     largest = 0
     with path.open("rb") as file:
         for first, last in chunks(metadata, columns):

@@ -1,7 +1,7 @@
 """Sentences with words to be disambiguated as Raganato et al. (2017) write them: `NAME.data.xml` and `NAME.gold.key.txt`.
 
-The XML is read as a stream by expat, which follows nothing outside of the file. A document type, and so every entity that
-a file could declare, is refused.
+expat reads the XML as a stream and follows no reference to other files. A document type, and with it every entity
+that a file could declare, is rejected.
 """
 
 from collections.abc import Iterator
@@ -36,9 +36,9 @@ def is_raganato(path: Path) -> bool:
 
 
 def read_raganato(path: Path) -> pa.Table:
-    """One row for each sentence, as the parquet form has them. Refused where the two files do not go together."""
+    """One row for each sentence, as the parquet form has them. InputError if the two files do not belong together."""
     keys = read_keys(path.with_name(path.name.removesuffix(XML) + KEYS))
-    asked = set()
+    annotated = set()
 
     def batches() -> Iterator[pa.RecordBatch]:
         rows = []
@@ -47,7 +47,7 @@ def read_raganato(path: Path) -> pa.Table:
             without = [identity for identity in found if identity not in keys]
             if without:
                 raise InputError(f"{path}: instance '{without[0]}' has no key in the file of gold keys")
-            asked.update(found)
+            annotated.update(found)
             rows.append({**row, "sense_keys": [None if one is None else keys[one] for one in row["instance_ids"]]})
             if len(rows) == BATCH:
                 yield pa.RecordBatch.from_pylist(rows, SCHEMA)
@@ -58,8 +58,8 @@ def read_raganato(path: Path) -> pa.Table:
     table = gather(batches(), SCHEMA)
     if not table.num_rows:
         raise InputError(f"{path}: has no sentences")
-    if len(asked) < len(keys):
-        lost = min(set(keys) - asked)
+    if len(annotated) < len(keys):
+        lost = min(set(keys) - annotated)
         raise InputError(f"{path}: the gold key '{lost}' belongs to no instance; are the files of the same set?")
     return table
 
@@ -67,7 +67,7 @@ def read_raganato(path: Path) -> pa.Table:
 def read_keys(path: Path) -> dict[str, list[str]]:
     """Instance → its right senses, one or several: a line each, with spaces between."""
     if not path.is_file():
-        raise InputError(f"{path}: is not there; the gold keys lie beside the {XML} file")
+        raise InputError(f"{path}: is not there; the gold keys are next to the {XML} file")
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -85,7 +85,7 @@ def read_keys(path: Path) -> dict[str, list[str]]:
 
 
 def sentences(path: Path) -> Iterator[dict[str, Any]]:
-    """Each with its words in parallel lists; None among the instances where a word is not asked about."""
+    """Each with its words in parallel lists; None among the instances if a word is not annotated."""
     reader = _Reader()
     try:
         with path.open("rb") as file:
@@ -128,28 +128,28 @@ class _Reader:
     def _reject_doctype(self, *_: Any) -> None:
         raise _Fault("declares a document type, which no such file needs; take it out")
 
-    def _start(self, name: str, said: dict[str, str]) -> None:
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise _Fault(f"elements are nested more than {MAX_DEPTH} deep")
         if name == "text":
-            self._document = said.get("id", "")
+            self._document = attributes.get("id", "")
         elif name == "sentence":
             self._sentence = {
                 "doc_id": self._document,
-                "sent_id": said.get("id", ""),
+                "sent_id": attributes.get("id", ""),
                 **{key: [] for key in LISTS[:-1]},
             }
         elif name in WORDS:
             if self._sentence is None:
                 raise _Fault(f"<{name}> stands outside of a sentence")
-            if name == "instance" and "id" not in said:
+            if name == "instance" and "id" not in attributes:
                 raise _Fault("an instance has no id")
             self._word = {
                 "text": "",
-                "lemma": said.get("lemma", ""),
-                "pos": said.get("pos", ""),
-                "id": said.get("id") if name == "instance" else None,
+                "lemma": attributes.get("lemma", ""),
+                "pos": attributes.get("pos", ""),
+                "id": attributes.get("id") if name == "instance" else None,
             }
 
     def _text(self, data: str) -> None:

@@ -19,9 +19,9 @@ class Ragged:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int]], kind: Any = np.int32) -> "Ragged":
-        writer = RaggedWriter(kind)
-        writer.add(rows)
-        return writer.done()
+        builder = RaggedWriter(kind)
+        builder.add(rows)
+        return builder.done()
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -21,17 +21,17 @@ def gather(batches: Iterable[pa.RecordBatch], schema: pa.Schema | None = None, e
     """One table. Batches may differ in what they know of their columns (none but nulls, empty lists, whole numbers):
     the table has the widest type. `schema` is that of no rows; `expect_bytes` is what the rows will take, if known."""
     source = widened(batches)
-    kept: list[pa.RecordBatch] = []
+    in_memory: list[pa.RecordBatch] = []
     size = 0
     for batch in source:
-        kept.append(batch)
+        in_memory.append(batch)
         size += batch.nbytes
         if size > LIMIT_BYTES:
             require_space(Path(tempfile.gettempdir()), max(expect_bytes, size), "a copy of the rows (see TMPDIR)")
-            return joined([spill(group) for group in group_by_schema(chain(kept, source))])
-    if not kept:
+            return joined([spill(group) for group in group_by_schema(chain(in_memory, source))])
+    if not in_memory:
         return (schema or pa.schema([])).empty_table()
-    return joined([pa.Table.from_batches(group) for group in group_by_schema(kept)])
+    return joined([pa.Table.from_batches(group) for group in group_by_schema(in_memory)])
 
 
 def group_by_schema(batches: Iterable[pa.RecordBatch]) -> Iterator[Iterator[pa.RecordBatch]]:
@@ -64,10 +64,10 @@ def spill(batches: Iterator[pa.RecordBatch]) -> pa.Table:
     os.close(handle)
     try:
         first = next(batches)
-        with pa.OSFile(name, "wb") as sink, pa.ipc.new_file(sink, first.schema) as writer:
+        with pa.OSFile(name, "wb") as sink, pa.ipc.new_file(sink, first.schema) as file:
             for batch in chain([first], batches):
                 require_space(Path(name).parent, batch.nbytes, "a copy of the rows (see TMPDIR)")
-                writer.write_batch(batch)
+                file.write_batch(batch)
         return pa.ipc.open_file(pa.memory_map(name)).read_all()
     finally:
         Path(name).unlink()

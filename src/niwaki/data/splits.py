@@ -50,8 +50,8 @@ def make_splits(
     origin = origins([name for name in parts if name not in hidden])
     validation, test = 0.0 if origin["validation"] else validation, 0.0 if origin["test"] else test
     cut = split_by_hash(parts[origin["train"]], text, label if stratify else "", validation, test, group)
-    made = {part: parts[name] if part != "train" and name else cut[part] for part, name in origin.items()}
-    return SplitTables(made, origin, hidden)
+    tables = {part: parts[name] if part != "train" and name else cut[part] for part, name in origin.items()}
+    return SplitTables(tables, origin, hidden)
 
 
 def origins(given: Collection[str]) -> dict[str, str]:
@@ -155,8 +155,8 @@ def rows_of(table: pa.Table, codes: np.ndarray, code: int) -> pa.Table:
         return table
     batches = table.to_batches()
     starts = np.cumsum([0, *(batch.num_rows for batch in batches)])
-    kept = (
+    selected = (
         batch.filter(pa.array(codes[start : start + batch.num_rows] == code))
         for batch, start in zip(batches, starts[:-1], strict=True)
     )
-    return gather((batch for batch in kept if batch.num_rows), schema=table.schema)
+    return gather((batch for batch in selected if batch.num_rows), schema=table.schema)

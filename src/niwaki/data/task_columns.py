@@ -36,11 +36,11 @@ def answers_lie_in(rows: pa.Table, context: str, answers: str) -> bool:
         return inner.get_field_index("text") >= 0
     if not pa.types.is_string(inner):
         return False
-    said = rows.column(answers) if inner is kind else compute.list_flatten(rows.column(answers))
+    answers_flat = rows.column(answers) if inner is kind else compute.list_flatten(rows.column(answers))
     both = zip(rows.column(context).to_pylist()[:LOOKED_AT], rows.column(answers).to_pylist()[:LOOKED_AT], strict=True)
     firsts = ((text, answer[0] if isinstance(answer, list) else answer) for text, answer in both if text and answer)
     found = [answer in text for text, answer in firsts if answer]
-    return sum(found) > 0.5 * len(found) and count_distinct(said) > LOOKED_AT / 10
+    return sum(found) > 0.5 * len(found) and count_distinct(answers_flat) > LOOKED_AT / 10
 
 
 def choice(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
@@ -60,7 +60,7 @@ def choice(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
 
 
 def start_of(rows: pa.Table, columns: list[str]) -> str:
-    """What the endings go on from. Refused where it is in two columns, of which one would be lost."""
+    """What the endings go on from. InputError if it is in two columns, of which one would be lost."""
     starts = [name for start in column_names.STARTS for name in columns if column_names.normalize(name) == start]
     texts = [name for name in starts if inspect_column(rows, name).is_text]
     if len(texts) > 1 and column_names.normalize(texts[0]) not in column_names.WHOLE_STARTS:
@@ -112,7 +112,7 @@ def roles(rows: pa.Table, given: Mapping[str, str]) -> Roles | None:
 
 
 def generation(rows: pa.Table, given: Mapping[str, str], alone: bool) -> Roles | None:
-    """Two columns whose names say that one is written for the other. `alone`: no other kind is asked for; else what would be
+    """Two columns whose names say that one is written for the other. `alone`: no other task is considered; else what would be
     written must not look like labels, and no other column be called one."""
     by_plain = {column_names.normalize(name): name for name in rows.column_names}
     pairs = [

@@ -51,9 +51,9 @@ def texts(path: Path, fix: str = "keep one column of text, or name it 'text'") -
         columns = text_columns(table, path, fix)
         for batch in table.select(columns).to_batches():
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                said = tuple((text or "").strip() for text in row)
-                if all(said):
-                    yield said[0] if len(said) == 1 else (said[0], said[1])
+                texts = tuple((text or "").strip() for text in row)
+                if all(texts):
+                    yield texts[0] if len(texts) == 1 else (texts[0], texts[1])
 
 
 def single_texts(path: Path, columns: Sequence[str]) -> Iterator[str]:
@@ -77,7 +77,7 @@ def single_texts(path: Path, columns: Sequence[str]) -> Iterator[str]:
 
 
 def text_columns(table: pa.Table, path: Path, fix: str) -> list[str]:
-    """The one column of texts, or the two of a known pair; Refused where several could be meant."""
+    """The one column of texts, or the two of a known pair; InputError if several could be meant."""
     found = [
         field.name
         for field in table.schema
@@ -108,8 +108,8 @@ def _lines(path: Path) -> Iterator[str]:
         with path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(iter(lambda: lines.readline(MAX_ROW_BYTES + 1), ""), start=1):
                 check_row_size(path, len(line), number, "line")
-                if said := line.strip():
-                    yield said
+                if texts := line.strip():
+                    yield texts
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: is not text in UTF-8 ({error.reason} at byte {error.start}); convert it first"

@@ -12,7 +12,7 @@ from niwaki.core.errors import InputError
 from niwaki.data.limits import check_growth
 
 BLOCK = 8 << 20
-MARKS = {
+BOMS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",
@@ -32,8 +32,8 @@ def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
     with open_binary(path) as file:
         packed = getattr(file, "fileobj", None)  # of a gzip, what lies on the disk
         block = file.read(size)
-        mark = next((mark for mark in MARKS if block.startswith(mark)), b"")
-        check = Check(path, MARKS.get(mark, "utf-8"), len(mark))
+        mark = next((mark for mark in BOMS if block.startswith(mark)), b"")
+        check = Check(path, BOMS.get(mark, "utf-8"), len(mark))
         block = block[len(mark) :] or file.read(size)
         while block:
             if packed is not None:
@@ -69,13 +69,13 @@ class Check:
 
     def _fault(self, block: bytes, what: str) -> str:
         names = f"{shlex.quote(self.path.name)} > {shlex.quote(f'utf8-{self.path.name}')}"
-        mending = f"convert it from what it is in, e.g. `iconv -f WINDOWS-1252 -t UTF-8 {names}`"
+        fix = f"convert it from what it is in, e.g. `iconv -f WINDOWS-1252 -t UTF-8 {names}`"
         if 0 in block:
-            mending = (
+            fix = (
                 "it may be no text at all, or UTF-16 without its mark: then convert it with `iconv -f UTF-16 -t UTF-8`"
             )
-        mending = next((f"it is {known}" for magic, known in MAGIC.items() if block.startswith(magic)), mending)
-        return f"{self.path}: cannot be read as text in {self.encoding.upper()} ({what}); {mending}"
+        fix = next((f"it is {known}" for magic, known in MAGIC.items() if block.startswith(magic)), fix)
+        return f"{self.path}: cannot be read as text in {self.encoding.upper()} ({what}); {fix}"
 
 
 class Stream(RawIOBase):

@@ -59,7 +59,7 @@ class WordNet:
 
 
 def read_wordnet(folder: Path) -> WordNet:
-    """Refused in one line where the folder holds no inventory, or one whose senses lead nowhere."""
+    """InputError in one line if the folder has no inventory, or one whose senses refer to missing entries."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is no folder with an inventory of senses (senses.parquet and synsets.parquet)")
     if (folder / "senses.parquet").is_file():
@@ -75,14 +75,14 @@ def read_wordnet(folder: Path) -> WordNet:
     return WordNet(senses, synsets, dict(_exceptions(folder)))
 
 
-def pos_of(said: str) -> str | None:
+def pos_of(text: str) -> str | None:
     """`noun`, `verb`, `adj` or `adv`, however it is spelt (NOUN, n, 1); None of other words."""
-    return SPELLINGS.get(str(said).lower())
+    return SPELLINGS.get(str(text).lower())
 
 
-def lemma_of(said: str) -> str:
+def lemma_of(text: str) -> str:
     """As WordNet's index has it: in small letters, with underscores between words."""
-    return said.strip().lower().replace(" ", "_")
+    return text.strip().lower().replace(" ", "_")
 
 
 def reject_dangling_senses(where: Path, senses: pa.Table, synsets: pa.Table) -> None:
@@ -98,8 +98,8 @@ def reject_dangling_senses(where: Path, senses: pa.Table, synsets: pa.Table) -> 
     if not compute.all(there).as_py():
         lost = senses.column("synset").filter(compute.invert(there))[0].as_py()
         raise InputError(f"{where}: a sense belongs to synset '{lost}', which is not among the synsets")
-    files_said = synsets.column("lexfile").to_numpy()
-    if len(files_said) and not 0 <= files_said.min() <= files_said.max() < LEXFILES:
+    lexfiles = synsets.column("lexfile").to_numpy()
+    if len(lexfiles) and not 0 <= lexfiles.min() <= lexfiles.max() < LEXFILES:
         raise InputError(f"{where}: a lexicographer file (lexfile) must be a number from 0 to {LEXFILES - 1}")
     odd = sorted(set(senses.column("pos").unique().to_pylist()) - set(POS))
     if odd:

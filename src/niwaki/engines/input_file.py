@@ -18,7 +18,7 @@ from niwaki.core.redaction import one_line
 from niwaki.data.column_names import FIRST_LABEL, is_metadata, normalize, only_choice
 from niwaki.data.folders import kind_of
 from niwaki.data.limits import MAX_ROW_BYTES, check_column_count
-from niwaki.data.utf8 import MAGIC, MARKS, Stream, blocks, open_binary
+from niwaki.data.utf8 import BOMS, MAGIC, Stream, blocks, open_binary
 from niwaki.engines.stdin import stdin
 
 FAULTS = (OSError, EOFError, zlib.error)  # of a disk, of a packed file
@@ -109,7 +109,7 @@ def _binary(path: Path) -> Any:
     for magic, known in MAGIC.items():
         if start.startswith(magic):
             raise InputError(f"{path}: cannot be read as text; it is {known}")
-    mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
+    mark = next((mark for mark in BOMS if start.startswith(mark)), b"")
     if mark in (b"", codecs.BOM_UTF8):
         file.seek(len(mark))
         return file

@@ -1,4 +1,4 @@
-"""From two looks at the counters to a Reading: worked out when it is asked for, so that a window itself stays cheap."""
+"""Computes a Reading from two samples of the counters, on demand, so that a window itself stays cheap."""
 
 import os
 from typing import TYPE_CHECKING, Any

@@ -33,7 +33,7 @@ def _seconds(who: int) -> float:
 
 
 def has_children() -> bool:
-    """One system call that reaps nobody: the rest is asked for only where there is somebody to ask about."""
+    """One system call that reaps no process: the rest is read only if there are child processes."""
     if not CAN_LOOK:
         return False
     try:

@@ -62,10 +62,10 @@ _met = (0, 0.0)  # the last number, and when it was first met
 def live_seconds(root: int) -> float:
     """CPU seconds of all live descendants of `root`, with the children those have reaped."""
     global _tree, _met
-    last_number, now, kept = _last_number(), time.perf_counter(), _tree
+    last_number, now, cached = _last_number(), time.perf_counter(), _tree
     if last_number is None:
         return sum(_seconds(member) for member in _listed(root))
-    if kept is not None and kept.is_current(root, last_number, now) and (found := kept.seconds()) is not None:
+    if cached is not None and cached.is_current(root, last_number, now) and (found := cached.seconds()) is not None:
         return found
     if _met[0] != last_number:
         _met = (last_number, now)

@@ -1,4 +1,4 @@
-"""Readings in CodeCarbon's emissions.csv, for tools that read that; and a reading set beside one of CodeCarbon's."""
+"""Readings in CodeCarbon's emissions.csv, for tools that read that; and a comparison of a reading with one of CodeCarbon's."""
 
 import csv
 import io
@@ -55,9 +55,9 @@ def row_of(reading: Reading, project: str = "niwaki") -> dict[str, Any]:
 
 def write_emissions(path: Path | str, readings: Iterable[Reading], project: str = "niwaki") -> None:
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row_of(reading, project) for reading in readings)
+    table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    table.writeheader()
+    table.writerows(row_of(reading, project) for reading in readings)
     write_text(Path(path), text.getvalue())
 
 

@@ -26,34 +26,34 @@ from niwaki.meter.owner import is_gone, owner
 from niwaki.meter.reading import Reading
 from niwaki.meter.window import Window, meter
 
-OUTCOMES = ("done", "failed", "interrupted", "killed")
-GROUPS = ("stage", "month", "what", "outcome", "key", "run")
-COLUMNS = ("time", "run", "stage", "key", "what", "outcome")
+STATUSES = ("done", "failed", "interrupted", "killed")
+GROUPS = ("stage", "month", "what", "status", "key", "run")
+COLUMNS = ("time", "run", "stage", "key", "what", "status")
 FIGURES = ("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "tier", "source")
 MONEY = ("co2e_grams", "usd")
 NEEDED = {  # what a line of each kind must have
     "begin": {"id", "time", "owner"},
     "beat": {"id", "time", "reading"},
-    "charge": {"id", "time", "reading", "outcome"},
+    "charge": {"id", "time", "reading", "status"},
 }
 
 
 @dataclass(frozen=True)
 class Total:
-    """The sum of some charges. With `unknown` charges the joules are a lower bound, and said to be."""
+    """The sum of some charges. With `unknown` charges the joules are a lower bound, and shown as one."""
 
     charges: int = 0
     unknown: int = 0  # charges whose joules nobody knows
     known: Reading = field(default_factory=Reading.zero)
     unmeasured: Reading = field(default_factory=Reading.zero)  # sum of the unknown ones: their seconds are known
-    outcomes: dict[str, int] = field(default_factory=dict)
+    statuses: dict[str, int] = field(default_factory=dict)
 
     def plus(self, line: dict[str, Any]) -> "Total":
         reading = Reading.from_dict(line["reading"])
-        outcomes = {**self.outcomes, line["outcome"]: self.outcomes.get(line["outcome"], 0) + 1}
+        statuses = {**self.statuses, line["status"]: self.statuses.get(line["status"], 0) + 1}
         if reading.joules is None:
-            return Total(self.charges + 1, self.unknown + 1, self.known, self.unmeasured + reading, outcomes)
-        return Total(self.charges + 1, self.unknown, self.known + reading, self.unmeasured, outcomes)
+            return Total(self.charges + 1, self.unknown + 1, self.known, self.unmeasured + reading, statuses)
+        return Total(self.charges + 1, self.unknown, self.known + reading, self.unmeasured, statuses)
 
     @property
     def reading(self) -> Reading:
@@ -70,7 +70,7 @@ class Total:
 
     def to_dict(self) -> dict[str, Any]:
         figures = {key: getattr(self.reading, key) for key in (*FIGURES, *MONEY)}
-        return {"charges": self.charges, "unknown": self.unknown, "outcomes": self.outcomes, **figures}
+        return {"charges": self.charges, "unknown": self.unknown, "statuses": self.statuses, **figures}
 
 
 class Ledger:
@@ -80,12 +80,12 @@ class Ledger:
         self.path = Path(path)
 
     def charge(
-        self, *, stage: str, key: str = "", what: str, outcome: str = "done", reading: Reading, **extra: Any
+        self, *, stage: str, key: str = "", what: str, status: str = "done", reading: Reading, **extra: Any
     ) -> dict[str, Any]:
         """Adds one line for work that is over."""
-        if outcome not in OUTCOMES:
-            raise UsageError(f"outcome '{outcome}' is not known{did_you_mean(outcome, OUTCOMES)}")
-        line = _line("charge", stage, key, what, extra) | {"outcome": outcome, "reading": reading.to_dict()}
+        if status not in STATUSES:
+            raise UsageError(f"status '{status}' is not known{did_you_mean(status, STATUSES)}")
+        line = _line("charge", stage, key, what, extra) | {"status": status, "reading": reading.to_dict()}
         append_line(self.path, line)
         return line
 
@@ -112,7 +112,7 @@ class Ledger:
         return [{"run": run, **line} for line in [*charges_in(events).values(), *killed_in(events)]]
 
     def total(self, by: str | None = None) -> dict[str, Total]:
-        """Sums by stage, month, what, outcome, key or run; `None` gives one sum named "all"."""
+        """Sums by stage, month, what, status, key or run; `None` gives one sum named "all"."""
         return total_of(self.lines(), by)
 
     def csv(self) -> str:
@@ -139,13 +139,13 @@ class Attempt:
             reading = self.window.peek().to_dict()
             append_line(self.ledger.path, {"event": "beat", "id": self.line["id"], "time": _now(), "reading": reading})
 
-    def end(self, outcome: str = "done", **extra: Any) -> Reading:
+    def end(self, status: str = "done", **extra: Any) -> Reading:
         """Closes the window and charges it. A second call changes nothing."""
         if not self.closed:
             self.closed = True
             self.window.__exit__(None, None, None)
             line = {**self.line, **extra, "event": "charge", "started": self.line["time"], "time": _now()}
-            append_line(self.ledger.path, {**line, "outcome": outcome, "reading": self.window.reading.to_dict()})
+            append_line(self.ledger.path, {**line, "status": status, "reading": self.window.reading.to_dict()})
         return self.window.reading
 
     def __enter__(self) -> "Attempt":
@@ -155,8 +155,8 @@ class Attempt:
         if kind is None:
             self.end("done")
             return
-        # anything that is not an Exception (Ctrl-C, exit) was asked for and did not go wrong
-        with contextlib.suppress(OSError):  # a full disk: what went wrong is told, and the attempt is charged later
+        # anything that is not an Exception (Ctrl-C, exit) was requested and is not a failure
+        with contextlib.suppress(OSError):  # a full disk: the error is reported, and the attempt is charged later
             self.end("failed" if issubclass(kind, Exception) else "interrupted", error=kind.__name__)
 
 
@@ -180,7 +180,7 @@ def killed_in(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _killed(begin: dict[str, Any], beat: dict[str, Any] | None) -> dict[str, Any]:
     line = {key: value for key, value in begin.items() if key != "owner"}
-    line |= {"event": "charge", "started": begin["time"], "outcome": "killed"}
+    line |= {"event": "charge", "started": begin["time"], "status": "killed"}
     # without a beat nothing is known of what it spent: a 0 would be a lie
     reading = beat["reading"] if beat else Reading().to_dict()
     return {**line, "time": (beat or begin)["time"], "reading": reading}

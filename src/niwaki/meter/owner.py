@@ -1,4 +1,4 @@
-"""Whether the process that began a piece of work still lives, told from what it wrote down about itself."""
+"""Whether the process that started some work still runs, judged from what it recorded about itself."""
 
 import os
 import platform
@@ -14,11 +14,11 @@ def owner() -> dict[str, Any]:
     return {"node": platform.node(), "boot": _boot(), "space": _space(), "pid": os.getpid(), "born": _born(os.getpid())}
 
 
-def is_gone(told: dict[str, Any], last_sign: str) -> bool:
-    if told["node"] == platform.node() and told["boot"] != _boot():
+def is_gone(record: dict[str, Any], last_sign: str) -> bool:
+    if record["node"] == platform.node() and record["boot"] != _boot():
         return True  # this machine was started anew since
-    if told["boot"] == _boot() and told["space"] == _space():
-        return _born(told["pid"]) != told["born"]
+    if record["boot"] == _boot() and record["space"] == _space():
+        return _born(record["pid"]) != record["born"]
     silent = datetime.now(UTC) - datetime.fromisoformat(last_sign)
     return silent.total_seconds() > SILENCE_SECONDS  # another machine or container: its processes are not seen here
 

@@ -18,7 +18,7 @@ DAYS_A_YEAR = 365
 
 @dataclass(frozen=True)
 class Payback:
-    """`shown` is False when the saving cannot be told from zero; then the other figures are None."""
+    """`shown` is False when the saving is not significantly different from zero; then the other figures are None."""
 
     shown: bool
     words: str
@@ -69,7 +69,7 @@ def _fault(spent: Reading, unit: str, amount: float | None, saved: Interval) -> 
     if saved.high <= 0:
         return "the second model does not spend less than the first"
     if saved.low <= 0:
-        return "the saving cannot be told from zero; measure more pairs"
+        return "the saving is not significantly different from zero; measure more pairs"
     return ""
 
 

@@ -70,7 +70,7 @@ def equivalents(co2e_grams: float) -> list[dict[str, Any]]:
 
 
 def describe_equivalents(reading: Reading) -> str:
-    """A reading's CO2e beside the familiar amounts, in one line; without a place at the world's average, said to be assumed."""
+    """A reading's CO2e with everyday equivalents, in one line; without a place the world's average is assumed, and stated."""
     grams, how = reading.co2e_grams, ""
     if grams is None:
         grams, how = reading.detail.get("co2e_assumed_grams"), " (assumed: the world's average electricity)"

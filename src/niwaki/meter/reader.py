@@ -44,7 +44,7 @@ class Reader(ABC):
 
     @abstractmethod
     def fault(self) -> str | None:
-        """Why this source cannot be used here, or None. Includes the liveness check; asked once."""
+        """Why this source cannot be used here, or None. Includes the liveness check; called once."""
 
     def snapshot(self) -> Any:
         """The counter as it stands. Called at both ends of every window, so it must be quick."""

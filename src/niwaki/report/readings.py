@@ -7,7 +7,7 @@ from niwaki.report.run_files import number
 
 TIERS = ("measured", "apportioned", "estimated", "unknown")  # strongest first
 AMOUNTS = ("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "co2e_grams", "usd")
-OUTCOMES = ("done", "failed", "interrupted", "killed", "open")
+STATUSES = ("done", "failed", "interrupted", "killed", "open")
 Reading = dict[str, Any]
 
 
@@ -64,7 +64,7 @@ def charges(ledger: list[dict[str, Any]]) -> list[dict[str, Any]]:
     known = {str(line["id"]): line for line in reversed(closed) if line.get("id") is not None}
     beats = {str(line.get("id")): line.get("reading") for line in ledger if line.get("event") == "beat"}
     begun = [line for line in ledger if line.get("event") == "begin" and str(line.get("id")) not in known]
-    still = [{**line, "outcome": "open", "reading": beats.get(str(line.get("id")))} for line in begun]
+    still = [{**line, "status": "open", "reading": beats.get(str(line.get("id")))} for line in begun]
     return [line for line in closed if line.get("id") is None or known[str(line["id"])] is line] + still
 
 
@@ -76,7 +76,7 @@ def spent(ledger: list[dict[str, Any]], order: list[str]) -> dict[str, Any]:
     return {
         "stages": [{"stage": name, **_account(lines)} for name, lines in by_name.items() if lines],
         "total": add(reading(line.get("reading")) for line in ledger),
-        "lost": add(reading(line.get("reading")) for line in ledger if line.get("outcome") not in ("done", "open")),
+        "lost": add(reading(line.get("reading")) for line in ledger if line.get("status") not in ("done", "open")),
     }
 
 
@@ -84,7 +84,7 @@ def _account(lines: list[dict[str, Any]]) -> dict[str, Any]:
     kinds = list(dict.fromkeys(str(line.get("what")) for line in lines))
     return {
         "entries": len(lines),
-        "outcomes": {name: sum(line.get("outcome") == name for line in lines) for name in OUTCOMES},
+        "statuses": {name: sum(line.get("status") == name for line in lines) for name in STATUSES},
         "reading": add(reading(line.get("reading")) for line in lines),
         "by": {
             kind: add(reading(line.get("reading")) for line in lines if str(line.get("what")) == kind) for kind in kinds

@@ -13,7 +13,7 @@ from niwaki.core.files import commit_folder, require_writable, write_text
 from niwaki.core.json_types import Json
 from niwaki.data import unlabelled
 from niwaki.tokenization.tokenizing import encode_batch
-from niwaki.tokenization.training import MARKS, UNK, make
+from niwaki.tokenization.training import SPECIAL_TOKENS, UNK, make
 
 FILE = "tokenizer.json"
 HELD_BACK = 10  # one text in ten is held out, chosen by its hash
@@ -60,7 +60,7 @@ def evaluate_tokenizer(tokenizer: Tokenizer, texts: Iterator[str]) -> Json:
     for batch in chunked(texts):
         for encoded in encode_batch(tokenizer, batch, fast=True, add_special_tokens=False):
             tokens += len(encoded.ids)
-            unknown += encoded.ids.count(MARKS.index(UNK))
+            unknown += encoded.ids.count(SPECIAL_TOKENS.index(UNK))
         count += len(batch)
         words += sum(len(text.split()) for text in batch)
     per_word = tokens / words if words else None

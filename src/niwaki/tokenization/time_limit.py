@@ -64,7 +64,7 @@ class _Worker(threading.Thread):
                     return
                 self.late_at = _now(threading.get_ident()) + self.seconds(item)
                 self.results.append(self.work(item))
-        except BaseException as error:  # noqa: BLE001 - raised again where the work was asked for
+        except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
             self.error = TimeLimitExceeded(len(self.results)) if is_panic(error) else error
         finally:
             self.done.set()

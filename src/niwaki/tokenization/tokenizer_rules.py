@@ -166,16 +166,16 @@ def _check_part(section: str, part: dict[str, Any], known: set[str]) -> None:
 
 
 def _check_pattern(section: str, pattern: dict[str, Any]) -> None:
-    said = pattern.get("Regex", pattern.get("String"))
-    if not isinstance(said, str) or not said:
+    expression = pattern.get("Regex", pattern.get("String"))
+    if not isinstance(expression, str) or not expression:
         raise ValueError(f"{section}: a pattern must be a text that is not empty")
-    fault = fault_in_pattern(said) if "Regex" in pattern else None
-    if section == "decoder" and "Regex" in pattern and not is_published(said):
+    fault = fault_in_pattern(expression) if "Regex" in pattern else None
+    if section == "decoder" and "Regex" in pattern and not is_published(expression):
         fault = (
             "is not a published one, which a decoder's must be"  # what a model writes is decoded without a time limit
         )
     if fault:
-        raise ValueError(f"{section}: pattern {said[:60]!r} {fault}")
+        raise ValueError(f"{section}: pattern {expression[:60]!r} {fault}")
 
 
 def _growth(part: dict[str, Any]) -> float:
@@ -198,16 +198,16 @@ def _check_charsmap(text: str) -> None:
 
 
 def _check_template(part: dict[str, Any]) -> None:
-    """Every mark that the template names is in its table; a mark is as many ids as pieces."""
-    marks = part.get("special_tokens") or {}
+    """Every special token of the template is in its table, with as many ids as tokens."""
+    special_tokens = part.get("special_tokens") or {}
     for form in (part.get("single") or [], part.get("pair") or []):
         if len(form) > 64:
             raise ValueError("post_processor TemplateProcessing: a template has more than 64 places")
         for place in form:
             mark = place["SpecialToken"]["id"] if "SpecialToken" in place else None
-            if mark is not None and mark not in marks:
+            if mark is not None and mark not in special_tokens:
                 raise ValueError(f"post_processor TemplateProcessing: mark {mark[:60]!r} has no id")
-    for mark in marks.values():
+    for mark in special_tokens.values():
         ids = mark["ids"]
         if len(ids) != len(mark["tokens"]) or not 1 <= len(ids) <= 16 or not all(map(_is_id, ids)):
             raise ValueError("post_processor TemplateProcessing: a mark must have its ids")
@@ -218,7 +218,7 @@ def _check_model(model: dict[str, Any]) -> None:
     if kind not in MODELS or not isinstance(vocabulary, list if kind == "Unigram" else dict):
         raise ValueError(f"model '{str(kind)[:60]}' is not known, or has no vocabulary of its form")
     if not 1 <= len(vocabulary) <= MAX_TOKENS:
-        raise ValueError(f"its vocabulary has {len(vocabulary)} pieces; 1 to {MAX_TOKENS} are read")
+        raise ValueError(f"its vocabulary has {len(vocabulary)} tokens; 1 to {MAX_TOKENS} are accepted")
     if kind == "Unigram":
         _check_unigram(model, vocabulary)  # type: ignore[arg-type]
     else:
@@ -236,7 +236,7 @@ def _check_vocabulary(model: dict[str, Any], kind: str, vocabulary: dict[str, An
     if not all(map(_is_id, vocabulary.values())):
         raise ValueError(f"an id of its vocabulary is not a whole number below {MAX_ID}")
     if len(set(vocabulary.values())) != len(vocabulary):
-        raise ValueError("two pieces of its vocabulary have one id")
+        raise ValueError("two tokens of its vocabulary have the same id")
     if max(map(len, vocabulary)) > MAX_TEXT:
         raise ValueError(f"a piece of its vocabulary has more than {MAX_TEXT} characters")
     if kind != "BPE" and model.get("unk_token") not in vocabulary:
@@ -266,7 +266,7 @@ def _check_merges(model: dict[str, Any], vocabulary: dict[str, Any]) -> None:
     for merge in merges:
         left, right = merge.split(" ") if isinstance(merge, str) else merge
         if left not in vocabulary or right not in vocabulary or not right.startswith(prefix):
-            raise ValueError(f"merge {str(merge)[:60]!r} is of pieces that are not in its vocabulary")
+            raise ValueError(f"merge {str(merge)[:60]!r} has tokens that are not in its vocabulary")
         if left + right[len(prefix) :] not in vocabulary:
             raise ValueError(f"merge {str(merge)[:60]!r} makes no piece of its vocabulary")
     if model.get("unk_token") is not None and model["unk_token"] not in vocabulary:

@@ -1,16 +1,16 @@
-"""Makes a tokenizer from texts: words, byte-level BPE, WordPiece, bytes or characters, each with the same four marks first.
+"""Trains a tokenizer on texts: words, byte-level BPE, WordPiece, bytes or characters, each with the same four special tokens first.
 
-| split | pieces | a text, encoded and decoded | what it cannot write |
+| split | tokens | a text, encoded and decoded | what it cannot represent |
 |---|---|---|---|
-| words | the commonest words, as spaces part them | with single spaces between words | a word it has not: [UNK] |
+| words | the most frequent words, split at spaces | with single spaces between words | an unknown word: [UNK] |
 | bpe | bytes and what they merge to | the same text | nothing |
-| wordpiece | beginnings of words, and `##` inside them | with single spaces between words | a word with a character it has not: [UNK] |
+| wordpiece | beginnings of words, and `##` inside them | with single spaces between words | a word with an unknown character: [UNK] |
 | bytes | the 256 bytes | the same text | nothing |
-| characters | every character seen | the same text | a character it has not: [UNK] |
+| characters | every character seen | the same text | an unknown character: [UNK] |
 
-No text is normalized otherwise. Marks are pieces of the model and none of its "added tokens", so that a text which spells
-one out is read as letters and never as a mark; who decodes drops the ids of marks first. The same texts give the same
-bytes. Cost: of WordPiece, two passes over the texts.
+Texts are not normalized otherwise. Special tokens are tokens of the model and not its "added tokens", so that a text that
+spells one out is read as letters; drop their ids before decoding. The same texts give the same bytes. Cost: WordPiece takes
+two passes over the texts.
 
 Papers: Sennrich et al. 2016 (BPE of words), Radford et al. 2019 (of bytes), Schuster and Nakajima 2012 (WordPiece).
 """
@@ -30,7 +30,7 @@ from niwaki.core.errors import InputError, UsageError, did_you_mean
 from niwaki.data.limits import MAX_ROW_BYTES
 from niwaki.tokenization import tokenizer_rules
 
-MARKS = PAD, BOS, EOS, UNK = "[PAD]", "[BOS]", "[EOS]", "[UNK]"  # ids 0, 1, 2, 3
+SPECIAL_TOKENS = PAD, BOS, EOS, UNK = "[PAD]", "[BOS]", "[EOS]", "[UNK]"  # ids 0, 1, 2, 3
 CONTINUES = "##"
 MAX_TOKENS = 400_000  # so many still make a file that is read again
 LONGEST_PIECE = 100  # characters, or bytes
@@ -45,9 +45,13 @@ def make(texts: Iterable[str], split: str, vocab_size: int) -> str:
     """The JSON of a tokenizer of at most `vocab_size` tokens, special tokens included. Bytes are always 260, characters all that are seen."""
     if split not in SPLITS:
         raise UsageError(f"split '{split}': is not one{did_you_mean(str(split), list(SPLITS))}")
-    if isinstance(vocab_size, bool) or not isinstance(vocab_size, int) or not len(MARKS) < vocab_size <= MAX_TOKENS:
+    if (
+        isinstance(vocab_size, bool)
+        or not isinstance(vocab_size, int)
+        or not len(SPECIAL_TOKENS) < vocab_size <= MAX_TOKENS
+    ):
         raise InputError(
-            f"vocab_size: must be a whole number from {len(MARKS) + 1} to {MAX_TOKENS} (given: {vocab_size})"
+            f"vocab_size: must be a whole number from {len(SPECIAL_TOKENS) + 1} to {MAX_TOKENS} (given: {vocab_size})"
         )
     text = SPLITS[split](_filled(_sound(texts)), vocab_size).to_str()
     tokenizer_rules.check(strict_json.parse(text.encode(), "tokenizer", tokenizer_rules.MAX_VALUES), "tokenizer")
@@ -72,13 +76,13 @@ def _sound(texts: Iterable[str]) -> Iterator[str]:
             text.encode()
         except UnicodeEncodeError as error:
             raise InputError(
-                f"texts: text {number} is not Unicode ({error.reason} at {error.start}); mend or drop it"
+                f"texts: text {number} is not Unicode ({error.reason} at {error.start}); fix or drop it"
             ) from None
         yield text
 
 
 def _filled(texts: Iterable[str]) -> Iterator[str]:
-    """Refused where there is nothing to learn from."""
+    """Raises InputError if there is nothing to learn from."""
     filled = False
     for text in texts:
         filled = filled or bool(text.strip())
@@ -96,8 +100,8 @@ def _words(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     for text in texts:
         counts.update(word for word, _ in parts.pre_tokenize_str(text) if len(word) <= LONGEST_WORD)
     common = sorted(counts, key=lambda word: (-counts[word], word))
-    tokenizer = Tokenizer(WordLevel(vocab=_numbered(common[: vocab_size - len(MARKS)]), unk_token=UNK))
-    tokenizer.pre_tokenizer = parts  # and no decoder: pieces are then joined by spaces
+    tokenizer = Tokenizer(WordLevel(vocab=_numbered(common[: vocab_size - len(SPECIAL_TOKENS)]), unk_token=UNK))
+    tokenizer.pre_tokenizer = parts  # and no decoder: tokens are then joined by spaces
     return tokenizer
 
 
@@ -120,14 +124,14 @@ def _bytes(texts: Iterable[str], vocab_size: int) -> Tokenizer:
 
 def _bpe(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    if vocab_size < len(MARKS) + len(alphabet):
+    if vocab_size < len(SPECIAL_TOKENS) + len(alphabet):
         raise InputError(
-            f"vocab_size: {vocab_size} are too few for bpe, where the {len(MARKS)} marks and all bytes are pieces; give at least {len(MARKS) + len(alphabet)}"
+            f"vocab_size: {vocab_size} are too few for bpe, where the {len(SPECIAL_TOKENS)} special tokens and all bytes are tokens; give at least {len(SPECIAL_TOKENS) + len(alphabet)}"
         )
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    return _trained(tokenizer, texts, list(MARKS), vocab_size=vocab_size, initial_alphabet=alphabet)
+    return _trained(tokenizer, texts, list(SPECIAL_TOKENS), vocab_size=vocab_size, initial_alphabet=alphabet)
 
 
 def _wordpiece(texts: Iterable[str], vocab_size: int) -> Tokenizer:
@@ -139,14 +143,14 @@ def _wordpiece(texts: Iterable[str], vocab_size: int) -> Tokenizer:
             held.write(json.dumps(text) + "\n")
         held.seek(0)
         alphabet = [sign for sign in sorted(signs) if parts.pre_tokenize_str(sign)]  # all but spaces
-        first = [*MARKS, *alphabet, *(CONTINUES + sign for sign in alphabet)]
+        first = [*SPECIAL_TOKENS, *alphabet, *(CONTINUES + sign for sign in alphabet)]
         if vocab_size < len(first):
             raise InputError(
                 f"vocab_size: {vocab_size} are too few for wordpiece, where every character of the texts is a piece at the beginning of a word and inside one; give at least {len(first)}"
             )
         merged = Tokenizer(BPE(continuing_subword_prefix=CONTINUES))
         merged.pre_tokenizer = parts
-        # the trainer numbers pieces inside words as it happens to meet them, unless they have their numbers before
+        # the trainer numbers tokens inside words in the order it meets them, unless they are numbered before
         _trained(merged, map(json.loads, held), first, vocab_size=vocab_size, continuing_subword_prefix=CONTINUES)
     settings = {"max_input_chars_per_word": LONGEST_WORD, "continuing_subword_prefix": CONTINUES}
     tokenizer = Tokenizer(WordPiece(vocab=merged.get_vocab(), unk_token=UNK, **settings))
@@ -166,7 +170,7 @@ SPLITS: dict[str, Callable[[Iterable[str], int], Tokenizer]] = {
 
 # ── what they share ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-MARKED = rf"\[(?=(?:{'|'.join(mark[1:-1] for mark in MARKS)})\])"
+MARKED = rf"\[(?=(?:{'|'.join(mark[1:-1] for mark in SPECIAL_TOKENS)})\])"
 MARKED_OR_CONTINUING = rf"{MARKED}|#(?=#)"
 
 
@@ -175,12 +179,12 @@ def _by_spaces(apart: str) -> Any:
     return pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex(apart), "isolated")])
 
 
-def _numbered(pieces: Iterable[str]) -> Vocabulary:
-    return {piece: number for number, piece in enumerate([*MARKS, *pieces])}
+def _numbered(tokens: Iterable[str]) -> Vocabulary:
+    return {token: number for number, token in enumerate([*SPECIAL_TOKENS, *tokens])}
 
 
 def _trained(tokenizer: Tokenizer, texts: Iterable[str], first: list[str], **settings: Any) -> Tokenizer:
-    """`first` are the first pieces; the library would have them found in texts, as added tokens: here they are not."""
+    """`first` are the first tokens. The library would also match them in texts, as added tokens: here they are not."""
     trainer = BpeTrainer(
         min_frequency=SEEN_TWICE, max_token_length=LONGEST_PIECE, special_tokens=first, show_progress=False, **settings
     )

@@ -1,4 +1,4 @@
-"""Tokenizers: reading one safely, and trimming its vocabulary to the pieces a corpus uses."""
+"""Trims a tokenizer's vocabulary to the tokens that a corpus uses."""
 
 import json
 from collections import Counter
@@ -40,7 +40,7 @@ def used_tokens(tokenizer: Tokenizer, texts: Iterable[str], min_count: int) -> l
 
 
 def trim(tokenizer: Tokenizer, keep: list[int]) -> Tokenizer:
-    """The tokenizer that knows only the pieces `keep`, renumbered in that order. Words it lost split into smaller pieces."""
+    """The tokenizer with only the tokens `keep`, renumbered in that order. Removed words are split into smaller tokens."""
     description: dict[str, Any] = json.loads(tokenizer.to_str())
     model = description["model"]
     if model["type"] != "WordPiece":
@@ -49,7 +49,7 @@ def trim(tokenizer: Tokenizer, keep: list[int]) -> Tokenizer:
     model["vocab"] = {piece: new_number[old] for piece, old in model["vocab"].items() if old in new_number}
     for added in description["added_tokens"]:
         added["id"] = new_number[added["id"]]
-    _renumber_marks(description.get("post_processor"), new_number)
+    _renumber_special_tokens(description.get("post_processor"), new_number)
     return Tokenizer.from_str(json.dumps(description))
 
 
@@ -57,13 +57,15 @@ def trimmed(tokenizer: Any, keep: list[int]) -> Any:
     """`trim` for a transformers tokenizer: the same class and marks around the smaller vocabulary."""
     from transformers import PreTrainedTokenizerFast
 
-    marks = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
+    special_tokens = {
+        name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)
+    }
     inner = trim(tokenizer.backend_tokenizer, keep)
-    kept = {name: getattr(tokenizer, name) for name in ("model_max_length", "model_input_names", "padding_side")}
-    return PreTrainedTokenizerFast(tokenizer_object=inner, **kept, **marks)
+    settings = {name: getattr(tokenizer, name) for name in ("model_max_length", "model_input_names", "padding_side")}
+    return PreTrainedTokenizerFast(tokenizer_object=inner, **settings, **special_tokens)
 
 
-def _renumber_marks(value: Any, new_number: dict[int, int]) -> None:
+def _renumber_special_tokens(value: Any, new_number: dict[int, int]) -> None:
     """The post-processor ([CLS] … [SEP]) names its marks by id, in one of two forms."""
     if not isinstance(value, dict):
         return
@@ -73,4 +75,4 @@ def _renumber_marks(value: Any, new_number: dict[int, int]) -> None:
     for mark in (value.get("special_tokens") or {}).values():
         mark["ids"] = [new_number[old] for old in mark["ids"]]
     for inner in value.get("processors") or []:
-        _renumber_marks(inner, new_number)
+        _renumber_special_tokens(inner, new_number)

@@ -1,7 +1,7 @@
-"""Whether a tokenizer's vocabulary fits texts: how many of their words it does not know, or splits into small pieces.
+"""Whether a tokenizer's vocabulary fits texts: how many of their words it does not know, or splits into small tokens.
 
-A word is what the tokenizer splits before it looks into its vocabulary. It is poorly covered if a piece of it is unknown, or if it is
-split into four or more pieces that are shorter than three characters on average (one character in scripts whose characters stand for
+A word is what the tokenizer splits before it looks into its vocabulary. It is poorly covered if a token of it is unknown, or if it is
+split into four or more tokens that are shorter than three characters on average (one character in scripts whose characters stand for
 words or syllables). `benchmarks/vocabulary_fit.py` measured on FLORES-101 and English tasks: an English vocabulary covers at most 5 %
 of the words of English texts poorly (tweets; 1 % of others), and 11 to 94 % of those in German, Finnish, Turkish, Russian, Arabic,
 Chinese or Korean; vocabularies made for a language cover at most 12 % poorly even if they were made from 500 sentences. So 10 % is the
@@ -17,7 +17,7 @@ from tokenizers import Encoding, Tokenizer
 from niwaki.tokenization.tokenizing import encode_batch
 
 MOST_POOR = 0.10  # share of words
-PIECES, SHORT, SHORT_IDEOGRAPHS = 4, 3.0, 1.0
+TOKENS, SHORT, SHORT_IDEOGRAPHS = 4, 3.0, 1.0
 IDEOGRAPHS = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))  # with kana and Hangul
 SHOWN = 3
 
@@ -45,16 +45,16 @@ def fit(tokenizer: Tokenizer, texts: Sequence[str]) -> Fit:
 
 
 def _words(encoding: Encoding) -> list[list[int]]:
-    """The places of the pieces of each word."""
+    """The positions of each word's tokens."""
     found: dict[Any, list[int]] = defaultdict(list)
     for place, word in enumerate(encoding.word_ids):
         found[word].append(place)
     return [*found.values()]
 
 
-def is_shattered(word: str, pieces: int) -> bool:
+def is_shattered(word: str, tokens: int) -> bool:
     short = SHORT_IDEOGRAPHS if any(_is_ideograph(character) for character in word) else SHORT
-    return pieces >= PIECES and len(word) < short * pieces
+    return tokens >= TOKENS and len(word) < short * tokens
 
 
 def _is_ideograph(character: str) -> bool:
@@ -76,5 +76,5 @@ def remark(tokenizer: Tokenizer, texts: Sequence[str], model: str) -> str:
     shown = ", ".join(f"'{word[:30]}'" for word in found.examples)
     return (
         f"model '{model}': its vocabulary does not fit the texts: {100 * found.share:.0f} % of their words are unknown to it or split into "
-        f"many small pieces (e.g. {shown}; with a vocabulary for their language it is under 10 %); choose a model made for that language"
+        f"many small tokens (e.g. {shown}; with a vocabulary for their language it is under 10 %); choose a model made for that language"
     )

@@ -120,12 +120,12 @@ def trusted_domains(domains: list[Domain], spin: Callable[[float], None]) -> lis
         spin(SPIN_SECONDS)
         looks.append(([domain.read() for domain in domains], time.perf_counter()))
     seconds = looks[-1][1] - looks[0][1]
-    kept: list[tuple[Domain, list[int]]] = []
+    live: list[tuple[Domain, list[int]]] = []
     for index, domain in enumerate(domains):
         values = [look[0][index] for look in looks]
-        if is_live(domain, values, seconds) and not any(is_duplicate(domain, values, other) for other in kept):
-            kept.append((domain, values))
-    return [domain for domain, _ in kept]
+        if is_live(domain, values, seconds) and not any(is_duplicate(domain, values, other) for other in live):
+            live.append((domain, values))
+    return [domain for domain, _ in live]
 
 
 def is_live(domain: Domain, values: list[int], seconds: float) -> bool:
@@ -133,9 +133,9 @@ def is_live(domain: Domain, values: list[int], seconds: float) -> bool:
     return min(moved) > 0 and MIN_WATTS <= sum(moved) / 1e6 / seconds <= domain.max_watts
 
 
-def is_duplicate(domain: Domain, values: list[int], kept: tuple[Domain, list[int]]) -> bool:
+def is_duplicate(domain: Domain, values: list[int], live: tuple[Domain, list[int]]) -> bool:
     """Whether two counters are one: the same steps to the microjoule, or the same values all the time."""
-    other, others = kept
+    other, others = live
     if other.kind != domain.kind:
         return False
     steps = [domain.moved(*pair) for pair in pairwise(values)]

@@ -1,7 +1,7 @@
 """CPU seconds × watts per vCPU, from whole-server figures. Works everywhere; an estimate with a wide band.
 
 Attributed = Pmax × CPU-seconds: the idle draw is shared out by the part of the machine's capacity that was used.
-Marginal = (Pmax - Pmin) × CPU-seconds. What the machine's idle rest drew is told apart as `idle_joules`.
+Marginal = (Pmax - Pmin) × CPU-seconds. The idle draw of the rest of the machine is reported separately as `idle_joules`.
 The figures are whole-server AC watts (memory, fans and supply included), so no memory term is added.
 """
 

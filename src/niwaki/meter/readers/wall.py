@@ -34,9 +34,9 @@ class Wall(Reader):
         try:
             self.snapshot()
         except (OSError, ValueError) as error:
-            # asked for by name, so passing over it in silence would be wrong
+            # requested by name, so it must not be skipped silently
             raise InputError(
-                f"NIWAKI_ENERGY_FILE: {self.path} does not hold one number ({error}); mend or unset it"
+                f"NIWAKI_ENERGY_FILE: {self.path} does not hold one number ({error}); fix or unset it"
             ) from None
         return None
 

@@ -1,8 +1,8 @@
-"""Every hostile file is refused through the command line: exit code 3, one line, at once, in little memory, and without
-a file, a process or a socket being made. And what is sound is not refused.
+"""The command line rejects every hostile file: exit code 3, one line, at once, in little memory, and without creating
+a file, a process or a socket. Valid files are accepted.
 
-In this process, with Python's own audit of what is opened; `benchmarks/untrusted_files.py` does the same with a process for each
-case, under strace.
+Runs in this process with an audit hook; `benchmarks/untrusted_files.py` does the same with a process for each case, under
+strace.
 """
 
 import json
@@ -27,9 +27,9 @@ CASES = cases()
 MOST_CPU_SECONDS, MAX_BYTES = (
     2.0,
     300 << 20,
-)  # asked is 1 s, which benchmarks/untrusted_files.py holds; beside busy neighbours a second of work takes longer
-WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-MADE = (
+)  # the limit is 1 s, which benchmarks/untrusted_files.py checks; on a busy machine a second of work takes longer
+WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+CREATING_EVENTS = (
     "os.mkdir",
     "os.rename",
     "os.link",
@@ -43,14 +43,16 @@ MADE = (
     "tempfile.",
     "shutil.",
 )
-made: list[str] | None = None  # what was made since watching began
+created: list[str] | None = None  # events since the start of the audit
 
 
 def _watch(event: str, arguments: tuple) -> None:
-    if made is None:
+    if created is None:
         return
-    if event.startswith(MADE) or (event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITES):
-        made.append(f"{event} {arguments[:2]}")
+    if event.startswith(CREATING_EVENTS) or (
+        event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITE_FLAGS
+    ):
+        created.append(f"{event} {arguments[:2]}")
 
 
 sys.addaudithook(_watch)
@@ -63,7 +65,7 @@ def sound(tmp_path_factory):
     for arguments in (
         ["predict", found.model, TEXT],
         ["predict", found.edited, TEXT, "--engine", "torch"],
-        ["predict", found.writer, TEXT],
+        ["predict", found.seq2seq, TEXT],
         ["report", found.run],
         ["check", found.recipe],
         ["check", found.recipe, "--data", found.rows],
@@ -78,17 +80,17 @@ def test_there_are_ten_cases_in_each_of_thirteen_families():
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_it_is_refused(case, sound, tmp_path, capfd):
-    global made
+def test_a_hostile_file_is_rejected(case, sound, tmp_path, capfd):
+    global created
     arguments = case.make(sound, tmp_path)
     before = sorted(tmp_path.rglob("*"))
     capfd.readouterr()
     peak, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-    made = []
+    created = []
     try:
         code = run(arguments)
     finally:
-        found, made = made, None
+        found, created = created, None
     seconds = time.process_time() - began
     grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak)
     out, err = capfd.readouterr()
@@ -101,12 +103,12 @@ def test_it_is_refused(case, sound, tmp_path, capfd):
     assert found == [] and sorted(tmp_path.rglob("*")) == before
 
 
-def test_the_watch_itself_sees_what_is_made(tmp_path):
-    global made
-    made = []
+def test_the_audit_hook_sees_new_files(tmp_path):
+    global created
+    created = []
     (tmp_path / "file").write_text("x")
     (tmp_path / "folder").mkdir()
-    found, made = made, None
+    found, created = created, None
     assert len(found) == 2
 
 
@@ -127,7 +129,7 @@ def test_a_panic_that_no_rule_foresaw_shows_no_traceback(sound, monkeypatch, cap
 
 @pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification", "QuestionAnswering"])
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-def test_what_is_sound_loads(family, head, tmp_path):
+def test_a_valid_model_loads(family, head, tmp_path):
     from niwaki.engines.export import write_graph
 
     model = tiny.model(family, head=head)
@@ -137,7 +139,7 @@ def test_what_is_sound_loads(family, head, tmp_path):
     assert Predictor(tmp_path).labels == tiny.LABELS
 
 
-def test_what_the_hubs_configs_carry_along_is_no_reason_to_refuse(sound, tmp_path):
+def test_notes_in_published_configs_are_accepted(sound, tmp_path):
     """Keys as they lie in well-known checkpoints: notes, paths of those who trained them, older options."""
     model = sound.copy("model", tmp_path)
     config = json.loads((model / "config.json").read_text())
@@ -158,7 +160,7 @@ def test_what_the_hubs_configs_carry_along_is_no_reason_to_refuse(sound, tmp_pat
         "model_max_length": 512,
     }
     (model / "config.json").write_text(json.dumps({**config, **notes}))
-    said = json.loads((model / "tokenizer_config.json").read_text())
+    settings = json.loads((model / "tokenizer_config.json").read_text())
     more = {
         "special_tokens_map_file": "/cache/special_tokens_map.json",
         "name_or_path": "/data/base",
@@ -177,7 +179,7 @@ def test_what_the_hubs_configs_carry_along_is_no_reason_to_refuse(sound, tmp_pat
             }
         },
     }
-    (model / "tokenizer_config.json").write_text(json.dumps({**said, **more}))
+    (model / "tokenizer_config.json").write_text(json.dumps({**settings, **more}))
     (model / "special_tokens_map.json").write_text(json.dumps({"cls_token": {"content": "[CLS]", "lstrip": False}}))
     assert Predictor(model).predict([TEXT]) and load_folder(model).tokenizer.cls_token == "[CLS]"
 
@@ -194,12 +196,12 @@ def test_a_snapshot_in_the_hubs_cache_is_of_links_and_loads(sound, tmp_path):
 
 
 def test_answering_leaves_nothing_behind_at_home(sound, tmp_path):
-    """ONNX Runtime keeps a list of the models it loads below the user's folder, and sends it, unless it is told not to; OpenVINO
+    """ONNX Runtime keeps a list of the models it loads below the user's folder, and sends it, by default; OpenVINO
     keeps a number for the user. What niwaki remembers is which engine was faster."""
     code = f"from niwaki.cli._app import run; run(['predict', {str(sound.model)!r}, {TEXT!r}])"
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("ORT_", "XDG_", "CI"))}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("ORT_", "XDG_", "CI"))}
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**kept, "HOME": str(tmp_path)}, capture_output=True, text=True
+        [sys.executable, "-c", code], env={**environment, "HOME": str(tmp_path)}, capture_output=True, text=True
     )
     assert done.returncode == 0 and TEXT in done.stdout, done.stderr
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
