@@ -22,6 +22,6 @@ def test_an_old_key_raises_an_error_that_names_the_new_one(old, new):
         check(kind, {old: 1}, "data")
 
 
-def test_a_word_that_was_never_used_is_not_said_to_be_renamed():
+def test_a_word_that_was_never_used_is_not_reported_as_renamed():
     assert did_you_mean("epoch", ["epochs", "lr"]) == ", did you mean 'epochs'?"
     assert did_you_mean("colour", ["epochs", "lr"]) == "; there is: epochs, lr"
