@@ -76,11 +76,11 @@ def draw(seed: int, setting: dict[str, Any]) -> dict[str, float] | None:
     confidence = np.stack([sure(one / t) for one, t in zip(logits[:-1], temperatures, strict=False)])
     by = answered_by(confidence, chosen.threshold)
     every = np.stack([example_stats(one, gold) for one in logits])
-    kept_share = (
+    score_share = (
         task.scorer.scores(every[by, np.arange(POPULATION)])[task.metric] / task.scorer.scores(every[-1])[task.metric]
     )
     return {
-        "kept": kept_share,
+        "kept": score_share,
         "early": float((by < len(logits) - 1).mean()),
         "best": task.scorer.scores(every[-1])[task.metric],
     }

@@ -161,7 +161,7 @@ def everything() -> list[tuple[str, str, int]]:
         *((kind, task, seed) for seed in (0, 1, 2) for kind in NETWORKS for task in NETWORK_EPOCHS),
         ("exits", "sst2", 0),
         *((variant, task, 0) for variant in ("mpnet4", "mpnet4-vocabulary", *NARROW) for task in MPNET_EPOCHS),
-        *((variant, "sst2", 0) for variant in RESTED),  # whose rows are phrases, and whose test rows are sentences
+        *((variant, "sst2", 0) for variant in RESTED),  # its training rows are phrases, its test rows sentences
         *((f"transfer-{texts}", "rotten_tomatoes", 0) for texts in SIZES),
     ]
 

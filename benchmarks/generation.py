@@ -42,7 +42,7 @@ INT8 = {"name": "int8", "methods": [{"use": "int8"}]}
 SHORT = {"epochs": 6, "lr": 1e-3, "batch": 128, "dropout": 0.1}
 SMALL = {"epochs": 6, "lr": 4e-4, "batch": 32, "dropout": 0.1}
 CUT = [{"use": "vocabulary"}, {"use": "student", "layers": 3, "ffn": 1152}]
-# what is made of the teacher; and of those that are trained, the same network trained as long without it
+# students of each teacher; trained ones also without distillation (`-alone`)
 STUDENTS: dict[str, dict[str, list[Stage]]] = {
     "multi30k": {
         "quarter": [{"name": "quarter", "methods": [{"use": "gptq", "bits": 4}]}],
@@ -90,7 +90,7 @@ STUDENTS: dict[str, dict[str, list[Stage]]] = {
         ],
     },
 }
-# one stack that reads and writes; what it reads is cut by the tokenizer of MiniLM, whose table is most of it
+# a prefix language model; its input uses the tokenizer of MiniLM, whose embedding is most of its size
 PREFIX: dict[str, list[dict[str, Any]]] = {
     "scan": [
         {"use": "add_decoder", "encoder": "fresh", "layers": 0, "depth": 5, "hidden": 128, "heads": 4, "ffn_size": 256}

@@ -30,10 +30,15 @@ Records = list[dict[str, Any]]
 
 
 def main() -> None:
-    sections = [section(name, title, make) for name, title, make in SECTIONS if records.read(name)]
-    (ROOT / "docs" / "results.md").write_text("\n".join([HEAD, *sections]), encoding="utf-8")
-    fill(ROOT / "README.md", demo_table(latest(records.read("demo"))))
+    (ROOT / "docs" / "results.md").write_text(results(), encoding="utf-8")
+    readme = ROOT / "README.md"
+    readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
     render_reliability.main()
+
+
+def results() -> str:
+    """The content of docs/results.md."""
+    return "\n".join([HEAD, *(section(name, title, make) for name, title, make in SECTIONS if records.read(name))])
 
 
 def section(name: str, title: str, make: Callable[[Records], str]) -> str:
@@ -73,13 +78,13 @@ def demo_table(rows: Records) -> str:
 
 
 def stage_line(stages: Records, rows: Records) -> str:
-    kept_shares = [stage["score"] / row["stages"][0]["score"] for stage, row in zip(stages, rows, strict=True)]
+    score_shares = [stage["score"] / row["stages"][0]["score"] for stage, row in zip(stages, rows, strict=True)]
     smaller = [row["stages"][0]["bytes"] / stage["bytes"] for stage, row in zip(stages, rows, strict=True)]
     faster = [stage["throughput"] / row["reference"]["throughput"] for stage, row in zip(stages, rows, strict=True)]
     cells = [
         stages[0]["name"],
         spread([s["score"] for s in stages], "{:.1%}"),
-        spread(kept_shares, "{:.1%}"),
+        spread(score_shares, "{:.1%}"),
         spread([s["bytes"] / 1e6 for s in stages], "{:.1f}"),
         spread(smaller, "{:.1f}×"),
         spread([s["throughput"] for s in stages], "{:.0f}"),
@@ -93,13 +98,13 @@ def demo_goals(rows: Records) -> list[str]:
     """Each target with the measured value."""
     teacher = [row["stages"][0]["score"] for row in rows]
     last = [row["stages"][-1] for row in rows]
-    kept_shares = [stage["score"] / score for stage, score in zip(last, teacher, strict=True)]
+    score_shares = [stage["score"] / score for stage, score in zip(last, teacher, strict=True)]
     smaller = [row["stages"][0]["bytes"] / stage["bytes"] for stage, row in zip(last, rows, strict=True)]
     faster = [stage["throughput"] / row["reference"]["throughput"] for stage, row in zip(last, rows, strict=True)]
     return [
         f"Wall time after set-up, {sum(row['seconds'] is not None for row in rows)} of {len(rows)} runs: {spread([row['seconds'] for row in rows if row['seconds']], '{:.0f} s')} (limit: 480 s; target: 240 s).",
         *over_baselines(teacher, rows),
-        f"The last stage keeps {spread(kept_shares, '{:.1%}')} of the teacher's accuracy (target: 97 %), worst seed {min(kept_shares):.1%}.",
+        f"The last stage keeps {spread(score_shares, '{:.1%}')} of the teacher's accuracy (target: 97 %), worst seed {min(score_shares):.1%}.",
         f"It is {spread(smaller, '{:.1f}×')} smaller on disk (target: 6×).",
         f"It runs at {spread(faster, '{:.1f}×')} the teacher's throughput in transformers, eager, fp32, unsorted batches of 32, including tokenization (target: 12×).",
     ]
@@ -206,13 +211,11 @@ def circumstances(row: dict[str, Any]) -> str:
     return f"Machine: {machine['cpu']} (family {machine['family']}, model {machine['model']}), {machine['vcpus']} vCPUs, {machine['memory_bytes'] / 2**30:.0f} GiB. {packages}. Commit {row['commit']}, {row['time']}."
 
 
-def fill(path: Path, text: str) -> None:
-    """Replaces the text between the results markers of a document."""
-    old = path.read_text(encoding="utf-8")
-    new = re.sub(
-        r"(<!-- results:begin -->\n).*?(<!-- results:end -->)", lambda m: f"{m[1]}{text}\n{m[2]}", old, flags=re.S
-    )
-    path.write_text(new, encoding="utf-8")
+def with_table(readme: str) -> str:
+    """The README with the table of the demo between its markers."""
+    table = demo_table(latest(records.read("demo")))
+    marked = re.compile(r"(<!-- results:begin -->\n).*?(<!-- results:end -->)", re.DOTALL)
+    return marked.sub(lambda found: f"{found[1]}{table}\n{found[2]}", readme)
 
 
 SECTIONS: tuple[tuple[str, str, Callable[[Records], str]], ...] = (

@@ -18,9 +18,13 @@ Record = dict[str, Any]
 
 
 def main() -> None:
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def with_table(page: str) -> str:
+    """The page with the table of guarantees between its markers."""
     lines = [*HEAD, *(line(*row) for row in ROWS)]
-    text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(MARKED.sub(lambda found: f"{found[1]}{chr(10).join(lines)}\n{found[2]}", text), encoding="utf-8")
+    return MARKED.sub(lambda found: f"{found[1]}{chr(10).join(lines)}\n{found[2]}", page)
 
 
 def line(

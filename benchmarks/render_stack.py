@@ -19,7 +19,7 @@ HEADS = {
     "alone": "Single methods, on the teacher",
 }
 SIZES = ((20, 0.97), (50, 0.93))  # times smaller, share of the score
-FASTER, KEPT, FLOPS = (
+FASTER, MIN_SCORE_SHARE, FLOPS = (
     1.7,
     0.98,
     0.505,
@@ -59,7 +59,7 @@ def line(name: str, task: str, rows: Records) -> str:
         NAMES[task],
         str(len(rows)),
         spread([100 * row["scores"][1] for row in rows]),
-        spread([100 * kept(row) for row in rows]) + " %",
+        spread([100 * score_share(row) for row in rows]) + " %",
         f"{mean(lambda row: row['weights'][1], rows) / 1e6:.2f}",
         f"{mean(smaller, rows):.1f} ×",
         f"{mean(folder, rows):.1f} ×",
@@ -85,9 +85,9 @@ def goals(found: dict[str, Found]) -> str:
             )
     halves = {key: rows for key, rows in found["speed"].items() if mean(flops, rows) <= FLOPS}
     for (name, task), rows in halves.items():
-        met = mean(faster, rows) >= FASTER and mean(kept, rows) >= KEPT
+        met = mean(faster, rows) >= FASTER and mean(score_share, rows) >= MIN_SCORE_SHARE
         lines.append(
-            f"- Half of the encoder's operations ({mean(flops, rows):.1%} of all), {FASTER} × the throughput at {KEPT:.0%} of the score: `{name}` on {NAMES[task]} {mean(faster, rows):.2f} × at {mean(kept, rows):.1%} "
+            f"- Half of the encoder's operations ({mean(flops, rows):.1%} of all), {FASTER} × the throughput at {MIN_SCORE_SHARE:.0%} of the score: `{name}` on {NAMES[task]} {mean(faster, rows):.2f} × at {mean(score_share, rows):.1%} "
             f"({seeds(rows)}): {'met' if met else 'not met'}."
         )
     return "\n".join(["Targets and best results:", "", *lines])
@@ -97,7 +97,7 @@ def best_of(every: Found, task: str, ratio: Callable[[Record], float], times: fl
     """Name, task and records of the best score among those small enough; no records if there is none."""
     enough = {key: rows for key, rows in every.items() if key[1] == task and mean(ratio, rows) >= times}
     name, rows = max(
-        ((key[0], rows) for key, rows in enough.items()), key=lambda one: mean(kept, one[1]), default=("", [])
+        ((key[0], rows) for key, rows in enough.items()), key=lambda one: mean(score_share, one[1]), default=("", [])
     )
     return name, task, rows
 
@@ -106,7 +106,7 @@ def best_line(best: tuple[str, str, Records], ratio: Callable[[Record], float], 
     name, task, rows = best
     if not rows:
         return f"{NAMES[task]}: no result is {times} × smaller"
-    value = mean(kept, rows)
+    value = mean(score_share, rows)
     verdict = "met" if value >= share else f"{100 * (share - value):.1f} points short"
     return f"{NAMES[task]} `{name}` keeps {value:.1%} at {mean(ratio, rows):.1f} × ({seeds(rows)}): {verdict}"
 
@@ -136,8 +136,8 @@ def speed_note(found: Found) -> str:
             continue
         sparse, cut = found["magnitude", task], found["ffn+heads", task]
         lines.append(
-            f"{NAMES[task]}, at equal file size ({mean(smaller, sparse):.2f} × and {mean(smaller, cut):.2f} × smaller): unstructured sparsity keeps {mean(kept, sparse):.1%} and runs at {mean(faster, sparse):.2f} × "
-            f"the teacher's throughput; pruned heads and neurons keep {mean(kept, cut):.1%} at {mean(faster, cut):.2f} ×. Zeros are multiplied like other numbers: **sparse matrices are not faster here**."
+            f"{NAMES[task]}, at equal file size ({mean(smaller, sparse):.2f} × and {mean(smaller, cut):.2f} × smaller): unstructured sparsity keeps {mean(score_share, sparse):.1%} and runs at {mean(faster, sparse):.2f} × "
+            f"the teacher's throughput; pruned heads and neurons keep {mean(score_share, cut):.1%} at {mean(faster, cut):.2f} ×. Zeros are multiplied like other numbers: **sparse matrices are not faster here**."
         )
     return "\n\n".join(lines)
 
@@ -237,7 +237,7 @@ def versions(contenders: Record, peers: Iterable[str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in known.items())
 
 
-def kept(row: Record) -> float:
+def score_share(row: Record) -> float:
     return row["scores"][1] / row["scores"][0]
 
 
@@ -276,9 +276,9 @@ def chains(rows: Records) -> str:
         "refused": "rejected before any work",
         "refused at its stage": "rejected at their stage",
     }
-    outcomes = ", ".join(f"{count} {labels.get(name, name)}" for name, count in sorted(last["outcomes"].items()))
+    counts = ", ".join(f"{count} {labels.get(name, name)}" for name, count in sorted(last["outcomes"].items()))
     methods = ", ".join(f"{current(name)} {count}" for name, count in last["methods"].items())
     return (
-        f"Command: `python benchmarks/chains.py --chains {last['chains']}`. Random combinations of 2 to 4 methods with random settings on a tiny model, seed {last['seed']}: {outcomes}. Completed models "
+        f"Command: `python benchmarks/chains.py --chains {last['chains']}`. Random combinations of 2 to 4 methods with random settings on a tiny model, seed {last['seed']}: {counts}. Completed models "
         f"were loaded by a new process and gave equal outputs in torch and in the engine, unless counted as different. Methods in completed combinations: {methods}."
     )

@@ -41,17 +41,17 @@ def table(students: Sequence[Student]) -> list[str]:
 
 
 def line(student: Student) -> str:
-    share, kept = student.bytes / student.teacher_bytes, student.score["value"] / student.teacher_score
-    max_share, min_kept = TARGETS.get(student.name, (0, 0))
-    met = "met" if share <= max_share and kept >= min_kept else "not met"
+    share, score_share = student.bytes / student.teacher_bytes, student.score["value"] / student.teacher_score
+    max_share, min_score_share = TARGETS.get(student.name, (0, 0))
+    met = "met" if share <= max_share and score_share >= min_score_share else "not met"
     return cells(
         student.task,
         NAMES[student.name],
         f"{student.bytes / 1e6:.2f}",
         f"{share:.1%}",
         score_cell(student.score),
-        f"{kept:.1%}",
-        f"{min_kept:.0%} of the score in {max_share:.0%} of the size: {met}" if min_kept else "",
+        f"{score_share:.1%}",
+        f"{min_score_share:.0%} of the score in {max_share:.0%} of the size: {met}" if min_score_share else "",
         *speed(student),
     )
 

@@ -52,14 +52,14 @@ def run(name: str, data: str) -> dict[str, Any]:
     jobs.make(plan, FOLDER)
     stage_folder = both(plan, FOLDER)[1]
     predictor = Predictor(stage_folder / "model")
-    taught = {"student": student_of(plan, FOLDER, "longer")} if name in ("quarter", "tenth") else {}
+    comparison = {"student": student_of(plan, FOLDER, "longer")} if name in ("quarter", "tenth") else {}
     return {
         "name": name,
         **summary(plan, stage_folder),
         "sentences": whole(plan, predictor),
         "heads": by_heads(Path(data), predictor) if name.startswith("minilm") else {},
         "parts": parts(plan, predictor),
-        **taught,
+        **comparison,
     }
 
 

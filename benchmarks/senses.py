@@ -45,7 +45,7 @@ MPNET: Stage = {
     "train": {**TRAIN, "batch": 32, "epochs": 2.0, "lr": 1e-4, "validations": 1, "keep": "last"},
 }
 BITS4: Stage = {"name": "bits4", "methods": [{"use": "vocabulary"}, {"use": "gptq", "bits": 4}]}
-# MiniLM in 4 bits: cut from its own teacher; taught by mpnet; and the same without it
+# MiniLM in 4 bits: from its own teacher, distilled from mpnet, and the same without distillation
 TAUGHT: Stage = {
     **FIRST,
     "name": "tenth",
