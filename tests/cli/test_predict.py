@@ -55,8 +55,8 @@ def test_stdin_into_a_file(niwaki, served, tmp_path, monkeypatch):
 def test_what_is_there_is_not_written_over(niwaki, rejected, served, rows, tmp_path):
     (tmp_path / "out.jsonl").write_text("precious")
     line = rejected("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl")
-    assert "is there already; --force writes it anew" in line and (tmp_path / "out.jsonl").read_text() == "precious"
-    assert "is what is read" in rejected("predict", served, "--in", rows, "--out", rows, "--force")
+    assert "exists already; use --force" in line and (tmp_path / "out.jsonl").read_text() == "precious"
+    assert "is the input; give" in rejected("predict", served, "--in", rows, "--out", rows, "--force")
     assert niwaki("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl", "--force").code == 0
 
 
@@ -70,7 +70,7 @@ def test_bad_lines(niwaki, rejected, served, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('id,review\n1,a good film\n2,\n3,"a\nb",c\n4,a dull film\n')
     line = rejected("predict", served, "--in", path, "--out", tmp_path / "out.jsonl")
-    assert f"{path}: line 3 is empty" in line and line.endswith("or pass bad lines over with --skip-bad")
+    assert f"{path}: line 3 is empty" in line and line.endswith("or skip bad lines with --skip-bad")
     result = niwaki("predict", served, "--in", path, "--out", tmp_path / "out.jsonl", "--skip-bad")
     assert result.out.endswith(": 4 answers, 2 bad lines\n")
     found = [json.loads(text) for text in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -95,11 +95,11 @@ def test_columns_are_chosen_by_option(niwaki, rejected, served, tmp_path):
 def test_columns_of_what_has_none(rejected, served, tmp_path, monkeypatch):
     """Lines would be answered whole, JSON and all."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"text": "a good film"}\n'))
-    assert "stdin: holds a text a line and has no column 'text'" in rejected("predict", served, "--column", "text")
+    assert "stdin: has one text per line and no column 'text'" in rejected("predict", served, "--column", "text")
     (tmp_path / "rows.txt").write_text("a good film\n")
     for more in ([], ["--out", tmp_path / "out.jsonl"]):
         line = rejected("predict", served, "--in", tmp_path / "rows.txt", "--column", "text", *more)
-        assert "rows.txt: holds a text a line" in line and not folders_of(tmp_path / "out.jsonl")
+        assert "rows.txt: has one text per line" in line and not folders_of(tmp_path / "out.jsonl")
 
 
 @pytest.mark.parametrize("words", [["--column", "text"], ["--skip-bad"], ["--force"]])
@@ -194,7 +194,7 @@ def test_a_forced_command_says_how_to_go_on(waiting, tmp_path):
     child = waiting("--out", tmp_path / "out.jsonl", "--force")
     child.send_signal(signal.SIGINT)
     assert child.wait(10) == 130 and (tmp_path / "out.jsonl").read_text() == "old"
-    assert b"the same command without --force goes on from there" in child.stderr.read()
+    assert b"the same command without --force resumes there" in child.stderr.read()
 
 
 @pytest.mark.parametrize(

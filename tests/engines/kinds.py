@@ -1,4 +1,4 @@
-"""A tiny model for each kind of answer, and inputs of the form that each takes."""
+"""A tiny model for each answer type, and example inputs."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ SENSES = {"film": 2, "story": 3, "end": 1}
 LONG = " ".join(ROWS[:18])  # does not fit into a window
 
 
-def asked(words: list[str]) -> Sentence:
+def sentence_of(words: list[str]) -> Sentence:
     """All of its words that the inventory has."""
     return Sentence(words, [Target(place, word, "noun") for place, word in enumerate(words) if word in SENSES])
 
@@ -51,7 +51,8 @@ INPUTS: dict[str, list[Any]] = {
     + [(text.rstrip(".").split(), 2) for text in ROWS]
     + [LONG.split(), ["film"]],
     "span": [("was it good", ROWS[number]) for number in range(12)] + [("the end", LONG), ("a plot and a scene", LONG)],
-    "senses": [asked(text.rstrip(".").split()) for text in ROWS] + [asked(["film"]), asked(LONG.split())],
+    "senses": [sentence_of(text.rstrip(".").split()) for text in ROWS]
+    + [sentence_of(["film"]), sentence_of(LONG.split())],
 }
 
 
@@ -90,10 +91,12 @@ def model_of(kind: str, family: str = "bert", seed: int = 5, **more: Any) -> Mod
 
 
 def writing(family: str, seed: int) -> Model:
-    """A writer whose pieces are its own: words with a letter of the family's."""
+    """A model that generates text with its own tokenizer."""
     words = " ".join(f"{family[0]}{number}" for number in range(tiny.WRITES))
-    said = Text(beam=2, max_new_tokens=6).to_json()
-    model = tiny.model(family, layers=1, head=CONDITIONAL_GENERATION, labels=["text"], seed=seed, niwaki_answer=said)
+    answer_type = Text(beam=2, max_new_tokens=6).to_json()
+    model = tiny.model(
+        family, layers=1, head=CONDITIONAL_GENERATION, labels=["text"], seed=seed, niwaki_answer=answer_type
+    )
     model.sibling_files = {TARGET: make([words], "words", tiny.WRITES).encode()}
     return model
 

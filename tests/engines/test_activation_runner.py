@@ -1,4 +1,4 @@
-"""Texts of one length are read together where that gives the same bits as each alone, and nowhere else."""
+"""Sequences of one length run together only if that gives the same bits as each alone."""
 
 import numpy as np
 import pytest
@@ -28,12 +28,14 @@ def one_by_one(model, texts):
     return [next(iter(reading(texts, [number]))) for number in range(len(texts))]
 
 
-def same(said, others) -> bool:
-    return all(np.array_equal(one[name], other[name]) for one, other in zip(said, others, strict=True) for name in one)
+def same(outputs, others) -> bool:
+    return all(
+        np.array_equal(one[name], other[name]) for one, other in zip(outputs, others, strict=True) for name in one
+    )
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_same_bits_in_the_same_order(texts, threads, monkeypatch):
+def test_grouped_sequences_give_the_same_bits_in_order(texts, threads, monkeypatch):
     model = tiny.model("bert")
     reading = ActivationRunner(model, NAMES, threads)
     assert same(reading(texts, range(len(texts))), one_by_one(model, texts))
@@ -42,7 +44,7 @@ def test_the_same_bits_in_the_same_order(texts, threads, monkeypatch):
     assert same(reading(texts, range(len(texts))), one_by_one(model, texts))
 
 
-def test_one_by_one_where_company_changes_the_answer(texts):
+def test_sequences_run_alone_if_a_batch_changes_the_bits(texts):
     """Inputs in 8 bits have one scale for all that is read together."""
     model = tiny.model("bert")
     model.apply_edit(Int8())
@@ -51,7 +53,7 @@ def test_one_by_one_where_company_changes_the_answer(texts):
     assert reading.group_size == 1
 
 
-def test_groups_and_stretches():
+def test_groups_by_length_and_chunks_of_tokens():
     lengths = np.array([5, 9, 5, 3, 5])
     assert group_by_length([0, 1, 2, 3, 4], lengths, 2) == [[3], [0, 2], [4], [1]]
     assert group_by_length([4, 1, 0], lengths, 2) == [[4, 0], [1]]

@@ -1,4 +1,4 @@
-"""All kinds of answers from text to answer, held against transformers asked one text at a time and read by hand."""
+"""All answer types from text to answer, against transformers run on one text at a time and decoded by hand."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ from .kinds import INPUTS, KINDS, LONG, ROWS, SENSES, model_of, saved, sense_inv
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def asked(request, tmp_path_factory):
+def case(request, tmp_path_factory):
     """A kind, its model and its predictors."""
     kind = request.param
     folder = saved(model_of(kind), tmp_path_factory.mktemp("kinds") / kind)
@@ -33,7 +33,7 @@ def asked(request, tmp_path_factory):
     )
 
 
-def test_every_kind_is_tested():
+def test_every_answer_type_is_tested():
     """Here; what is written, in tests/run/test_generation.py."""
     assert set(KINDS) == set(INPUTS) == set(ANSWERS.names()) - {"text"}
 
@@ -146,12 +146,12 @@ def senses(model, given):
     """The vectors written out, of which a sense's is 6 numbers of its gloss, a 1 among 45 files, and 3 of how common it is."""
     known = sense_inventory()
     found, (out,) = by_transformers(model, given.words, is_split_into_words=True)
-    said = []
+    values = []
     for target in given.targets:
         if target.word not in found.word_ids():  # cut off: what is left is read by itself
             start = max(word for word in found.word_ids() if word is not None) + 1
             rest = [Target(one.word - start, one.lemma, one.pos) for one in given.targets if one.word >= start]
-            return [*said, *senses(model, Sentence(given.words[start:], rest))]
+            return [*values, *senses(model, Sentence(given.words[start:], rest))]
         v = out.logits[0, found.word_ids().index(target.word)].double().numpy()
         total = sum(range(1, SENSES[target.lemma] + 1)) + 0.5 * SENSES[target.lemma]
         keys = [f"{target.lemma}%1:0{n}:00::" for n in range(1, SENSES[target.lemma] + 1)]
@@ -162,8 +162,8 @@ def senses(model, given):
             prior = [np.log((n + 0.5) / total), n == 1, 1 / n]
             code = known.vectors.codes[known.vectors.rows[place]] * float(known.vectors.scale[0])
             scores.append(v @ np.concatenate([code, file, prior]))
-        said.append(keys[int(np.argmax(scores))])
-    return said
+        values.append(keys[int(np.argmax(scores))])
+    return values
 
 
 BY_HAND = {
@@ -179,8 +179,8 @@ BY_HAND = {
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
-def test_values_are_what_transformers_gives_read_by_hand(asked, engine):
-    kind, model, predictors = asked
+def test_values_match_transformers_decoded_by_hand(case, engine):
+    kind, model, predictors = case
     found = predictors[engine].values(INPUTS[kind])
     wanted = [BY_HAND[kind](model, given) for given in INPUTS[kind]]
     if kind == "number":
@@ -191,9 +191,9 @@ def test_values_are_what_transformers_gives_read_by_hand(asked, engine):
         assert len({json.dumps(value) for value in wanted}) > 1  # not all the same, so that order shows
 
 
-def test_answers_say_more_of_the_same_values(asked):
-    kind, _, predictors = asked
-    said = predictors["onnx"].predict(INPUTS[kind])
+def test_answers_contain_the_values(case):
+    kind, _, predictors = case
+    values = predictors["onnx"].predict(INPUTS[kind])
     fields = {
         "label": "label",
         "labels": "labels",
@@ -204,12 +204,12 @@ def test_answers_say_more_of_the_same_values(asked):
         "senses": "senses",
     }
     if kind == "roles":
-        return  # what is said of sentences takes two passes: see below
-    told = [getattr(answer, fields[kind]) for answer in said]
-    assert ([[one["sense"] for one in senses] for senses in told] if kind == "senses" else told) == predictors[
+        return  # sentences take two passes: see below
+    answers = [getattr(answer, fields[kind]) for answer in values]
+    assert ([[one["sense"] for one in senses] for senses in answers] if kind == "senses" else answers) == predictors[
         "onnx"
     ].values(INPUTS[kind])
-    for answer, given in zip(said, INPUTS[kind], strict=True):
+    for answer, given in zip(values, INPUTS[kind], strict=True):
         assert str(answer) and "\n" not in answer.line()
         if kind == "label":
             assert sum(answer.probabilities.values()) == pytest.approx(1)
@@ -240,7 +240,7 @@ def bare(frame):
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch", "native"])
-def test_a_sentence_is_asked_for_its_predicates_and_each_of_them_for_its_roles(tmp_path, engine):
+def test_second_pass_finds_the_roles_of_each_predicate(tmp_path, engine):
     folder = saved(model_of("roles"), tmp_path)
     assert write_program(model_of("roles"), folder) is None
     if engine == "native" and not best():
@@ -251,9 +251,9 @@ def test_a_sentence_is_asked_for_its_predicates_and_each_of_them_for_its_roles(t
     found = predictor.values(sentences)
     predicates = [[at for at, tag in enumerate(tags) if tag == "P"] for tags in found]
     assert sum(map(len, predicates)) > 5  # an untrained model says something at random
-    said = predictor.predict(sentences)
-    assert [[frame["predicate"] for frame in answer.frames] for answer in said] == predicates
-    for words, answer in zip(sentences, said, strict=True):
+    values = predictor.predict(sentences)
+    assert [[frame["predicate"] for frame in answer.frames] for answer in values] == predicates
+    for words, answer in zip(sentences, values, strict=True):
         for frame in answer.frames:
             (alone,) = predictor.predict([(words, frame["predicate"])])
             assert [bare(one) for one in alone.frames] == [bare(frame)]
@@ -262,8 +262,8 @@ def test_a_sentence_is_asked_for_its_predicates_and_each_of_them_for_its_roles(t
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
-def test_alone_or_in_company_and_in_any_order_the_answer_is_the_same(asked, engine):
-    kind, _, predictors = asked
+def test_answers_do_not_depend_on_the_batch_or_order(case, engine):
+    kind, _, predictors = case
     predictor, inputs = predictors[engine], INPUTS[kind]
     together = predictor.values(inputs)
     order = np.random.default_rng(1).permutation(len(inputs))
@@ -276,7 +276,7 @@ def test_alone_or_in_company_and_in_any_order_the_answer_is_the_same(asked, engi
         assert shuffled == [together[place] for place in order] and alone == together
 
 
-def test_a_long_text_is_read_in_windows_and_a_long_sentence_in_pieces(tmp_path):
+def test_long_inputs_are_read_in_windows(tmp_path):
     spans, words = (Predictor(saved(model_of(kind), tmp_path / kind), "torch") for kind in ("span", "tags"))
     rows = spans.encode([("the end", LONG), ("the end", ROWS[0])])
     assert len(rows.ids) > 3 and rows.inputs == 2 and rows.ids.lengths.max() <= tiny.POSITIONS
@@ -284,7 +284,7 @@ def test_a_long_text_is_read_in_windows_and_a_long_sentence_in_pieces(tmp_path):
     assert len(rows.ids) >= 3 and rows.inputs == 2 and rows.ids.lengths.max() <= tiny.POSITIONS
 
 
-def test_no_answer_by_the_threshold(tmp_path):
+def test_threshold_gives_no_answer(tmp_path):
     """Whether an answer is given turns where the threshold passes what none leads by."""
     given = [("was it good", ROWS[0])]
     folder = saved(model_of("span", allow_no_answer=True, threshold=1e6), tmp_path)
@@ -298,8 +298,8 @@ def test_no_answer_by_the_threshold(tmp_path):
         assert found.answer == wanted and found.margin == pytest.approx(answer.margin)
 
 
-def test_nothing_asked_nothing_answered(asked):
-    _, _, predictors = asked
+def test_no_inputs_give_no_answers(case):
+    _, _, predictors = case
     for predictor in predictors.values():
         assert predictor.predict([]) == predictor.values([]) == []
 
@@ -338,8 +338,8 @@ EMPTY = {
 }
 
 
-def test_what_is_no_input_is_refused_in_a_line(asked):
-    kind, _, predictors = asked
+def test_invalid_input_is_rejected(case):
+    kind, _, predictors = case
     good = INPUTS[kind][0]
     for given in WRONG[kind]:
         with pytest.raises(UsageError, match=r"^texts\.1: must be a ") as caught:
@@ -366,7 +366,7 @@ def test_what_is_no_input_is_refused_in_a_line(asked):
         ("span", None, "span"),
     ],
 )
-def test_a_config_of_transformers_own_is_understood(tmp_path, of, problem, wanted):
+def test_config_of_transformers_is_understood(tmp_path, of, problem, wanted):
     model = model_of(of)
     model.network.config.niwaki_answer, model.network.config.problem_type = None, problem
     predictor = Predictor(saved(model, tmp_path), "torch")
@@ -377,7 +377,7 @@ def test_a_config_of_transformers_own_is_understood(tmp_path, of, problem, wante
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("values", "words"),
     [
         ({"kind": "lable"}, "did you mean 'label'"),
         ({"kind": "labels", "threshold": 3}, "threshold"),
@@ -387,16 +387,16 @@ def test_a_config_of_transformers_own_is_understood(tmp_path, of, problem, wante
         ({}, "is not known"),
     ],
 )
-def test_a_kind_that_is_none_is_refused_in_a_line(tmp_path, said, words):
+def test_invalid_answer_type_is_rejected(tmp_path, values, words):
     model = tiny.model("bert", layers=1)
-    model.network.config.niwaki_answer = said
+    model.network.config.niwaki_answer = values
     with pytest.raises(InputError) as caught:
         Predictor(saved(model, tmp_path))
     assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", ["tags", "span", "choice"])
-def test_several_threads_may_ask_at_once(tmp_path, kind):
+def test_several_threads_may_predict_at_once(tmp_path, kind):
     from concurrent.futures import ThreadPoolExecutor
 
     predictor = Predictor(saved(model_of(kind), tmp_path), threads=2)
@@ -405,10 +405,10 @@ def test_several_threads_may_ask_at_once(tmp_path, kind):
         assert all(found == wanted for found in pool.map(lambda _: predictor.values(INPUTS[kind]), range(6)))
 
 
-# ── files beside the network ────────────────────────────────────────────────────────────────────────────────────────
+# ── files of answer types ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_lies_beside_a_network_goes_where_it_goes(tmp_path):
+def test_files_of_an_answer_type_are_copied_with_the_model(tmp_path):
     """Saved, loaded, saved again and copied: the answers are the same, and the files too, byte for byte."""
     first = saved(model_of("senses"), tmp_path / "first")
     again = saved(load_folder(first), tmp_path / "again")
@@ -422,7 +422,7 @@ def test_what_lies_beside_a_network_goes_where_it_goes(tmp_path):
 
 
 @pytest.mark.parametrize("name", Senses.required_files({}))
-def test_a_file_beside_a_network_that_is_gone_or_changed_is_named(tmp_path, name):
+def test_missing_or_changed_file_of_an_answer_type_is_named(tmp_path, name):
     with commit_folder(tmp_path / "stage") as folder:
         saved(model_of("senses"), folder / "model")
     home = tmp_path / "stage" / "model"
@@ -452,7 +452,7 @@ def test_senses_in_8_bits_in_the_native_engine(tmp_path):
     logits = {engine: one.logits(rows) for engine, one in engines.items()}
     for engine in ("native", "onnx"):
         assert np.abs(logits[engine] - logits["torch"]).max() < 0.1 * np.abs(logits["torch"]).max()
-    said = {engine: flat(one.values(INPUTS["senses"])) for engine, one in engines.items()}
+    values = {engine: flat(one.values(INPUTS["senses"])) for engine, one in engines.items()}
     floats = flat(before.values(INPUTS["senses"]))
-    assert np.mean([a == b for a, b in zip(said["native"], said["torch"], strict=True)]) > 0.95
-    assert np.mean([a == b for a, b in zip(said["native"], floats, strict=True)]) > 0.85
+    assert np.mean([a == b for a, b in zip(values["native"], values["torch"], strict=True)]) > 0.95
+    assert np.mean([a == b for a, b in zip(values["native"], floats, strict=True)]) > 0.85

@@ -1,4 +1,4 @@
-"""A cascade answers like the first model that is sure, and is served like one model; a hostile folder is refused in a line."""
+"""A cascade answers like its first confident model and is used like one model; invalid folders are rejected."""
 
 import json
 import math
@@ -21,19 +21,19 @@ from niwaki.engines.predictor import Predictor
 
 TEXTS = [text for text, _ in tiny.sentences(60, seed=8)]
 THRESHOLDS = (0.9, 0.97)
-HEAT = (0.7, 1.6, 1.1)
+TEMPERATURES = (0.7, 1.6, 1.1)
 
 
 def plan(thresholds=THRESHOLDS, **changes):
     steps = [
-        {"folder": f"model-{k}", "temperature": heat, "threshold": threshold}
-        for k, (heat, threshold) in enumerate(zip(HEAT, (*thresholds, 0.0), strict=True))
+        {"folder": f"model-{k}", "temperature": temperature, "threshold": threshold}
+        for k, (temperature, threshold) in enumerate(zip(TEMPERATURES, (*thresholds, 0.0), strict=True))
     ]
     return {"version": 1, "steps": steps, **changes}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def cascade_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cascade") / "made"
     with commit_folder(folder) as inner:
         for number, family in enumerate(("averaging", "cnn", "bert")):
@@ -42,16 +42,19 @@ def made(tmp_path_factory):
     return folder
 
 
-def copied(made, tmp_path):
+def copied(cascade_folder, tmp_path):
     """Without its MANIFEST: what a stranger may change."""
-    shutil.copytree(made, tmp_path / "copy")
+    shutil.copytree(cascade_folder, tmp_path / "copy")
     (tmp_path / "copy" / "MANIFEST").unlink()
     return tmp_path / "copy"
 
 
-def by_hand(made):
-    """Each model asked for everything, and then the rule."""
-    logits = [one.logits(one.encode(TEXTS)) / heat for one, heat in zip(each(made), HEAT, strict=True)]
+def by_hand(cascade_folder):
+    """All models on all inputs, and then the rule."""
+    logits = [
+        one.logits(one.encode(TEXTS)) / temperature
+        for one, temperature in zip(each(cascade_folder), TEMPERATURES, strict=True)
+    ]
     found, by = [], []
     for row in range(len(TEXTS)):
         shares = [np.exp(one[row]) / np.exp(one[row]).sum() for one in logits]
@@ -61,13 +64,13 @@ def by_hand(made):
     return np.array(found), by
 
 
-def each(made):
-    return [Predictor(made / f"model-{number}") for number in range(3)]
+def each(cascade_folder):
+    return [Predictor(cascade_folder / f"model-{number}") for number in range(3)]
 
 
-def test_the_first_that_is_sure_answers(made):
-    cascade = Cascade(made)
-    wanted, by = by_hand(made)
+def test_first_confident_model_answers(cascade_folder):
+    cascade = Cascade(cascade_folder)
+    wanted, by = by_hand(cascade_folder)
     assert min(by.count(number) for number in range(3)) >= 5  # all three are needed
     answers, numbers = cascade.predict_with_steps(TEXTS, cascade.encode(TEXTS))
     assert numbers.tolist() == by and answers == cascade.predict(TEXTS)
@@ -77,33 +80,33 @@ def test_the_first_that_is_sure_answers(made):
     np.testing.assert_allclose([list(answer.probabilities.values()) for answer in answers], wanted, atol=1e-5)
 
 
-def test_it_is_loaded_and_asked_like_one_model(made):
-    loaded = api.load(made, engine="onnx")
-    assert isinstance(loaded, Cascade) and isinstance(loaded, Predictor) and is_cascade(made)
+def test_cascade_is_loaded_and_used_like_one_model(cascade_folder):
+    loaded = api.load(cascade_folder, engine="onnx")
+    assert isinstance(loaded, Cascade) and isinstance(loaded, Predictor) and is_cascade(cascade_folder)
     assert loaded.labels == tiny.LABELS and loaded.engine == "onnx onnx onnx" and "models=3" in repr(loaded)
     assert loaded.predict([]) == [] and len(loaded.predict("a film")) == len(loaded.predict(("a film", "the end"))) == 1
     with pytest.raises(InputError, match=r"texts\.1: is empty"):
         loaded.predict(["a film", " "])
 
 
-def test_thresholds_at_the_ends(made, tmp_path):
-    folder = copied(made, tmp_path)
+def test_thresholds_0_and_1_use_the_first_and_last_model(cascade_folder, tmp_path):
+    folder = copied(cascade_folder, tmp_path)
     for threshold, number in ((0.0, 0), (1.0, 2)):
         write_json(folder / CASCADE, plan((threshold, threshold)))
         cascade = Cascade(folder)
         assert set(cascade.predict_with_steps(TEXTS, cascade.encode(TEXTS))[1]) == {number}
 
 
-def test_later_models_see_only_what_moves_on(made, monkeypatch):
-    cascade = Cascade(made)
-    asked = []
+def test_later_models_only_get_the_remaining_inputs(cascade_folder, monkeypatch):
+    cascade = Cascade(cascade_folder)
+    counts = []
     for model in cascade.models:
         monkeypatch.setattr(
-            model, "encode", lambda inputs, real=model.encode: (asked.append(len(inputs)), real(inputs))[1]
+            model, "encode", lambda inputs, real=model.encode: (counts.append(len(inputs)), real(inputs))[1]
         )
     cascade.values(TEXTS)
-    by = by_hand(made)[1]
-    assert asked == [60, 60 - by.count(0), by.count(2)]
+    by = by_hand(cascade_folder)[1]
+    assert counts == [60, 60 - by.count(0), by.count(2)]
 
 
 @pytest.mark.parametrize(
@@ -119,10 +122,10 @@ def test_later_models_see_only_what_moves_on(made, monkeypatch):
         ({"evil": 1}, "unknown key"),
     ],
 )
-def test_a_plan_that_is_none(made, tmp_path, change, line):
-    folder = copied(made, tmp_path)
+def test_invalid_cascade_plan_is_rejected(cascade_folder, tmp_path, change, line):
+    folder = copied(cascade_folder, tmp_path)
     write_json(folder / CASCADE, plan(**change))
-    refused(folder, line)
+    assert_rejected(folder, line)
 
 
 @pytest.mark.parametrize(
@@ -147,76 +150,76 @@ def test_a_plan_that_is_none(made, tmp_path, change, line):
         ("temperature", "hot"),
     ],
 )
-def test_a_step_that_leads_out_or_is_no_number(made, tmp_path, key, value):
-    folder = copied(made, tmp_path)
-    said = plan()
-    said["steps"][1][key] = value
-    write_json(folder / CASCADE, said)
-    refused(folder, CASCADE)
+def test_invalid_cascade_step_is_rejected(cascade_folder, tmp_path, key, value):
+    folder = copied(cascade_folder, tmp_path)
+    content = plan()
+    content["steps"][1][key] = value
+    write_json(folder / CASCADE, content)
+    assert_rejected(folder, CASCADE)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("key", ["threshold", "temperature"])
-def test_no_numbers(made, tmp_path, key, value):
-    folder = copied(made, tmp_path)
-    said = plan()
-    said["steps"][0][key] = value
-    (folder / CASCADE).write_text(json.dumps(said))
-    refused(folder, "is not JSON")
+def test_nan_in_a_cascade_plan_is_rejected(cascade_folder, tmp_path, key, value):
+    folder = copied(cascade_folder, tmp_path)
+    content = plan()
+    content["steps"][0][key] = value
+    (folder / CASCADE).write_text(json.dumps(content))
+    assert_rejected(folder, "is not JSON")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"version": 1, "version": 1}', "[" * 100_000, "1" * 2_000_000])
-def test_a_file_that_is_no_plan(made, tmp_path, text):
-    folder = copied(made, tmp_path)
+def test_invalid_cascade_file_is_rejected(cascade_folder, tmp_path, text):
+    folder = copied(cascade_folder, tmp_path)
     (folder / CASCADE).write_text(text)
-    refused(folder, CASCADE)
+    assert_rejected(folder, CASCADE)
 
 
-def test_links_and_cascades_within(made, tmp_path):
-    folder = copied(made, tmp_path)
+def test_links_and_nested_cascades_are_rejected(cascade_folder, tmp_path):
+    folder = copied(cascade_folder, tmp_path)
     outside = tmp_path / "outside"
     shutil.move(folder / "model-1", outside)
     (folder / "model-1").symlink_to(outside)
-    refused(folder, "leads out")
+    assert_rejected(folder, "leads out")
     (folder / "model-1").unlink()
     (folder / "model-1").symlink_to(".")  # the cascade itself: without end
-    refused(folder, "is a cascade")
+    assert_rejected(folder, "is a cascade")
     (folder / "model-1").unlink()
     (folder / "model-1").symlink_to("model-1")
-    refused(folder, "leads nowhere")
+    assert_rejected(folder, "leads nowhere")
     (folder / "model-1").unlink()
-    refused(folder, "which is not there")
+    assert_rejected(folder, "which does not exist")
     (folder / CASCADE).unlink()
     (tmp_path / "plan").write_text(json.dumps(plan()))
     (folder / CASCADE).symlink_to(tmp_path / "plan")
-    refused(folder, "leads out of its folder")
+    assert_rejected(folder, "leads out of its folder")
 
 
-def test_a_file_that_was_changed_since(made, tmp_path):
-    shutil.copytree(made, tmp_path / "copy")
+def test_changed_file_is_rejected(cascade_folder, tmp_path):
+    shutil.copytree(cascade_folder, tmp_path / "copy")
     weights = tmp_path / "copy" / "model-1" / "model.safetensors"
     data = bytearray(weights.read_bytes())
     data[-5] ^= 1
     weights.write_bytes(data)
-    refused(tmp_path / "copy", "is not what was saved")
+    assert_rejected(tmp_path / "copy", "is not what was saved")
 
 
-def test_models_that_do_not_go_together(made, tmp_path):
-    folder = copied(made, tmp_path)
+def test_incompatible_models_are_rejected(cascade_folder, tmp_path):
+    folder = copied(cascade_folder, tmp_path)
     shutil.rmtree(folder / "model-1")
     saved(tiny.model("bert", layers=1, labels=["good", "bad"]), folder / "model-1")
-    refused(folder, "all must have the same")
+    assert_rejected(folder, "all must have the same")
     shutil.rmtree(folder / "model-1")
     saved(model_of("tags"), folder / "model-1")
-    refused(folder, "answers with tags,")
-    refused(folder, "all must answer alike")
-    check_compatible([("a", Predictor(made / "model-0")), ("b", Predictor(made / "model-2"))])
+    assert_rejected(folder, "has the answer type tags,")
+    assert_rejected(folder, "all must have the same")
+    check_compatible([("a", Predictor(cascade_folder / "model-0")), ("b", Predictor(cascade_folder / "model-2"))])
 
 
 # ── every kind of answer ────────────────────────────────────────────────────────────────────────────────────────────
 
 DOUBTING = sorted(set(ANSWERS.names()) - {"number"})
-ASKED = {**INPUTS, "text": ROWS}
+INPUTS_BY_TYPE = {**INPUTS, "text": ROWS}
 
 
 @pytest.fixture(scope="module", params=DOUBTING)
@@ -249,9 +252,9 @@ def halfway(confidence):
     return float(found[place : place + 2].mean())
 
 
-def test_each_input_is_answered_by_the_first_that_is_sure_in_order(two):
+def test_every_answer_type_is_answered_by_the_first_confident_model(two):
     kind, folder, (first, last) = two
-    inputs = ASKED[kind]
+    inputs = INPUTS_BY_TYPE[kind]
     confidence = confidence_of(first, inputs)
     assert ((confidence > 0) & (confidence <= 1)).all() and len(confidence) == len(inputs)
     threshold = halfway(confidence)
@@ -264,9 +267,9 @@ def test_each_input_is_answered_by_the_first_that_is_sure_in_order(two):
     assert values != each[0] and values != each[1]
 
 
-def test_answers_with_all_there_is_to_know_are_those_of_the_model_that_was_sure(two):
+def test_full_answers_are_those_of_the_confident_model(two):
     kind, folder, models = two
-    inputs = [given for given in ASKED[kind] if kind != "roles" or isinstance(given, tuple)]
+    inputs = [given for given in INPUTS_BY_TYPE[kind] if kind != "roles" or isinstance(given, tuple)]
     threshold = halfway(confidence_of(models[0], inputs))
     by = np.where(confidence_of(models[0], inputs) >= threshold, 0, 1)
     each = [model.predict(inputs) for model in models]
@@ -274,10 +277,10 @@ def test_answers_with_all_there_is_to_know_are_those_of_the_model_that_was_sure(
     assert [str(one) for one in with_threshold(folder, threshold).predict(inputs)] == wanted
 
 
-def test_the_ends_of_the_threshold(two):
+def test_every_answer_type_works_at_thresholds_0_and_1(two):
     """At 0 the first model answers all; at 1 the last, but for what the first has no doubt of: words with one sense."""
     kind, folder, models = two
-    inputs = ASKED[kind]
+    inputs = INPUTS_BY_TYPE[kind]
     assert with_threshold(folder, 0.0).values(inputs) == models[0].values(inputs)
     certain = confidence_of(models[0], inputs) >= 1
     assert kind == "senses" or not certain.any()
@@ -285,7 +288,7 @@ def test_the_ends_of_the_threshold(two):
     assert with_threshold(folder, 1.0).values(inputs) == wanted
 
 
-def test_a_second_pass_goes_through_the_cascade_too(tmp_path):
+def test_second_pass_goes_through_the_cascade(tmp_path):
     """Of a plain sentence predicates are found by whom was sure of them, and roles by whom is sure of these."""
     for number, family in enumerate(("bert", "roberta")):
         saved(model_of("roles", family, seed=number), tmp_path / f"model-{number}")
@@ -301,28 +304,28 @@ def test_a_second_pass_goes_through_the_cascade_too(tmp_path):
     assert [str(one) for one in alone] == [str(each[number][place]) for place, number in enumerate(numbers)]
 
 
-def test_a_number_says_nothing_of_how_sure_it_is(tmp_path):
+def test_answer_type_without_confidence_is_rejected(tmp_path):
     for number in range(2):
         saved(model_of("number", seed=number), tmp_path / f"model-{number}")
     write_json(tmp_path / CASCADE, {"version": 1, "steps": [{"folder": "model-0"}, {"folder": "model-1"}]})
-    refused(tmp_path, "answers with a number, which says nothing of how sure the model is")
+    assert_rejected(tmp_path, "its answer type number has no confidence")
     assert {name for name in ANSWERS.names() if not issubclass(ANSWERS.load(name, AnswerType), HasConfidence)} == {
         "number"
     }
 
 
-def test_what_is_no_choice_of_one_has_no_temperature(two):
+def test_temperature_is_rejected_for_other_than_single_choice(two):
     kind, folder, _ = two
     with_threshold(folder, 0.5)
     steps = [{"folder": "model-0", "temperature": 2.0}, {"folder": "model-1"}]
     write_json(folder / CASCADE, {"version": 1, "steps": steps})
     if kind in ("label", "choice"):
-        assert len(Cascade(folder).values(ASKED[kind])) == len(ASKED[kind])
+        assert len(Cascade(folder).values(INPUTS_BY_TYPE[kind])) == len(INPUTS_BY_TYPE[kind])
     else:
-        refused(folder, "only models that choose one of several have one")
+        assert_rejected(folder, "which only models that choose one label have")
 
 
-def test_of_several_sequences_none_can_leave_alone(tmp_path):
+def test_multiple_choice_has_no_early_exit(tmp_path):
     """The endings of an input compete, so it is answered when all are through."""
     model = model_of("choice")
     model.network.config.niwaki_exits = [1]
@@ -330,11 +333,11 @@ def test_of_several_sequences_none_can_leave_alone(tmp_path):
     saved(model_of("choice", seed=1), tmp_path / "model-1")
     steps = [{"folder": "model-0", "layers": 1}, {"folder": "model-0"}, {"folder": "model-1"}]
     write_json(tmp_path / CASCADE, {"version": 1, "steps": steps})
-    refused(tmp_path, "it was trained to after all alone")
+    assert_rejected(tmp_path, "and the model after the last only")
     assert len(with_threshold(tmp_path, 0.5).values(INPUTS["choice"])) == len(INPUTS["choice"])
 
 
-def test_other_senses(tmp_path):
+def test_models_with_another_sense_inventory_are_rejected(tmp_path):
     saved(model_of("senses"), tmp_path / "model-0")
     other = model_of("senses", seed=1)
     fewer = sense_inventory()
@@ -342,10 +345,10 @@ def test_other_senses(tmp_path):
     other.sibling_files = fewer.to_files()
     saved(other, tmp_path / "model-1")
     write_json(tmp_path / CASCADE, {"version": 1, "steps": [{"folder": "model-0"}, {"folder": "model-1"}]})
-    refused(tmp_path, "has another inventory")
+    assert_rejected(tmp_path, "its sense inventory differs from")
 
 
-def refused(folder, line):
+def assert_rejected(folder, line):
     with pytest.raises(InputError) as caught:
         api.load(folder)
     assert line in str(caught.value) and "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Which engine serves: the same everywhere in a run, the fastest where it is deployed, and that only once asked."""
+"""The choice of the engine: the same everywhere in a run, the fastest in a deployment, compared only once."""
 
 import json
 
@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @needs_native
-def test_a_run_takes_the_first_and_a_deployment_the_fastest(folder, monkeypatch):
+def test_run_uses_the_first_engine_and_deployment_the_fastest(folder, monkeypatch):
     assert engine_choice.usable_engines(folder) == ["onnx", "native", "openvino", "torch"]
     assert api.load(folder, "").engine == "onnx"
     for wanted in ("native", "openvino", "onnx"):
@@ -37,7 +37,7 @@ def test_a_run_takes_the_first_and_a_deployment_the_fastest(folder, monkeypatch)
 
 
 @needs_native
-def test_the_race_is_run_once_and_again_for_another_shape(folder, tmp_path, monkeypatch):
+def test_comparison_runs_once_per_model_shape(folder, tmp_path, monkeypatch):
     raced = []
     real = engine_choice._compare
     monkeypatch.setattr(engine_choice, "_compare", lambda *given: raced.append(1) or real(*given))
@@ -50,8 +50,8 @@ def test_the_race_is_run_once_and_again_for_another_shape(folder, tmp_path, monk
     assert len(json.loads((tmp_path / "cache" / "niwaki" / "engines.json").read_text())) == 3
 
 
-def test_the_race_keeps_to_what_a_model_reads(tmp_path, monkeypatch):
-    """One of few positions and fewer pieces than the race has sequences."""
+def test_comparison_stays_within_the_vocabulary_and_length(tmp_path, monkeypatch):
+    """A model with few positions and fewer tokens than the comparison has sequences."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(tiny, "POSITIONS", 20)
     model = tiny.model("bert")
@@ -65,20 +65,20 @@ def test_the_race_keeps_to_what_a_model_reads(tmp_path, monkeypatch):
 
 @needs_native
 @pytest.mark.parametrize("text", ["", "[]", "{broken", '{"x": 1}'])
-def test_what_is_remembered_may_be_damaged_or_gone(folder, tmp_path, text):
+def test_damaged_or_missing_cache_is_ignored(folder, tmp_path, text):
     (tmp_path / "cache" / "niwaki").mkdir(parents=True)
     (tmp_path / "cache" / "niwaki" / "engines.json").write_text(text)
     assert engine_choice.fastest_engine(folder, 1) in RACING
 
 
 @needs_native
-def test_a_home_that_cannot_be_written_to_costs_nothing_but_the_race(folder, tmp_path, monkeypatch):
+def test_read_only_cache_repeats_the_comparison(folder, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert engine_choice.fastest_engine(folder, 1) in RACING
 
 
-def test_one_engine_alone_needs_no_race(folder, monkeypatch):
+def test_single_usable_engine_needs_no_comparison(folder, monkeypatch):
     monkeypatch.setattr(engine_choice, "_compare", None)
     monkeypatch.setattr(OpenVino, "missing_requirement", lambda: "not here")
     (folder / PROGRAM).unlink()
@@ -87,7 +87,7 @@ def test_one_engine_alone_needs_no_race(folder, monkeypatch):
     assert engine_choice.fastest_engine(folder, 1) == "torch"
 
 
-def test_without_the_library_onnx_serves_and_native_says_what_it_lacks(folder, monkeypatch):
+def test_missing_kernels_fall_back_to_onnx(folder, monkeypatch):
     monkeypatch.setattr("niwaki.engines.runtimes.native.best", lambda: None)
     assert api.load(folder).engine in ("onnx", "openvino")
     with pytest.raises(InputError, match="C compiler"):
@@ -97,7 +97,7 @@ def test_without_the_library_onnx_serves_and_native_says_what_it_lacks(folder, m
 @needs_native
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("lengths", [[1], [3, 4], [200, 200], [10] * 500, [500, 1, 1, 1, 500], list(range(1, 60))])
-def test_batches_of_the_native_engine_are_whole_and_even(folder, threads, lengths):
+def test_native_batches_are_complete_and_balanced(folder, threads, lengths):
     given = np.array(lengths)
     batches = Native(folder, threads).batches(given)
     assert np.concatenate(batches).tolist() == list(range(len(lengths)))

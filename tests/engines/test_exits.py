@@ -1,4 +1,4 @@
-"""Early exits: each engine's answer at an exit is that of the model cut off there, and what was computed is not computed again."""
+"""Early exits: the logits at an exit are those of the truncated model, and hidden states are reused."""
 
 import json
 import shutil
@@ -44,14 +44,14 @@ def cut(family: str, whole: bool, keep: int):
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     """By family and form: the model with exits, and those that end where it may."""
-    made = {}
+    created = {}
 
     def get(family: str, whole: bool):
-        if (family, whole) not in made:
+        if (family, whole) not in created:
             home = tmp_path_factory.mktemp("exits")
             cuts = [tiny.deployed(cut(family, whole, keep), home / f"cut-{keep}") for keep in (*EXITS, 4)]
-            made[family, whole] = tiny.deployed(with_exits(family, whole), home / "model"), cuts
-        return made[family, whole]
+            created[family, whole] = tiny.deployed(with_exits(family, whole), home / "model"), cuts
+        return created[family, whole]
 
     return get
 
@@ -67,7 +67,7 @@ def at(exit_):
 @pytest.mark.parametrize("whole", [False, True], ids=["floats", "bytes"])
 @pytest.mark.parametrize("family", ["bert", "mpnet", "albert"])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_exit_answers_as_the_model_cut_off_there(folders, engine, family, whole):
+def test_exit_gives_the_logits_of_the_truncated_model(folders, engine, family, whole):
     folder, cuts = folders(family, whole)
     model = Predictor(folder, engine, threads=2)
     rows = model.encode(TEXTS)
@@ -80,7 +80,7 @@ def test_an_exit_answers_as_the_model_cut_off_there(folders, engine, family, who
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_texts_leave_one_by_one(folders, engine):
+def test_texts_leave_at_different_exits(folders, engine):
     folder, cuts = folders("bert", False)
     model = Predictor(folder, engine, threads=2)
     rows = model.encode(TEXTS)
@@ -99,7 +99,7 @@ def test_texts_leave_one_by_one(folders, engine):
 
 @pytest.mark.parametrize("kernels", c.KERNELS)
 @pytest.mark.parametrize("whole", [False, True], ids=["floats", "bytes"])
-def test_stretches_are_the_whole_to_the_bit(kernels, whole):
+def test_layer_ranges_give_the_same_bits_as_the_whole(kernels, whole):
     if c.kernels(kernels) is None:
         pytest.skip(f"this processor does not run {kernels}")
     model = with_exits("mpnet", whole)
@@ -121,7 +121,7 @@ def test_stretches_are_the_whole_to_the_bit(kernels, whole):
     assert len(start) == 0  # nothing is left behind the last layer
 
 
-def test_rows_and_depths_that_lead_outside_are_refused():
+def test_out_of_range_layers_are_rejected():
     model = with_exits("bert", False)
     tensors = {name: value.numpy() for name, value in unique_tensors(model.network).items()}
     network = Network(translate(model.network, model.anatomy), tensors, "here", "plain")
@@ -135,31 +135,31 @@ def test_rows_and_depths_that_lead_outside_are_refused():
         network.run_layers(np.zeros((4, 32)), np.zeros(4), lengths, 1, 2)
 
 
-def test_a_cascade_of_exits_takes_an_engine_that_can_be_left(folders, tmp_path):
+def test_cascade_of_exits_uses_an_engine_with_early_exit(folders, tmp_path):
     folder, _ = folders("bert", False)
-    with commit_folder(tmp_path / "made") as made:
-        shutil.copytree(folder, made / "model-0")
+    with commit_folder(tmp_path / "made") as created:
+        shutil.copytree(folder, created / "model-0")
         steps = [{"folder": "model-0", "layers": layers, "threshold": 0.9 if layers else 0.0} for layers in (*EXITS, 0)]
-        write_json(made / CASCADE, {"version": 1, "steps": steps})
+        write_json(created / CASCADE, {"version": 1, "steps": steps})
     assert Cascade(tmp_path / "made").engine == "onnx" and Cascade(tmp_path / "made", "auto").engine == "native"
     assert engines_of(tmp_path / "made") == ["onnx", "native", "torch"]  # what `niwaki bench` races
-    with pytest.raises(InputError, match="'openvino' cannot do"):
+    with pytest.raises(InputError, match="'openvino' does not support"):
         Cascade(tmp_path / "made", "openvino")
     wrong = [{**steps[0], "layers": 2}, steps[2]]
-    for said in (wrong, steps[:2], [steps[2], *steps[:2]]):
+    for exits in (wrong, steps[:2], [steps[2], *steps[:2]]):
         (tmp_path / "made" / "MANIFEST").unlink(missing_ok=True)
-        write_json(tmp_path / "made" / CASCADE, {"version": 1, "steps": said})
-        with pytest.raises(InputError, match="make the cascade anew"):
+        write_json(tmp_path / "made" / CASCADE, {"version": 1, "steps": exits})
+        with pytest.raises(InputError, match="create the cascade again"):
             Cascade(tmp_path / "made")
 
 
-def test_nothing_is_answered_to_nothing(folders):
+def test_no_inputs_give_no_logits(folders):
     model = Predictor(folders("bert", False)[0], "native")
     found, taken = model.logits_with_exits(model.encode([]), never)
     assert found.shape == (0, 2) and taken.shape == (0,)
 
 
-def test_a_graph_that_is_missing_is_named(folders, tmp_path):
+def test_missing_exit_graph_is_named(folders, tmp_path):
     folder = tiny.deployed(with_exits("bert", False), tmp_path / "model")
     (folder / "exit-1.onnx").unlink()
     model = Predictor(folder, "onnx")
@@ -167,16 +167,16 @@ def test_a_graph_that_is_missing_is_named(folders, tmp_path):
         model.logits_with_exits(model.encode(TEXTS[:2]), never)
 
 
-@pytest.mark.parametrize("said", [[3, 1], [0], [1, 1], "2", [1.5], list(range(1, 17))], ids=str)
-def test_exits_that_no_model_has_are_refused(tmp_path, said):
+@pytest.mark.parametrize("exits", [[3, 1], [0], [1, 1], "2", [1.5], list(range(1, 17))], ids=str)
+def test_invalid_exits_are_rejected(tmp_path, exits):
     folder = tiny.deployed(with_exits("bert", False), tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "niwaki_exits": said}))
+    (folder / "config.json").write_text(json.dumps({**config, "niwaki_exits": exits}))
     with pytest.raises(InputError, match="niwaki_exits"):
         Predictor(folder)
 
 
-def test_exits_beyond_the_layers_are_refused(tmp_path):
+def test_exits_beyond_the_last_layer_are_rejected(tmp_path):
     model = with_exits("bert", False)
     folder = tiny.deployed(model, tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())

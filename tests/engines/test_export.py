@@ -1,4 +1,4 @@
-"""Graphs: every family under every head, cut and packed, gives in ONNX Runtime what torch gives, from one file of weights."""
+"""Exported graphs: every family and head, pruned and quantized, matches torch, from one weights file."""
 
 import os
 import random
@@ -59,7 +59,7 @@ def predictors_of(model: Model, folder: Path) -> dict[str, Predictor]:
     tiny.deployed(model, folder)
     assert (folder / PROGRAM).exists() == bool(model.anatomy.layers)
     engines = ["onnx", "torch", *(["native"] if model.anatomy.layers and best() else [])]
-    if "NIWAKI_KERNELS" not in os.environ:  # `make sanitize`, beside which OpenVINO cannot be loaded
+    if "NIWAKI_KERNELS" not in os.environ:  # `make sanitize`, with which OpenVINO cannot be loaded
         engines.append("openvino")
     return {engine: Predictor(folder, engine, threads=2) for engine in engines}
 
@@ -85,7 +85,7 @@ def assert_equal(found: np.ndarray, wanted: np.ndarray, shape: str) -> None:
 
 
 @pytest.mark.parametrize("texts", [TEXTS, PAIRS], ids=["single", "pairs"])
-def test_the_engine_gives_what_torch_gives(exported, texts):
+def test_engines_match_torch(exported, texts):
     _, shape, predictors = exported
     for engine in predictors:
         assert_equal(logits(predictors[engine], texts), logits(predictors["torch"], texts), shape)
@@ -113,7 +113,7 @@ def test_every_edit_under_every_head_is_exported(tmp_path, head, name):
         assert_equal(logits(predictors[engine], PAIRS), logits(predictors["torch"], PAIRS), name)
 
 
-def test_the_weights_lie_in_the_safetensors_file_only(exported):
+def test_graph_contains_no_weights(exported):
     folder, _, _ = exported
     assert (folder / GRAPH).stat().st_size < 80_000  # nodes only, whatever the weights
     graph = onnx.load(str(folder / GRAPH), load_external_data=False).graph
@@ -129,7 +129,7 @@ def test_the_weights_lie_in_the_safetensors_file_only(exported):
     assert inside < 5000
 
 
-def test_alone_in_a_batch_and_in_any_order(exported):
+def test_logits_do_not_depend_on_the_batch_or_order(exported):
     _, shape, predictors = exported
     for engine, predictor in predictors.items():
         together = by_text(predictor, TEXTS)
@@ -151,7 +151,7 @@ def by_text(predictor: Predictor, texts: list[str]) -> list[np.ndarray]:
     return np.split(found, rows.ids.starts[1:-1] if predictor.answer_type.per_token else range(1, len(texts)))
 
 
-def test_the_graph_takes_any_batch_and_length(exported):
+def test_graph_takes_any_batch_and_length(exported):
     _, _, predictors = exported
     runtime, per_token = predictors["onnx"].runtime, predictors["onnx"].answer_type.per_token
     for rows, tokens in ((1, 1), (1, 7), (3, 40), (9, 2)):
@@ -187,7 +187,7 @@ def test_an_int8_graph_multiplies_integers(tmp_path):
     assert kinds.count("MatMulInteger") == 3 * 6
 
 
-def test_tracing_changes_nothing_in_the_model(tmp_path):
+def test_tracing_does_not_change_the_model(tmp_path):
     model = cut("bert", "cut")
     before = tiny.logits(model, tiny.batch(model))
     model.save(tmp_path)
@@ -196,7 +196,7 @@ def test_tracing_changes_nothing_in_the_model(tmp_path):
     assert torch.equal(tiny.logits(model, tiny.batch(model)), before)
 
 
-def test_a_damaged_graph_is_refused(tmp_path):
+def test_damaged_graph_is_rejected(tmp_path):
     model = cut("bert", "whole")
     model.save(tmp_path)
     write_graph(model, tmp_path)

@@ -1,4 +1,4 @@
-"""Inputs of files, one after the other: which columns, which lines are bad and why, and the hash of what was read."""
+"""Inputs of files: which columns are read, which lines are bad and why, and the hash of the lines."""
 
 import codecs
 import gzip
@@ -16,7 +16,8 @@ from niwaki.answers.tags import Tags
 from niwaki.core.errors import InputError
 from niwaki.data import limits
 from niwaki.engines import input_file
-from niwaki.engines.input_file import STDIN, InputLines, read_inputs, row_error
+from niwaki.engines.input_file import read_inputs, row_error
+from niwaki.engines.input_lines import STDIN, InputLines
 
 
 def read(path, text, kind=None, columns=()):
@@ -28,16 +29,16 @@ def objects(*values):
     return "".join(f"{json.dumps(value)}\n" for value in values)
 
 
-def test_lines_of_text_with_pairs_and_no_end(tmp_path):
+def test_text_lines_with_pairs_and_without_a_final_newline(tmp_path):
     found = read(tmp_path / "a.txt", "a film\r\nthe plot\tit was dull\nthe end")
-    assert [row.given for row in found] == ["a film", ("the plot", "it was dull"), "the end"]
-    assert [row.line for row in found] == [1, 2, 3] and found[1].about == {"text": "the plot\tit was dull"}
+    assert [row.input for row in found] == ["a film", ("the plot", "it was dull"), "the end"]
+    assert [row.line for row in found] == [1, 2, 3] and found[1].identity == {"text": "the plot\tit was dull"}
 
 
-def test_a_line_ends_at_a_line_feed_and_nowhere_else(tmp_path):
+def test_lines_only_end_at_line_feeds(tmp_path):
     """str.splitlines would also cut at these; a line of the file and an answer must stay one for one."""
     (row,) = read(tmp_path / "a.txt", "a\u2028b\x0bc\x85d\x1ce\n")
-    assert row.given == "a\u2028b\x0bc\x85d\x1ce"
+    assert row.input == "a\u2028b\x0bc\x85d\x1ce"
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_a_line_ends_at_a_line_feed_and_nowhere_else(tmp_path):
     [
         (Label(), {"text": "a", "label": "x", "note": "b"}, "a"),
         (Label(), {"sentence": "a", "id": "7"}, "a"),
-        (Label(), {"what_was_said": "a", "label": "x", "user_id": "b"}, "a"),
+        (Label(), {"spoken_words": "a", "label": "x", "user_id": "b"}, "a"),
         (Label(), {"hypothesis": "b", "premise": "a"}, ("a", "b")),
         (Label(), {"premise": "a", "hypothesis": "b", "text": "c"}, ("a", "b")),
         (Tags(), {"tokens": ["a", "film"], "text": "no"}, ["a", "film"]),
@@ -55,25 +56,25 @@ def test_a_line_ends_at_a_line_feed_and_nowhere_else(tmp_path):
         (Choice(), {"text": "it was", "ending1": "b", "ending0": "a"}, ("it was", ["a", "b"])),
     ],
 )
-def test_columns_are_told_by_their_names(tmp_path, kind, value, given):
+def test_columns_are_guessed_from_their_names(tmp_path, kind, value, given):
     (row,) = read(tmp_path / "a.jsonl", objects(value), kind)
-    assert row.given == given and not row.fault
+    assert row.input == given and not row.error
 
 
 @pytest.mark.parametrize("value", [{"one": "a b", "other": "c d"}, {"review": "a", "comment": "b"}, {"id": "a"}])
-def test_unclear_columns_are_asked_for(tmp_path, value):
+def test_ambiguous_columns_must_be_named(tmp_path, value):
     with pytest.raises(InputError, match=r"a\.jsonl: which column holds the texts is not clear.*--column"):
         read(tmp_path / "a.jsonl", objects(value))
     name = next(iter(value))
-    assert read(tmp_path / "a.jsonl", objects(value), columns=[name])[0].given == value[name]
+    assert read(tmp_path / "a.jsonl", objects(value), columns=[name])[0].input == value[name]
 
 
-def test_a_row_is_known_by_its_id_else_by_its_text(tmp_path):
+def test_row_is_identified_by_id_or_text(tmp_path):
     found = read(tmp_path / "a.jsonl", objects({"uuid": "x", "ID": 7, "text": "a"}, {"text": "b", "ID": None}))
-    assert [row.about for row in found] == [{"id": 7}, {"text": "b"}]
+    assert [row.identity for row in found] == [{"id": 7}, {"text": "b"}]
 
 
-def test_every_kind_of_bad_line_is_told_by_its_number(tmp_path):
+def test_every_kind_of_bad_line_is_reported_with_its_number(tmp_path):
     text = (
         objects({"text": "a film", "id": 1}).encode()
         + b'{"text": "a\n\n[1]\n{"other": "b"}\n{"text": ""}\n{"text": 3, "id": 9}\ncaf\xe9\n{"text": "\\ud83d"}\n'
@@ -96,76 +97,76 @@ def test_every_kind_of_bad_line_is_told_by_its_number(tmp_path):
     ]
     assert [row.line for row in found] == list(range(1, 12))
     for row, part in zip(found, wanted, strict=True):
-        assert part in row.fault and bool(part) == bool(row.fault), row
-    assert found[6].about == {"id": 9} and found[8].about == {}
+        assert part in row.error and bool(part) == bool(row.error), row
+    assert found[6].identity == {"id": 9} and found[8].identity == {}
     assert (
         row_error(tmp_path / "a.jsonl", found[3])
         == f'{tmp_path / "a.jsonl"}: line 4 is not an object; write {{"text": …}}'
     )
 
 
-def test_a_line_beyond_measure_is_one_bad_line_and_not_held(tmp_path, monkeypatch):
+def test_oversized_line_is_one_bad_row(tmp_path, monkeypatch):
     monkeypatch.setattr(input_file, "MAX_ROW_BYTES", 100)
     found = read(tmp_path / "a.txt", "a\n" + "b" * 1000 + "\nc\n" + "d" * 100 + "\n" + "e" * 99 + "\n")
-    assert [bool(row.fault) for row in found] == [False, True, False, True, False]
-    assert "is longer than" in found[1].fault and [row.line for row in found] == [1, 2, 3, 4, 5]
+    assert [bool(row.error) for row in found] == [False, True, False, True, False]
+    assert "is longer than" in found[1].error and [row.line for row in found] == [1, 2, 3, 4, 5]
     assert limits.MAX_ROW_BYTES == 8 << 20
 
 
-def test_csv_with_quotes_line_ends_and_bad_rows(tmp_path):
+def test_csv_with_quotes_line_breaks_and_bad_rows(tmp_path):
     text = 'id,text\n1,"a film, and\na plot"\n2,one,two\n3,\n\n4,caf\xe9\n5,"a ""good"" one"\n6,"open\n'.encode(
         "latin-1"
     )
     found = read(tmp_path / "a.csv", text)
-    assert found[0].given == "a film, and\na plot" and found[0].about == {"id": "1"}
+    assert found[0].input == "a film, and\na plot" and found[0].identity == {"id": "1"}
     assert [row.line for row in found] == [2, 4, 5, 6, 7, 8, 9]
     wanted = ["", "has 3 cells and the header 2", "is empty", "is empty", "is not UTF-8", "", "cannot be read as csv"]
-    assert all(part in row.fault and bool(part) == bool(row.fault) for row, part in zip(found, wanted, strict=True))
-    assert found[5].given == 'a "good" one'
+    assert all(part in row.error and bool(part) == bool(row.error) for row, part in zip(found, wanted, strict=True))
+    assert found[5].input == 'a "good" one'
 
 
-def test_the_mark_of_a_csv_is_told_by_its_header(tmp_path):
-    assert [row.given for row in read(tmp_path / "a.csv", "id;text\n1;a, b\n")] == ["a, b"]
-    assert [row.given for row in read(tmp_path / "a.tsv", "text\tlabel\na, b\tx\n")] == ["a, b"]
+def test_csv_delimiter_is_guessed_from_the_header(tmp_path):
+    assert [row.input for row in read(tmp_path / "a.csv", "id;text\n1;a, b\n")] == ["a, b"]
+    assert [row.input for row in read(tmp_path / "a.tsv", "text\tlabel\na, b\tx\n")] == ["a, b"]
 
 
 @pytest.mark.parametrize(
     ("name", "text"), [("a.csv", 'text,"lab\n'), ("b.csv", "text,text\n1,2\n"), ("c.csv", b"te\xe9t,a\n1,2\n")]
 )
-def test_a_header_that_is_none(tmp_path, name, text):
+def test_invalid_csv_header_is_rejected(tmp_path, name, text):
     with pytest.raises(InputError, match=name):
         read(tmp_path / name, text)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
-def test_files_with_a_mark_of_their_encoding(tmp_path, encoding):
+def test_files_with_a_byte_order_mark_are_decoded(tmp_path, encoding):
     text = objects({"text": "naïve 日本"}) + '{"text": "b"}\n' * 3000
     found = read(tmp_path / "a.jsonl", text.encode(encoding))
-    assert found[0].given == "naïve 日本" and len(found) == 3001
+    assert found[0].input == "naïve 日本" and len(found) == 3001
 
 
-def test_packed_files_and_torn_ones(tmp_path):
+def test_compressed_and_truncated_files(tmp_path):
     packed = gzip.compress(b'{"text": "a"}\n' * 2000)
     assert len(read(tmp_path / "a.jsonl.gz", packed)) == 2000
-    with pytest.raises(InputError, match=r"a\.jsonl\.gz: cannot be read on after line"):
+    with pytest.raises(InputError, match=r"a\.jsonl\.gz: cannot be read after line"):
         read(tmp_path / "a.jsonl.gz", packed[:-12])
     with pytest.raises(InputError, match="it is gzip"):
         read(tmp_path / "a.jsonl", packed)
-    with pytest.raises(InputError, match="write it as jsonl"):
+    with pytest.raises(InputError, match="convert it to jsonl"):
         read(tmp_path / "a.parquet", b"PAR2")
 
 
 def test_stdin(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
-    assert [row.given for row in read_inputs(InputLines(STDIN), Label())] == ["a", "b"]
+    assert [row.input for row in read_inputs(InputLines(STDIN), Label())] == ["a", "b"]
 
 
-def test_a_byte_order_mark_on_stdin_is_no_part_of_the_text(monkeypatch):
+def test_byte_order_mark_on_stdin_is_removed(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(codecs.BOM_UTF8 + b"a\nb\n")))
-    assert [row.given for row in read_inputs(InputLines(STDIN), Label())] == ["a", "b"]
+    assert [row.input for row in read_inputs(InputLines(STDIN), Label())] == ["a", "b"]
 
 
-def test_the_hash_is_of_the_lines_that_were_read(tmp_path):
+def test_hash_covers_the_lines_that_were_read(tmp_path):
     (tmp_path / "a.txt").write_text("a\nb\nc\n")
     lines = InputLines(tmp_path / "a.txt")
     found = read_inputs(lines, Label())

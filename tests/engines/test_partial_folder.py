@@ -1,4 +1,4 @@
-"""Nothing but what the same user's niwaki made is opened, cut or removed, whatever lies next to the output."""
+"""Only folders of the same user's niwaki are opened, truncated or removed."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from niwaki.engines import partial_folder
 from niwaki.engines.partial_folder import ANSWERS, STATE, folders_of, locked_folder, open_folder
 from niwaki.engines.partial_output import open_output
 
-MADE_BY = {"model": "a"}
+SETTINGS = {"model": "a"}
 PRECIOUS = b"precious"
 KILLED = """
 import os, signal, sys
@@ -21,7 +21,7 @@ from pathlib import Path
 from niwaki.engines.partial_output import open_output
 with open_output(Path(sys.argv[1]), {"model": "a"}) as part:
     part.add(b"1\\n", 1, 0, "hash")
-    part.keep()
+    part.save()
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -48,7 +48,7 @@ def left(out):
 
 
 def finished(out):
-    with open_output(out, MADE_BY) as part:
+    with open_output(out, SETTINGS) as part:
         before = part.state.inputs
         part.add(b"2\n", 1, 0, "more")
         part.finish()
@@ -59,7 +59,7 @@ def finished(out):
     "name", ["out.jsonl.part", "out.jsonl.part.json", ".out.jsonl.partial", ".out.jsonl.partial-aaaaaaaa"]
 )
 @pytest.mark.parametrize("link", [os.symlink, os.link, None])
-def test_links_and_files_next_to_the_output_are_not_touched(out, precious, name, link):
+def test_files_next_to_the_output_are_not_touched(out, precious, name, link):
     other = out.with_name(name)
     link(precious, other) if link else other.write_bytes(PRECIOUS)
     assert finished(out) == (0, b"2\n")
@@ -85,9 +85,9 @@ def test_a_link_to_a_folder_is_not_resumed_from(out, left, tmp_path):
 def test_answers_that_are_a_link_are_not_opened(out, left, precious, link):
     (left / ANSWERS).unlink()
     link(precious, left / ANSWERS)
-    with pytest.raises(InputError, match=r"link|plain file"), open_output(out, MADE_BY):
+    with pytest.raises(InputError, match=r"link|plain file"), open_output(out, SETTINGS):
         pass
-    with pytest.raises(InputError, match=r"link|plain file"), open_output(out, MADE_BY, force=True):
+    with pytest.raises(InputError, match=r"link|plain file"), open_output(out, SETTINGS, force=True):
         pass
     assert precious.read_bytes() == PRECIOUS
 
@@ -95,21 +95,21 @@ def test_answers_that_are_a_link_are_not_opened(out, left, precious, link):
 def test_a_state_that_is_a_link_is_replaced_and_not_followed(out, left, precious):
     (left / STATE).unlink()
     (left / STATE).symlink_to(precious)
-    with pytest.raises(InputError, match=r"link|plain file"), open_output(out, MADE_BY):
+    with pytest.raises(InputError, match=r"link|plain file"), open_output(out, SETTINGS):
         pass
     assert precious.read_bytes() == PRECIOUS
 
 
-def test_a_folder_of_another_user_is_passed_over(out, left, monkeypatch):
+def test_folder_of_another_user_is_ignored(out, left, monkeypatch):
     monkeypatch.setattr(partial_folder.os, "geteuid", lambda: left.stat().st_uid + 1)
     assert not folders_of(out)
     with pytest.raises(PermissionError), open_folder(left):
         pass
 
 
-def test_an_output_of_a_longer_name_is_not_mixed_up(out):
+def test_output_with_a_longer_name_is_not_confused(out):
     longer = out.with_name("out.jsonl.partial-x")
-    with open_output(longer, MADE_BY) as part:
+    with open_output(longer, SETTINGS) as part:
         part.add(b"1\n", 1, 0, "hash")
     assert folders_of(longer) and not folders_of(out)
 
@@ -121,12 +121,12 @@ def test_leftovers_that_cannot_be_resumed_are_removed(out, left):
     empty.mkdir()
     young.mkdir()
     os.utime(empty, (time.time() - 3600,) * 2)
-    with pytest.raises(InputError, match="is there already"), open_output(out, MADE_BY):
+    with pytest.raises(InputError, match="exists already"), open_output(out, SETTINGS):
         pass
     assert sorted(out.parent.iterdir()) == sorted([young, out])
 
 
-def test_of_several_folders_the_newest_is_resumed(out, left):
+def test_newest_of_several_folders_is_resumed(out, left):
     older = out.with_name(".out.jsonl.partial-aaaaaaaa")
     older.mkdir()
     (older / ANSWERS).write_bytes(b"old")
@@ -134,7 +134,7 @@ def test_of_several_folders_the_newest_is_resumed(out, left):
     assert finished(out) == (1, b"1\n2\n") and list(out.parent.iterdir()) == [out]
 
 
-def test_two_that_begin_in_the_same_moment_do_not_both_write(out, monkeypatch):
+def test_two_processes_at_the_same_time_do_not_both_write(out, monkeypatch):
     with locked_folder(out):
         seen = iter([[], [], folders_of(out) * 2])
         monkeypatch.setattr(partial_folder, "folders_of", lambda out: next(seen))
@@ -144,8 +144,8 @@ def test_two_that_begin_in_the_same_moment_do_not_both_write(out, monkeypatch):
         assert len(folders_of(out)) == 1
 
 
-def test_a_link_in_the_place_of_the_output_is_not_replaced(out, tmp_path):
+def test_link_in_place_of_the_output_is_not_replaced(out, tmp_path):
     out.symlink_to(tmp_path / "nothing")
-    with pytest.raises(InputError, match="is there already"), open_output(out, MADE_BY):
+    with pytest.raises(InputError, match="exists already"), open_output(out, SETTINGS):
         pass
     assert out.is_symlink()

@@ -1,4 +1,4 @@
-"""A part is good as far as its state says: torn ends are cut, other work is refused, a full disk costs nothing that was kept."""
+"""An unfinished output is valid up to its state: incomplete lines are truncated, other runs are rejected, a full disk loses nothing."""
 
 import json
 
@@ -9,7 +9,7 @@ from niwaki.engines import partial_output
 from niwaki.engines.partial_folder import ANSWERS, STATE, folders_of
 from niwaki.engines.partial_output import OutputState, check_output_path, open_output
 
-MADE_BY = {"model": "a", "engine": "onnx"}
+SETTINGS = {"model": "a", "engine": "onnx"}
 
 
 def part_of(out):
@@ -26,121 +26,121 @@ def state_of(out):
 def out(tmp_path):
     """Two inputs are kept, and a torn line lies behind them."""
     out = tmp_path / "out.jsonl"
-    with open_output(out, MADE_BY) as part:
+    with open_output(out, SETTINGS) as part:
         part.add(b"1\n2\n", 2, 0, "hash")
-        part.keep()
+        part.save()
         part.add(b"3\n4", 2, 0, "later")
     return out
 
 
-def test_it_goes_on_behind_what_was_kept(out):
+def test_resumes_after_the_saved_state(out):
     assert part_of(out).read_bytes() == b"1\n2\n3\n4"
-    with open_output(out, MADE_BY) as part:
-        assert part.state == OutputState(made_by=MADE_BY, inputs=2, bytes=4, read="hash")
+    with open_output(out, SETTINGS) as part:
+        assert part.state == OutputState(settings=SETTINGS, inputs=2, bytes=4, read="hash")
         part.add(b"5\n", 1, 1, "end")
         part.finish()
     assert out.read_bytes() == b"1\n2\n5\n" and sorted(out.parent.iterdir()) == [out]
 
 
-def test_with_force_it_begins_anew(out):
+def test_force_starts_again(out):
     with open_output(out, {"model": "b"}, force=True) as part:
         assert part.state.inputs == 0
         part.add(b"9\n", 1, 0, "x")
         part.finish()
-    with open_output(out, MADE_BY, force=True) as part:
+    with open_output(out, SETTINGS, force=True) as part:
         part.finish()
     assert out.read_bytes() == b""
 
 
-def interrupted(out, made_by, force):
-    """What is said where a stop comes after one input more."""
-    with pytest.raises(KeyboardInterrupt) as stop, open_output(out, made_by, force) as part:
+def interrupted(out, settings, force):
+    """The message of an interrupt after one more input."""
+    with pytest.raises(KeyboardInterrupt) as stop, open_output(out, settings, force) as part:
         part.add(b"7\n", 1, 0, "x")
         raise KeyboardInterrupt
     return str(stop.value)
 
 
-def test_what_force_began_goes_on_without_it(tmp_path):
+def test_forced_run_is_resumed_without_force(tmp_path):
     out = tmp_path / "out.jsonl"
     out.write_bytes(b"old")
-    assert interrupted(out, MADE_BY, force=True).endswith("the same command without --force goes on from there")
+    assert interrupted(out, SETTINGS, force=True).endswith("the same command without --force resumes there")
     check_output_path(out, False)
-    with pytest.raises(InputError, match="another model"), open_output(out, {**MADE_BY, "model": "b"}):
+    with pytest.raises(InputError, match="another model"), open_output(out, {**SETTINGS, "model": "b"}):
         pass
-    assert interrupted(out, MADE_BY, force=False).endswith("without --force goes on from there")
+    assert interrupted(out, SETTINGS, force=False).endswith("without --force resumes there")
     assert out.read_bytes() == b"old"
-    with open_output(out, MADE_BY) as part:
+    with open_output(out, SETTINGS) as part:
         part.finish()
     assert out.read_bytes() == b"7\n7\n"
-    with pytest.raises(InputError, match="is there already"), open_output(out, MADE_BY):
+    with pytest.raises(InputError, match="exists already"), open_output(out, SETTINGS):
         pass
 
 
-def test_leave_that_was_given_to_other_work_counts_for_nothing(tmp_path):
+def test_force_of_another_run_does_not_count(tmp_path):
     out = tmp_path / "out.jsonl"
     out.write_bytes(b"old")
-    with open_output(out, MADE_BY, force=True):
+    with open_output(out, SETTINGS, force=True):
         pass
-    with pytest.raises(InputError, match="is there already"), open_output(out, {**MADE_BY, "model": "b"}):
+    with pytest.raises(InputError, match="exists already"), open_output(out, {**SETTINGS, "model": "b"}):
         pass
-    assert interrupted(tmp_path / "new.jsonl", MADE_BY, force=False).endswith("the same command goes on from there")
+    assert interrupted(tmp_path / "new.jsonl", SETTINGS, force=False).endswith("the same command resumes there")
 
 
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"made_by": {**MADE_BY, "model": "b"}}, "was begun with another model; --force"),
-        ({"made_by": {"engine": "torch"}}, "was begun with another model and another engine"),
+        ({"settings": {**SETTINGS, "model": "b"}}, "was started with another model; --force"),
+        ({"settings": {"engine": "torch"}}, "was started with another model and another engine"),
         ({"bytes": 99}, "is shorter than it was"),
-        ({"bad": 1}, "give --skip-bad as before"),
+        ({"bad": 1}, "give --skip-bad again"),
         ({"bytes": -1}, "bytes"),
         ({"else": 1}, "unknown key"),
     ],
 )
-def test_a_state_of_other_work_is_refused(out, change, line):
+def test_state_of_another_run_is_rejected(out, change, line):
     state_of(out).write_text(json.dumps({**json.loads(state_of(out).read_text()), **change}))
     before = part_of(out).read_bytes()
-    with pytest.raises(InputError, match=line), open_output(out, MADE_BY, bad=False):
+    with pytest.raises(InputError, match=line), open_output(out, SETTINGS, bad=False):
         pass
     assert part_of(out).read_bytes() == before
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"inputs": NaN}', "1"])
-def test_a_damaged_state_is_refused(out, text):
+def test_damaged_state_is_rejected(out, text):
     state_of(out).write_text(text)
-    with pytest.raises(InputError), open_output(out, MADE_BY):
+    with pytest.raises(InputError), open_output(out, SETTINGS):
         pass
 
 
 @pytest.mark.parametrize("gone", [part_of, state_of])
-def test_half_of_it_counts_for_nothing(out, gone):
+def test_missing_answers_or_state_are_ignored(out, gone):
     gone(out).unlink()
-    with open_output(out, MADE_BY) as part:
+    with open_output(out, SETTINGS) as part:
         assert part.state.inputs == 0 and part_of(out).stat().st_size == 0
 
 
-def test_only_one_at_a_time(out):
+def test_second_process_is_rejected(out):
     with (
-        open_output(out, MADE_BY),
+        open_output(out, SETTINGS),
         pytest.raises(InputError, match="is being written by another process"),
-        open_output(out, MADE_BY),
+        open_output(out, SETTINGS),
     ):
         pass
 
 
-def test_a_full_disk_is_told_and_what_was_kept_stays(out, monkeypatch):
+def test_full_disk_is_reported_and_saved_answers_remain(out, monkeypatch):
     def full(self, data):
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch, open_output(out, MADE_BY) as part:
-        patch.setattr(partial_output._Whole, "write", full)
-        with pytest.raises(NiwakiError, match=r"answers\.jsonl: could not be written \(No space left.*goes on"):
+    with monkeypatch.context() as patch, open_output(out, SETTINGS) as part:
+        patch.setattr(partial_output._FullWrites, "write", full)
+        with pytest.raises(NiwakiError, match=r"answers\.jsonl: could not be written \(No space left.*resumes"):
             part.add(b"3\n", 1, 0, "x")
-    with open_output(out, MADE_BY) as part:
+    with open_output(out, SETTINGS) as part:
         assert part.state.inputs == 2
 
 
-def test_a_disk_that_takes_a_part_first(out, monkeypatch):
+def test_short_write_is_completed(out, monkeypatch):
     class Slow:
         def __init__(self):
             self.taken = b""
@@ -153,33 +153,33 @@ def test_a_disk_that_takes_a_part_first(out, monkeypatch):
             return min(3, len(data))
 
     slow = Slow()
-    partial_output._Whole(slow).write(b"0123456789")
+    partial_output._FullWrites(slow).write(b"0123456789")
     assert slow.taken == b"0123456789"
 
 
-def test_where_no_file_can_come_to_be(tmp_path):
+def test_impossible_output_is_rejected(tmp_path):
     (tmp_path / "is.jsonl").write_text("x")
-    with pytest.raises(InputError, match="is there already; --force"):
+    with pytest.raises(InputError, match="exists already; use --force"):
         check_output_path(tmp_path / "is.jsonl", False)
     check_output_path(tmp_path / "is.jsonl", True)
-    with pytest.raises(InputError, match="is what is read"):
+    with pytest.raises(InputError, match="is the input; give"):
         check_output_path(tmp_path / "is.jsonl", True, [tmp_path / "." / "is.jsonl"])
     with pytest.raises(InputError, match="is not a plain file"):
         check_output_path(tmp_path, True)
-    with pytest.raises(InputError, match="its folder is not there"):
+    with pytest.raises(InputError, match="its folder does not exist"):
         check_output_path(tmp_path / "no" / "out", False)
     (tmp_path / "link").symlink_to(tmp_path / "is.jsonl")
-    with pytest.raises(InputError, match="is what is read"):
+    with pytest.raises(InputError, match="is the input; give"):
         check_output_path(tmp_path / "link", True, [tmp_path / "is.jsonl"])
 
 
 @pytest.mark.parametrize("written", [part_of, state_of])
-def test_the_partial_files_are_not_read_as_input(out, written):
-    with pytest.raises(InputError, match="is what is read"):
+def test_partial_files_are_rejected_as_input(out, written):
+    with pytest.raises(InputError, match="is the input; give"):
         check_output_path(out, False, [written(out)])
 
 
-def test_nothing_is_left_where_nothing_was_answered(tmp_path):
-    with pytest.raises(InputError), open_output(tmp_path / "out.jsonl", MADE_BY):
+def test_nothing_remains_if_nothing_was_answered(tmp_path):
+    with pytest.raises(InputError), open_output(tmp_path / "out.jsonl", SETTINGS):
         raise InputError("a bad first line")
     assert not list(tmp_path.iterdir())

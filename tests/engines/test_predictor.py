@@ -1,4 +1,4 @@
-"""The predictor: text in, answers out, in order; without torch where the engine needs none."""
+"""The predictor: texts in, answers out, in order; without torch if the engine needs none."""
 
 import json
 import shutil
@@ -47,7 +47,7 @@ def test_predictions_have_label_and_probabilities(folder):
     assert str(answers[0]).endswith("%)") and "engine='onnx'" in repr(predictor)
 
 
-def test_one_text_a_pair_and_none(folder):
+def test_single_text_pair_and_empty_list(folder):
     predictor = Predictor(folder)
     assert len(predictor.predict("the film")) == len(predictor.predict(("the film", "the plot"))) == 1
     assert predictor.predict([]) == [] and logits(predictor, []).shape == (0, 3)
@@ -67,18 +67,18 @@ def test_one_text_a_pair_and_none(folder):
         ({"text": "a film"}, UsageError, "predict: give a text or a list of them (given: dict)"),
     ],
 )
-def test_texts_that_are_none_are_refused(folder, texts, kind, message):
+def test_invalid_texts_are_rejected(folder, texts, kind, message):
     with pytest.raises(kind) as caught:
         Predictor(folder).predict(texts)
     assert message in str(caught.value)
 
 
-def test_fewer_threads_than_none_are_refused(folder):
+def test_negative_threads_are_rejected(folder):
     with pytest.raises(UsageError, match=r"threads must be 1 or more.*\(given: -1\)"):
         Predictor(folder, threads=-1)
 
 
-def test_long_texts_are_cut_where_the_model_ends(folder):
+def test_long_texts_are_truncated_to_the_maximum_length(folder):
     predictor = Predictor(folder)
     assert np.isfinite(logits(predictor, ["film " * 5000])).all()
     assert readable_tokens({"max_position_embeddings": 66, "niwaki_max_tokens": 12}) == 12
@@ -87,8 +87,8 @@ def test_long_texts_are_cut_where_the_model_ends(folder):
 
 
 @pytest.mark.parametrize("tokens", [1, 3])
-def test_room_for_marks_alone_is_refused(folder, tmp_path, tokens):
-    """The tokenizers library cuts nothing where its marks do not fit."""
+def test_token_limit_without_room_for_text_is_rejected(folder, tmp_path, tokens):
+    """The tokenizers library truncates nothing if its special tokens do not fit."""
     shutil.copytree(folder, tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())
     (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "niwaki_max_tokens": tokens}))
@@ -98,7 +98,7 @@ def test_room_for_marks_alone_is_refused(folder, tmp_path, tokens):
         Predictor(tmp_path / "model")
 
 
-def test_strange_texts_pass(folder):
+def test_unusual_texts_have_finite_logits(folder):
     for text in ("\x00", "电影", "🙂" * 40, "a" * 10_000, "\u202e", "[CLS] [PAD] [SEP]"):
         assert np.isfinite(logits(Predictor(folder, threads=1), [text])).all()
 
@@ -114,7 +114,7 @@ def test_a_deployment_needs_neither_torch_nor_transformers(folder):
     assert done.stdout.strip() in ("no", "maybe", "yes")
 
 
-def test_engines_that_cannot_serve_say_why(folder, bert_folder):
+def test_unusable_engine_is_rejected_with_the_reason(folder, bert_folder):
     assert Predictor(bert_folder).engine == "torch"  # no graph there
     with pytest.raises(InputError, match=r"has no model\.onnx"):
         Predictor(bert_folder, "onnx")
@@ -144,13 +144,13 @@ def damaged(folder, tmp_path, name, text):
         ("model.safetensors", None, "it has no model.safetensors"),
     ],
 )
-def test_a_damaged_folder_is_refused_in_a_line(folder, tmp_path, name, text, message):
+def test_damaged_folder_is_rejected(folder, tmp_path, name, text, message):
     with pytest.raises(InputError) as caught:
         Predictor(damaged(folder, tmp_path, name, text))
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_labels_are_in_order_of_their_numbers(folder, tmp_path):
+def test_labels_are_in_order_of_their_ids(folder, tmp_path):
     config = json.loads((folder / "config.json").read_text())
     names = {str(number): f"label {number}" for number in reversed(range(12))}
     damaged(folder, tmp_path, "config.json", json.dumps({**config, "id2label": names}))
@@ -162,7 +162,7 @@ def test_softmax_by_hand():
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
-def test_several_threads_may_ask_at_once(folder, engine):
+def test_several_threads_may_predict_at_once(folder, engine):
     from concurrent.futures import ThreadPoolExecutor
 
     predictor = Predictor(folder, engine, threads=2)
@@ -174,7 +174,7 @@ def test_several_threads_may_ask_at_once(folder, engine):
 
 
 @pytest.mark.parametrize("engine", ["native", "onnx", "openvino", "torch"])
-def test_a_model_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
+def test_nan_logits_are_rejected_by_name(tmp_path, engine):
     """Its first label would be the answer otherwise, or, where kernels lose what is NaN, any."""
     model = tiny.model("bert", niwaki_exits=[1])
     with torch.no_grad():
@@ -193,7 +193,7 @@ def test_a_model_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
 @pytest.mark.parametrize("part", ["embeddings", "decoder"])
-def test_a_model_that_writes_nan_is_refused_too(tmp_path, engine, part):
+def test_nan_of_a_generating_model_is_rejected(tmp_path, engine, part):
     """Nothing would be written otherwise, as if that were the answer."""
     model = model_of("text")
     with torch.no_grad():
@@ -203,11 +203,11 @@ def test_a_model_that_writes_nan_is_refused_too(tmp_path, engine, part):
 
 
 @pytest.mark.parametrize("engine", ["native", "onnx", "openvino", "torch"])
-def test_a_text_without_tokens_is_refused_by_its_number(tmp_path, engine):
-    """Of a tokenizer without marks; what the text would be answered hung on the texts beside it."""
+def test_text_without_tokens_is_rejected_by_number(tmp_path, engine):
+    """With a tokenizer without special tokens the answer would depend on the other texts."""
     folder = tiny.deployed(tiny.model("bert"), tmp_path)
-    said = json.loads((folder / "tokenizer.json").read_text())
-    (folder / "tokenizer.json").write_text(json.dumps({**said, "post_processor": None}))
+    content = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps({**content, "post_processor": None}))
     if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
         pytest.skip(fault)
     predictor = Predictor(folder, engine, threads=1)
@@ -219,7 +219,7 @@ def test_a_text_without_tokens_is_refused_by_its_number(tmp_path, engine):
 
 @pytest.mark.parametrize("engine", ["native", "onnx", "openvino", "torch"])
 @pytest.mark.parametrize("family", ["bert", "roberta"])
-def test_token_types_beyond_the_models_are_refused(tmp_path, family, engine):
+def test_token_types_beyond_the_model_are_rejected(tmp_path, family, engine):
     folder = tiny.deployed(tiny.model(family, type_vocab_size=1), tmp_path)
     if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
         pytest.skip(fault)
@@ -247,15 +247,15 @@ if child == 0:
     signal.alarm(20)
     try:
         os._exit(0 if predictor.values(texts) == wanted else 1)
-    except InputError as refused:
-        print(refused, flush=True)
+    except InputError as error:
+        print(error, flush=True)
         os._exit(3)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
 @pytest.mark.parametrize("engine", ["native", "onnx", "openvino"])
-def test_a_forked_child_answers_or_says_why_not(tmp_path, engine):
+def test_forked_process_predicts_or_is_rejected(tmp_path, engine):
     """As gunicorn --preload and multiprocessing ask it: threads of the parent's are none of the child's."""
     folder = tiny.deployed(tiny.model("bert"), tmp_path)
     if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
@@ -267,7 +267,7 @@ def test_a_forked_child_answers_or_says_why_not(tmp_path, engine):
         assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
 
 
-def test_a_strangers_question_answerer_needs_no_names(tmp_path):
+def test_question_answering_model_needs_no_label_names(tmp_path):
     """As transformers writes it: names that are its default are left out of the file."""
     from transformers import AutoModelForQuestionAnswering, BertConfig
 

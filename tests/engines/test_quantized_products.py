@@ -1,4 +1,4 @@
-"""Integer products of a graph said as floats: the same sums, and nothing else is touched."""
+"""Integer products rewritten as float products: the same sums, and nothing else changes."""
 
 import numpy as np
 import pytest
@@ -29,9 +29,9 @@ def graph(fixed: bool = False, **changes):
     tables |= {"step": np.array(0.5, np.float32), "zero": np.array(3, np.uint8)} if fixed else {}
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 3])]
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, 2])]
-    made = [numpy_helper.from_array(value, name) for name, value in tables.items()]
+    initializers = [numpy_helper.from_array(value, name) for name, value in tables.items()]
     return helper.make_model(
-        helper.make_graph(nodes, "product", inputs, outputs, made), opset_imports=[helper.make_opsetid("", 19)]
+        helper.make_graph(nodes, "product", inputs, outputs, initializers), opset_imports=[helper.make_opsetid("", 19)]
     )
 
 
@@ -40,7 +40,7 @@ def given(model, x):
 
 
 @pytest.mark.parametrize("turned", [{}, {"factors": ["scale", "step"]}, {"order": ["factor", "cast"]}], ids=str)
-def test_inputs_that_are_rounded_at_run_time_are_left_to_the_engine(turned):
+def test_dynamic_quantization_becomes_a_float_product(turned):
     model = graph(**turned)
     assert expose_scales(model.graph) == [QuantizedProduct("weight", "scale", False)]
     assert [node.op_type for node in model.graph.node] == ["DequantizeLinear", "MatMul"]
@@ -48,7 +48,7 @@ def test_inputs_that_are_rounded_at_run_time_are_left_to_the_engine(turned):
     np.testing.assert_allclose(given(model, np.array([[1, 2, 3]], np.float32)), [[-3.5, 5.5]])
 
 
-def test_a_fixed_range_stays_in_the_graph():
+def test_static_quantization_keeps_its_rounding():
     before, model = graph(fixed=True), graph(fixed=True)
     assert expose_scales(model.graph) == [QuantizedProduct("weight", "scale", True)]
     kinds = [node.op_type for node in model.graph.node]
@@ -62,13 +62,13 @@ def test_a_fixed_range_stays_in_the_graph():
 @pytest.mark.parametrize(
     "changes", [{"zero": "other"}, {"factors": ["scale", "scale"]}, {"order": ["cast", "scale"]}], ids=str
 )
-def test_what_is_written_otherwise_stays(changes):
+def test_other_integer_products_stay(changes):
     model = graph(**changes)
     assert expose_scales(model.graph) == []
     assert "MatMulInteger" in [node.op_type for node in model.graph.node]
 
 
-def test_a_product_whose_codes_are_read_twice_keeps_the_second_reader():
+def test_shared_codes_keep_their_other_consumer():
     model = graph()
     model.graph.node.append(helper.make_node("Identity", ["codes"], ["codes_too"]))
     model.graph.output.append(helper.make_tensor_value_info("codes_too", TensorProto.UINT8, [None, 3]))

@@ -1,4 +1,4 @@
-"""Standard input is waited for, and can be given up while no line comes."""
+"""Standard input is awaited, and can be interrupted."""
 
 import os
 import threading
@@ -6,7 +6,7 @@ import threading
 from niwaki.engines.stdin import InterruptibleStdin
 
 
-def test_it_gives_what_comes_and_ends_where_it_is_over():
+def test_reads_available_bytes_and_ends_when_stopped():
     reading, writing = os.pipe()
     over = threading.Event()
     os.write(writing, b"a film\nthe ")
@@ -17,7 +17,7 @@ def test_it_gives_what_comes_and_ends_where_it_is_over():
     os.close(writing), os.close(reading)
 
 
-def test_it_ends_where_the_writer_left():
+def test_ends_at_end_of_file():
     reading, writing = os.pipe()
     os.close(writing)
     assert InterruptibleStdin(reading, lambda: False).read(100) == b""

@@ -1,4 +1,4 @@
-"""Files of any size: order kept, bad lines in their place, and killed at the worst moment the file is that of undisturbed work."""
+"""Files of any size: answers in order, bad lines in their place, and a killed run resumes to the same file."""
 
 import json
 import signal
@@ -75,7 +75,7 @@ def test_order_answers_and_bad_lines(folder, source, tmp_path, small):
 
 
 @pytest.mark.parametrize("kill_at", [0, 16, 96])
-def test_killed_within_a_write_it_goes_on_to_the_same_file(folder, source, tmp_path, small, kill_at):
+def test_killed_run_resumes_to_the_same_file(folder, source, tmp_path, small, kill_at):
     out, whole = tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     words = [sys.executable, "-c", KILLED, folder, source, out, "16", str(kill_at)]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
@@ -89,7 +89,7 @@ def test_killed_within_a_write_it_goes_on_to_the_same_file(folder, source, tmp_p
     assert sorted(tmp_path.iterdir()) == sorted([source, out, whole])
 
 
-def test_a_stop_is_saved(folder, source, tmp_path, small, monkeypatch):
+def test_interrupt_saves_the_state(folder, source, tmp_path, small, monkeypatch):
     out = tmp_path / "out.jsonl"
     add = stream.PartialOutput.add
 
@@ -105,7 +105,7 @@ def test_a_stop_is_saved(folder, source, tmp_path, small, monkeypatch):
     assert predict_file(Predictor(folder), source, out, skip_bad=True)["before"] == 48
 
 
-def test_a_bad_line_stops_it_and_mended_it_goes_on(folder, source, tmp_path, small):
+def test_bad_line_stops_and_a_fixed_file_resumes(folder, source, tmp_path, small):
     out = tmp_path / "out.jsonl"
     with pytest.raises(InputError, match=r"in\.jsonl: line 8 is not JSON .*--skip-bad"):
         predict_file(Predictor(folder), source, out)
@@ -121,23 +121,23 @@ def test_a_bad_line_stops_it_and_mended_it_goes_on(folder, source, tmp_path, sma
     assert out.read_bytes().count(b"\n") == 150
 
 
-def test_another_input_or_model_or_engine_is_refused(folder, source, tmp_path, small):
+def test_other_input_model_or_engine_is_rejected(folder, source, tmp_path, small):
     out = tmp_path / "out.jsonl"
     with pytest.raises(InputError, match="line 8"):
         stream.BATCH = 4  # put back by `small`
         predict_file(Predictor(folder), source, out)
-    with pytest.raises(InputError, match="begun with another engine"):
+    with pytest.raises(InputError, match="started with another engine"):
         predict_file(Predictor(folder, "torch"), source, out, skip_bad=True)
     other = saved(tiny.model("averaging", seed=3), tmp_path / "other")
-    with pytest.raises(InputError, match="begun with another model"):
+    with pytest.raises(InputError, match="started with another model"):
         predict_file(Predictor(other), source, out, skip_bad=True)
     source.write_text(source.read_text().replace("text", "sentence"))
-    with pytest.raises(InputError, match="is not what the first 4 lines in"):
+    with pytest.raises(InputError, match="differs from the inputs of the first 4 lines in"):
         predict_file(Predictor(folder), source, out, skip_bad=True)
     assert predict_file(Predictor(folder), source, out, skip_bad=True, force=True)["before"] == 0
 
 
-def test_a_batch_ends_at_many_bytes_too(folder, tmp_path, monkeypatch):
+def test_batch_ends_at_the_byte_limit(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(stream, "BATCH_BYTES", 1000)
     (tmp_path / "in.txt").write_text("a film was good\n" * 500)
     lines = stream.InputLines(tmp_path / "in.txt")
@@ -149,19 +149,19 @@ def test_a_batch_ends_at_many_bytes_too(folder, tmp_path, monkeypatch):
     assert sum(sizes) == 500 and set(sizes[:-1]) == {63}
 
 
-def test_nothing_to_answer(folder, tmp_path):
+def test_empty_file_is_rejected(folder, tmp_path):
     (tmp_path / "in.txt").write_text("")
     with pytest.raises(InputError, match="has no inputs"):
         predict_file(Predictor(folder), tmp_path / "in.txt", tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_an_id_that_no_utf8_can_hold_is_written_as_json_writes_it():
-    assert json.loads(stream.written([{"id": "\ud83d", "text": "日本"}])) == {"id": "\ud83d", "text": "日本"}
+def test_lone_surrogate_in_an_id_is_escaped():
+    assert json.loads(stream.json_lines([{"id": "\ud83d", "text": "日本"}])) == {"id": "\ud83d", "text": "日本"}
 
 
 @pytest.mark.parametrize("kind", ["label", "labels", "number", "choice", "tags", "span"])
-def test_a_batch_of_nothing_but_bad_lines(kind, tmp_path, small):
+def test_batch_of_bad_lines_only(kind, tmp_path, small):
     from engines.kinds import model_of
 
     predictor = Predictor(saved(model_of(kind), tmp_path / "model"))
@@ -174,14 +174,12 @@ def test_a_batch_of_nothing_but_bad_lines(kind, tmp_path, small):
 def test_a_text_without_tokens_is_a_bad_line(tmp_path):
     """It is named by its line in the file, and passed over like other bad lines."""
     folder = tiny.deployed(tiny.model("bert"), tmp_path / "model")
-    said = json.loads((folder / "tokenizer.json").read_text())
-    (folder / "tokenizer.json").write_text(json.dumps({**said, "post_processor": None}))
+    content = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps({**content, "post_processor": None}))
     source, out = tmp_path / "in.txt", tmp_path / "out.jsonl"
     source.write_text("a film\n\u200b\nthe end\n\x01\n")
     predictor = Predictor(folder, "onnx", threads=1)
-    with pytest.raises(
-        InputError, match=r"in\.txt: line 2 holds a text of which the tokenizer makes no tokens; mend it"
-    ):
+    with pytest.raises(InputError, match=r"in\.txt: line 2 has a text of which the tokenizer makes no tokens; fix it"):
         predict_file(predictor, source, out)
     assert predict_file(predictor, source, out, skip_bad=True, force=True)["bad"] == 2
     found = [json.loads(line) for line in out.read_text().splitlines()]

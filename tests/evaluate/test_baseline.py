@@ -1,4 +1,4 @@
-"""Every rung on every kind of answer; vectors against worked values and transformers; scores against what rows allow."""
+"""Every baseline on every answer type; vectors against worked values and transformers."""
 
 import json
 import random
@@ -84,17 +84,20 @@ def row(kind: str, draw: random.Random) -> dict:
         endings = [draw.choice(tone), draw.choice(other)]  # one good, one bad; the good one is right
         return {"text": text, "endings": [f"it was {ending}" for ending in endings], "label": 0 if good else 1}
     things = draw.sample(["film", "plot", "actor", "scene", "story"], 3)
-    said = [draw.choice(tiny.GOOD + tiny.BAD) for _ in things]
-    context = " ".join(f"the {thing} was {how} ." for thing, how in zip(things, said, strict=True))
-    asked = draw.randrange(3)
+    values = [draw.choice(tiny.GOOD + tiny.BAD) for _ in things]
+    context = " ".join(f"the {thing} was {how} ." for thing, how in zip(things, values, strict=True))
+    chosen = draw.randrange(3)
     if kind == "span or none" and good:
         return {"question": "how was the sound ?", "context": context, "answers": {"text": [], "answer_start": []}}
-    answers = {"text": [said[asked]], "answer_start": [context.index(f"{things[asked]} was") + len(things[asked]) + 5]}
-    return {"question": f"how was the {things[asked]} ?", "context": context, "answers": answers}
+    answers = {
+        "text": [values[chosen]],
+        "answer_start": [context.index(f"{things[chosen]} was") + len(things[chosen]) + 5],
+    }
+    return {"question": f"how was the {things[chosen]} ?", "context": context, "answers": answers}
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory):
+def tasks_by_kind(tmp_path_factory):
     """A task of every kind on 300 rows."""
     folder = tmp_path_factory.mktemp("kinds")
 
@@ -141,14 +144,14 @@ def is_right(task, given, value) -> bool:
     return value in given[1]
 
 
-def test_the_order_names_every_rung():
+def test_order_contains_every_baseline():
     assert sorted(ORDER) == sorted(BASELINES.names())
 
 
 @pytest.mark.parametrize("candidate", ORDER)
 @pytest.mark.parametrize("kind", TASKS)
-def test_every_rung_answers_every_kind_or_passes(made, bert_folder, kind, candidate):
-    task = made[kind]
+def test_every_baseline_supports_an_answer_type_or_is_skipped(tasks_by_kind, bert_folder, kind, candidate):
+    task = tasks_by_kind[kind]
     answer = fitted(candidate, task, bert_folder)
     if task.answer in ("span", "roles", "text") and candidate in ("static", "frozen"):
         assert answer is None
@@ -156,11 +159,11 @@ def test_every_rung_answers_every_kind_or_passes(made, bert_folder, kind, candid
     assert answer is not None
     for part in ("validation", "test"):
         inputs = task.inputs(task.splits()[part])
-        said = answer(inputs)
-        assert len(said) == len(inputs)
-        assert all(is_right(task, given, value) for given, value in zip(inputs, said, strict=True))
-    some = answer(inputs[:3])  # whatever else is asked
-    assert some == (pytest.approx(said[:3], rel=1e-5) if kind == "number" else said[:3])
+        values = answer(inputs)
+        assert len(values) == len(inputs)
+        assert all(is_right(task, given, value) for given, value in zip(inputs, values, strict=True))
+    some = answer(inputs[:3])  # whatever the other inputs
+    assert some == (pytest.approx(values[:3], rel=1e-5) if kind == "number" else values[:3])
     assert answer([]) == []
 
 
@@ -178,13 +181,13 @@ LEARNT = {
 
 
 @pytest.mark.parametrize(("kind", "least"), LEARNT.items())
-def test_words_are_enough_where_words_decide(made, bert_folder, kind, least):
-    assert scored(made[kind], fitted("tfidf", made[kind], bert_folder)) >= least
+def test_tfidf_solves_a_task_of_words(tasks_by_kind, bert_folder, kind, least):
+    assert scored(tasks_by_kind[kind], fitted("tfidf", tasks_by_kind[kind], bert_folder)) >= least
 
 
 @pytest.fixture(scope="session")
 def clear_folder(tmp_path_factory) -> Path:
-    """A model whose random layers add little to the words, so that they can be told apart behind them too."""
+    """A model whose random layers change the embeddings little, so that words remain separable."""
     folder = tmp_path_factory.mktemp("clear")
     model = tiny.model("bert")
     for layer in model.anatomy.layers:
@@ -196,25 +199,25 @@ def clear_folder(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize("candidate", ["static", "frozen"])
 @pytest.mark.parametrize("kind", ["label", "pair", "labels", "number", "tags", "choice"])
-def test_random_vectors_tell_words_apart(made, clear_folder, kind, candidate):
-    task = made[kind]
+def test_random_vectors_distinguish_words(tasks_by_kind, clear_folder, kind, candidate):
+    task = tasks_by_kind[kind]
     least = 0.25 + 0.75 * scored(task, fitted("majority", task, clear_folder))
     assert scored(task, fitted(candidate, task, clear_folder)) > least
 
 
-def test_the_commonest_answer_has_its_share(made, bert_folder):
-    task = made["label"]
+def test_majority_class_has_its_share(tasks_by_kind, bert_folder):
+    task = tasks_by_kind["label"]
     train, test = (task.gold(task.splits()[part]) for part in ("train", "test"))
     common = Counter(train).most_common(1)[0][0]
     assert scored(task, fitted("majority", task, bert_folder)) == pytest.approx(test.count(common) / len(test))
 
 
-def test_the_ladder_is_metered_and_the_same_again(made, encoder_folder, quick):
-    first, example_stats = run_baselines(made["label"], encoder_folder, meter)
-    again, same = run_baselines(made["label"], encoder_folder, meter)
+def test_baselines_are_metered_and_reproducible(tasks_by_kind, encoder_folder, quick):
+    first, example_stats = run_baselines(tasks_by_kind["label"], encoder_folder, meter)
+    again, same = run_baselines(tasks_by_kind["label"], encoder_folder, meter)
     baselines = first["baselines"]
     assert [candidate["kind"] for candidate in baselines] == list(ORDER)
-    assert example_stats.shape[:2] == (4, made["label"].splits()["test"].num_rows)
+    assert example_stats.shape[:2] == (4, tasks_by_kind["label"].splits()["test"].num_rows)
     assert [candidate["transformer"] for candidate in baselines] == [False, False, False, True]
     assert first["name"] == max(baselines[:3], key=lambda candidate: candidate["validation"])["name"]
     seconds = [candidate["spent"]["seconds"] for candidate in baselines]
@@ -225,7 +228,7 @@ def test_the_ladder_is_metered_and_the_same_again(made, encoder_folder, quick):
     assert [candidate["score"] for candidate in baselines] == [candidate["score"] for candidate in again["baselines"]]
 
 
-def test_what_a_rung_spends_is_its_own(made, bert_folder, quick, monkeypatch):
+def test_each_baseline_has_its_own_cost(tasks_by_kind, bert_folder, quick, monkeypatch):
     plain = Majority.fit
 
     def slow(candidate):
@@ -234,25 +237,25 @@ def test_what_a_rung_spends_is_its_own(made, bert_folder, quick, monkeypatch):
 
     monkeypatch.setattr(Majority, "fit", slow)
     monkeypatch.setattr(baseline, "ORDER", ("majority", "tfidf"))
-    told, _ = run_baselines(made["label"], bert_folder, meter)
-    seconds = [candidate["spent"]["seconds"] for candidate in told["baselines"]]
-    assert 0.3 <= seconds[0] <= told["spent"]["seconds"] - seconds[1]
+    record, _ = run_baselines(tasks_by_kind["label"], bert_folder, meter)
+    seconds = [candidate["spent"]["seconds"] for candidate in record["baselines"]]
+    assert 0.3 <= seconds[0] <= record["spent"]["seconds"] - seconds[1]
 
 
-def test_a_rung_without_an_answer_is_passed_over_with_a_reason(made, bert_folder, quick, monkeypatch):
-    said: list[str] = []
-    monkeypatch.setattr(baseline, "info", said.append)
-    told, example_stats = run_baselines(made["span"], bert_folder, meter)
-    assert [candidate["kind"] for candidate in told["baselines"]] == ["majority", "tfidf"] and len(example_stats) == 2
-    assert list(told["skipped"]) == ["static", "frozen"]
-    reason = "averaged static vectors + linear model: passed over, an average of words says nothing of where"
-    assert told["skipped"]["static"].startswith(reason) and told["skipped"]["static"] in said
+def test_unsupported_baseline_is_skipped_with_a_reason(tasks_by_kind, bert_folder, quick, monkeypatch):
+    values: list[str] = []
+    monkeypatch.setattr(baseline, "info", values.append)
+    record, example_stats = run_baselines(tasks_by_kind["span"], bert_folder, meter)
+    assert [candidate["kind"] for candidate in record["baselines"]] == ["majority", "tfidf"] and len(example_stats) == 2
+    assert list(record["skipped"]) == ["static", "frozen"]
+    reason = "averaged static vectors + linear model: skipped, an average of word vectors does not contain"
+    assert record["skipped"]["static"].startswith(reason) and record["skipped"]["static"] in values
 
 
 def test_the_chosen_baseline_runs_no_transformer_even_where_the_frozen_encoder_is_better(
-    made, encoder_folder, quick, monkeypatch
+    tasks_by_kind, encoder_folder, quick, monkeypatch
 ):
-    task = made["label"]
+    task = tasks_by_kind["label"]
     gold = dict(zip(task.inputs(task.splits()["validation"]), task.gold(task.splits()["validation"]), strict=True))
     gold |= dict(zip(task.inputs(task.splits()["test"]), task.gold(task.splits()["test"]), strict=True))
     monkeypatch.setattr(Frozen, "fit", lambda candidate: lambda inputs: [gold[text] for text in inputs])
@@ -262,29 +265,29 @@ def test_the_chosen_baseline_runs_no_transformer_even_where_the_frozen_encoder_i
     assert found["name"] == found["baselines"][0]["name"] and found["skipped"] == {}
 
 
-def test_no_baseline_is_built_on_a_model_that_is_already_fine_tuned(made, bert_folder, tmp_path, quick):
+def test_no_baseline_is_built_on_a_model_that_is_already_fine_tuned(tasks_by_kind, bert_folder, tmp_path, quick):
     """`bert_folder` has a task head. Word vectors from elsewhere have not seen the labels."""
-    found, _ = run_baselines(made["label"], bert_folder, meter)
+    found, _ = run_baselines(tasks_by_kind["label"], bert_folder, meter)
     assert [candidate["kind"] for candidate in found["baselines"]] == ["majority", "tfidf"]
     assert list(found["skipped"]) == ["static", "frozen"]
     assert all(
         "already fine-tuned (its weights hold a task head (classifier." in why for why in found["skipped"].values()
     )
     vectors = write_vectors(tmp_path, "film 1 2\nplot 2 1\n")
-    found, _ = run_baselines(made["label"], bert_folder, meter, str(vectors))
+    found, _ = run_baselines(tasks_by_kind["label"], bert_folder, meter, str(vectors))
     assert [candidate["kind"] for candidate in found["baselines"]] == ["majority", "tfidf", "static"]
 
 
-def test_many_rows_are_sampled_and_that_is_said(made, bert_folder):
-    baselines = [Static(made["label"], bert_folder) for _ in range(2)]
+def test_many_rows_are_sampled_with_a_note(tasks_by_kind, bert_folder):
+    baselines = [Static(tasks_by_kind["label"], bert_folder) for _ in range(2)]
     for candidate in baselines:
-        candidate.most_rows = 50
+        candidate.max_rows = 50
     drawn = [candidate.train() for candidate in baselines]
-    every = made["label"].splits()["train"]
+    every = tasks_by_kind["label"].splits()["train"]
     assert drawn[0].num_rows == 50 and drawn[0].equals(drawn[1])
     assert baselines[0].note == f"fitted on 50 of the {every.num_rows} train rows"
     assert set(drawn[0].column("text").to_pylist()) <= set(every.column("text").to_pylist())
-    assert Static(made["label"], bert_folder).train().equals(every)
+    assert Static(tasks_by_kind["label"], bert_folder).train().equals(every)
 
 
 # ── static vectors ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -296,7 +299,7 @@ def test_the_mean_of_a_table_by_hand():
 
 
 @pytest.mark.parametrize("family", ["bert", "albert", "roberta"])
-def test_a_models_own_table_is_averaged_without_marks(family):
+def test_token_embeddings_are_averaged_without_special_tokens(family):
     """ALBERT's table is narrower than its layers."""
     model = tiny.model(family)
     ids = [model.tokenizer.convert_tokens_to_ids(piece) for piece in ("lovely", "film", "##s")]
@@ -306,7 +309,7 @@ def test_a_models_own_table_is_averaged_without_marks(family):
     np.testing.assert_allclose(found[1], numbers[ids[:2]].mean(axis=0), atol=1e-5)  # nothing is cut
 
 
-def test_a_word_stands_between_its_neighbours(tmp_path):
+def test_word_features_include_the_neighbours(tmp_path):
     path = write_vectors(tmp_path, "a 1 10\nb 2 20\n")
     found = of_file(path, ["a b"]).around([["a", "b"], ["odd"], ["b", "a"]])
     nothing = [0, 0]
@@ -322,7 +325,7 @@ def write_vectors(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("header", ["", "4 2\n"])
-def test_a_file_of_vectors(tmp_path, header):
+def test_word_vectors_are_read_from_a_file(tmp_path, header):
     """Words as written, else in lower case; unknown ones and words with spaces do not count."""
     path = write_vectors(tmp_path, f"{header}film 1 2\nFilm 5 6\n\nvery 3 4\nof a 9 9\n\n")
     table = of_file(path, ["film Film VERY odd of"])
@@ -334,30 +337,30 @@ def test_a_file_of_vectors(tmp_path, header):
     ("text", "says"),
     [
         ("film 1 2\nplot 1\n", "line 2 has 1 numbers, the first one 2"),
-        ("film 1 x\n", r"no file of word vectors.*\(line 1: could not convert"),
-        ("film 1 2\nplot nan 1\n", "line 2 holds what is no finite number"),
-        ("film 1 1e39\n", "line 1 holds what is no finite number"),
+        ("film 1 x\n", r"not a file of word vectors.*\(line 1: could not convert"),
+        ("film 1 2\nplot nan 1\n", "line 2 has a number that is not finite"),
+        ("film 1 1e39\n", "line 1 has a number that is not finite"),
         ("film\nplot\n", "line 1 has no numbers"),
         ("film " + "1 " * (1 << 20), "line 1 is longer than 1 MB"),
         ("", "none of the words"),
         ("Haus 1 2\n", "none of the words"),
     ],
 )
-def test_a_bad_file_of_vectors_is_refused(tmp_path, text, says):
+def test_invalid_vector_file_is_rejected(tmp_path, text, says):
     with pytest.raises(InputError, match=says):
         of_file(write_vectors(tmp_path, text), ["film plot"])
-    with pytest.raises(InputError, match="no file of word vectors"):
+    with pytest.raises(InputError, match="not a file of word vectors"):
         of_file(tmp_path / "none.txt", ["film"])
 
 
-def test_vectors_that_are_given_are_used_and_named(made, bert_folder, tmp_path, quick):
-    """Good words lie apart from bad ones in this file, so that its rung is right."""
+def test_given_vectors_are_used_and_named(tasks_by_kind, bert_folder, tmp_path, quick):
+    """Good and bad words are separable in this file, so that the baseline is right."""
     lines = [
         f"{word} {sign} 0.5" for words, sign in ((tiny.GOOD, 1), (tiny.BAD, -1), (tiny.PLAIN, 0)) for word in words
     ]
     path = write_vectors(tmp_path, "\n".join(lines) + "\n")
-    told, _ = run_baselines(made["label"], bert_folder, meter, vectors=str(path))
-    static = told["baselines"][ORDER.index("static")]
+    record, _ = run_baselines(tasks_by_kind["label"], bert_folder, meter, vectors=str(path))
+    static = record["baselines"][ORDER.index("static")]
     assert static["score"]["value"] == 1 and static["note"] == "vectors of vectors.txt"
 
 
@@ -371,16 +374,16 @@ def own_states(folder: Path, **given) -> torch.Tensor:
         return AutoModel.from_pretrained(folder).eval()(**encoded).last_hidden_state[0], encoded
 
 
-def test_frozen_vectors_are_the_mean_of_transformers_hidden_states(made, bert_folder):
+def test_frozen_vectors_are_the_mean_of_transformers_hidden_states(tasks_by_kind, bert_folder):
     texts = [text for text, _ in tiny.sentences(12)]
-    found = Encoder(Frozen(made["label"], bert_folder), "fp32").texts([*texts, texts[0]])
+    found = Encoder(Frozen(tasks_by_kind["label"], bert_folder), "fp32").texts([*texts, texts[0]])
     expected = [own_states(bert_folder, text=text)[0].mean(dim=0).numpy() for text in [*texts, texts[0]]]
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_a_frozen_word_is_the_state_at_its_first_token(made, bert_folder):
+def test_a_frozen_word_is_the_state_at_its_first_token(tasks_by_kind, bert_folder):
     sentences = [["lovely", "films", "and", "odd", "ends"], ["dull"]]
-    found = Encoder(Frozen(made["tags"], bert_folder), "fp32").words(sentences)
+    found = Encoder(Frozen(tasks_by_kind["tags"], bert_folder), "fp32").words(sentences)
     expected = []
     for words in sentences:
         states, encoded = own_states(bert_folder, text=words, is_split_into_words=True)
@@ -388,17 +391,17 @@ def test_a_frozen_word_is_the_state_at_its_first_token(made, bert_folder):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_the_encoder_is_left_as_it_was(made, bert_folder):
-    before = load_folder(bert_folder, made["label"].head).network.state_dict()
-    encoder = Encoder(Frozen(made["label"], bert_folder))
-    LinearModel(made["label"], made["label"].splits()["train"], [Dense(encoder.texts)])
+def test_frozen_encoder_is_not_changed(tasks_by_kind, bert_folder):
+    before = load_folder(bert_folder, tasks_by_kind["label"].head).network.state_dict()
+    encoder = Encoder(Frozen(tasks_by_kind["label"], bert_folder))
+    LinearModel(tasks_by_kind["label"], tasks_by_kind["label"].splits()["train"], [Dense(encoder.texts)])
     body = encoder.model.anatomy.family.body
     after = encoder.model.network.state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before if name.startswith(body))
 
 
-def test_the_validation_rows_are_read_once(made, bert_folder):
-    task = made["label"]
+def test_the_validation_rows_are_read_once(tasks_by_kind, bert_folder):
+    task = tasks_by_kind["label"]
     seen: list[str] = []
 
     def vectors(texts):
@@ -436,7 +439,7 @@ def test_dense_features_are_in_standard_units_of_the_train_rows():
     np.testing.assert_allclose(dense.transform(rest), expected, atol=1e-5)
 
 
-def test_what_two_bags_share_by_hand():
+def test_overlap_of_two_texts_by_hand():
     from scipy import sparse
 
     a, b = sparse.csr_matrix([[0.6, 0.8, 0.0, 0.0]]), sparse.csr_matrix([[0.0, 0.6, 0.0, 0.8]])
@@ -445,7 +448,7 @@ def test_what_two_bags_share_by_hand():
     np.testing.assert_allclose(shared(a, nothing), [[0, 0, 0, 0, 1]])
 
 
-def test_every_ending_is_an_item_of_its_own():
+def test_every_ending_has_its_own_features():
     assert items([("a", ["x", "y"]), ("b", ["z", "w"])]) == [("a", "x"), ("a", "y"), ("b", "z"), ("b", "w")]
     assert items([("a", "b")]) == [("a", "b")] and items(["a"]) == ["a"] and items([["a", "b"]]) == [["a", "b"]]
     assert cut([1, 2, 3], [2, 0, 1]) == [[1, 2], [], [3]]
@@ -470,8 +473,8 @@ def test_many_labels_are_fitted_in_one_step():
     assert isinstance(_linear.classifier(dense, 1.0, _linear.MANY_LABELS), LogisticRegression)
 
 
-def test_one_label_alone_is_answered(made):
-    task = made["label"]
+def test_single_label_is_always_predicted(tasks_by_kind):
+    task = tasks_by_kind["label"]
     assert _linear.trained(task, np.eye(3), [], ["good"] * 3, 1.0)(np.eye(2), []) == ["good"] * 2
 
 
@@ -492,8 +495,8 @@ def test_shares_of_a_question_by_hand():
     assert first["sentence"] == 0.25 and first["lead"] == -0.75 and first["right 3"] == 0.25
 
 
-def test_the_word_that_asks_is_no_part_of_what_is_shared():
-    """`where` stands in the text, and says nothing of where the answer is."""
+def test_question_word_is_not_part_of_the_overlap():
+    """`where` is in the text, and is not a hint at the position of the answer."""
     hints = QuestionFeatures(["a film", "a plot"])
     given = [("where film ?", "where plot"), ("film ?", "where plot")]
     rows = hints.rows(given)
@@ -501,7 +504,7 @@ def test_the_word_that_asks_is_no_part_of_what_is_shared():
     assert (first != second).nnz == 0
 
 
-def test_rare_words_weigh_more_and_places_are_words():
+def test_rare_words_have_higher_weights():
     hints = QuestionFeatures(["the film", "the plot", "a scene"])
     assert hints.weight("odd") > hints.weight("film") > hints.weight("the") > 0
     assert word_offsets("A film, odd").tolist() == [[0, 1], [2, 6], [6, 7], [8, 11]]

@@ -1,4 +1,4 @@
-"""The ladder under what is written: the commonest text, the text of the nearest row, and rungs that pass with a reason."""
+"""Baselines for text generation: most frequent text, nearest neighbour; others are skipped with a reason."""
 
 import json
 
@@ -33,11 +33,11 @@ def task(tmp_path):
     return Translation(path=str(tmp_path), text="en", target="de")
 
 
-def test_the_commonest_text(task, tmp_path):
+def test_most_frequent_text_is_predicted(task, tmp_path):
     assert Majority(task, tmp_path).fit()(["a", "b"]) == ["ein Hund rennt"] * 2
 
 
-def test_the_text_of_the_nearest_row(task, tmp_path):
+def test_nearest_neighbour_gives_its_text(task, tmp_path):
     candidate = TfIdf(task, tmp_path)
     answer = candidate.fit()
     assert candidate.name == "TF-IDF + nearest neighbour"
@@ -50,18 +50,18 @@ def test_the_text_of_the_nearest_row(task, tmp_path):
     assert answer([]) == []
 
 
-def test_more_texts_than_are_compared_at_once(task):
+def test_more_texts_than_one_chunk(task):
     answer = Nearest(task, task.splits()["train"], TextFeatures(1, 1000))
-    asked = [source for source, _ in TRAIN] * AT_ONCE
-    assert answer(asked) == [target for _, target in TRAIN] * AT_ONCE
+    inputs = [source for source, _ in TRAIN] * AT_ONCE
+    assert answer(inputs) == [target for _, target in TRAIN] * AT_ONCE
 
 
-def test_the_ladder(task, tmp_path, monkeypatch):
+def test_text_baselines_are_run_or_skipped(task, tmp_path, monkeypatch):
     monkeypatch.setattr(quality, "RESAMPLES", 20)
-    told, example_stats = run_baselines(task, tmp_path, meter)
-    assert [candidate["kind"] for candidate in told["baselines"]] == ["majority", "tfidf"] and example_stats.shape[
+    record, example_stats = run_baselines(task, tmp_path, meter)
+    assert [candidate["kind"] for candidate in record["baselines"]] == ["majority", "tfidf"] and example_stats.shape[
         :2
     ] == (2, 2)
-    assert list(told["skipped"]) == ["static", "frozen"]
-    assert all("a linear model chooses among labels" in reason for reason in told["skipped"].values())
-    assert told["baselines"][1]["score"]["all"].keys() == {"bleu", "chrf", "exact"}
+    assert list(record["skipped"]) == ["static", "frozen"]
+    assert all("a linear model chooses among labels" in reason for reason in record["skipped"].values())
+    assert record["baselines"][1]["score"]["all"].keys() == {"bleu", "chrf", "exact"}

@@ -1,4 +1,4 @@
-"""The bench: streams of the lengths they say, every model and engine in every stream."""
+"""The bench: streams of texts of fixed lengths, every model and engine in every stream."""
 
 import pytest
 
@@ -22,21 +22,21 @@ def few(monkeypatch):
 
 
 @pytest.mark.parametrize("stream", ["short", "128", "384"])
-def test_texts_are_as_long_as_their_stream_says(folder, stream):
+def test_stream_texts_have_their_length(folder, stream):
     tokens = bench.STREAMS[stream]
     predictor = Predictor(folder, "torch", max_tokens=tokens)
     assert set(predictor.encode(bench.texts_of(stream, 5)).ids.lengths.tolist()) == {tokens}
 
 
-def test_a_mixed_stream_is_sentences_as_they_come():
+def test_mixed_stream_has_sentences_in_order():
     texts = bench.texts_of("mixed", 50)
     assert len(texts) == 50 and len({len(text.split()) for text in texts}) > 10
 
 
 def test_every_engine_runs_in_every_stream(folder):
-    told = api.bench([folder], streams=["mixed", "short"], threads=1)
+    result = api.bench([folder], streams=["mixed", "short"], threads=1)
     names = {"mine onnx", "mine openvino"} | ({"mine native"} if best() else set())
-    for part in told["streams"].values():
+    for part in result["streams"].values():
         assert set(part["contenders"]) == names
         for one in part["contenders"].values():
             assert one["throughput"]["low"] <= one["throughput"]["value"] <= one["throughput"]["high"]
@@ -55,12 +55,12 @@ def cascade(tmp_path):
     return folder
 
 
-def test_a_cascade_is_timed_beside_models_by_its_name(folder, cascade):
+def test_cascade_is_timed_with_models_under_its_name(folder, cascade):
     """In the engines that all its models have: the mean of vectors has no program for the native one."""
-    told = api.bench([folder, cascade], engines=["onnx"], streams=["short"], threads=1)
-    assert list(told["streams"]["short"]["contenders"]) == ["mine onnx", "both onnx"]
-    told = api.bench([cascade], streams=["mixed"], threads=1)
-    assert set(told["streams"]["mixed"]["contenders"]) == {"both onnx", "both openvino"}
+    result = api.bench([folder, cascade], engines=["onnx"], streams=["short"], threads=1)
+    assert list(result["streams"]["short"]["contenders"]) == ["mine onnx", "both onnx"]
+    result = api.bench([cascade], streams=["mixed"], threads=1)
+    assert set(result["streams"]["mixed"]["contenders"]) == {"both onnx", "both openvino"}
 
 
 def test_every_model_of_a_cascade_reads_what_the_stream_gives(cascade):
@@ -70,25 +70,25 @@ def test_every_model_of_a_cascade_reads_what_the_stream_gives(cascade):
     assert set(rows.ids.lengths.tolist()) == {12}
 
 
-def test_models_of_the_same_name_are_timed_under_the_names_they_were_given_by(folder, tmp_path):
+def test_models_with_equal_names_get_distinct_names(folder, tmp_path):
     (tmp_path / "other").mkdir()
     twin = tiny.deployed(tiny.model("bert", layers=1), tmp_path / "other" / "mine")
-    told = api.bench([folder, twin], engines=["onnx"], streams=["short"], threads=1)
-    assert list(told["streams"]["short"]["contenders"]) == [f"{folder} onnx", f"{twin} onnx"]
+    result = api.bench([folder, twin], engines=["onnx"], streams=["short"], threads=1)
+    assert list(result["streams"]["short"]["contenders"]) == [f"{folder} onnx", f"{twin} onnx"]
     with pytest.raises(UsageError, match="given twice"):
         api.bench([folder, folder / ".." / "mine"])
 
 
 @pytest.mark.parametrize(("family", "longest"), [("bert", 130), ("roberta", 128)])
-def test_streams_beyond_the_positions_are_refused_or_left_out_before_the_first_race(tmp_path, family, longest):
+def test_too_long_streams_are_rejected_or_left_out(tmp_path, family, longest):
     """RoBERTa counts from behind its padding mark, which is 1."""
     folder = tiny.deployed(tiny.model(family, max_position_embeddings=130), tmp_path / "mine")
-    with pytest.raises(InputError, match=f"--stream 384: .*mine reads no more than {longest} tokens"):
+    with pytest.raises(InputError, match=f"--stream 384: .*mine reads at most {longest} tokens"):
         api.bench([folder], engines=["torch"], streams=["short", "384"])
     assert list(api.bench([folder], engines=["onnx"], threads=1)["streams"]) == ["mixed", "short", "128"]
 
 
-def test_what_cannot_be_timed_is_refused(folder, tmp_path):
+def test_unsupported_answer_type_is_rejected(folder, tmp_path):
     with pytest.raises(UsageError, match="--stream 127"):
         api.bench([folder], streams=["127"])
     with pytest.raises(InputError, match="is not a folder"):

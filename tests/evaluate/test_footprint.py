@@ -1,4 +1,4 @@
-"""What an artifact weighs, by hand."""
+"""Bytes, parameters and FLOPs of an artifact, by hand."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_flops_of_networks_without_attention_by_hand(packed):
         assert flops(model, tokens) == by_hand, family
 
 
-def test_packing_makes_the_file_smaller_and_not_the_products(tmp_path):
+def test_quantization_reduces_bytes_but_not_flops(tmp_path):
     found = []
     for number, model in enumerate((tiny.model("bert"), tiny.model("bert"))):
         if number:

@@ -1,4 +1,4 @@
-"""How quiet a machine was, from counters written by hand."""
+"""The load of a machine, from counters written by hand."""
 
 import os
 import time
@@ -21,12 +21,12 @@ def test_shares_by_hand() -> None:
     assert found == pytest.approx({"steal": 0.05, "others": 0.2})
 
 
-def test_our_own_work_is_not_that_of_others() -> None:
+def test_own_cpu_time_is_not_counted_as_others() -> None:
     assert shares(host(0, 0, 0), host(10, 0, 10), own_seconds=10.01)["others"] == 0.0
 
 
 @pytest.mark.parametrize("after", [None, host(1, 1, 1)], ids=["no /proc", "no time passed"])
-def test_unknown_is_not_quiet(after: Host | None) -> None:
+def test_unknown_load_is_none(after: Host | None) -> None:
     assert shares(host(1, 1, 1), after, 0.0) == {"steal": None, "others": None}
 
 
@@ -34,7 +34,7 @@ def test_the_spread_is_that_of_the_middle_contender() -> None:
     assert spread([[1.0, 1.1, 1.0], [2.0, 3.0, 2.0], [5.0, 5.0, 5.0]]) == pytest.approx(0.1)
 
 
-def test_a_watch_sees_this_machine() -> None:
+def test_monitor_reads_this_machine() -> None:
     watch = LoadMonitor()
     until = time.process_time() + 0.05
     while time.process_time() < until:

@@ -1,4 +1,4 @@
-"""Scores with intervals, and differences: against scipy's bootstrap, by hand, and by how often they hold what is true."""
+"""Scores with intervals, and differences: against scipy's bootstrap, by hand, and by their coverage."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ TASK = Classification(path="x")
 
 
 def drawn(rows: int, right: float, seed: int = 0, labels: int = 2) -> np.ndarray:
-    """(rows, 2): what is said and what is right, of a model that is right so often."""
+    """(rows, 2): predictions and labels of a model with a given accuracy."""
     draw = np.random.default_rng(seed)
     gold = draw.integers(0, labels, rows)
     wrong = (gold + draw.integers(1, labels, rows)) % labels
@@ -141,7 +141,7 @@ def test_the_mean_over_seeds_by_hand():
     assert difference(TASK, a, b, seed=5) == difference(TASK, a, b, seed=5) != difference(TASK, a, b, seed=6)
 
 
-def test_intervals_hold_what_is_true_about_as_often_as_they_say(few_resamples):
+def test_intervals_have_their_coverage(few_resamples):
     """Of 100 draws of rows, about 95 intervals hold the true value, and few show a difference where there is none."""
     held = shown = 0
     for seed in range(100):

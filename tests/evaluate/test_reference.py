@@ -1,4 +1,4 @@
-"""The reference runs transformers as users do and says what the predictor says, whatever the kind of answer."""
+"""The reference runs transformers as users do and gives the same answers as the predictor."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_the_reference_agrees_with_the_predictor(tmp_path, family, texts):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_answers_in_every_kind(tmp_path, kind):
+def test_reference_supports_every_answer_type(tmp_path, kind):
     model_of(kind).save(tmp_path)
     found, wanted = (
         of.values(INPUTS[kind]) for of in (Reference(tmp_path, 60), Predictor(tmp_path, "torch", max_tokens=60))

@@ -1,17 +1,17 @@
-"""The test that a share is kept: against scipy's exact binomial, against draws, and by hand."""
+"""The retention test: against scipy's exact binomial test, against simulations, and by hand."""
 
 import numpy as np
 import pytest
 from scipy.stats import binom, multinomial
 
-from niwaki.evaluate.retention import INTERVAL_SHARE, bootstrap_low, is_score_kept, p_value, score, with_losses
+from niwaki.evaluate.retention import INTERVAL_SHARE, bootstrap_low, keeps_score, p_value, score, with_losses
 from niwaki.tasks import TASKS
 from niwaki.tasks._metrics import accuracy, all_labels_wrong, f1_binary
 from niwaki.tasks._task import Task
 from niwaki.tasks._translation_scores import counts
 
 
-class Made:
+class FakeTask:
     def __init__(self, metric="accuracy"):
         self.metric, self.scorer = metric, self
 
@@ -50,7 +50,7 @@ def test_score_by_hand():
 
 
 @pytest.mark.parametrize("gain", [0.0, 0.02, 0.08])
-def test_at_the_margin_it_passes_no_more_often_than_said(gain):
+def test_error_rate_at_the_margin_is_within_the_level(gain):
     """The sum over all results, where exactly the margin is lost: every one that passes counts with its chance."""
     rows, keep, wrong, right = 120, 0.9, 0.1, 0.95
     margin = (1 - keep) * right
@@ -65,24 +65,24 @@ def test_at_the_margin_it_passes_no_more_often_than_said(gain):
     assert 0.01 < passes <= wrong
 
 
-def test_many_rows_take_the_normal_form_and_agree():
+def test_normal_approximation_agrees_for_many_rows():
     near = [p_value(lost, 300, 18_000, 20_000, 0.99, 0.05) for lost in (380, 420, 460)]
     assert near[0] < 0.05 < near[2] and near == sorted(near)
 
 
-def test_is_kept():
-    assert is_score_kept(Made(), *example_stats(1000, 3, 2, 950), 0.99, 0.95)
-    assert not is_score_kept(Made(), *example_stats(1000, 9, 1, 950), 0.99, 0.95)
-    assert not is_score_kept(Made(), *example_stats(100, 0, 0, 95), 0.99, 0.95)  # too few rows to show it
-    assert is_score_kept(Made(), *example_stats(100, 0, 0, 95), 1.0, 0.95)  # the same answers keep all
-    assert is_score_kept(Made("f1"), *example_stats(1000, 2, 2, 950), 0.99, 0.95)
-    assert not is_score_kept(Made("f1"), *example_stats(1000, 9, 1, 950), 0.99, 0.95)
-    assert not is_score_kept(Made("f1"), *example_stats(60, 0, 0, 55), 0.99, 0.95)
+def test_keeps_score_by_hand():
+    assert keeps_score(FakeTask(), *example_stats(1000, 3, 2, 950), 0.99, 0.95)
+    assert not keeps_score(FakeTask(), *example_stats(1000, 9, 1, 950), 0.99, 0.95)
+    assert not keeps_score(FakeTask(), *example_stats(100, 0, 0, 95), 0.99, 0.95)  # too few rows to show it
+    assert keeps_score(FakeTask(), *example_stats(100, 0, 0, 95), 1.0, 0.95)  # the same answers keep all
+    assert keeps_score(FakeTask("f1"), *example_stats(1000, 2, 2, 950), 0.99, 0.95)
+    assert not keeps_score(FakeTask("f1"), *example_stats(1000, 9, 1, 950), 0.99, 0.95)
+    assert not keeps_score(FakeTask("f1"), *example_stats(60, 0, 0, 55), 0.99, 0.95)
 
 
-def test_two_rows_more_are_lost_in_the_bootstrap():
+def test_bootstrap_counts_two_more_losses():
     best, other = example_stats(200, 5, 3, 180)
-    changed = with_losses(Made(), best, other, 2)
+    changed = with_losses(FakeTask(), best, other, 2)
     assert accuracy(*changed.T) == accuracy(*other.T) - 2 / 200 and (changed[:, 1] == other[:, 1]).all()
     plain = np.quantile(
         [
@@ -91,14 +91,14 @@ def test_two_rows_more_are_lost_in_the_bootstrap():
         ],
         0.05,
     )
-    assert bootstrap_low(Made(), best, other, 1.0, 0.95) < plain - 1.5 / 200
+    assert bootstrap_low(FakeTask(), best, other, 1.0, 0.95) < plain - 1.5 / 200
 
 
 def test_exact_match_is_tested_like_accuracy():
     for rows, lost, gained, right in ((1000, 3, 2, 950), (1000, 9, 1, 950), (100, 0, 0, 95)):
         pairs = example_stats(rows, lost, gained, right)
         shares = [(one[:, :1] == one[:, 1:]).astype(int) for one in pairs]
-        assert is_score_kept(Made("exact"), *shares, 0.99, 0.95) == is_score_kept(Made(), *pairs, 0.99, 0.95)
+        assert keeps_score(FakeTask("exact"), *shares, 0.99, 0.95) == keeps_score(FakeTask(), *pairs, 0.99, 0.95)
 
 
 RIGHT = {  # outcomes of rows that are all right, but for the last, which has nothing that could be
@@ -122,7 +122,7 @@ HITS = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_a_row_that_is_lost_has_nothing_right(name):
+def test_lost_row_has_no_correct_part(name):
     task, right = TASKS.load(name, Task)(path="nowhere"), RIGHT[name]
     score = lambda some: task.scorer.scores(some)[task.metric]  # noqa: E731
     assert score(right[:2]) == pytest.approx(1) and score(task.scorer.all_wrong(right)) == 0
@@ -132,12 +132,12 @@ def test_a_row_that_is_lost_has_nothing_right(name):
     assert (changed == task.scorer.all_wrong(right)).all() and not (changed == right).all()
 
 
-def test_counts_are_tested_by_rows_that_have_something_to_lose():
+def test_pseudo_losses_only_hit_rows_with_correct_parts():
     """Of 2,000 sentences 20 hold all names: what the others say shows nothing. Where all hold one, they do."""
     task = TASKS.load("tagging", Task)(path="nowhere")
     few, many = (np.tile([0, 0, 0, 5, 5], (2000, 1)) for _ in range(2))
     few[:20, :3] = many[:, :3] = 1
-    assert not is_score_kept(task, few, few, 0.9, 0.95) and is_score_kept(task, many, many, 0.99, 0.95)
+    assert not keeps_score(task, few, few, 0.9, 0.95) and keeps_score(task, many, many, 0.99, 0.95)
     worse = many.copy()
     worse[:60, 0] = 0
-    assert not is_score_kept(task, many, worse, 0.97, 0.95) and is_score_kept(task, many, worse, 0.95, 0.95)
+    assert not keeps_score(task, many, worse, 0.97, 0.95) and keeps_score(task, many, worse, 0.95, 0.95)

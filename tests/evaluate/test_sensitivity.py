@@ -1,4 +1,4 @@
-"""What a part is worth is what the loss says without it: compared with cuts made by hand."""
+"""Sensitivities are compared with the loss after cuts made by hand."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ def cuts_of(model, batches):
 
 
 @torch.no_grad()
-def test_every_cut_is_what_the_loss_says_with_it_made_by_hand_and_nothing_stays_changed():
+def test_cuts_match_manual_edits_and_are_undone():
     model = tiny.model("bert")
     batches = [tiny.batch(model), tiny.batch(model, seed=1)]
     layer, width = model.anatomy.layers[1], model.anatomy.layers[1].head_size
@@ -62,6 +62,6 @@ def test_shared_layers_packed_matrices_and_networks_without_layers(family):
     assert cuts and all(how != "without it" or "head" in what for what, how in cuts)
 
 
-def test_a_model_of_another_task_is_refused_in_a_line(bert_folder):
+def test_model_of_another_task_is_rejected(bert_folder):
     with pytest.raises(InputError, match="its labels are"):
         api.sensitivity(bert_folder, task="rotten_tomatoes", rows=4)

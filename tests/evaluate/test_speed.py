@@ -1,4 +1,4 @@
-"""A race between runners of known speed finds their ratio, on a simulated machine: no real clock is looked at."""
+"""A comparison of runners of known speed finds their ratio, on a simulated machine without a real clock."""
 
 from types import SimpleNamespace
 
@@ -59,11 +59,11 @@ def test_the_percentiles_are_of_single_requests(raced, monkeypatch):
 
 
 @pytest.mark.parametrize("nature", [{"noise": 0.05}, {"drift": 0.1, "free": 1.0}, {"busy": 0.6, "free": 0.6}])
-def test_the_ratio_holds_on_a_loaded_machine_as_often_as_it_says(raced, nature):
+def test_ratio_intervals_have_their_coverage_on_a_loaded_machine(raced, nature):
     held = 0
     for seed in range(TRIALS):
         result, _ = raced(Machine(seed, **nature), singles=1)
-        found = {name: told["ratio"] for name, told in result["contenders"].items()}
+        found = {name: entry["ratio"] for name, entry in result["contenders"].items()}
         held += (
             found["middle"]["low"] <= 2 <= found["middle"]["high"]
             and found["fast"]["low"] <= 6 <= found["fast"]["high"]
@@ -71,7 +71,7 @@ def test_the_ratio_holds_on_a_loaded_machine_as_often_as_it_says(raced, nature):
     assert held >= TRIALS * (2 * LEVEL - 1 - 0.04)  # of two intervals both; 0.02 is one standard deviation
 
 
-def test_the_order_is_the_meters_turned_round_once(raced):
+def test_order_of_rounds_is_rotated(raced):
     """No one runs twice in a row but at the turn: a disturbance longer than a lap then falls on all."""
     _, taken = raced(Machine(0), rounds=6)
     whole = [name for name, count in taken if count == 16]
@@ -79,7 +79,7 @@ def test_the_order_is_the_meters_turned_round_once(raced):
 
 
 def test_the_ratio_of_energies_is_of_paired_rounds():
-    """A lap of 30 J beside each of 10 J, whatever both grow to."""
+    """A lap of 30 J for each of 10 J, while both grow."""
     grown = [1.0, 2.0, 1.0, 4.0, 1.0, 1.0]
     before, after = (
         speed.Timings(readings=[Reading(1.0, 1.0, joules * one) for one in grown]) for joules in (30.0, 10.0)
@@ -90,7 +90,7 @@ def test_the_ratio_of_energies_is_of_paired_rounds():
     assert speed.energy_ratio(before, unknown) is None
 
 
-def test_a_race_says_how_quiet_the_machine_was(raced):
+def test_result_contains_the_machine_load(raced):
     result, _ = raced(Machine(0, noise=0.0, free=1e9))
     assert result["conditions"]["spread"] == pytest.approx(0) and result["conditions"].keys() >= {
         "load",

@@ -1,4 +1,4 @@
-"""Temperatures by a known truth, thresholds by hand, and the claim itself: over many draws the share is kept as often as said."""
+"""Known temperatures are recovered, thresholds by hand, and the score is kept as often as claimed."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from niwaki.evaluate.thresholds import answered_by, candidates, choose_threshold
 from niwaki.tasks._metrics import accuracy
 
 
-class Made:
+class FakeTask:
     metric = "accuracy"
 
     @property
@@ -41,14 +41,14 @@ def example_stats(logits, gold):
 
 
 @pytest.mark.parametrize("true", [0.5, 1.0, 3.0])
-def test_a_temperature_is_found_again(true):
+def test_known_temperature_is_recovered(true):
     generator = np.random.default_rng(1)
     honest = generator.normal(size=(20_000, 3)) * 2
     gold = (softmax(honest).cumsum(axis=1) < generator.random(20_000)[:, None]).sum(axis=1)
     assert fit_temperature(honest * true, gold) == pytest.approx(true, rel=0.05)
 
 
-def test_labels_that_the_model_does_not_know_play_no_part():
+def test_unknown_labels_are_ignored():
     logits = np.random.default_rng(0).normal(size=(500, 2))
     gold = np.random.default_rng(1).integers(0, 2, 500)
     more = np.concatenate([logits, logits[:9]])
@@ -70,7 +70,7 @@ def test_candidates_go_down_and_let_more_and_more_stop():
     assert stopping[0] <= 10 and stopping[-1] == 1000 and max(np.diff(stopping)) <= 10
 
 
-def test_choose_stops_at_the_first_step_that_is_not_shown(monkeypatch):
+def test_search_stops_at_the_first_failed_test(monkeypatch):
     gold, logits = drawn(np.random.default_rng(3), 400)
     seen = []
 
@@ -78,25 +78,25 @@ def test_choose_stops_at_the_first_step_that_is_not_shown(monkeypatch):
         seen.append(other)
         return len(seen) != 7
 
-    monkeypatch.setattr("niwaki.evaluate.thresholds.is_score_kept", tested)
-    chosen = choose_threshold(Made(), sure(logits), example_stats(logits, gold), 0.9, 0.95)
+    monkeypatch.setattr("niwaki.evaluate.thresholds.keeps_score", tested)
+    chosen = choose_threshold(FakeTask(), sure(logits), example_stats(logits, gold), 0.9, 0.95)
     assert len(seen) == 7 and (chosen.example_stats == seen[5]).all()
     assert chosen.threshold == candidates(np.stack(sure(logits)[:1]))[5]
-    monkeypatch.setattr("niwaki.evaluate.thresholds.is_score_kept", lambda *_: False)
-    assert choose_threshold(Made(), sure(logits), example_stats(logits, gold), 0.9, 0.95) is None
+    monkeypatch.setattr("niwaki.evaluate.thresholds.keeps_score", lambda *_: False)
+    assert choose_threshold(FakeTask(), sure(logits), example_stats(logits, gold), 0.9, 0.95) is None
 
 
-def test_the_share_is_kept_as_often_as_claimed():
+def test_score_retention_has_its_coverage():
     """60 draws of 300 rows, 90 % sure: of 6 failures expected at the very most, 11 or more have a chance of 3 in 100."""
     keep, level, failures, early = 0.97, 0.9, 0, []
     for seed in range(60):
         generator = np.random.default_rng(seed)
         gold, logits = drawn(generator, 300)
-        heat = [fit_temperature(one, gold) for one in logits]
-        logits = [one / t for one, t in zip(logits, heat, strict=True)]
-        chosen = choose_threshold(Made(), sure(logits), example_stats(logits, gold), keep, level)
+        temperatures = [fit_temperature(one, gold) for one in logits]
+        logits = [one / t for one, t in zip(logits, temperatures, strict=True)]
+        chosen = choose_threshold(FakeTask(), sure(logits), example_stats(logits, gold), keep, level)
         gold, logits = drawn(generator, 40_000)
-        by = answered_by(np.stack(sure([logits[0] / heat[0]])), chosen.threshold if chosen else 2.0)
+        by = answered_by(np.stack(sure([logits[0] / temperatures[0]])), chosen.threshold if chosen else 2.0)
         every = np.stack(example_stats(logits, gold))
         failures += accuracy(*every[by, np.arange(40_000)].T) < keep * accuracy(*every[-1].T)
         early.append((by == 0).mean())

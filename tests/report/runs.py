@@ -1,4 +1,4 @@
-"""Made-up run folders, in the format that the runner writes."""
+"""Synthetic run folders, in the format that the runner writes."""
 
 import json
 import math
@@ -217,7 +217,7 @@ KINDS = ("majority", "tfidf", "static", "frozen")
 
 
 def add_baselines(folder: Path, best: str = "TF-IDF + linear SVM") -> None:
-    """Four rungs of the baseline; 10, 20, 30 and 40 J."""
+    """Four baselines; 10, 20, 30 and 40 J."""
     baselines = [
         {"name": name, "kind": kind, "validation": value, "score": score(value), "spent": reading(joules), "note": ""}
         for (name, value), kind, joules in zip(BASELINES.items(), KINDS, (10.0, 20.0, 30.0, 40.0), strict=True)
@@ -227,11 +227,11 @@ def add_baselines(folder: Path, best: str = "TF-IDF + linear SVM") -> None:
 
 def add_comparisons(folder: Path, *pairs: tuple[str, str, float, float, float]) -> None:
     """Each pair is a, b, difference, low, high."""
-    said = [
+    pairs = [
         {"a": a, "b": b, "difference": value, "low": low, "high": high, "shown": not low <= 0 <= high}
         for a, b, value, low, high in pairs
     ]
-    write(folder / "comparisons.json", {"version": 1, "metric": "accuracy", "spread": {}, "pairs": said})
+    write(folder / "comparisons.json", {"version": 1, "metric": "accuracy", "spread": {}, "pairs": pairs})
 
 
 def add_seeds(folder: Path, values: dict[int, dict[str, float]]) -> None:
@@ -244,8 +244,8 @@ def add_seeds(folder: Path, values: dict[int, dict[str, float]]) -> None:
         for stage in stages:
             if stage["name"] in scores:
                 with files.commit_folder(folder / stage["folder"]) as home:
-                    made = {**result(stage["name"], stage["key"]), "score": score(scores[stage["name"]])}
-                    files.write_json(home / "result.json", made)
+                    repeated = {**result(stage["name"], stage["key"]), "score": score(scores[stage["name"]])}
+                    files.write_json(home / "result.json", repeated)
     stages = [{**stage, "seed": planned["seed"]} for stage in planned["stages"]]
     change(folder / "plan.json", seeds=[planned["seed"], *values], stages=stages, repeats=repeats)
 
@@ -257,7 +257,7 @@ def add_parts(folder: Path, name: str, value: float) -> None:
 
 
 def make_full(folder: Path, names: list[str] | None = None) -> Path:
-    """A run with all that a run can have: ladder, comparisons, seeds, a further test set, a caveat."""
+    """A run with everything that a run can have: baselines, comparisons, seeds, a further test set, a caveat."""
     run = make_run(folder, names)
     last = files.read_json(run / "plan.json")["stages"][-1]["name"]
     add_baselines(run)

@@ -1,4 +1,4 @@
-"""The baseline ladder: its rows, gains and costs, by hand."""
+"""The table of baselines: its rows, gains and costs, by hand."""
 
 import re
 from pathlib import Path
@@ -24,11 +24,11 @@ def table(run: Path) -> list[str]:
     return text[text.index("| model |") :].split("\n\n")[0].splitlines()
 
 
-def test_every_rung_then_the_best_and_the_deployed_stage(run: Path) -> None:
-    made = report.write(run)
-    assert [entry["name"] for entry in made["baselines"]] == list(BASELINES)
-    assert [entry["kind"] for entry in made["baselines"]] == ["majority", "tfidf", "static", "frozen"]
-    # a rung's own spending; a stage's is 2.4 kJ and 60 s, and int8 comes through four of them
+def test_table_has_baselines_then_best_and_deployed_stage(run: Path) -> None:
+    result = report.write(run)
+    assert [entry["name"] for entry in result["baselines"]] == list(BASELINES)
+    assert [entry["kind"] for entry in result["baselines"]] == ["majority", "tfidf", "static", "frozen"]
+    # a baseline's own cost; a stage's is 2.4 kJ and 60 s, and int8 comes through four of them
     assert table(run)[2:] == [
         "| majority class | 50.0 % (47.0–53.0 %) | +33.6 points | 60 s | 10 J (6.0–15 J, estimated) |",
         "| TF-IDF + linear SVM (best in validation) | 76.7 % (74.2–79.2 %) | +6.9 points | 60 s | 20 J (12–30 J, estimated) |",
@@ -53,19 +53,19 @@ def test_one_stage_that_is_best_and_deployed_is_one_row(tmp_path: Path) -> None:
     ]
 
 
-def test_a_rung_without_figures(run: Path) -> None:
+def test_baseline_without_figures_is_listed(run: Path) -> None:
     baselines = [{"note": "needs an encoder"}, 3, {"name": "TF-IDF + linear SVM", "score": {"value": "high"}}]
     change(run / "baseline.json", baselines=baselines)
-    made = report.write(run)
-    assert [entry["gain"] for entry in made["baselines"]] == [None, None]
+    result = report.write(run)
+    assert [entry["gain"] for entry in result["baselines"]] == [None, None]
     assert table(run)[2] == "| baseline (needs an encoder) | unknown |  | unknown | unknown |"
 
 
 def test_a_stage_is_charged_with_its_teacher_once(run: Path) -> None:
-    made = report.build(run)
+    result = report.build(run)
     # the student starts from the teacher and learns from it; a plan in a circle ends
-    assert [stage["name"] for stage in lineage(made, "student", teachers=True)] == ["teacher", "student"]
-    made["stages"][1]["parent"] = None  # a student made from nothing still had its teacher
-    assert baseline_table(made)[-1]["making"]["joules"] == 4 * 2_400
-    made["stages"][0]["parent"] = "int8"
-    assert len(lineage(made, "int8", teachers=True)) == 4
+    assert [stage["name"] for stage in lineage(result, "student", teachers=True)] == ["teacher", "student"]
+    result["stages"][1]["parent"] = None  # a student made from nothing still had its teacher
+    assert baseline_table(result)[-1]["making"]["joules"] == 4 * 2_400
+    result["stages"][0]["parent"] = "int8"
+    assert len(lineage(result, "int8", teachers=True)) == 4

@@ -58,7 +58,7 @@ def make(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(("page", "kind"), [(kind, kind) for kind in KINDS], indirect=["page"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("screen", SCREENS)
-def test_on_a_screen(browser: Browser, page: Path, kind: str, screen: str, theme: str) -> None:
+def test_page_on_screens(browser: Browser, page: Path, kind: str, screen: str, theme: str) -> None:
     browser.show(*SCREENS[screen], theme)
     browser.open(page)
     found = browser.evaluate(MEASURE)
@@ -69,7 +69,7 @@ def test_on_a_screen(browser: Browser, page: Path, kind: str, screen: str, theme
 
 @pytest.mark.parametrize("page", ["full"], indirect=True)
 @pytest.mark.parametrize("width", [320, 480, 600, 601, 768, 1000, 1100, 1101, 1920])
-def test_at_widths_in_between(browser: Browser, page: Path, width: int) -> None:
+def test_page_at_intermediate_widths(browser: Browser, page: Path, width: int) -> None:
     browser.show(width, 900)
     browser.open(page)
     found = browser.evaluate(MEASURE)
@@ -78,7 +78,7 @@ def test_at_widths_in_between(browser: Browser, page: Path, width: int) -> None:
 
 
 @pytest.mark.parametrize("page", KINDS, indirect=True)
-def test_on_paper(browser: Browser, page: Path, tmp_path: Path) -> None:
+def test_printed_page(browser: Browser, page: Path, tmp_path: Path) -> None:
     browser.show(*A4, "dark", media="print")  # dark screens print on white paper, too
     browser.open(page)
     found = browser.evaluate(MEASURE.replace("small(11)", "small(10)"))  # 7.5 points

@@ -27,19 +27,19 @@ def cards(run: Path) -> dict[str, str]:
     return {path.parts[-3].split("-")[0]: path.read_text() for path in run.glob(f"stages/*/model/{CARD}")}
 
 
-def test_a_card_and_a_label_beside_every_model(run: Path) -> None:
-    made = report.write(run)
+def test_every_model_has_a_card_and_a_label(run: Path) -> None:
+    result = report.write(run)
     found = cards(run)
     assert set(found) == {"teacher", "student", "pruned", "int8"}
     head = yaml.safe_load(found["int8"].split("---")[1])
     assert head["base_model"] == "minilm" and head["library_name"] == "niwaki"
     metric = head["model-index"][0]["results"][0]["metrics"][0]
-    assert metric == {"type": "accuracy", "value": made["stages"][-1]["score"]}
+    assert metric == {"type": "accuracy", "value": result["stages"][-1]["score"]}
     assert "negative, positive" in found["int8"] and "6397 training rows" in found["int8"]
     assert f"]({LABEL})" in found["int8"] and "<svg" in next(run.glob(f"stages/int8-*/model/{LABEL}")).read_text()
 
 
-def test_a_card_tells_the_way_from_the_first_stage(run: Path) -> None:
+def test_card_lists_the_stages_of_the_model(run: Path) -> None:
     names = [stage["name"] for stage in lineage(report.write(run), "int8")]
     assert names == ["teacher", "student", "pruned", "int8"]
     assert cards(run)["int8"].count("\n1. ") > cards(run)["student"].count("\n1. ") > 0
@@ -66,7 +66,7 @@ def test_without_energy_no_label(tmp_path: Path) -> None:
     assert LABEL not in cards(run)["int8"]
 
 
-def test_a_card_tells_its_own_score_beside_that_of_all_seeds_and_the_answer(tmp_path: Path) -> None:
+def test_card_contains_the_score_over_seeds(tmp_path: Path) -> None:
     run = make_full(tmp_path / "demo")
     next(run.glob("stages/int8-????????????")).joinpath("model").mkdir()
     report.write(run)

@@ -1,4 +1,4 @@
-"""What is said of a difference between two models, by hand."""
+"""Differences between two models in words, by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from .runs import add_comparisons, change, make_run
 
 
 def words(metric: str | None, difference: Any, low: Any, high: Any) -> tuple[bool | None, str]:
-    made = gap(metric, {"difference": difference, "low": low, "high": high, "shown": "whatever"})
-    return made["shown"], made["words"]
+    found = gap(metric, {"difference": difference, "low": low, "high": high, "shown": "whatever"})
+    return found["shown"], found["words"]
 
 
 @pytest.mark.parametrize(
-    ("metric", "figures", "said"),
+    ("metric", "figures", "expected"),
     [
         ("accuracy", (-0.004, -0.012, 0.003), (False, "−0.4 points (−1.2 to +0.3): no difference shown")),
         ("accuracy", (-0.021, -0.032, -0.010), (True, "a loss of 2.1 points (1.0 to 3.2) is shown")),
@@ -30,16 +30,16 @@ def words(metric: str | None, difference: Any, low: Any, high: Any) -> tuple[boo
         ("accuracy", (0.0, 0.0, 0.0), (False, "+0.0 points (+0.0 to +0.0): no difference shown")),
     ],
 )
-def test_words(metric: str, figures: tuple[float, float, float], said: tuple[bool, str]) -> None:
-    assert words(metric, *figures) == said
+def test_differences_in_words(metric: str, figures: tuple[float, float, float], expected: tuple[bool, str]) -> None:
+    assert words(metric, *figures) == expected
 
 
 @pytest.mark.parametrize("ends", [(None, None), (0.02, 0.03), (0.03, -0.03), (-0.1, None), ("a", "b")])
-def test_without_an_interval_that_holds_it_nothing_is_shown_or_not(ends: tuple[Any, Any]) -> None:
+def test_invalid_interval_gives_no_statement(ends: tuple[Any, Any]) -> None:
     assert words("accuracy", 0.01, *ends) == (None, "+1.0 points")
 
 
-def test_pairs_of_strangers_and_of_another_metric_are_passed_over() -> None:
+def test_unknown_pairs_and_other_metrics_are_ignored() -> None:
     pair = {"a": "student", "b": "teacher", "difference": 0.1, "low": 0.0, "high": 0.2}
     junk = [None, 3, {}, {**pair, "b": "nobody"}, {**pair, "difference": "large"}, {**pair, "a": ["teacher"]}]
     known = ["teacher", "student"]
@@ -52,8 +52,8 @@ def test_every_later_stage_against_the_first(tmp_path: Path) -> None:
     run = make_run(tmp_path / "demo")
     pairs = [("student", "teacher", -0.004, -0.012, 0.003), ("int8", "teacher", -0.021, -0.032, -0.010)]
     add_comparisons(run, *pairs, ("int8", "pruned", 0.0, -0.001, 0.001))
-    made = report.write(run)
-    assert [(pair["a"], pair["b"]) for pair in made["comparisons"]] == [(a, b) for a, b, *_ in pairs] + [
+    found = report.write(run)
+    assert [(pair["a"], pair["b"]) for pair in found["comparisons"]] == [(a, b) for a, b, *_ in pairs] + [
         ("int8", "pruned")
     ]
     html, text = (run / "report.html").read_text(), (run / "report.md").read_text()
@@ -63,7 +63,7 @@ def test_every_later_stage_against_the_first(tmp_path: Path) -> None:
     assert html.count("<h3>Compared with teacher") == 1 and "with pruned" not in text
 
 
-def test_a_comparison_of_a_later_version_is_refused(tmp_path: Path) -> None:
+def test_comparison_of_a_later_version_is_rejected(tmp_path: Path) -> None:
     run = make_run(tmp_path / "demo")
     add_comparisons(run)
     change(run / "comparisons.json", version=2)

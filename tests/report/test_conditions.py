@@ -1,4 +1,4 @@
-"""A busy machine is named next to the figures; a quiet one, or one of which nothing is known, is not."""
+"""A busy machine is named next to the figures; a quiet or unknown one is not."""
 
 from pathlib import Path
 
@@ -23,12 +23,14 @@ QUIET = {"load": 0.4, "steal": 0.001, "others": 0.02, "spread": 0.05}
 def test_each_disturbance_is_named_with_its_size(tmp_path: Path, key: str, value: float, words: str) -> None:
     run = make_run(tmp_path / "demo")
     change(run / "speed.json", conditions={**QUIET, key: value})
-    made = report.write(run)
-    assert made["race"]["busy"] is True
-    assert made["race"]["note"].startswith(
+    result = report.write(run)
+    assert result["race"]["busy"] is True
+    assert result["race"]["note"].startswith(
         f"The machine was busy while speed was measured: {words} (load 0.4 at the start). "
     )
-    assert "against teacher in plain transformers (measured on a busy machine), runs at" in made["verdict"]["sentence"]
+    assert (
+        "against teacher in plain transformers (measured on a busy machine), runs at" in result["verdict"]["sentence"]
+    )
     for name in ("report.md", "report.html"):
         assert words in (run / name).read_text().replace("\u00a0", " ")
 
@@ -41,9 +43,9 @@ def test_several_at_once() -> None:
 def test_a_quiet_machine_has_no_notice(tmp_path: Path) -> None:
     run = make_run(tmp_path / "demo")
     change(run / "speed.json", conditions=QUIET)
-    made = report.write(run)
-    assert (made["race"]["busy"], made["race"]["note"]) == (False, "")
-    assert "busy" not in made["verdict"]["sentence"] and "usy machine" not in (run / "report.html").read_text()
+    result = report.write(run)
+    assert (result["race"]["busy"], result["race"]["note"]) == (False, "")
+    assert "busy" not in result["verdict"]["sentence"] and "usy machine" not in (run / "report.html").read_text()
 
 
 @pytest.mark.parametrize("given", [{}, {"conditions": 3}, {"conditions": {"steal": "much"}}])

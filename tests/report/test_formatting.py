@@ -1,4 +1,4 @@
-"""How numbers are written."""
+"""Formatted numbers."""
 
 import pytest
 
@@ -77,7 +77,7 @@ def test_differences_of_shares_are_points_and_others_plain_numbers() -> None:
 @pytest.mark.parametrize(
     "metric", ["accuracy", "f1", "f1_macro", "f1_micro", "f1_entities", "exact", "overlap", "mean", "bleu", "chrf"]
 )
-def test_shares_are_said_in_per_cent(metric: str) -> None:
+def test_shares_are_formatted_in_per_cent(metric: str) -> None:
     assert formatting.score(metric, 0.5) == "50.0 %"
 
 

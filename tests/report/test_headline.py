@@ -1,4 +1,4 @@
-"""The top of the report: title, figures with their ranges, and code that runs, from made-up runs."""
+"""The top of the report: title, figures with their ranges, and code that runs, from synthetic runs."""
 
 import ast
 import shutil
@@ -33,13 +33,13 @@ def test_every_figure_has_its_range_and_both_sides(run: Path) -> None:
     assert found["faster"] == Tile("13.8×", "faster", "2,900 texts/s instead of 210 texts/s", "13.4–14.2×")
 
 
-def test_the_range_of_the_score_kept_comes_from_the_paired_comparison(run: Path) -> None:
+def test_retention_range_comes_from_the_paired_comparison(run: Path) -> None:
     add_comparisons(run, ("int8", "teacher", -0.0155, -0.030, -0.001))
     # (0.836 − 0.030) ÷ 0.836 and (0.836 − 0.001) ÷ 0.836
     assert tiles(run)["of the best accuracy kept"].range == "96.4–99.9 %"
 
 
-def test_a_ratio_below_one_is_said_the_other_way_round(run: Path) -> None:
+def test_ratio_below_one_is_inverted(run: Path) -> None:
     race = files.read_json(run / "speed.json")
     race["contenders"]["int8"]["ratio"] = {"value": 0.5, "low": 0.4, "high": 0.8}
     write(run / "speed.json", race)
@@ -48,35 +48,35 @@ def test_a_ratio_below_one_is_said_the_other_way_round(run: Path) -> None:
 
 def test_what_was_not_measured_has_no_tile(run: Path) -> None:
     (run / "speed.json").unlink()
-    made = headline(report.build(run))
-    assert [tile.name for tile in made.tiles] == ["of the best accuracy kept", "smaller"]
-    assert "unknown" not in str(made)
+    result = headline(report.build(run))
+    assert [tile.name for tile in result.tiles] == ["of the best accuracy kept", "smaller"]
+    assert "unknown" not in str(result)
 
 
 def test_a_single_stage(tmp_path: Path) -> None:
-    made = headline(report.build(make_run(tmp_path / "one", ["teacher"])))
-    assert made.title == "Deploy teacher" and made.lead == "The only finished model of this run."
-    assert made.tiles[0] == Tile("83.6 %", "accuracy", "the highest of this run", "81.4–85.8 %")
+    result = headline(report.build(make_run(tmp_path / "one", ["teacher"])))
+    assert result.title == "Deploy teacher" and result.lead == "The only finished model of this run."
+    assert result.tiles[0] == Tile("83.6 %", "accuracy", "the highest of this run", "81.4–85.8 %")
 
 
 def test_a_baseline_that_is_as_good_is_the_recommendation(run: Path) -> None:
     add_baselines(run, "TF-IDF + linear SVM")
     add_comparisons(run, ("teacher", "TF-IDF + linear SVM", 0.012, -0.002, 0.026))
-    made = headline(report.build(run))
-    assert made.title == "Try TF-IDF + linear SVM first"
-    assert made.lead.endswith("If it must be a transformer, deploy int8.")
+    result = headline(report.build(run))
+    assert result.title == "Try TF-IDF + linear SVM first"
+    assert result.lead.endswith("If it must be a transformer, deploy int8.")
 
 
 def test_nothing_is_finished(run: Path) -> None:
     for stage in run.glob("stages/*"):
         shutil.rmtree(stage)
-    made = headline(report.build(run))
-    assert made.title == "Nothing to deploy yet" and not made.tiles and not made.code
+    result = headline(report.build(run))
+    assert result.title == "Nothing to deploy yet" and not result.tiles and not result.code
 
 
-def test_seeds_are_said(tmp_path: Path) -> None:
-    made = tiles(make_full(tmp_path / "full"))
-    assert made["of the best accuracy kept"].detail == "82.3 % ± 0.3 (3 seeds) instead of 83.9 %"
+def test_headline_names_the_seeds(tmp_path: Path) -> None:
+    result = tiles(make_full(tmp_path / "full"))
+    assert result["of the best accuracy kept"].detail == "82.3 % ± 0.3 (3 seeds) instead of 83.9 %"
 
 
 @pytest.mark.parametrize("answer", ["label", "span", "choice", "tags", None])

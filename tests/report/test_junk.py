@@ -1,4 +1,4 @@
-"""Whatever the files of a run hold, there is a report or a refusal in one line, never a traceback."""
+"""Whatever the files of a run contain, there is a report or a one-line error, never a traceback."""
 
 import copy
 import json
@@ -62,7 +62,7 @@ def sign(path: Path) -> None:
         write(path, value) if path.name != "result.json" else reseal(path.parent)
 
 
-def test_junk_in_any_place(tmp_path: Path) -> None:
+def test_random_junk_never_breaks_the_report(tmp_path: Path) -> None:
     run = make_full(tmp_path / "demo", ["teacher", "int8"])
     names = ["plan.json", "speed.json", "baseline.json", "comparisons.json", "ledger.jsonl"]
     paths = [run / name for name in names] + sorted(run.glob("stages/*/result.json"))
@@ -73,10 +73,10 @@ def test_junk_in_any_place(tmp_path: Path) -> None:
         path.write_text(spoiled(before, draw))
         sign(path)
         try:
-            made = report.build(run)
-            json.dumps(made, allow_nan=False)
-            assert page(made) and markdown(made)
-            assert all(card(made, stage, has_label=False) for stage in made["stages"])
+            result = report.build(run)
+            json.dumps(result, allow_nan=False)
+            assert page(result) and markdown(result)
+            assert all(card(result, stage, has_label=False) for stage in result["stages"])
         except InputError as refusal:
             assert "\n" not in str(refusal)
         except Exception as error:  # noqa: BLE001 - whatever it is, the seed must be known

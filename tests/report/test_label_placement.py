@@ -23,17 +23,17 @@ CLUSTERED = st.tuples(st.floats(200, 230), st.floats(100, 120), NAMES)
 
 
 def lay_out(spots: list[tuple[float, float, str]]) -> tuple[list[PlacedLabel | None], list[Box]]:
-    marks = [Box(x, y, x, y).grown(8) for x, y, _ in spots]
+    points = [Box(x, y, x, y).grown(8) for x, y, _ in spots]
     bars = [Box(x - 1, y - 30, x + 1, y + 30) for x, y, _ in spots]
     names = [LabelRequest(x, y, text, bold=at == 0) for at, (x, y, text) in enumerate(spots)]
-    return place(names, Obstacles(marks, bars, FRAME), FONT), marks
+    return place(names, Obstacles(points, bars, FRAME), FONT), points
 
 
-def check(labels: list[PlacedLabel], marks: list[Box]) -> None:
+def check(labels: list[PlacedLabel], points: list[Box]) -> None:
     boxes = [label.box for label in labels]
     for at, box in enumerate(boxes):
         assert box.inside(FRAME)
-        assert not any(box.covers(mark) for mark in marks)
+        assert not any(box.covers(point) for point in points)
         assert not any(box.covers(other) for other in boxes[:at])
         leaders = [label.leader for label in labels if label.leader and label.box is not box]
         assert not any(leader.crosses(box) for leader in leaders)
@@ -42,8 +42,8 @@ def check(labels: list[PlacedLabel], marks: list[Box]) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(SPOTS, CLUSTERED), max_size=20))
 def test_labels_of_random_points_are_apart(spots: list[tuple[float, float, str]]) -> None:
-    labels, marks = lay_out(spots)
-    check([label for label in labels if label], marks)
+    labels, points = lay_out(spots)
+    check([label for label in labels if label], points)
 
 
 @given(SPOTS)
@@ -104,31 +104,31 @@ def test_no_text_of_a_random_plot_overlaps_or_leaves_it(
         Point(names.format(at), x, y, "chosen" if at == 0 else "stage", "", (x * 0.7, x * 1.4), (y - 0.02, y + 0.02))
         for at, (x, y) in enumerate(values)
     ]
-    made = draw(
+    drawing = draw(
         points,
         Axis("energy", lambda value: f"{value:g} J"),
         Axis("accuracy", lambda v: f"{100 * v:.3g} %"),
         level,
         size,
     )
-    found = texts(made.svg)
+    found = texts(drawing.svg)
     whole = Box(0, 0, size.width, size.height)
     for at, (words, box) in enumerate(found):
         assert box.inside(whole), words
         assert not any(box.covers(other) > 0.01 for _, other in found[:at]), words
-    labels = re.findall(r'class="name [^>]*>([^<]*)<', made.svg)
+    labels = re.findall(r'class="name [^>]*>([^<]*)<', drawing.svg)
     assert len(set(labels)) == len(labels), "no two points look alike"
-    if made.key:
-        assert [name for _, name in made.key] == [point.name for point in points]
+    if drawing.key:
+        assert [name for _, name in drawing.key] == [point.name for point in points]
     else:
         assert len(labels) == len(points)
 
 
 def test_names_that_look_alike_when_cut_become_numbers() -> None:
     points = [Point(f"{'long-' * 12}{at}", 10.0**at, 0.8, "stage", "") for at in range(3)]
-    made = draw(points, Axis("cost", str), Axis("score", str), None)
-    assert [number for number, _ in made.key] == ["1", "2", "3"]
-    assert set(re.findall(r'class="name stage"[^>]*>([^<]*)<', made.svg)) == {"1", "2", "3"}
+    drawing = draw(points, Axis("cost", str), Axis("score", str), None)
+    assert [number for number, _ in drawing.key] == ["1", "2", "3"]
+    assert set(re.findall(r'class="name stage"[^>]*>([^<]*)<', drawing.svg)) == {"1", "2", "3"}
 
 
 def test_widths_are_upper_bounds() -> None:
@@ -139,7 +139,7 @@ def test_widths_are_upper_bounds() -> None:
     assert cut.endswith("…") and text_width(cut, 12) <= 100
 
 
-def test_marks_of_an_axis_do_not_touch() -> None:
+def test_tick_labels_do_not_touch() -> None:
     scale = Scale(1, 100, 0, 120, log=True)
     assert scale.ticks(side_by_side(scale, lambda value: f"{value:g} ms", 12, 200)) == [1, 10, 100]
-    assert scale.ticks(lambda marks: False) == []
+    assert scale.ticks(lambda points: False) == []

@@ -1,4 +1,4 @@
-"""The engine that niwaki.load picks: its figures decide and are told, with the portable ones next to them."""
+"""The figures of the engine that niwaki.load picks decide and are shown, next to those of the portable engine."""
 
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,13 @@ def load_with(run: Path, stage: str, faster: float, **more: Any) -> None:
     """Adds figures of the native engine, so many times as fast as the portable one, to a stage."""
     race = files.read_json(run / "speed.json")
     own = race["contenders"][stage]
-    made = contender(stage, None)
+    result = contender(stage, None)
     for part in ("throughput", "ratio"):
-        made[part] = {end: value * faster for end, value in own[part].items()}
-    made["latency_ms"] = {end: value / faster for end, value in own["latency_ms"].items()}
-    made["energy_per_1000"] = {**own["energy_per_1000"], "joules": own["energy_per_1000"]["joules"] / faster}
+        result[part] = {end: value * faster for end, value in own[part].items()}
+    result["latency_ms"] = {end: value / faster for end, value in own["latency_ms"].items()}
+    result["energy_per_1000"] = {**own["energy_per_1000"], "joules": own["energy_per_1000"]["joules"] / faster}
     energy = {"value": 30.0 * faster, "low": 29.0 * faster, "high": 31.0 * faster}
-    own["loaded"] = {**made, "engine": "native", "score": 0.82, "energy_ratio": energy, **more}
+    own["loaded"] = {**result, "engine": "native", "score": 0.82, "energy_ratio": energy, **more}
     write(run / "speed.json", race)
 
 
@@ -34,13 +34,13 @@ def run(tmp_path: Path) -> Path:
 
 def test_both_figures_with_their_ranges_are_in_the_headline(run: Path) -> None:
     load_with(run, "int8", 2.0)
-    made = report.write(run)
+    result = report.write(run)
     # 13.8 (13.4 to 14.2) times the reference in ONNX Runtime, twice that in the native engine
     assert (
         "runs at 27.6× (26.8–28.4×) the speed in the native engine, which niwaki.load picks (onnx: 13.8× (13.4–14.2×)), uses 60× (58–62×) less energy"
-        in made["verdict"]["sentence"]
+        in result["verdict"]["sentence"]
     )
-    tile = next(one for one in headline(made).tiles if one.name == "faster")
+    tile = next(one for one in headline(result).tiles if one.name == "faster")
     assert (tile.value, tile.range) == ("27.6×", "26.8–28.4×")
     assert (
         tile.detail
@@ -50,18 +50,18 @@ def test_both_figures_with_their_ranges_are_in_the_headline(run: Path) -> None:
     assert "<small>native: 5,800/s</small>" in (run / "report.html").read_text()
 
 
-def test_what_is_loaded_decides(run: Path) -> None:
+def test_figures_of_the_loaded_engine_decide(run: Path) -> None:
     """int8 is the cheapest in the portable engine; the student's engine is ten times as fast, and its score is enough."""
     assert report.build(run)["verdict"]["deploy"] == "int8"
     load_with(run, "student", 20.0)
     assert report.build(run)["verdict"]["deploy"] == "student"
 
 
-def test_where_the_portable_engine_is_the_fastest_it_is_told_once(run: Path) -> None:
-    made = report.write(run)
-    for stage in made["stages"]:
+def test_portable_engine_is_named_once_if_it_is_fastest(run: Path) -> None:
+    result = report.write(run)
+    for stage in result["stages"]:
         assert as_loaded(stage)["engine"] == stage["engine"] and as_loaded(stage)["ratios"] == stage["ratios"]
-    assert "which niwaki.load picks" not in made["verdict"]["sentence"]
+    assert "which niwaki.load picks" not in result["verdict"]["sentence"]
 
 
 def test_a_score_that_the_engine_loses_is_a_reason(run: Path) -> None:

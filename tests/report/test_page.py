@@ -1,4 +1,4 @@
-"""The page is safe to open whatever a run folder says, and it is whole without a network."""
+"""The page is safe to open whatever a run folder contains, and complete without a network."""
 
 import base64
 import hashlib
@@ -150,18 +150,18 @@ def test_no_secret_of_a_recipe_is_published(tmp_path):
 
 
 def spoil_baseline(run: Path, words: str, names: dict[str, str]) -> None:
-    """The rungs and what they were compared with; each still names what it is compared with, so that it is shown."""
+    """The baselines and their comparisons, renamed consistently, so that they are shown."""
     baseline = files.read_json(run / "baseline.json")
     baselines = [{**entry, "name": words, "kind": words, "note": words} for entry in baseline.get("baselines", [])]
     _dump(run / "baseline.json", {**baseline, "name": words, "baselines": baselines})
     if (run / "comparisons.json").is_file():
-        said = files.read_json(run / "comparisons.json")
-        pairs = [{**pair, **{end: names.get(pair[end], words) for end in "ab"}} for pair in said["pairs"]]
-        _dump(run / "comparisons.json", {**said, "metric": words, "pairs": pairs})
+        content = files.read_json(run / "comparisons.json")
+        pairs = [{**pair, **{end: names.get(pair[end], words) for end in "ab"}} for pair in content["pairs"]]
+        _dump(run / "comparisons.json", {**content, "metric": words, "pairs": pairs})
 
 
 def _dump(path: Path, value: dict[str, Any]) -> None:
-    """As a niwaki would have written it; in ASCII, since a lone surrogate can be said in JSON only so."""
+    """As niwaki writes it; in ASCII, because JSON can only contain a lone surrogate that way."""
     content = {key: item for key, item in value.items() if key != "digest"}
     if path.name == "plan.json":
         content["files"] = {"recipe.toml": files.sha256(path.with_name("recipe.toml"))}
@@ -191,7 +191,7 @@ def check_no_remote(page: Page) -> None:
     assert "url(" not in page.raw["style"] and "@import" not in page.raw["style"]
 
 
-def test_nothing_is_fetched(html: str) -> None:
+def test_page_loads_no_remote_assets(html: str) -> None:
     check_no_remote(Page(html))
     bare = html.replace('xmlns="http://www.w3.org/2000/svg"', "")  # a name, not an address that is fetched
     assert "http://" not in bare and "https://" not in bare

@@ -32,14 +32,14 @@ def test_scales() -> None:
 
 
 def test_svg_escapes() -> None:
-    made = svg.tag("text", "<b>&", class_='"x', data_tip="'")
-    assert str(made) == '<text class="&#34;x" data-tip="&#39;">&lt;b&gt;&amp;</text>'
+    drawing = svg.tag("text", "<b>&", class_='"x', data_tip="'")
+    assert str(drawing) == '<text class="&#34;x" data-tip="&#39;">&lt;b&gt;&amp;</text>'
 
 
 def test_a_plot_of_one_point_without_ranges() -> None:
-    made = draw([point("only", 3.0, 0.8)], Axis("cost", str), Axis("score", str), ("base", 0.7)).svg
-    assert not re.search(r"nan|inf", made)
-    assert made.count("<circle") == 2
+    drawing = draw([point("only", 3.0, 0.8)], Axis("cost", str), Axis("score", str), ("base", 0.7)).svg
+    assert not re.search(r"nan|inf", drawing)
+    assert drawing.count("<circle") == 2
 
 
 def test_curves_are_thinned_and_repeated_steps_count_once() -> None:

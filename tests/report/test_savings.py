@@ -1,4 +1,4 @@
-"""Claims beside what was measured."""
+"""Claimed and measured savings."""
 
 import pytest
 
@@ -26,5 +26,5 @@ def test_ratios_are_against_the_stage_it_started_from():
         (["file", "memory"], {"file": 3.0, "memory": None, "flops": 1.0, "time": None}, ""),
     ],
 )
-def test_what_measuring_does_not_show_is_said(claims, ratios, words):
+def test_unmeasured_claims_are_named(claims, ratios, words):
     assert remark(claims, ratios) == words

@@ -1,4 +1,4 @@
-"""Several seeds: means, spreads and intervals worked out by hand, and what is said of a repeat that is not finished."""
+"""Several seeds: means, spreads and intervals by hand, and unfinished repeats."""
 
 import shutil
 from pathlib import Path
@@ -18,25 +18,25 @@ def one(value: float, low: float, high: float) -> dict[str, Any]:
 
 
 def test_means_and_spread_by_hand() -> None:
-    made = over_seeds({0: one(0.80, 0.76, 0.84), 1: one(0.83, 0.80, 0.86), 2: one(0.83, 0.78, 0.88)})
+    result = over_seeds({0: one(0.80, 0.76, 0.84), 1: one(0.83, 0.80, 0.86), 2: one(0.83, 0.78, 0.88)})
     # deviations from 0.82: −0.02, 0.01, 0.01; squares sum to 0.0006, over two is 0.0003
-    assert made["seeds"]["seeds"] == [0, 1, 2] and made["seeds"]["values"] == [0.80, 0.83, 0.83]
-    assert made["score"] == made["seeds"]["mean"] == pytest.approx(0.82)
-    assert made["seeds"]["sd"] == pytest.approx(0.0003**0.5)
-    assert (made["score_low"], made["score_high"]) == (pytest.approx(0.78), pytest.approx(0.86))
+    assert result["seeds"]["seeds"] == [0, 1, 2] and result["seeds"]["values"] == [0.80, 0.83, 0.83]
+    assert result["score"] == result["seeds"]["mean"] == pytest.approx(0.82)
+    assert result["seeds"]["sd"] == pytest.approx(0.0003**0.5)
+    assert (result["score_low"], result["score_high"]) == (pytest.approx(0.78), pytest.approx(0.86))
 
 
 def test_one_seed_is_as_before_and_has_no_spread() -> None:
-    made = over_seeds({13: one(0.8, 0.7, 0.9)})
-    assert (made["score"], made["score_low"], made["score_high"]) == (0.8, 0.7, 0.9)
-    assert made["seeds"] == {"seeds": [13], "values": [0.8], "mean": 0.8, "sd": None}
+    result = over_seeds({13: one(0.8, 0.7, 0.9)})
+    assert (result["score"], result["score_low"], result["score_high"]) == (0.8, 0.7, 0.9)
+    assert result["seeds"] == {"seeds": [13], "values": [0.8], "mean": 0.8, "sd": None}
     assert over_seeds({})["score"] is None and over_seeds({})["seeds"] is None
 
 
 def test_what_is_not_known_for_all_seeds_is_not_averaged() -> None:
-    made = over_seeds({0: one(0.8, 0.7, 0.9), 1: {"value": 0.9, "low": None, "high": "x"}, 2: {"value": "x"}, 3: []})
-    assert made["seeds"]["seeds"] == [0, 1] and made["score"] == pytest.approx(0.85)
-    assert made["score_low"] is None and made["score_high"] is None
+    result = over_seeds({0: one(0.8, 0.7, 0.9), 1: {"value": 0.9, "low": None, "high": "x"}, 2: {"value": "x"}, 3: []})
+    assert result["seeds"]["seeds"] == [0, 1] and result["score"] == pytest.approx(0.85)
+    assert result["score_low"] is None and result["score_high"] is None
 
 
 def test_junk_in_the_metrics_is_null() -> None:
@@ -49,8 +49,8 @@ def test_junk_in_the_metrics_is_null() -> None:
 def test_three_seeds_on_the_page(tmp_path: Path) -> None:
     run = make_run(tmp_path / "demo", ["teacher", "int8"])  # 0.836 and 0.8205 with the first seed, 13
     add_seeds(run, {1: {"teacher": 0.833, "int8": 0.8205}, 2: {"teacher": 0.839, "int8": 0.8205}})
-    made = report.write(run)
-    teacher, int8 = made["stages"]
+    result = report.write(run)
+    teacher, int8 = result["stages"]
     assert teacher["seeds"]["seeds"] == [13, 1, 2] and teacher["seeds"]["values"] == [0.836, 0.833, 0.839]
     assert int8["kept"] == pytest.approx(0.8205 / 0.836)
     html, text = read_page(run), (run / "report.md").read_text()
@@ -63,17 +63,17 @@ def test_the_verdict_goes_by_the_mean(tmp_path: Path) -> None:
     run = make_run(tmp_path / "demo", ["teacher", "int8"])
     # first seed: int8 keeps 98.1 %; over both: 0.7605 of 0.836 is 91.0 %, below 97 %
     add_seeds(run, {1: {"teacher": 0.836, "int8": 0.7005}})
-    made = report.write(run)
-    assert made["verdict"]["deploy"] == "teacher"
-    assert "Lost too much to be considered: int8." in made["verdict"]["reasons"]
+    result = report.write(run)
+    assert result["verdict"]["deploy"] == "teacher"
+    assert "Lost too much to be considered: int8." in result["verdict"]["reasons"]
 
 
 def test_an_unfinished_repeat_is_named_and_not_counted(tmp_path: Path) -> None:
     run = make_run(tmp_path / "demo", ["teacher", "int8"])
     add_seeds(run, {1: {"teacher": 0.834, "int8": 0.82}, 2: {"teacher": 0.838}})
-    made = report.write(run)
-    assert made["unfinished"] == ["int8 (seed 2)"]
-    assert made["stages"][1]["seeds"]["seeds"] == [13, 1] and made["stages"][0]["seeds"]["seeds"] == [13, 1, 2]
+    result = report.write(run)
+    assert result["unfinished"] == ["int8 (seed 2)"]
+    assert result["stages"][1]["seeds"]["seeds"] == [13, 1] and result["stages"][0]["seeds"]["seeds"] == [13, 1, 2]
     assert "<b>Unfinished:</b> int8 (seed 2)." in (run / "report.html").read_text()
 
 
@@ -100,8 +100,8 @@ def test_further_test_sets_have_a_table(tmp_path: Path) -> None:
     add_parts(run, "mismatched", 0.8)  # half of the interval on 500 rows: 1.96 × √(0.8 × 0.2 ÷ 500) = 0.0351
     odd = {"metric": "matthews", "value": -0.05, "low": -0.2, "high": 0.1, "rows": None}
     change(next(run.glob("stages/int8-*/result.json")), parts={"hard": odd, "junk": 7})
-    made = report.write(run)
-    assert made["stages"][0]["parts"]["mismatched"]["score_rows"] == 500
+    result = report.write(run)
+    assert result["stages"][0]["parts"]["mismatched"]["score_rows"] == 500
     html, text = read_page(run), (run / "report.md").read_text()
     assert "Further test sets" in html and "<small>76.5–83.5 %</small>" in html
     assert "| teacher | mismatched | accuracy | 80.0 % (76.5–83.5 %) | 500 |" in text
@@ -112,8 +112,8 @@ def test_further_test_sets_have_a_table(tmp_path: Path) -> None:
 def test_a_metric_below_zero_has_no_ratios(tmp_path: Path) -> None:
     run = make_run(tmp_path / "demo", ["teacher", "int8"])
     for name, value in (("teacher", 0.1), ("int8", -0.05)):
-        said = {**score(0.5), "metric": "matthews", "value": value, "low": value - 0.1, "high": value + 0.1}
-        change(next(run.glob(f"stages/{name}-*/result.json")), score=said)
+        sentence = {**score(0.5), "metric": "matthews", "value": value, "low": value - 0.1, "high": value + 0.1}
+        change(next(run.glob(f"stages/{name}-*/result.json")), score=sentence)
     teacher, int8 = report.write(run)["stages"]
     assert teacher["kept"] == 1 and int8["kept"] is None and int8["ratios"]["score"] is None
     assert "| int8 | −0.050 (−0.150 to 0.050) | – |" in (run / "report.md").read_text()

@@ -1,4 +1,4 @@
-"""Do you need a transformer here? Every answer, from made-up runs."""
+"""Do you need a transformer here? Every answer, from synthetic runs."""
 
 import shutil
 from pathlib import Path
@@ -19,12 +19,12 @@ def answer(run: Path, *ends: float) -> dict[str, Any]:
     add_baselines(run, BASELINE)
     if ends:
         add_comparisons(run, ("teacher", BASELINE, *ends))
-    said = report.write(run)["verdict"]
-    sentence = said["transformer"]["sentence"]
+    verdict = report.write(run)["verdict"]
+    sentence = verdict["transformer"]["sentence"]
     html, text = (run / "report.html").read_text(), (run / "report.md").read_text()
     assert f'<p class="answer">{sentence}</p>'.replace(" %", "\u00a0%") in html
     assert f"\n## Do you need a transformer here?\n\n{sentence}\n" in text
-    return dict(said)
+    return dict(verdict)
 
 
 @pytest.fixture
@@ -32,46 +32,46 @@ def run(tmp_path: Path) -> Path:
     return make_run(tmp_path / "demo", ["teacher", "int8"])
 
 
-def test_yes(run: Path) -> None:
-    said = answer(run, 0.069, 0.044, 0.094)
-    assert said["transformer"]["needed"] == "yes" and said["transformer"]["gain"] == 0.069
-    assert said["transformer"]["sentence"] == (
+def test_transformer_is_needed(run: Path) -> None:
+    verdict = answer(run, 0.069, 0.044, 0.094)
+    assert verdict["transformer"]["needed"] == "yes" and verdict["transformer"]["gain"] == 0.069
+    assert verdict["transformer"]["sentence"] == (
         f"Yes: teacher, the best stage, scores 83.6 %, {BASELINE} 76.7 %; "
         "on the same test rows a gain of 6.9 points (4.4 to 9.4) is shown."
     )
-    assert said["sentence"].startswith("Deploy int8: it keeps 98.1 %")
-    assert said["sentence"].endswith(f". The best stage gains 6.9 points (4.4 to 9.4) over {BASELINE}.")
+    assert verdict["sentence"].startswith("Deploy int8: it keeps 98.1 %")
+    assert verdict["sentence"].endswith(f". The best stage gains 6.9 points (4.4 to 9.4) over {BASELINE}.")
 
 
 def test_no_difference_shown(run: Path) -> None:
     # the single intervals are apart; compared on the same rows nothing is shown, and that decides
-    said = answer(run, 0.012, -0.002, 0.026)
-    assert said["transformer"]["needed"] == "not shown"
-    assert said["transformer"]["sentence"] == (
+    verdict = answer(run, 0.012, -0.002, 0.026)
+    assert verdict["transformer"]["needed"] == "not shown"
+    assert verdict["transformer"]["sentence"] == (
         f"No difference shown: teacher, the best stage, scores 83.6 %, {BASELINE} 76.7 %; "
         "on the same test rows that is +1.2 points (−0.2 to +2.6)."
     )
-    assert said["sentence"].startswith(f"{BASELINE} would do; if it must be a transformer, deploy int8: it keeps")
+    assert verdict["sentence"].startswith(f"{BASELINE} would do; if it must be a transformer, deploy int8: it keeps")
 
 
-def test_no_the_rung_is_better(run: Path) -> None:
-    said = answer(run, -0.02, -0.031, -0.009)
-    assert said["transformer"]["needed"] == "no"
-    assert said["transformer"]["sentence"] == (
+def test_baseline_is_better(run: Path) -> None:
+    verdict = answer(run, -0.02, -0.031, -0.009)
+    assert verdict["transformer"]["needed"] == "no"
+    assert verdict["transformer"]["sentence"] == (
         f"No, {BASELINE} is better: teacher, the best stage, scores 83.6 %, {BASELINE} 76.7 %; "
         "on the same test rows a loss of 2.0 points (0.9 to 3.1) is shown."
     )
-    assert said["sentence"].startswith(f"{BASELINE} is better; if it must be a transformer, deploy int8: it keeps")
+    assert verdict["sentence"].startswith(f"{BASELINE} is better; if it must be a transformer, deploy int8: it keeps")
 
 
 @pytest.mark.parametrize("ends", [(), (0.069, 0.08, 0.09)], ids=["not compared", "an interval that holds nothing"])
-def test_else_the_two_intervals_answer_as_before(run: Path, ends: tuple[float, ...]) -> None:
-    said = answer(run, *ends)
-    assert said["transformer"]["sentence"] == (
+def test_intervals_decide_without_a_comparison(run: Path, ends: tuple[float, ...]) -> None:
+    verdict = answer(run, *ends)
+    assert verdict["transformer"]["sentence"] == (
         f"Yes: {BASELINE} scores 76.7 % (74.2–79.2 %), teacher, the best stage, 83.6 % (81.4–85.8 %), "
         "and the intervals are apart."
     )
-    assert said["sentence"].endswith("smaller.")
+    assert verdict["sentence"].endswith("smaller.")
 
 
 def test_the_mean_over_seeds_is_compared(run: Path) -> None:
@@ -108,9 +108,9 @@ def test_a_frozen_encoder_never_says_that_no_transformer_is_needed(run: Path, be
     """It is better than every stage, and still a transformer: the question is answered by the best baseline without one."""
     add_baselines(run, best)
     add_comparisons(run, ("teacher", FROZEN, -0.02, -0.03, -0.01), ("teacher", BASELINE, 0.069, 0.044, 0.094))
-    said = report.write(run)["verdict"]
-    assert said["transformer"]["needed"] == "yes" and FROZEN not in said["transformer"]["sentence"]
-    assert said["sentence"].startswith("Deploy ") and FROZEN not in said["sentence"]
+    verdict = report.write(run)["verdict"]
+    assert verdict["transformer"]["needed"] == "yes" and FROZEN not in verdict["transformer"]["sentence"]
+    assert verdict["sentence"].startswith("Deploy ") and FROZEN not in verdict["sentence"]
 
 
 @pytest.mark.parametrize(
@@ -129,19 +129,19 @@ def test_a_frozen_encoder_says_whether_fine_tuning_is_needed(run: Path, ends: tu
     else:
         baselines = files.read_json(run / "baseline.json")["baselines"]
         change(run / "baseline.json", baselines=[*baselines[:-1], {**baselines[-1], "score": score(0.80)}])
-    said = report.write(run)["verdict"]["fine_tuning"]
-    assert said["needed"] == needed and said["sentence"].startswith(words)
+    verdict = report.write(run)["verdict"]["fine_tuning"]
+    assert verdict["needed"] == needed and verdict["sentence"].startswith(words)
     for name in ("report.md", "report.html"):
-        assert said["sentence"].replace(" %", "\u00a0%") in (run / name).read_text().replace(" %", "\u00a0%")
+        assert verdict["sentence"].replace(" %", "\u00a0%") in (run / name).read_text().replace(" %", "\u00a0%")
 
 
 def test_baselines_that_were_not_run_are_named_with_the_reason(run: Path) -> None:
     add_baselines(run)
     baselines = files.read_json(run / "baseline.json")["baselines"][:2]
-    reason = "frozen encoder: passed over, because the recipe's model is already fine-tuned"
+    reason = "frozen encoder: skipped, because the recipe's model is already fine-tuned"
     change(run / "baseline.json", baselines=baselines, skipped={"frozen": reason})
-    made = report.write(run)
-    assert made["baselines_not_run"] == [reason] and made["verdict"]["fine_tuning"] is None
+    result = report.write(run)
+    assert result["baselines_not_run"] == [reason] and result["verdict"]["fine_tuning"] is None
     assert f"- {reason}." in (run / "report.md").read_text()
     assert "model is already fine-tuned" in (run / "report.html").read_text()
 
@@ -150,5 +150,5 @@ def test_without_a_baseline_that_is_free_of_transformers_nothing_is_answered(run
     add_baselines(run)
     baselines = files.read_json(run / "baseline.json")["baselines"][3:]
     change(run / "baseline.json", baselines=baselines, name=FROZEN, kind="frozen")
-    made = report.write(run)
-    assert made["baseline"] is None and made["verdict"]["transformer"] is None
+    result = report.write(run)
+    assert result["baseline"] is None and result["verdict"]["transformer"] is None

@@ -40,11 +40,11 @@ def facts(*stages: dict[str, Any], baseline: float | None = None) -> dict[str, A
 
 def test_the_cheapest_that_keeps_enough() -> None:
     # 0.97 × 0.80 = 0.776: 0.777 is enough, 0.775 is not, however cheap
-    said = verdict(facts(stage("teacher", 0.80, 50), stage("student", 0.777, 9), stage("tiny", 0.775, 1)))
-    assert (said["deploy"], said["best"], said["cost"]) == ("student", "teacher", "energy per 1000 texts")
-    assert "97.1 % of the best accuracy (77.7 % against 80.0 %)" in said["sentence"]
-    assert any("Lost too much to be considered: tiny" in reason for reason in said["reasons"])
-    assert any("1,000 test rows are too few" in reason for reason in said["reasons"])
+    result = verdict(facts(stage("teacher", 0.80, 50), stage("student", 0.777, 9), stage("tiny", 0.775, 1)))
+    assert (result["deploy"], result["best"], result["cost"]) == ("student", "teacher", "energy per 1000 texts")
+    assert "97.1 % of the best accuracy (77.7 % against 80.0 %)" in result["sentence"]
+    assert any("Lost too much to be considered: tiny" in reason for reason in result["reasons"])
+    assert any("1,000 test rows are too few" in reason for reason in result["reasons"])
 
 
 def test_costs_within_five_per_cent_are_a_tie_that_the_smaller_file_wins() -> None:
@@ -67,10 +67,10 @@ def test_a_cost_counts_only_when_all_know_it() -> None:
     [(0.70, "yes"), (0.77, "probably"), (0.78, "not shown"), (0.90, "not shown")],
 )
 def test_do_you_need_a_transformer(baseline: float, needed: str) -> None:
-    said = verdict(facts(stage("teacher", 0.80, 50), baseline=baseline))
-    assert said["transformer"]["needed"] == needed
-    assert said["sentence"].startswith("TF-IDF would do") == (needed == "not shown")
-    assert said["transformer"]["gain"] == pytest.approx(0.80 - baseline)
+    result = verdict(facts(stage("teacher", 0.80, 50), baseline=baseline))
+    assert result["transformer"]["needed"] == needed
+    assert result["sentence"].startswith("TF-IDF would do") == (needed == "not shown")
+    assert result["transformer"]["gain"] == pytest.approx(0.80 - baseline)
 
 
 def test_nothing_to_deploy_and_no_baseline() -> None:
@@ -79,8 +79,8 @@ def test_nothing_to_deploy_and_no_baseline() -> None:
 
 
 def test_unfinished_stages_are_named() -> None:
-    said = verdict(facts(stage("teacher", 0.8, 5), stage("student", None)))
-    assert "Unfinished, and so not considered: student." in said["reasons"]
+    result = verdict(facts(stage("teacher", 0.8, 5), stage("student", None)))
+    assert "Unfinished, and so not considered: student." in result["reasons"]
 
 
 def test_a_metric_below_zero_still_has_a_best() -> None:
@@ -88,29 +88,29 @@ def test_a_metric_below_zero_still_has_a_best() -> None:
 
 
 def test_only_as_good_is_good_enough_where_the_best_is_not_above_zero() -> None:
-    said = verdict(facts(stage("a", -0.1, 9), stage("b", -0.1, 5, kept=None), stage("c", -0.11, 1)))
-    assert said["deploy"] == "b"
-    assert said["sentence"] == "Deploy b: its accuracy is as good as the best (−10.0 % against −10.0 %)."
-    assert "Lost too much to be considered: c." in said["reasons"]
-    assert said["reasons"][0] == (
+    result = verdict(facts(stage("a", -0.1, 9), stage("b", -0.1, 5, kept=None), stage("c", -0.11, 1)))
+    assert result["deploy"] == "b"
+    assert result["sentence"] == "Deploy b: its accuracy is as good as the best (−10.0 % against −10.0 %)."
+    assert "Lost too much to be considered: c." in result["reasons"]
+    assert result["reasons"][0] == (
         "Good enough (no less than the best, which is not above 0, so at least −10.0 %): a, b."
     )
 
 
-def test_a_tie_is_said_as_one() -> None:
-    said = verdict(facts(stage("big", 0.80, 10.0, bytes=200), stage("small", 0.79, 10.4, bytes=100)))
-    assert said["deploy"] == "small"
+def test_tie_is_named_in_the_reasons() -> None:
+    result = verdict(facts(stage("big", 0.80, 10.0, bytes=200), stage("small", 0.79, 10.4, bytes=100)))
+    assert result["deploy"] == "small"
     assert (
         "Of these, big and small need the least energy per 1000 texts, within 5 %; small is the smallest file."
-        in said["reasons"]
+        in result["reasons"]
     )
 
 
 def test_a_baseline_within_the_interval_of_the_chosen_one_is_a_doubt() -> None:
     # best 0.80 (0.78 to 0.82) is above the baseline's 0.77, the chosen 0.78 (0.76 to 0.80) is not
-    said = verdict(facts(stage("teacher", 0.80, 50), stage("student", 0.78, 5), baseline=0.77))
-    assert said["deploy"] == "student" and said["sentence"].startswith("Deploy student")
-    assert any("no gain of this stage over it is shown" in reason for reason in said["reasons"])
+    result = verdict(facts(stage("teacher", 0.80, 50), stage("student", 0.78, 5), baseline=0.77))
+    assert result["deploy"] == "student" and result["sentence"].startswith("Deploy student")
+    assert any("no gain of this stage over it is shown" in reason for reason in result["reasons"])
 
 
 def test_a_quantized_copy_of_a_good_stage_is_recommended_where_the_pruned_stages_lost_too_much() -> None:

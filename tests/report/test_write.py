@@ -1,4 +1,4 @@
-"""The whole way: a run folder in, three files out."""
+"""From a run folder to the three report files."""
 
 import json
 import shutil
@@ -64,30 +64,30 @@ def test_the_schema_is_the_documented_one(run: Path) -> None:
 
 
 def test_a_run_with_all_that_it_can_have_has_the_same_schema(full: Path) -> None:
-    made = report.write(full)
-    check_schema(made)
-    assert len(made["baselines"]) == 4 and all(set(entry) == BASELINE for entry in made["baselines"])
-    assert [set(pair) for pair in made["comparisons"]] == [PAIR | {"a", "b"}] * 3
-    assert all(entry["gain"] is not None and set(entry["gain"]) == PAIR for entry in made["baselines"])
-    for stage in made["stages"]:
+    result = report.write(full)
+    check_schema(result)
+    assert len(result["baselines"]) == 4 and all(set(entry) == BASELINE for entry in result["baselines"])
+    assert [set(pair) for pair in result["comparisons"]] == [PAIR | {"a", "b"}] * 3
+    assert all(entry["gain"] is not None and set(entry["gain"]) == PAIR for entry in result["baselines"])
+    for stage in result["stages"]:
         assert set(stage["seeds"]) == {"seeds", "values", "mean", "sd"}
         assert set(stage["parts"]["mismatched"]) == {
             *("metric", "score", "score_low", "score_high", "score_rows", "scores", "seeds"),
         }
 
 
-def check_schema(made: dict[str, Any]) -> None:
-    assert made["schema"] == 1
-    assert set(made) == TOP
-    assert [stage["name"] for stage in made["stages"]] == ["teacher", "student", "pruned", "int8"]
-    for stage in made["stages"]:
+def check_schema(result: dict[str, Any]) -> None:
+    assert result["schema"] == 1
+    assert set(result) == TOP
+    assert [stage["name"] for stage in result["stages"]] == ["teacher", "student", "pruned", "int8"]
+    for stage in result["stages"]:
         assert set(stage) == STAGE
         assert set(stage["latency_ms"]) == {"p50", "p95", "p99"}
         assert set(stage["energy"]) == {"making", "per_1000", "label"}
         assert all(set(stage["energy"][key]) == READING for key in ("making", "per_1000"))
-    assert set(made["reference"]) == FIGURES | {"stage"}
-    assert set(made["spent"]) == {"stages", "total", "lost"}
-    assert set(made["verdict"]) == {
+    assert set(result["reference"]) == FIGURES | {"stage"}
+    assert set(result["spent"]) == {"stages", "total", "lost"}
+    assert set(result["verdict"]) == {
         "deploy",
         "best",
         "keep",
@@ -97,7 +97,7 @@ def check_schema(made: dict[str, Any]) -> None:
         "transformer",
         "fine_tuning",
     }
-    assert set(made["verdict"]["transformer"]) == {"needed", "gain", "sentence", "short"}
+    assert set(result["verdict"]["transformer"]) == {"needed", "gain", "sentence", "short"}
 
 
 def test_every_key_of_the_schema_is_in_the_docs(run: Path) -> None:
@@ -109,12 +109,12 @@ def test_every_key_of_the_schema_is_in_the_docs(run: Path) -> None:
 def test_json_has_no_nan(run: Path) -> None:
     speed = (run / "speed.json").read_text().replace("2900.0", "NaN")
     write(run / "speed.json", json.loads(speed))
-    made = report.write(run)
+    result = report.write(run)
     json.loads((run / "report.json").read_text(), parse_constant=pytest.fail)
-    assert made["stages"][-1]["throughput"] is None
+    assert result["stages"][-1]["throughput"] is None
 
 
-def test_the_reference_takes_from_the_first_stage_what_the_race_does_not_say(run: Path) -> None:
+def test_reference_falls_back_to_the_first_stage(run: Path) -> None:
     reference = report.write(run)["reference"]
     assert (reference["bytes"], reference["score"], reference["throughput"]) == (90_900_000, 0.836, 210.0)
     race = files.read_json(run / "speed.json")
@@ -124,14 +124,14 @@ def test_the_reference_takes_from_the_first_stage_what_the_race_does_not_say(run
 
 
 def test_unfinished_stages_are_named_and_have_no_figures(run: Path) -> None:
-    made = report.write(run)
-    for stage in made["stages"][2:]:
+    result = report.write(run)
+    for stage in result["stages"][2:]:
         shutil.rmtree(run / stage["folder"])
     (run / "report.json").unlink()
-    made = report.write(run)
-    assert made["unfinished"] == ["pruned", "int8"]
-    assert made["stages"][3]["score"] is None and not made["stages"][3]["finished"]
-    assert made["verdict"]["deploy"] == "student"
+    result = report.write(run)
+    assert result["unfinished"] == ["pruned", "int8"]
+    assert result["stages"][3]["score"] is None and not result["stages"][3]["finished"]
+    assert result["verdict"]["deploy"] == "student"
     assert "Unfinished:</b> pruned, int8" in (run / "report.html").read_text()
 
 
@@ -139,8 +139,8 @@ def test_unfinished_stages_are_named_and_have_no_figures(run: Path) -> None:
 def test_a_file_that_is_not_there_yet_leaves_a_report(full: Path, name: str) -> None:
     (full / name).unlink()
     change(full / "plan.json")
-    made = report.write(full)
-    assert made["verdict"]["deploy"] == "int8"
+    result = report.write(full)
+    assert result["verdict"]["deploy"] == "int8"
     assert (full / "report.html").is_file()
 
 
@@ -149,34 +149,34 @@ def test_nothing_finished(run: Path) -> None:
         shutil.rmtree(run / stage["folder"])
     for name in ("speed.json", "baseline.json", "ledger.jsonl"):
         (run / name).unlink()
-    made = report.write(run)
-    assert made["verdict"]["deploy"] is None
+    result = report.write(run)
+    assert result["verdict"]["deploy"] is None
     assert "nothing to deploy" in (run / "report.md").read_text()
 
 
 def test_one_stage(tmp_path: Path) -> None:
     run = make_run(tmp_path / "one", ["teacher"])
-    made = report.write(run)
-    assert made["verdict"]["deploy"] == "teacher"
-    assert made["stages"][0]["ratios"]["throughput"] == pytest.approx(640 / 210)
+    result = report.write(run)
+    assert result["verdict"]["deploy"] == "teacher"
+    assert result["stages"][0]["ratios"]["throughput"] == pytest.approx(640 / 210)
 
 
-def test_unknown_energy_is_null_and_said(tmp_path: Path) -> None:
+def test_unknown_energy_is_null_and_named(tmp_path: Path) -> None:
     run = make_run(tmp_path / "dark", energy=False)
-    made = report.write(run)
-    used = made["stages"][-1]["energy"]["per_1000"]
+    result = report.write(run)
+    used = result["stages"][-1]["energy"]["per_1000"]
     assert used["joules"] is None and used["tier"] == "unknown"
-    assert made["stages"][-1]["ratios"]["energy"] is None
-    assert made["verdict"]["cost"] == "time per text"
+    assert result["stages"][-1]["ratios"]["energy"] is None
+    assert result["verdict"]["cost"] == "time per text"
     assert "The energy per text is unknown" in (run / "report.html").read_text()
 
 
-def test_not_a_run(tmp_path: Path) -> None:
+def test_folder_without_a_run_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"plan\.json"):
         report.write(tmp_path)
 
 
-def test_a_later_version_is_refused_and_the_old_report_stays(run: Path) -> None:
+def test_later_version_is_rejected_and_the_old_report_stays(run: Path) -> None:
     report.write(run)
     before = (run / "report.html").read_bytes()
     change(run / "plan.json", version=2)
@@ -185,7 +185,7 @@ def test_a_later_version_is_refused_and_the_old_report_stays(run: Path) -> None:
     assert (run / "report.html").read_bytes() == before
 
 
-def test_a_plan_cannot_lead_out_of_the_run(run: Path) -> None:
+def test_plan_cannot_name_folders_outside_the_run(run: Path) -> None:
     stages = files.read_json(run / "plan.json")["stages"]
     stages[0]["folder"] = "../../elsewhere"
     change(run / "plan.json", stages=stages)
@@ -193,7 +193,7 @@ def test_a_plan_cannot_lead_out_of_the_run(run: Path) -> None:
         report.write(run)
 
 
-def test_a_repeat_cannot_lead_out_of_the_run(run: Path) -> None:
+def test_repeat_cannot_name_folders_outside_the_run(run: Path) -> None:
     add_seeds(run, {1: {"teacher": 0.8}})
     repeats = files.read_json(run / "plan.json")["repeats"]
     repeats[0]["stages"][0]["folder"] = "../../elsewhere"

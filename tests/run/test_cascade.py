@@ -76,7 +76,7 @@ def test_it_is_made_loaded_and_scored(models, rows, tmp_path):
 def test_a_model_with_exits_takes_an_engine_that_can_be_left(tmp_path, monkeypatch):
     """OpenVINO's cannot be, though it may win the race."""
     folder = tiny.deployed(tiny.model("bert", niwaki_exits=[1]), tmp_path / "model-folder")
-    with pytest.raises(InputError, match="'openvino' cannot do"):
+    with pytest.raises(InputError, match="'openvino' does not support"):
         module.parts_of([folder], "openvino")
     monkeypatch.setattr("niwaki.engines.predictor.fastest_engine", lambda *given: "openvino")
     parts = module.parts_of([folder], "auto")
@@ -201,5 +201,5 @@ def test_a_task_of_another_kind(models, rows, tmp_path):
     with pytest.raises(InputError, match="answers with a text, the task wants a label"):
         make(written, rows, tmp_path / "made")
     numbers = [saved(model_of("number", seed=number), tmp_path / f"n{number}") for number in range(2)]
-    with pytest.raises(InputError, match="answers with a number, which says nothing"):
+    with pytest.raises(InputError, match="its answer type number has no confidence"):
         make(numbers, rows, tmp_path / "made")

@@ -38,7 +38,8 @@ def command(
     from niwaki import api
     from niwaki.core import log
     from niwaki.core.errors import InputError, UsageError
-    from niwaki.engines.input_file import STDIN, check_columns_exist
+    from niwaki.engines.input_file import check_columns_exist
+    from niwaki.engines.input_lines import STDIN
 
     log.quiet(quiet)
     if texts and (in_ or out):
@@ -71,7 +72,8 @@ def _of_words(predictor: Any, texts: list[str]) -> Iterator[tuple[dict[str, Any]
 
 def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> Iterator[tuple[dict[str, Any], str]]:
     from niwaki.core.signals import stopping
-    from niwaki.engines.input_file import InputLines, read_inputs
+    from niwaki.engines.input_file import read_inputs
+    from niwaki.engines.input_lines import InputLines
     from niwaki.engines.stream import answered, batches, records
 
     with stopping() as stop, closing(InputLines(path, stop)) as lines:
@@ -79,8 +81,8 @@ def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> 
         for batch, answers in answered(predictor, found):
             rest = iter(answers)
             for row, record in zip(batch.rows, records(batch, answers), strict=True):
-                line = f"error\t{row.fault}" if row.fault else next(rest).line()
-                about = next(iter(row.about.values()), row.line)
+                line = f"error\t{row.error}" if row.error else next(rest).line()
+                about = next(iter(row.identity.values()), row.line)
                 yield record, f"{line}\t{_flat(about)}"
             if stop():
                 break

@@ -1,4 +1,4 @@
-"""Engines: what executes a finished model, from text to label."""
+"""Engines run finished models, from text to answer."""
 
 from niwaki.core.catalog import Catalog
 

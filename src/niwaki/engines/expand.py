@@ -1,7 +1,7 @@
-"""Operators of our own, which only live between the exporter and the file, written out as plain ONNX.
+"""Replaces niwaki's own ONNX operators, which packed weights are exported as, by standard ones.
 
-The exporter would take a second and more for each matrix that is unpacked by a dozen of its nodes; it writes one node here,
-and this makes the dozen. An engine folds all that depends on constants alone when it loads the graph.
+torch's exporter takes over a second for each matrix that a dozen nodes unpack. It therefore writes one node of ours, and this
+module replaces it by the dozen. Engines fold everything that depends on constants only when they load the graph.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,25 +10,25 @@ from typing import Any
 import numpy as np
 
 DOMAIN = "niwaki"
-FLOAT, INT8, INT32 = 1, 3, 6  # ONNX's numbers of types
+FLOAT, INT8, INT32 = 1, 3, 6  # TensorProto.DataType
 
 
 def expand(graph: Any) -> None:
-    """Changes an ONNX graph in place; operators of others stay."""
-    kept = []
+    """Changes an ONNX graph in place; standard operators stay."""
+    nodes = []
     for number, node in enumerate(graph.node):
         if node.domain == DOMAIN:
-            writer = NodeWriter(f"{DOMAIN}_{number}", node)
-            OPERATORS[node.op_type](writer, *node.input)
-            kept += writer.nodes
+            builder = NodeBuilder(f"{DOMAIN}_{number}", node)
+            OPERATORS[node.op_type](builder, *node.input)
+            nodes += builder.nodes
         else:
-            kept.append(node)
+            nodes.append(node)
     del graph.node[:]
-    graph.node.extend(kept)
+    graph.node.extend(nodes)
 
 
-class NodeWriter:
-    """Writes the nodes that stand for one; the last gets its output."""
+class NodeBuilder:
+    """Builds the nodes that replace one node; the last one gets its output."""
 
     def __init__(self, name: str, node: Any) -> None:
         self.output = node.output[0]
@@ -49,48 +49,50 @@ class NodeWriter:
         return self("Constant", value=numpy_helper.from_array(np.array(value, dtype=kind)))
 
 
-def unpack(writer: NodeWriter, words: str, scale: str) -> None:
-    """`forms.digits`: (…, words) and (…, groups) to the weights (…, columns)."""
-    base, group, columns, last = (writer.attributes[name] for name in ("base", "group", "columns", "rank"))
+def unpack(builder: NodeBuilder, words: str, scale: str) -> None:
+    """`models/packed/low_bit.py`: (…, words) and (…, groups) to the weights (…, columns)."""
+    base, group, columns, last = (builder.attributes[name] for name in ("base", "group", "columns", "rank"))
 
     def flat(value: str) -> str:
-        whole = writer("Reshape", value, writer.constant([0] * (last - 1) + [-1]))
-        return writer("Slice", whole, writer.constant([0]), writer.constant([columns]), writer.constant([last - 1]))
+        whole = builder("Reshape", value, builder.constant([0] * (last - 1) + [-1]))
+        return builder("Slice", whole, builder.constant([0]), builder.constant([columns]), builder.constant([last - 1]))
 
-    whole = writer("Unsqueeze", writer("Cast", words, to=INT32), writer.constant([last]))
-    shifted = writer(
-        "Div", whole, writer.constant([base**place for place in range(writer.attributes["digits"])], np.int32)
+    whole = builder("Unsqueeze", builder("Cast", words, to=INT32), builder.constant([last]))
+    shifted = builder(
+        "Div", whole, builder.constant([base**place for place in range(builder.attributes["digits"])], np.int32)
     )
-    digits = flat(writer("Mod", shifted, writer.constant(base, np.int32)))
-    centred = writer("Sub", writer("Cast", digits, to=FLOAT), writer.constant((base - 1) / 2, np.float32))
-    step = writer("Unsqueeze", writer("Cast", scale, to=FLOAT), writer.constant([last]))
-    each = flat(writer("Expand", step, writer.constant([1] * last + [group])))
-    writer("Mul", centred, each, last=True)
+    digits = flat(builder("Mod", shifted, builder.constant(base, np.int32)))
+    centred = builder("Sub", builder("Cast", digits, to=FLOAT), builder.constant((base - 1) / 2, np.float32))
+    step = builder("Unsqueeze", builder("Cast", scale, to=FLOAT), builder.constant([last]))
+    each = flat(builder("Expand", step, builder.constant([1] * last + [group])))
+    builder("Mul", centred, each, last=True)
 
 
-def spread(writer: NodeWriter, bits: str, values: str) -> None:
-    """`forms.sparse`: the n-th bit that is set takes the n-th value, the others are 0."""
-    rows, columns = writer.attributes["rows"], writer.attributes["columns"]
-    whole = writer("Unsqueeze", writer("Cast", bits, to=INT32), writer.constant([1]))
-    shifted = writer("Div", whole, writer.constant([1 << place for place in range(8)], np.int32))
-    digits = writer("Reshape", writer("Mod", shifted, writer.constant(2, np.int32)), writer.constant([-1]))
-    there = writer("Slice", digits, writer.constant([0]), writer.constant([rows * columns]), writer.constant([0]))
-    count = writer("Sub", writer("CumSum", there, writer.constant(0)), writer.constant(1, np.int32))
-    number = writer("Max", count, writer.constant(0, np.int32))
-    taken = writer("Gather", writer("Reshape", values, writer.constant([-1])), number)
-    flat = writer("Mul", taken, writer("Cast", there, to=FLOAT))
-    writer("Reshape", flat, writer.constant([rows, columns]), last=True)
+def spread(builder: NodeBuilder, bits: str, values: str) -> None:
+    """`models/packed/sparse.py`: the n-th set bit takes the n-th value, the others are 0."""
+    rows, columns = builder.attributes["rows"], builder.attributes["columns"]
+    whole = builder("Unsqueeze", builder("Cast", bits, to=INT32), builder.constant([1]))
+    shifted = builder("Div", whole, builder.constant([1 << place for place in range(8)], np.int32))
+    digits = builder("Reshape", builder("Mod", shifted, builder.constant(2, np.int32)), builder.constant([-1]))
+    there = builder("Slice", digits, builder.constant([0]), builder.constant([rows * columns]), builder.constant([0]))
+    count = builder("Sub", builder("CumSum", there, builder.constant(0)), builder.constant(1, np.int32))
+    number = builder("Max", count, builder.constant(0, np.int32))
+    taken = builder("Gather", builder("Reshape", values, builder.constant([-1])), number)
+    flat = builder("Mul", taken, builder("Cast", there, to=FLOAT))
+    builder("Reshape", flat, builder.constant([rows, columns]), last=True)
 
 
-def rounded_product(writer: NodeWriter, x: str, weight: str, bias: str) -> None:
-    """`forms.store`: weights (out, in) rounded to 8 bits by rows, activations at run time, a product of integers."""
-    largest = writer("ReduceMax", writer("Abs", weight), axes=[1], keepdims=1)
-    scale = writer("Div", writer("Max", largest, writer.constant(1e-12, np.float32)), writer.constant(127, np.float32))
-    codes = writer("Cast", writer("Transpose", writer("Round", writer("Div", weight, scale)), perm=[1, 0]), to=INT8)
-    numbers, step, zero = writer("DynamicQuantizeLinear", x, outputs=3)
-    total = writer("Cast", writer("MatMulInteger", numbers, codes, zero), to=FLOAT)
-    scaled = writer("Mul", total, writer("Mul", step, writer("Reshape", scale, writer.constant([-1]))))
-    writer("Add", scaled, bias, last=True)
+def rounded_product(builder: NodeBuilder, x: str, weight: str, bias: str) -> None:
+    """`models/packed/store.py`: weights (out, in) rounded to 8 bits by row, activations at run time, an integer product."""
+    largest = builder("ReduceMax", builder("Abs", weight), axes=[1], keepdims=1)
+    scale = builder(
+        "Div", builder("Max", largest, builder.constant(1e-12, np.float32)), builder.constant(127, np.float32)
+    )
+    codes = builder("Cast", builder("Transpose", builder("Round", builder("Div", weight, scale)), perm=[1, 0]), to=INT8)
+    numbers, step, zero = builder("DynamicQuantizeLinear", x, outputs=3)
+    total = builder("Cast", builder("MatMulInteger", numbers, codes, zero), to=FLOAT)
+    scaled = builder("Mul", total, builder("Mul", step, builder("Reshape", scale, builder.constant([-1]))))
+    builder("Add", scaled, bias, last=True)
 
 
 OPERATORS: dict[str, Callable[..., None]] = {"Unpack": unpack, "Spread": spread, "RoundedProduct": rounded_product}

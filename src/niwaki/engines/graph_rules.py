@@ -1,9 +1,9 @@
-"""An ONNX graph by rule, before ONNX Runtime reads it: no weights but those beside it, no operators but plain ones.
+"""Checks an ONNX graph before an engine reads it: only standard operators, and no weights except those next to it.
 
-External data may name any file that the user may read, so its place must be model.safetensors and within it. The graphs
-that niwaki writes are a list of some hundred nodes of standard operators, without subgraphs, functions or domains of
-others; a graph that has more is not one of them. Tables inside the graph are small, and so are the shapes it makes out
-of constants: the engine computes those while it loads.
+External data may name any file that the user can read, so it must be a tensor of model.safetensors. The graphs that niwaki
+writes are a few hundred nodes of standard operators, without subgraphs, functions or custom domains; anything else is rejected.
+Initializers inside the graph are small, and so are the tensors that it builds from constants, because engines compute those
+while they load.
 """
 
 import math
@@ -16,12 +16,12 @@ from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
 
 GRAPH, EXIT_GRAPH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
-ENCODER, DECODER = "encoder.onnx", "decoder.onnx"  # of a network that writes
-MAX_BYTES, MOST_NODES, MOST_EXTERNAL = 4 << 20, 50_000, 20_000
-MOST_INLINE = 1 << 16  # numbers of a table in the graph itself
-MOST_MADE = 1 << 24  # numbers of what a constant shape makes
+ENCODER, DECODER = "encoder.onnx", "decoder.onnx"  # of a network that generates text
+MAX_BYTES, MAX_NODES, MAX_INITIALIZERS = 4 << 20, 50_000, 20_000
+MAX_INLINE = 1 << 16  # numbers of an initializer inside the graph
+MAX_FROM_CONSTANTS = 1 << 24  # numbers of a tensor that is built from a constant shape
 EXTERNAL = 1
-ALLOWED = {"location", "offset", "length"}
+LOCATION_KEYS = {"location", "offset", "length"}
 OPERATORS = {
     "Abs",
     "Add",
@@ -90,11 +90,11 @@ OPERATORS = {
     "Unsqueeze",
     "Where",
 }
-MAKERS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}  # operator → which input is a shape
+SHAPE_INPUTS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}  # operator → which of its inputs is a shape
 
 
 def check_graph(folder: Path, name: str, weights: str) -> bytes:
-    """The bytes of a graph that keeps the rules; what is read is what was checked."""
+    """The bytes of a graph that passes the checks, so that what is loaded is what was checked."""
     path = file_inside(folder, name)
     data = strict_json.read_bytes(path, MAX_BYTES)
     import onnx
@@ -117,8 +117,8 @@ def _check(model: Any, weights: Path, name: str) -> None:
             f"uses {f'operators of {domains[0][:60]!r}' if domains else 'functions'}, which niwaki never writes"
         )
     graph = model.graph
-    if len(graph.node) > MOST_NODES or graph.sparse_initializer:
-        raise ValueError(f"has more than {MOST_NODES} nodes, or sparse tables, which niwaki never writes")
+    if len(graph.node) > MAX_NODES or graph.sparse_initializer:
+        raise ValueError(f"has more than {MAX_NODES} nodes, or sparse initializers, which niwaki never writes")
     for node in graph.node:
         _check_node(node)
     _check_order(graph)
@@ -133,58 +133,62 @@ def _check_node(node: Any) -> None:
         )
     for attribute in node.attribute:
         if attribute.HasField("g") or attribute.graphs or attribute.HasField("sparse_tensor"):
-            raise ValueError(f"operator {node.op_type} holds a graph of its own, which niwaki never writes")
+            raise ValueError(f"operator {node.op_type} contains a subgraph, which niwaki never writes")
         _check_inline(attribute.t, f"a constant of {node.op_type}")
 
 
 def _check_order(graph: Any) -> None:
-    """Nodes read what was given before them, and give what nobody gave: so that there is no circle, in which an engine might turn."""
+    """Each node must read values that are defined before it, and define new ones: a cycle could hang an engine."""
     known = {"", *(entry.name for entry in (*graph.input, *graph.initializer))}
     for node in graph.node:
         given = [name for name in node.output if name]
         if not known.issuperset(node.input) or not known.isdisjoint(given) or len(set(given)) < len(given):
-            raise ValueError(f"operator {node.op_type} reads what comes later, or gives what is there already")
+            raise ValueError(f"operator {node.op_type} reads a value that is defined later, or defines one twice")
         known.update(given)
     if not graph.output:
         raise ValueError("has no output")
     if not known.issuperset(entry.name for entry in graph.output):
-        raise ValueError("no operator gives its output")
+        raise ValueError("no operator computes its output")
 
 
 def _check_inline(tensor: Any, what: str) -> None:
     if tensor.data_location == EXTERNAL or tensor.external_data:
         raise ValueError(f"{what} lies in another file")
-    if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > MOST_INLINE:
-        raise ValueError(f"{what} has more than {MOST_INLINE} numbers, which belong into the file of weights")
+    if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > MAX_INLINE:
+        raise ValueError(f"{what} has more than {MAX_INLINE} numbers, which belong in the weights file")
 
 
 def _check_tables(graph: Any, weights: Path, name: str) -> None:
-    if len(graph.initializer) > MOST_EXTERNAL:
-        raise ValueError(f"has more than {MOST_EXTERNAL} tables")
+    if len(graph.initializer) > MAX_INITIALIZERS:
+        raise ValueError(f"has more than {MAX_INITIALIZERS} tables")
     found = read_header(weights) if weights.exists() else None
     places = {} if found is None else {found.start + t.first: found.start + t.last for t in found.tensors.values()}
     for table in graph.initializer:
         if table.data_location != EXTERNAL and not table.external_data:
             _check_inline(table, f"table '{table.name[:60]}'")
             continue
-        said = {entry.key: entry.value for entry in table.external_data}
-        if len(said) != len(table.external_data) or not set(said) <= ALLOWED or said.get("location") != name:
+        location = {entry.key: entry.value for entry in table.external_data}
+        if (
+            len(location) != len(table.external_data)
+            or not set(location) <= LOCATION_KEYS
+            or location.get("location") != name
+        ):
             raise ValueError(
-                f"table '{table.name[:60]}' lies in {said.get('location', '')[:60]!r}; only {name} is read"
+                f"table '{table.name[:60]}' lies in {location.get('location', '')[:60]!r}; only {name} is read"
             )
-        first, length = _number(said.get("offset")), _number(said.get("length"))
+        first, length = _number(location.get("offset")), _number(location.get("length"))
         if places.get(first) != first + length:
             raise ValueError(f"table '{table.name[:60]}' is not one of the tensors of {name}")
 
 
 def _number(text: str | None) -> int:
     if text is None or not text.isascii() or not text.isdigit() or len(text) > 15:
-        raise ValueError("a table's place must be whole numbers")
+        raise ValueError("the offset and length of an initializer must be whole numbers")
     return int(text)
 
 
 def _check_shapes(graph: Any) -> None:
-    """What is made of a constant shape is bounded. Shapes that depend on the texts are bounded by these."""
+    """Bounds the tensors that are built from constant shapes. Shapes that depend on the input are bounded by these."""
     from onnx import numpy_helper
 
     constants = {
@@ -196,7 +200,7 @@ def _check_shapes(graph: Any) -> None:
     }
     constants |= {table.name: table for table in graph.initializer if table.data_location != EXTERNAL}
     for node in graph.node:
-        place = MAKERS.get(node.op_type)
+        place = SHAPE_INPUTS.get(node.op_type)
         if node.op_type == "Range":
             names = list(node.input)
         else:
@@ -204,5 +208,7 @@ def _check_shapes(graph: Any) -> None:
         for name in names:
             if name in constants:
                 sizes = [abs(int(size)) for size in numpy_helper.to_array(constants[name]).ravel()]
-                if math.prod(size for size in sizes if size) > MOST_MADE:
-                    raise ValueError(f"operator {node.op_type} makes more than {MOST_MADE} numbers out of nothing")
+                if math.prod(size for size in sizes if size) > MAX_FROM_CONSTANTS:
+                    raise ValueError(
+                        f"operator {node.op_type} builds more than {MAX_FROM_CONSTANTS} numbers from a constant shape"
+                    )

@@ -22,7 +22,7 @@ TOKENIZER = "tokenizer.json"
 class NoTokens(InputError):
     """Inputs whose texts have no tokens at all, not even special tokens, so that there is nothing to answer."""
 
-    fault = "holds a text of which the tokenizer makes no tokens"  # for an input that was read from a file
+    row_error = "has a text of which the tokenizer makes no tokens"  # for an input that was read from a file
 
     def __init__(self, numbers: list[int]) -> None:
         super().__init__(f"texts.{numbers[0]}: the tokenizer makes no tokens of it; remove it, it has no answer")

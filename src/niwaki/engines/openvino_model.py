@@ -1,7 +1,7 @@
-"""An OpenVINO model out of a checked ONNX graph and the file of weights beside it.
+"""Builds an OpenVINO model from a checked ONNX graph and the weights file next to it.
 
-OpenVINO never opens a file here: tables of weights are inputs of the graph that it reads, and each is then replaced by the bytes
-of model.safetensors at its place. What packed weights unpack to is worked out once, so that it can be multiplied as 8 bits.
+OpenVINO never opens a file here: weights are inputs of the graph that it reads, and are then replaced by the bytes of
+model.safetensors. Packed weights are unpacked once, so that OpenVINO can multiply them as 8 bits.
 """
 
 from pathlib import Path
@@ -16,19 +16,19 @@ from niwaki.engines.graph_rules import EXTERNAL, GRAPH, WEIGHTS, check_graph
 from niwaki.engines.quantized_products import QuantizedProduct, expose_scales
 from niwaki.engines.runtime import Runtime
 
-KINDS = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
+DTYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
 
 
 def read_openvino_model(folder: Path, core: Any) -> tuple[Any, list[int]]:
-    """The model; and of each product with 8-bit weights whose inputs are rounded at run time, how many numbers a row of inputs has."""
+    """The model, and the input width of each product with 8-bit weights whose inputs are rounded at run time."""
     import onnx
 
     where = folder / GRAPH
-    said = onnx.load_from_string(check_graph(folder, GRAPH, WEIGHTS))
-    tables = _tables(said.graph, file_inside(folder, WEIGHTS), where)
+    graph_model = onnx.load_from_string(check_graph(folder, GRAPH, WEIGHTS))
+    tables = _tables(graph_model.graph, file_inside(folder, WEIGHTS), where)
     try:
-        products = expose_scales(said.graph)
-        model = core.read_model(_without(said, tables), b"")
+        products = expose_scales(graph_model.graph)
+        model = core.read_model(_with_weights_as_inputs(graph_model, tables), b"")
         widths = [_width(model, product) for product in products if not product.fixed]
         unpack(model, core, tables, products)
         fill(model, tables)
@@ -45,48 +45,48 @@ def _width(model: Any, product: QuantizedProduct) -> int:
 
 
 def places(model: Any, names: set[str]) -> list[Any]:
-    """Where in the model these names of the graph are."""
+    """The outputs in the model that have these names in the graph."""
     return [place for node in model.get_ops() for place in node.outputs() if names.intersection(place.get_names())]
 
 
 def _tables(graph: Any, weights: Path, where: Path) -> dict[str, np.ndarray]:
-    """The tables that lie in the file of weights, mapped and not read. Their shapes must be those of the file: OpenVINO trusts them."""
+    """The initializers in the weights file, memory-mapped. Their shapes must match the file, because OpenVINO trusts them."""
     from onnx import helper
 
     outside = [table for table in graph.initializer if table.data_location == EXTERNAL]
     data = np.asarray(np.memmap(weights, np.uint8, "c")) if outside else np.zeros(0, np.uint8)
     start, tensors = read_header(weights)
-    there = {(start + one.first, one.shape): one for one in tensors.values()}
+    by_offset = {(start + tensor.first, tensor.shape): tensor for tensor in tensors.values()}
     found = {}
     for table in outside:
         place = {entry.key: int(entry.value) for entry in table.external_data if entry.key != "location"}
-        tensor = there.get((place["offset"], tuple(table.dims)))
-        kind = KINDS.get(tensor.dtype) if tensor else None
+        tensor = by_offset.get((place["offset"], tuple(table.dims)))
+        kind = DTYPES.get(tensor.dtype) if tensor else None
         if kind is None or helper.np_dtype_to_tensor_dtype(np.dtype(kind)) != table.data_type:
-            raise InputError(f"{where}: table '{table.name[:60]}' is of another shape or type than in {WEIGHTS}")
-        piece = data[place["offset"] : place["offset"] + place["length"]]
-        found[table.name] = np.require(piece.view(kind).reshape(table.dims), requirements="A")
+            raise InputError(f"{where}: table '{table.name[:60]}' has another shape or type than in {WEIGHTS}")
+        part = data[place["offset"] : place["offset"] + place["length"]]
+        found[table.name] = np.require(part.view(kind).reshape(table.dims), requirements="A")
     return found
 
 
-def _without(said: Any, tables: dict[str, np.ndarray]) -> bytes:
-    """The graph with matrices as inputs, and the few numbers of the other tables within it: OpenVINO looks at those as it reads."""
+def _with_weights_as_inputs(graph_model: Any, tables: dict[str, np.ndarray]) -> bytes:
+    """The graph with matrices as inputs, and with the values of small initializers, which OpenVINO reads at once."""
     from onnx import helper, numpy_helper
 
-    kept = []
-    for table in said.graph.initializer:
+    initializers = []
+    for table in graph_model.graph.initializer:
         values = tables.get(table.name)
         if values is not None and values.ndim > 1:
-            said.graph.input.append(helper.make_tensor_value_info(table.name, table.data_type, table.dims))
+            graph_model.graph.input.append(helper.make_tensor_value_info(table.name, table.data_type, table.dims))
         else:
-            kept.append(table if values is None else numpy_helper.from_array(values, table.name))
-    del said.graph.initializer[:]
-    said.graph.initializer.extend(kept)
-    return said.SerializeToString()
+            initializers.append(table if values is None else numpy_helper.from_array(values, table.name))
+    del graph_model.graph.initializer[:]
+    graph_model.graph.initializer.extend(initializers)
+    return graph_model.SerializeToString()
 
 
 def unpack(model: Any, core: Any, tables: dict[str, np.ndarray], products: list[QuantizedProduct]) -> None:
-    """Replaces packed weights, and their scales, by what they unpack to: OpenVINO then sees tables of 8 bits."""
+    """Replaces packed weights and their scales by unpacked ones, so that OpenVINO sees 8-bit matrices."""
     import openvino
     from openvino import opset13
 
@@ -94,15 +94,17 @@ def unpack(model: Any, core: Any, tables: dict[str, np.ndarray], products: list[
     packed = places(model, wanted)
     if not packed:
         return
-    given = [one for one in _above(packed) if one.get_type_name() == "Parameter"]
-    made = core.compile_model(openvino.Model(packed, given, "unpack"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    values = made([tables[one.get_friendly_name()] for one in given])
+    parameters = [node for node in _ancestors(packed) if node.get_type_name() == "Parameter"]
+    compiled = core.compile_model(
+        openvino.Model(packed, parameters, "unpack"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
+    )
+    values = compiled([tables[parameter.get_friendly_name()] for parameter in parameters])
     for number, place in enumerate(packed):
         place.replace(opset13.constant(values[number].copy()).output(0))
 
 
-def _above(places: list[Any]) -> list[Any]:
-    """All nodes that these hang on."""
+def _ancestors(places: list[Any]) -> list[Any]:
+    """All nodes that these outputs depend on."""
     found: dict[str, Any] = {}
     waiting = [place.get_node() for place in places]
     while waiting:
@@ -114,7 +116,7 @@ def _above(places: list[Any]) -> list[Any]:
 
 
 def fill(model: Any, tables: dict[str, np.ndarray]) -> None:
-    """Puts the tables in the place of the inputs that stand for them."""
+    """Replaces the inputs that stand for weights by the weights."""
     from openvino import opset13
 
     for parameter in model.get_parameters():

@@ -1,8 +1,8 @@
-"""The private folder in which a file of answers grows until it is whole: `.out.jsonl.partial-<random>`, next to the file.
+"""The private folder of an unfinished file of answers: `.out.jsonl.partial-<random>`, next to the output.
 
-A predictable name next to the output could be a link to, or the name of, somebody's file. So the folder has a name that
-nobody can foresee and is made by mkdir, which never follows a link; files in it are opened relative to the open folder, and
-never through links. To resume, a later process looks for folders with the output's name that belong to its own user.
+A predictable name could be a link to somebody's file. So the folder has a random name and is created by mkdir, which never follows
+a link; files in it are opened relative to the open folder, and never through links. To resume, a later process looks for folders with
+the output's name that belong to its own user.
 """
 
 import contextlib
@@ -23,13 +23,11 @@ from niwaki.core.errors import InputError
 
 ANSWERS, STATE = "answers.jsonl", "state.json"
 STATE_BYTES = 1 << 20
-EMPTY_SECONDS = (
-    60  # an empty folder older than this is a leftover, a younger one may belong to a process that just starts
-)
+EMPTY_SECONDS = 60  # an older empty folder is a leftover; a younger one may belong to a process that just starts
 
 
 class PartialFolder:
-    """One such folder, held open."""
+    """One such folder, open."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -59,17 +57,17 @@ class PartialFolder:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_uid != os.geteuid():
             os.close(handle)
-            raise InputError(f"{self.answers}: is not a plain file of its own; remove {self.path}")
+            raise InputError(f"{self.answers}: is not a plain file; remove {self.path}")
         return handle
 
     def holds(self, handle: int) -> bool:
-        """Whether the open file is still the one in the folder: another process may have finished in between."""
+        """Whether the open file is still the one in the folder: another process may have finished it."""
         with contextlib.suppress(FileNotFoundError):
             return os.path.samestat(os.fstat(handle), os.stat(ANSWERS, dir_fd=self._handle, follow_symlinks=False))
         return False
 
     def read_state(self) -> Any:
-        """The state as it was written, None where there is none."""
+        """The content of the state file; None if there is none."""
         try:
             handle = self._open(STATE, os.O_RDONLY)
         except FileNotFoundError:
@@ -97,14 +95,14 @@ class PartialFolder:
             return [entry.name for entry in entries]
 
     def is_leftover(self) -> bool:
-        """Whether nobody can resume from it: finished but for its removal, or killed before its first file."""
+        """Whether no process can resume from it: it was finished but not removed, or killed before its first file."""
         names = self._names()
         if ANSWERS in names:
             return False
         return bool(names) or time.time() - os.fstat(self._handle).st_mtime > EMPTY_SECONDS
 
     def deliver(self, out: Path) -> None:
-        """Gives the answers their name and removes the folder."""
+        """Moves the answers to their name and removes the folder."""
         os.replace(ANSWERS, out, src_dir_fd=self._handle)
         self.remove()
 
@@ -126,7 +124,7 @@ def open_folder(path: Path) -> Iterator[PartialFolder]:
 
 
 def folders_of(out: Path) -> list[Path]:
-    """The folders of earlier processes of this user for that file, the newest first; no links, and nobody else's."""
+    """The folders of this user's earlier processes for that file, the newest first; no links."""
     with contextlib.suppress(OSError), os.scandir(out.parent) as entries:
         name = re.compile(re.escape(_start(out)) + r"\w{8}")  # as tempfile ends names
         found = [(entry.stat(follow_symlinks=False), entry.path) for entry in entries if name.fullmatch(entry.name)]
@@ -142,7 +140,7 @@ def _start(out: Path) -> str:
 
 
 def remove_leftovers(out: Path) -> None:
-    """Removes folders that nobody can resume from."""
+    """Removes folders that no process can resume from."""
     for path in folders_of(out):
         with contextlib.suppress(OSError), open_folder(path) as folder:
             if folder.is_leftover():
@@ -151,31 +149,31 @@ def remove_leftovers(out: Path) -> None:
 
 @contextlib.contextmanager
 def locked_folder(out: Path) -> Iterator[tuple[PartialFolder, int]]:
-    """The folder for `out` and its file of answers, locked: the one that an earlier process left, or a new one."""
+    """The folder for `out` and its file of answers, locked: an earlier process's, or a new one."""
     remove_leftovers(out)
-    with contextlib.ExitStack() as held:
-        found = [entry for path in folders_of(out) if (entry := _locked(held, path, new=False))]
-        for folder, _ in found[1:]:  # of older processes, whose work went on in the newest
+    with contextlib.ExitStack() as stack:
+        found = [entry for path in folders_of(out) if (entry := _locked(stack, path, new=False))]
+        for folder, _ in found[1:]:  # older ones: the newest continued their work
             folder.remove()
         if found:
             yield found[0]
             return
-        made = _locked(held, Path(tempfile.mkdtemp(prefix=_start(out), dir=out.parent)), new=True)
-        assert made is not None
-        if len(folders_of(out)) > 1:  # another process began in the same moment
-            made[0].remove()
+        created = _locked(stack, Path(tempfile.mkdtemp(prefix=_start(out), dir=out.parent)), new=True)
+        assert created is not None
+        if len(folders_of(out)) > 1:  # another process started at the same time
+            created[0].remove()
             raise InputError(f"{out}: is being written by another process; wait for it or give another name")
-        yield made
+        yield created
 
 
-def _locked(held: contextlib.ExitStack, path: Path, new: bool) -> tuple[PartialFolder, int] | None:
-    """The folder and its file, None where that file is gone by now."""
+def _locked(stack: contextlib.ExitStack, path: Path, new: bool) -> tuple[PartialFolder, int] | None:
+    """The folder and its file; None if the file no longer exists."""
     try:
-        folder = held.enter_context(open_folder(path))
+        folder = stack.enter_context(open_folder(path))
         handle = folder.open_answers(new)
     except FileNotFoundError:
         return None
-    held.callback(os.close, handle)
+    stack.callback(os.close, handle)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,7 +1,7 @@
-"""A file of answers while it is being written, in a private folder (`partial_folder.py`), with a state that says how far it is good.
+"""A file of answers while it is written, in a private folder (`partial_folder.py`), with a state that says how much of it is valid.
 
-What is good is never written over. A process that is killed leaves answers whose end may be torn; whoever goes on cuts them back to
-what the state says, which is written after the lines it speaks of have reached the disk. At the end the answers get their name.
+A killed process may leave an incomplete last line. The process that resumes truncates the file to the length in the state, which is
+written only after those lines are on disk. At the end the file is moved to its name.
 """
 
 import contextlib
@@ -18,71 +18,71 @@ from niwaki.core.settings import Settings, check, setting
 from niwaki.core.signals import saving
 from niwaki.engines.partial_folder import PartialFolder, folders_of, locked_folder, open_folder, remove_leftovers
 
-SAVE_SECONDS = 1.0  # at most so much work is done again after a kill
-MOST = 1 << 62  # files may have any size
-NEW = "; --force begins anew"
+SAVE_SECONDS = 1.0  # at most this much work is repeated after a kill
+MAX_BYTES = 1 << 62  # no limit on the size of files
+RESTART = "; --force starts again"
 
 
 class OutputState(Settings):
-    """How far a part is good, and of what."""
+    """How much of the file is valid, and what it was computed with."""
 
-    made_by: dict[str, str] = setting(..., "what decides the answers: each must be the same to go on")
-    inputs: int = setting(0, "that are answered", ge=0, le=MOST)
-    bad: int = setting(0, "of them that were passed over", ge=0, le=MOST)
-    bytes: int = setting(0, "of the part that are good", ge=0, le=MOST)
-    read: str = setting("", "sha256 of the lines that these inputs were read from")
-    forced: bool = setting(False, "whether a file of the part's later name may be written over")
+    settings: dict[str, str] = setting(..., "what the answers depend on; must be equal to resume")
+    inputs: int = setting(0, "answered inputs", ge=0, le=MAX_BYTES)
+    bad: int = setting(0, "skipped bad lines among them", ge=0, le=MAX_BYTES)
+    bytes: int = setting(0, "valid bytes of the file", ge=0, le=MAX_BYTES)
+    read: str = setting("", "sha256 of the input lines that were read")
+    forced: bool = setting(False, "whether --force allows to overwrite the output")
 
 
 class PartialOutput:
-    """Lines are added to it and kept; `keep` makes sure of them, `finish` gives them their name."""
+    """The growing file. `save` flushes it with its state; `finish` moves it to its name."""
 
     def __init__(self, out: Path, folder: PartialFolder, file: Any, state: OutputState) -> None:
         self.out, self.folder, self.state = out, folder, state
         self._file = file
-        self._kept = time.monotonic()
+        self._saved_at = time.monotonic()
 
     def add(self, lines: bytes, inputs: int, bad: int, read: str) -> None:
-        """Lines of so many more inputs; `read` is the hash of all that was read up to here."""
-        with self._naming():
+        """Adds the lines of some inputs; `read` is the hash of all input lines so far."""
+        with self._write_errors():
             self._file.write(lines)
         before = self.state
         self.state = OutputState(
-            made_by=before.made_by,
+            settings=before.settings,
             inputs=before.inputs + inputs,
             bad=before.bad + bad,
             bytes=before.bytes + len(lines),
             read=read,
             forced=before.forced,
         )
-        if time.monotonic() - self._kept >= SAVE_SECONDS:
-            self.keep()
+        if time.monotonic() - self._saved_at >= SAVE_SECONDS:
+            self.save()
 
-    def leave(self, lines: bytes) -> None:
-        """Lines for whoever reads the part as it is; who goes on makes them again, since more may belong to their batch."""
-        with self._naming():
+    def add_incomplete(self, lines: bytes) -> None:
+        """Adds lines of an incomplete batch, for readers only: a process that resumes computes the whole batch again."""
+        with self._write_errors():
             self._file.write(lines)
 
-    def keep(self) -> None:
-        with saving(), self._naming():
+    def save(self) -> None:
+        with saving(), self._write_errors():
             os.fsync(self._file.fileno())
             self.folder.write_state(json.dumps(self.state.model_dump()) + "\n")
-        self._kept = time.monotonic()
+        self._saved_at = time.monotonic()
 
     def finish(self) -> None:
-        with self._naming():
+        with self._write_errors():
             os.fsync(self._file.fileno())
             self.folder.deliver(self.out)
             fsync(self.out.parent)
 
     @property
     def goes_on(self) -> str:
-        """With --force again it would begin anew."""
+        """How to resume; with --force the command would start again."""
         command = "the same command without --force" if self.state.forced else "the same command"
-        return f"what was finished is kept, {command} goes on from there"
+        return f"finished answers are saved, {command} resumes there"
 
     @contextlib.contextmanager
-    def _naming(self) -> Iterator[None]:
+    def _write_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -92,18 +92,18 @@ class PartialOutput:
 
 
 @contextlib.contextmanager
-def open_output(out: Path, made_by: dict[str, str], force: bool = False, bad: bool = True) -> Iterator[PartialOutput]:
-    """The part of `out`, new or where it was left. `bad`: whether inputs that were passed over may be among its lines."""
+def open_output(out: Path, settings: dict[str, str], force: bool = False, bad: bool = True) -> Iterator[PartialOutput]:
+    """The growing file of `out`, new or resumed. `bad`: whether it may contain skipped bad lines."""
     check_output_path(out, force)
     with locked_folder(out) as (folder, handle), open(handle, "r+b", buffering=0, closefd=False) as file:
-        state = OutputState(made_by=made_by, forced=force or _was_forced(folder, made_by))
+        state = OutputState(settings=settings, forced=force or _was_forced(folder, settings))
         if not force:
-            state = _left(folder, os.fstat(handle).st_size, made_by, bad) or state
-        _refuse_there(out, state.forced)
+            state = _resumable_state(folder, os.fstat(handle).st_size, settings, bad) or state
+        _check_free(out, state.forced)
         file.truncate(state.bytes)
         file.seek(state.bytes)
-        part = PartialOutput(out, folder, _Whole(file), state)
-        part.keep()
+        part = PartialOutput(out, folder, _FullWrites(file), state)
+        part.save()
         try:
             yield part
         except BaseException as error:
@@ -114,16 +114,16 @@ def open_output(out: Path, made_by: dict[str, str], force: bool = False, bad: bo
 
 
 def _close(part: PartialOutput, handle: int) -> None:
-    """Keeps what there is to go on from, and leaves nothing behind where there is nothing."""
+    """Saves the state, or removes the folder if nothing was written."""
     if not os.fstat(handle).st_size and not part.state.forced:
         part.folder.remove()
         return
-    with contextlib.suppress(NiwakiError):  # a disk that is full is told already
-        part.keep()
+    with contextlib.suppress(NiwakiError):  # a full disk was reported already
+        part.save()
 
 
-class _Whole:
-    """Writes all or raises: a disk that fills up takes a part first."""
+class _FullWrites:
+    """Writes all bytes or raises: a disk that fills up writes only some."""
 
     def __init__(self, file: Any) -> None:
         self.file = file
@@ -136,21 +136,21 @@ class _Whole:
 
 
 def check_output_path(out: Path, force: bool, inputs: Sequence[Path] = ()) -> None:
-    """Before work: where a file cannot come to be, or one would be lost."""
+    """Rejects an output that cannot be written, or would overwrite a file, before any work."""
     if out.exists() and not out.is_file():
         raise InputError(f"{out}: is not a plain file")
     if not out.parent.is_dir():
-        raise InputError(f"{out}: its folder is not there; make it first")
+        raise InputError(f"{out}: its folder does not exist; create it first")
     remove_leftovers(out)
     written = [out.resolve(), *(path.resolve() for path in folders_of(out))]
     if any(path.exists() and {path.resolve(), path.resolve().parent} & set(written) for path in inputs):
-        raise InputError(f"{out}: is what is read; give another name")
-    _refuse_there(out, force or any(_forced_in(path) for path in folders_of(out)))
+        raise InputError(f"{out}: is the input; give another name")
+    _check_free(out, force or any(_forced_in(path) for path in folders_of(out)))
 
 
-def _refuse_there(out: Path, forced: bool) -> None:
+def _check_free(out: Path, forced: bool) -> None:
     if os.path.lexists(out) and not forced:
-        raise InputError(f"{out}: is there already; --force writes it anew, or give another name")
+        raise InputError(f"{out}: exists already; use --force to overwrite it, or give another name")
 
 
 def _forced_in(path: Path) -> bool:
@@ -158,28 +158,28 @@ def _forced_in(path: Path) -> bool:
         with open_folder(path) as folder:
             return _was_forced(folder)
     except OSError:
-        return False  # finished and removed by its process meanwhile
+        return False  # its process has finished and removed it
 
 
-def _was_forced(folder: PartialFolder, made_by: dict[str, str] | None = None) -> bool:
-    """Whether --force began what lies there: whoever goes on with it has its leave to write over `out`."""
-    said = folder.read_state()
-    return isinstance(said, dict) and said.get("forced") is True and made_by in (None, said.get("made_by"))
+def _was_forced(folder: PartialFolder, settings: dict[str, str] | None = None) -> bool:
+    """Whether the file was started with --force: a process that resumes it may then overwrite `out`."""
+    values = folder.read_state()
+    return isinstance(values, dict) and values.get("forced") is True and settings in (None, values.get("settings"))
 
 
-def _left(folder: PartialFolder, size: int, made_by: dict[str, str], bad: bool) -> OutputState | None:
-    """Where an earlier process left off; None where it left nothing; Refused where it was at something else."""
-    said = folder.read_state()
-    if said is None or not size:
+def _resumable_state(folder: PartialFolder, size: int, settings: dict[str, str], bad: bool) -> OutputState | None:
+    """The state of an earlier process, or None. Rejects one that was started with other settings."""
+    values = folder.read_state()
+    if values is None or not size:
         return None
-    if not isinstance(said, dict):
-        raise InputError(f"{folder.path}: its state is damaged{NEW}")
-    state = check(OutputState, said, str(folder.path))
-    other = [name for name in {**made_by, **state.made_by} if made_by.get(name) != state.made_by.get(name)]
+    if not isinstance(values, dict):
+        raise InputError(f"{folder.path}: its state is damaged{RESTART}")
+    state = check(OutputState, values, str(folder.path))
+    other = [name for name in {**settings, **state.settings} if settings.get(name) != state.settings.get(name)]
     if other:
-        raise InputError(f"{folder.path}: was begun with another {' and another '.join(other)}{NEW}")
+        raise InputError(f"{folder.path}: was started with another {' and another '.join(other)}{RESTART}")
     if size < state.bytes:
-        raise InputError(f"{folder.answers}: is shorter than it was{NEW}")
+        raise InputError(f"{folder.answers}: is shorter than it was{RESTART}")
     if state.bad and not bad:
-        raise InputError(f"{folder.path}: {state.bad} bad lines were passed over in it; give --skip-bad as before{NEW}")
+        raise InputError(f"{folder.path}: {state.bad} bad lines were skipped in it; give --skip-bad again{RESTART}")
     return state if state.inputs else None

@@ -1,13 +1,13 @@
-"""Integer products of an ONNX graph, said as floats with their rounding: for engines that find their own way back to integers.
+"""Rewrites the integer products of an ONNX graph as float products with scales, which OpenVINO turns into integer products.
 
-ONNX has an operator for the product of integers, which ONNX Runtime multiplies as such; OpenVINO turns it into floats. What
-OpenVINO multiplies as integers is a plain product whose weights are integers times scales, and, where their range was measured
-beforehand, inputs that are rounded and scaled back. Both say the same sum.
+ONNX Runtime multiplies ONNX's operator for integer products as integers; OpenVINO converts it to floats. OpenVINO does use integers for
+a plain product whose weights are integers times scales and, with a fixed range, whose inputs are rounded and scaled back.
+Both compute the same sum.
 """
 
 from typing import Any, NamedTuple
 
-FLOAT = 1  # ONNX's number of the type
+FLOAT = 1  # TensorProto.DataType
 
 
 class QuantizedProduct(NamedTuple):
@@ -19,36 +19,36 @@ class QuantizedProduct(NamedTuple):
 
 
 def expose_scales(graph: Any) -> list[QuantizedProduct]:
-    """Changes an ONNX graph in place, and tells the products that it changed. Others stay as they are."""
-    maker = {name: node for node in graph.node for name in node.output}
-    readers: dict[str, list[Any]] = {}
+    """Changes an ONNX graph in place. Returns the products that it changed; others stay as they are."""
+    producers = {name: node for node in graph.node for name in node.output}
+    consumers: dict[str, list[Any]] = {}
     for node in graph.node:
         for name in node.input:
-            readers.setdefault(name, []).append(node)
+            consumers.setdefault(name, []).append(node)
     found: list[QuantizedProduct] = []
-    written: dict[str, list[Any]] = {}  # by the output of the node that they stand for
+    replacements: dict[str, list[Any]] = {}  # by the output of the node that they replace
     for node in graph.node:
-        if node.op_type == "MatMulInteger" and (whole := _whole(node, maker, readers)) is not None:
-            product, last, nodes = whole
+        if node.op_type == "MatMulInteger" and (match := _match(node, producers, consumers)) is not None:
+            product, last, nodes = match
             found.append(product)
-            written[last.output[0]] = nodes
-    kept: list[Any] = []
+            replacements[last.output[0]] = nodes
+    used: list[Any] = []
     for node in graph.node:
-        kept += written.get(node.output[0], [node]) if node.output else [node]
-    _keep_used(graph, kept)
+        used += replacements.get(node.output[0], [node]) if node.output else [node]
+    _keep_used(graph, used)
     return found
 
 
-def _whole(
-    node: Any, maker: dict[str, Any], readers: dict[str, list[Any]]
+def _match(
+    node: Any, producers: dict[str, Any], consumers: dict[str, list[Any]]
 ) -> tuple[QuantizedProduct, Any, list[Any]] | None:
-    """The product that `models.forms` write around a MatMulInteger, its last node, and what to write instead."""
-    rounding = maker.get(node.input[0]) if len(node.input) == 3 else None
-    cast = _only(readers, node.output[0], "Cast")
-    last = _only(readers, cast.output[0], "Mul") if cast is not None else None
+    """The product that `models/packed` exports around a MatMulInteger, its last node, and the nodes that replace it."""
+    rounding = producers.get(node.input[0]) if len(node.input) == 3 else None
+    cast = _only_consumer(consumers, node.output[0], "Cast")
+    last = _only_consumer(consumers, cast.output[0], "Mul") if cast is not None else None
     if rounding is None or last is None or not any(entry.i == FLOAT for entry in cast.attribute if entry.name == "to"):
         return None
-    factor = maker.get(_other(last, cast.output[0]))
+    factor = producers.get(_other(last, cast.output[0]))
     fixed = rounding.op_type == "QuantizeLinear"
     if factor is None or factor.op_type != "Mul" or (not fixed and rounding.op_type != "DynamicQuantizeLinear"):
         return None
@@ -56,10 +56,10 @@ def _whole(
     if step not in factor.input or zero != node.input[2]:
         return None
     product = QuantizedProduct(node.input[1], _other(factor, step), fixed)
-    return product, last, _plain(product, rounding, step, zero, last.output[0])
+    return product, last, _float_product(product, rounding, step, zero, last.output[0])
 
 
-def _plain(product: QuantizedProduct, rounding: Any, step: str, zero: str, output: str) -> list[Any]:
+def _float_product(product: QuantizedProduct, rounding: Any, step: str, zero: str, output: str) -> list[Any]:
     from onnx import helper
 
     nodes = [helper.make_node("DequantizeLinear", [product.weight, product.scale], [f"{output}_weight"], axis=1)]
@@ -70,8 +70,8 @@ def _plain(product: QuantizedProduct, rounding: Any, step: str, zero: str, outpu
     return [*nodes, helper.make_node("MatMul", [given, f"{output}_weight"], [output])]
 
 
-def _only(readers: dict[str, list[Any]], name: str, kind: str) -> Any:
-    found = readers.get(name, [])
+def _only_consumer(consumers: dict[str, list[Any]], name: str, kind: str) -> Any:
+    found = consumers.get(name, [])
     return found[0] if len(found) == 1 and found[0].op_type == kind else None
 
 
@@ -81,12 +81,12 @@ def _other(node: Any, name: str) -> str:
 
 
 def _keep_used(graph: Any, nodes: list[Any]) -> None:
-    """The nodes that an output hangs on, in their order."""
+    """The nodes that an output depends on, in their order."""
     wanted = {entry.name for entry in graph.output}
-    kept = []
+    used = []
     for node in reversed(nodes):
         if wanted.intersection(node.output):
             wanted.update(node.input)
-            kept.append(node)
+            used.append(node)
     del graph.node[:]
-    graph.node.extend(reversed(kept))
+    graph.node.extend(reversed(used))

@@ -1,4 +1,4 @@
-"""Standard input that can be given up: who waits for a line that never comes looks up now and then whether it is still wanted."""
+"""Standard input that can be interrupted: a reader that waits for a line checks regularly whether to stop."""
 
 import io
 import os
@@ -7,19 +7,19 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-LOOK_UP_SECONDS = 0.1
+POLL_SECONDS = 0.1
 
 
 def stdin(over: Callable[[], bool]) -> Any:
-    """Its bytes as a file, which ends where `over` says so."""
+    """Standard input as a binary file, which ends when `over` returns True."""
     try:
         return io.BufferedReader(InterruptibleStdin(sys.stdin.fileno(), over))
-    except io.UnsupportedOperation:  # what a program put in its place
+    except io.UnsupportedOperation:  # a program has replaced sys.stdin
         return getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode("utf-8", "surrogatepass"))
 
 
 class InterruptibleStdin(io.RawIOBase):
-    """Reads what a descriptor has, and waits for it without holding on to it."""
+    """Reads from a descriptor, and waits for it at most POLL_SECONDS at a time."""
 
     def __init__(self, descriptor: int, over: Callable[[], bool]) -> None:
         self.descriptor, self.over = descriptor, over
@@ -29,7 +29,7 @@ class InterruptibleStdin(io.RawIOBase):
 
     def readinto(self, room: Any) -> int:
         while not self.over():
-            if select.select([self.descriptor], [], [], LOOK_UP_SECONDS)[0]:
+            if select.select([self.descriptor], [], [], POLL_SECONDS)[0]:
                 part = os.read(self.descriptor, len(room))
                 room[: len(part)] = part
                 return len(part)

@@ -1,12 +1,12 @@
-"""A graph without what only its exporter needed: names of nodes and of what flows between them, equal constants twice."""
+"""Makes an exported ONNX graph smaller: short names for values, none for nodes, and no duplicate constants."""
 
 from typing import Any
 
 
 def tidy(graph: Any) -> None:
-    """Changes an ONNX graph in place. Inputs, outputs and tables keep their names; the rest are numbered."""
+    """Changes an ONNX graph in place. Inputs, outputs and initializers keep their names; other values are numbered."""
     del graph.value_info[:]
-    same = _merged_constants(graph)
+    duplicates = _merged_constants(graph)
     fixed = {entry.name for entry in (*graph.input, *graph.output, *graph.initializer)} | {""}
     short: dict[str, str] = {}
     for node in graph.node:
@@ -14,23 +14,23 @@ def tidy(graph: Any) -> None:
         node.ClearField("doc_string")
         for names in (node.input, node.output):
             for place, name in enumerate(names):
-                name = same.get(name, name)
+                name = duplicates.get(name, name)
                 names[place] = name if name in fixed else short.setdefault(name, f"v{len(short)}")
 
 
 def _merged_constants(graph: Any) -> dict[str, str]:
-    """Takes out constants that are there already; each one's name and that of the first like it."""
-    first: dict[bytes, str] = {}
-    same: dict[str, str] = {}
-    kept = []
+    """Removes duplicate constants. Returns the name of each and that of the first equal constant."""
+    names_by_value: dict[bytes, str] = {}
+    duplicates: dict[str, str] = {}
+    nodes = []
     for node in graph.node:
         if node.op_type == "Constant":
             value = b"".join(attribute.SerializeToString(deterministic=True) for attribute in node.attribute)
             name = node.output[0]
-            if first.setdefault(value, name) != name:
-                same[name] = first[value]
+            if names_by_value.setdefault(value, name) != name:
+                duplicates[name] = names_by_value[value]
                 continue
-        kept.append(node)
+        nodes.append(node)
     del graph.node[:]
-    graph.node.extend(kept)
-    return same
+    graph.node.extend(nodes)
+    return duplicates

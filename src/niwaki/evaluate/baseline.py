@@ -1,4 +1,4 @@
-"""The ladder of simple things that a transformer must beat, on the same rows, metered like any stage. Rungs: files in `baselines/`."""
+"""Simple baselines that a transformer must beat, on the same rows and metered like a stage. One file each in `baselines/`."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,18 +17,18 @@ from niwaki.models.fine_tuned import fine_tuned
 from niwaki.tasks._task import Task
 
 BASELINES = Catalog("niwaki.evaluate.baselines", what="baseline", plugins=False)
-ORDER = ("majority", "tfidf", "static", "frozen")  # as they rise
+ORDER = ("majority", "tfidf", "static", "frozen")  # from the simplest to the strongest
 PredictFunction = Callable[[Sequence[Input]], list[Value]]
 
 
 class Baseline:
-    """Base of the files in `baselines/`: from the train rows to something that answers."""
+    """Base class of the files in `baselines/`: fitted on the train rows, it returns a predict function."""
 
     name: str
-    note: str = ""  # what a reader of its score must know
-    transformer: ClassVar[bool] = False  # whether it runs one: then it cannot show that none is needed
-    most_rows: int = 100_000  # train rows that it is fitted on, at most
-    unsupported: ClassVar[dict[str, str]] = {}  # kinds of answers that it has nothing to say of, and why
+    note: str = ""  # shown next to its score
+    transformer: ClassVar[bool] = False  # whether it runs one, so that it cannot show that none is needed
+    max_rows: int = 100_000  # maximum number of train rows to fit
+    unsupported: ClassVar[dict[str, str]] = {}  # answer types without this baseline, and why
 
     def __init__(self, task: Task, model: Path, vectors: str = "") -> None:
         self.task = task
@@ -37,36 +37,36 @@ class Baseline:
 
     @property
     def uses_model(self) -> bool:
-        """Whether it is built on the weights of the recipe's model."""
+        """Whether it uses the weights of the recipe's model."""
         return self.transformer
 
     def has_seen_labels(self) -> bool:
-        """Whether it would be built on a model that is fine-tuned already; its note then says so."""
+        """Whether it would use a model that is already fine-tuned; its note then says so."""
         if not self.uses_model or self.task.answer in self.unsupported:
             return False
-        found = fine_tuned(self.model)
-        if found:
-            self.note = f"because the recipe's model is already fine-tuned ({found}): its weights have seen labels, so this baseline would not be independent"
-        return bool(found)
+        result = fine_tuned(self.model)
+        if result:
+            self.note = f"because the recipe's model is already fine-tuned ({result}): its weights have seen labels, so this baseline would not be independent"
+        return bool(result)
 
     def fit_if_supported(self) -> PredictFunction | None:
-        """None where the rung is passed over; its note then says why."""
+        """None if the baseline is skipped; its note then says why."""
         if self.task.answer in self.unsupported:
             self.note = self.unsupported[self.task.answer]
             return None
         return self.fit()
 
     def fit(self) -> PredictFunction:
-        """From the train rows to something that answers."""
+        """Fits the train rows and returns a predict function."""
         raise NotImplementedError
 
     def train(self) -> pa.Table:
-        """The train rows; of more than `most_rows` a sample drawn without a look at them, the same in every run."""
+        """The train rows, or a random sample of `max_rows` of them, the same in every run."""
         rows = self.task.splits()["train"]
-        if rows.num_rows <= self.most_rows:
+        if rows.num_rows <= self.max_rows:
             return rows
-        self.add_note(f"fitted on {self.most_rows} of the {rows.num_rows} train rows")
-        drawn = numpy_generator(0, "rung", rows.num_rows).choice(rows.num_rows, self.most_rows, replace=False)
+        self.add_note(f"fitted on {self.max_rows} of the {rows.num_rows} train rows")
+        drawn = numpy_generator(0, "rung", rows.num_rows).choice(rows.num_rows, self.max_rows, replace=False)
         return rows.take(np.sort(drawn))
 
     def add_note(self, what: str) -> None:
@@ -76,40 +76,40 @@ class Baseline:
 def run_baselines(
     task: Task, model: Path, window: Callable[[], Window], vectors: str = ""
 ) -> tuple[dict[str, Any], np.ndarray]:
-    """The content of baseline.json, and the outcomes of each rung on the test rows (rungs, rows, …).
+    """The content of baseline.json, and the per-example statistics on the test rows (baselines, rows, …).
 
-    The baseline of the run is the best of those without a transformer, chosen on the validation rows. Where the recipe's model is
-    already fine-tuned, nothing is built on its weights."""
-    baselines, example_stats, passed = [], [], {}
+    The baseline of the run is the best one without a transformer, chosen on the validation rows. If the recipe's model is already
+    fine-tuned, baselines that use its weights are skipped."""
+    baselines, example_stats, skipped = [], [], {}
     with window() as whole:
         for kind in ORDER:
             baseline = BASELINES.load(kind, Baseline)(task, model, vectors)
-            found = _step(kind, baseline, task, window)
-            if found is None:
-                passed[kind] = f"{baseline.name}: passed over, {baseline.note}"
-                info(passed[kind])
+            result = _run_baseline(kind, baseline, task, window)
+            if result is None:
+                skipped[kind] = f"{baseline.name}: skipped, {baseline.note}"
+                info(skipped[kind])
             else:
-                baselines.append(found[0])
-                example_stats.append(found[1])
+                baselines.append(result[0])
+                example_stats.append(result[1])
     best = max(
         (baseline for baseline in baselines if not baseline["transformer"]), key=lambda baseline: baseline["validation"]
     )
-    told = {"name": best["name"], "score": best["score"], "spent": whole.reading.to_dict(), "baselines": baselines}
-    return {"version": 1, **told, "skipped": passed}, np.stack(example_stats)
+    record = {"name": best["name"], "score": best["score"], "spent": whole.reading.to_dict(), "baselines": baselines}
+    return {"version": 1, **record, "skipped": skipped}, np.stack(example_stats)
 
 
-def _step(
+def _run_baseline(
     kind: str, baseline: Baseline, task: Task, window: Callable[[], Window]
 ) -> tuple[dict[str, Any], np.ndarray] | None:
     with window() as own:
-        answer = None if baseline.has_seen_labels() else baseline.fit_if_supported()
-        if answer is None:
+        predict = None if baseline.has_seen_labels() else baseline.fit_if_supported()
+        if predict is None:
             return None
-        validation, test = (_outcomes(task, answer, part) for part in ("validation", "test"))
+        validation, test = (_example_stats(task, predict, part) for part in ("validation", "test"))
     score = quality(task, test)
     info(f"{baseline.name}: {task.metric} {score['value']:.4f} ({score['low']:.3f} to {score['high']:.3f})")
     chosen_by = task.scorer.scores(validation)[task.metric]
-    told = {
+    record = {
         "name": baseline.name,
         "kind": kind,
         "transformer": baseline.transformer,
@@ -117,9 +117,9 @@ def _step(
         "score": score,
         "note": baseline.note,
     }
-    return {**told, "spent": own.reading.to_dict()}, test
+    return {**record, "spent": own.reading.to_dict()}, test
 
 
-def _outcomes(task: Task, answer: PredictFunction, part: str) -> np.ndarray:
+def _example_stats(task: Task, predict: PredictFunction, part: str) -> np.ndarray:
     table = task.splits()[part]
-    return task.scorer.example_stats(answer(task.inputs(table)), table)
+    return task.scorer.example_stats(predict(task.inputs(table)), table)

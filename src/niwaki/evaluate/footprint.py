@@ -1,4 +1,4 @@
-"""What an artifact weighs: bytes on disk, stored numbers, floating-point operations of one text."""
+"""The size of an artifact: bytes on disk, parameters, FLOPs of one text."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ def footprint(model: Model, folder: Path, tokens: int) -> dict[str, Any]:
 
 def flops(model: Model, tokens: int) -> int:
     """Multiplications and additions of the deployed forward pass on one text of `tokens` tokens, by torch's counter
-    (it counts the matrix products; integer ones count like floats). A skeleton will do."""
+    (it counts matrix products; integer ones count like floats). Works on a skeleton too."""
     ids = torch.ones(1, tokens, dtype=torch.long, device=next(model.network.parameters()).device)
     unknown = {torch.ops.aten.mkldnn_rnn_layer: lstm_flops}
     with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=unknown) as counter:
@@ -34,7 +34,7 @@ def flops(model: Model, tokens: int) -> int:
 
 
 def lstm_flops(inputs: Sequence[int], by_input: Sequence[int], by_unit: Sequence[int], *_: Any, **__: Any) -> int:
-    """Of one direction of an LSTM, which torch runs as one operation that its counter does not know. Shapes: (tokens, batch,
+    """FLOPs of one direction of an LSTM, an operation that torch's counter does not know. Shapes: (tokens, batch,
     inputs), (4 × units, inputs), (4 × units, units)."""
     tokens, batch, _inputs = inputs
     return 2 * tokens * batch * by_input[0] * (by_input[1] + by_unit[1])

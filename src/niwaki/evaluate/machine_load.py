@@ -1,4 +1,4 @@
-"""How quiet the machine was during a measurement: what other processes and the hypervisor took, and how far equal laps differ."""
+"""How busy the machine was during a measurement: other processes, the hypervisor, and the spread of equal laps."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from niwaki.meter.machine import Host
 
 
 class LoadMonitor:
-    """Begins when it is made. All shares are of the machine's CPU time since then; None where /proc does not tell."""
+    """Starts when it is created. Shares are of the machine's CPU time since then; None if /proc does not have it."""
 
     def __init__(self) -> None:
         self.host, self.own, self.load = Host.now(), cpu_seconds(), os.getloadavg()[0]
@@ -21,7 +21,7 @@ class LoadMonitor:
 
 
 def shares(before: Host | None, after: Host | None, own_seconds: float) -> dict[str, float | None]:
-    """What the hypervisor gave to other machines (`steal`), and what other processes of this one used (`others`)."""
+    """The shares of CPU time that the hypervisor gave to other machines (`steal`) and other processes used (`others`)."""
     total = after.total_seconds - before.total_seconds if before and after else 0.0
     if not before or not after or total <= 0:
         return {"steal": None, "others": None}
@@ -33,5 +33,5 @@ def shares(before: Host | None, after: Host | None, own_seconds: float) -> dict[
 
 
 def spread(laps: Iterable[Sequence[float]]) -> float:
-    """How far the laps of one contender are apart, slowest − fastest ÷ middle; the middle one of all contenders."""
+    """(slowest − fastest) ÷ median of the laps of a contender; the median over all contenders."""
     return median((max(seconds) - min(seconds)) / median(seconds) for seconds in laps)

@@ -1,4 +1,4 @@
-"""How good an artifact is, with the interval that the number of test rows allows; and whether two differ."""
+"""Scores of an artifact with bootstrap intervals, and the difference between two artifacts."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ RESAMPLES = 1000
 
 def quality(task: Task, example_stats: np.ndarray, seed: int = 0) -> dict[str, Any]:
     """All metrics of the task with 95 % intervals from a bootstrap over the rows; the primary one on top.
-    A metric of some rows alone, such as verbs, is left out of the draws that have none of these."""
+    A metric of a subset of rows, such as verbs, is left out of draws without such rows."""
     value = task.scorer.scores(example_stats)
     draws = [task.scorer.scores(example_stats[rows]) for rows in bootstrap_rows(len(example_stats), seed)]
     every = {name: {"value": value[name], **interval([draw[name] for draw in draws if name in draw])} for name in value}
@@ -21,11 +21,11 @@ def quality(task: Task, example_stats: np.ndarray, seed: int = 0) -> dict[str, A
 
 
 def difference(task: Task, a: Sequence[np.ndarray], b: Sequence[np.ndarray], seed: int = 0) -> dict[str, Any]:
-    """score(a) − score(b), means over the seeds each was made with, by a paired bootstrap: the same rows are drawn for
-    both, and of several seeds, some. `shown` says whether the interval leaves 0 out."""
+    """score(a) − score(b), means over their seeds, by a paired bootstrap: the same rows are drawn for both, and seeds are drawn
+    too. `shown` says whether the interval excludes 0."""
 
-    def score(example_stats: Sequence[np.ndarray], rows: Any = slice(None)) -> float:
-        return float(np.mean([task.scorer.scores(one[rows])[task.metric] for one in example_stats]))
+    def score(example_stats: Sequence[np.ndarray], rows: np.ndarray | slice = slice(None)) -> float:
+        return float(np.mean([task.scorer.scores(stats[rows])[task.metric] for stats in example_stats]))
 
     generator = numpy_generator(seed, "seeds")
     draws = [
@@ -36,7 +36,7 @@ def difference(task: Task, a: Sequence[np.ndarray], b: Sequence[np.ndarray], see
 
 
 def bootstrap_rows(rows: int, seed: int) -> Iterator[np.ndarray]:
-    """Rows drawn with replacement: the same seed draws the same rows, so two models are compared on the same draws."""
+    """Rows drawn with replacement. The same seed draws the same rows, so two models are compared on the same draws."""
     generator = numpy_generator(seed, "bootstrap", rows)
     for _ in range(RESAMPLES):
         yield generator.integers(0, rows, rows)

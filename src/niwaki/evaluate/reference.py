@@ -1,4 +1,4 @@
-"""A model as users run it today: transformers, eager, fp32, batches of 32 in the order the texts arrive."""
+"""The reference: a model as users run it today, with transformers, eager, fp32, in batches of 32 in arrival order."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ CPU, NOTHING = torch.device("cpu"), torch.zeros(0)
 
 
 class Reference:
-    """Text in, answer out, through transformers' own forward pass, or token by token in torch where a network writes; each batch padded
+    """Predicts through transformers' own forward pass, or token by token in torch if the network generates text. Each batch is padded
     to its longest text."""
 
     def __init__(self, folder: Path, max_tokens: int) -> None:

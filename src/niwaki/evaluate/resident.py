@@ -1,4 +1,4 @@
-"""How much memory a model takes once it is loaded and has answered, in a process of its own."""
+"""The memory of a loaded model after one prediction, measured in a separate process."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ SECONDS = 120
 
 
 def resident_bytes(folder: Path) -> int | None:
-    """What loading the model and one answer add to a process that has the engine imported; None where it cannot be told."""
+    """The memory that the model and one prediction add to a process with the engine imported; None if it is unknown."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT, str(folder)], capture_output=True, text=True, timeout=SECONDS, check=False

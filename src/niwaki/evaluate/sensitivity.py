@@ -1,6 +1,6 @@
-"""What each layer, head and matrix of a model is worth: the task's loss without it, or with it cut down, one at a time.
+"""The sensitivity of a model to each layer, head and matrix: the loss without it, or with it reduced, one at a time.
 
-Nothing is estimated from gradients: each cut is made, the rows are run, and it is taken back.
+Nothing is estimated from gradients: each change is made, the rows are run, and the change is undone.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ Change = contextlib.AbstractContextManager[Any]
 
 @dataclass(frozen=True)
 class Cut:
-    """One thing taken away or made smaller, and how much more the loss is then."""
+    """One part removed or reduced, and the increase of the loss."""
 
     kind: str  # layer, head or matrix
     what: str
@@ -49,7 +49,7 @@ def two_bits(weight: Tensor) -> Tensor:
 
 
 def half_sparse(weight: Tensor) -> Tensor:
-    """Without the smaller half of its weights."""
+    """The smaller half of the weights set to 0."""
     return weight * (weight.abs() > weight.abs().flatten().median())
 
 
@@ -68,7 +68,7 @@ MATRIX_CUTS = {
 
 @torch.no_grad()
 def sensitivity(model: Model, batches: Sequence[Batch], loss: Loss) -> dict[str, Any]:
-    """The loss of the whole model, and every cut with what it adds to it."""
+    """The loss of the whole model, and the increase by every cut."""
     model.network.eval()
     whole = _losses(model, batches, loss)
     cuts, todo = [], list(_cuts(model))
@@ -89,7 +89,7 @@ def _losses(model: Model, batches: Sequence[Batch], loss: Loss) -> Tensor:
 def _cuts(model: Model) -> Iterator[tuple[str, str, str, Callable[[], Change]]]:
     anatomy, network = model.anatomy, model.network
     for name, stack in anatomy.stacks.items():
-        own = name != "layer" or len(stack) == len(anatomy.order)  # else one runs several times
+        own = name != "layer" or len(stack) == len(anatomy.order)  # otherwise a layer runs several times
         for number in range(len(stack) if len(stack) > 1 and own else 0):
             yield "layer", f"{name} {number}", "without it", partial(_without_layer, model, name, number)
     for name, stack in anatomy.stacks.items():
@@ -99,7 +99,7 @@ def _cuts(model: Model) -> Iterator[tuple[str, str, str, Callable[[], Change]]]:
                 for head in range(layer.heads if layer.heads > 1 and not layer.mixer.removed else 0):
                     yield "head", f"{which} head {head}", "without it", partial(_without_head, layer, head)
     for path in dict.fromkeys(anatomy.matrices()):
-        if hasattr(network.get_submodule(path), "out_features"):  # an LSTM's are not cut
+        if hasattr(network.get_submodule(path), "out_features"):  # not an LSTM's
             for how, cut in MATRIX_CUTS.items():
                 yield "matrix", path.removeprefix(f"{anatomy.family.body}."), how, partial(_swapped, network, path, cut)
 

@@ -1,4 +1,4 @@
-"""A race: several ways to run the same texts, taken in turns within one process, so that a noisy machine is unfair to none."""
+"""Speed comparison: several ways to run the same texts, interleaved in one process, so that a noisy machine affects all alike."""
 
 import gc
 import time
@@ -15,12 +15,12 @@ from niwaki.meter import Reading, Window, meter
 from niwaki.meter.compare import interval, ratio, round_order
 
 Runner = Callable[[Sequence[Any]], Any]  # texts in, answers out
-ROUNDS, SINGLES = 6, 20  # six pairs are the fewest that payback takes; single requests are timed in every round
+ROUNDS, SINGLES = 6, 20  # payback needs at least six pairs; single requests are timed in every round
 
 
 @dataclass
 class Timings:
-    """What one contender needed, round by round."""
+    """The measurements of one contender, round by round."""
 
     per_second: list[float] = field(default_factory=list)
     latency_ms: list[float] = field(default_factory=list)
@@ -41,7 +41,7 @@ def race(
         runner(texts[: max(1, len(texts) // 8)])
     gc.collect()
     watch = LoadMonitor()
-    gc.freeze()  # what is there stays: collecting between laps then takes no time and none falls into a lap
+    gc.freeze()  # garbage collection between laps then takes no time, and none happens within a lap
     with progress("speed", rounds * len(contenders)) as update:
         for number in range(rounds):
             for place, which in enumerate(round_order(number, rounds, len(names))):
@@ -67,8 +67,8 @@ def _lap(runner: Runner, texts: Sequence[Any], singles: int, laps: Timings, numb
 
 
 def energy_ratio(reference: Timings, laps: Timings) -> dict[str, float] | None:
-    """From paired rounds; None where the joules of a round are not known."""
-    before, after = ([reading.joules or 0.0 for reading in one.readings] for one in (reference, laps))
+    """The ratio from paired rounds; None if the energy of a round is unknown."""
+    before, after = ([reading.joules or 0.0 for reading in timings.readings] for timings in (reference, laps))
     return asdict(ratio(before, after)) if min(*before, *after) > 0 else None
 
 

@@ -1,4 +1,4 @@
-"""The baseline ladder: what simpler things score and cost, rung by rung, up to the stage that is deployed."""
+"""The table of baselines: their scores and costs, then the best and the deployed stage."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ Facts = dict[str, Any]
 
 
 def baseline_rows(baseline: Facts) -> list[Facts]:
-    """The rungs of baseline.json; one made before there were several is a ladder of one."""
+    """The baselines of baseline.json; older files have a single one."""
     return [_baseline_row(entry) for entry in mappings(baseline.get("baselines")) or ([baseline] if baseline else [])]
 
 
@@ -28,12 +28,12 @@ def _baseline_row(entry: Facts) -> Facts:
 
 
 def uses_transformer(entry: Facts) -> bool:
-    """A frozen encoder is a transformer too; runs made before this was written down name its kind only."""
+    """A frozen encoder is a transformer too; older runs only have its kind."""
     return bool(entry.get("transformer", entry.get("kind") == "frozen"))
 
 
 def without_transformer(baseline: Facts) -> Facts:
-    """The best baseline on the validation rows that runs no transformer: the only one that can show that none is needed."""
+    """The best baseline on the validation rows without a transformer: only such a one can show that none is needed."""
     found = [entry for entry in mappings(baseline.get("baselines")) if not uses_transformer(entry)]
     if not found:
         return {} if uses_transformer(baseline) else baseline
@@ -42,7 +42,7 @@ def without_transformer(baseline: Facts) -> Facts:
 
 
 def with_gains(facts: Facts) -> list[Facts]:
-    """The rungs with what the best stage gains over each, by the paired interval where the two were compared."""
+    """The baselines with the gain of the best stage over each, with the paired interval if they were compared."""
     best = next((stage for stage in facts["stages"] if stage["name"] == facts["verdict"]["best"]), None)
     return [{**entry, "gain": _gain(facts, best, entry) if best else None} for entry in facts["baselines"]]
 
@@ -55,7 +55,7 @@ def _gain(facts: Facts, best: Facts, entry: Facts) -> Facts | None:
 
 
 def baseline_table(facts: Facts) -> list[Facts]:
-    """The rows of the ladder's table: the rungs, then the best stage and the deployed one with all that made them."""
+    """The rows of the table: the baselines, then the best and the deployed stage with the cost of all stages before them."""
     several, stages = len(facts["baselines"]) > 1, {stage["name"]: stage for stage in facts["stages"]}
     chosen = facts["baseline"]["name"] if several and facts["baseline"] else None
     baselines = [{**entry, "role": _role(entry, chosen)} for entry in facts["baselines"]]
@@ -82,12 +82,12 @@ def _step(facts: Facts, stage: Facts, role: str) -> Facts:
 
 
 def lineage(facts: Facts, name: str, teachers: bool = False) -> list[Facts]:
-    """The stages that a model came through, first to last; its teachers' too, where these are asked for."""
+    """The stages that a model came through, first to last; with `teachers` also those of its teachers."""
     known = {stage["name"]: stage for stage in facts["stages"]}
     chain: list[Facts] = []
     names = [name]
     while names:
-        stage = known.pop(names.pop(), None)  # taken out: nothing counts twice, and a plan in a circle ends
+        stage = known.pop(names.pop(), None)  # removed, so that nothing counts twice and a cyclic plan ends
         if stage:
             chain.insert(0, stage)
             names += [stage["parent"], *(stage["teachers"] if teachers else [])]

@@ -1,4 +1,4 @@
-"""A model card beside each finished model: what it is, how it was made, what it scores and what it costs to run."""
+"""Writes a model card next to each finished model: what it is, how it was made, its scores and running costs."""
 
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,14 @@ from niwaki.report.markdown import fenced, plain
 from niwaki.report.page import environment
 from niwaki.report.worth import label_of
 
-KINDS = {  # what the task answers → the hubs' name for such models
+KINDS = {  # answer type → pipeline tag of the model hubs
     "tags": "token-classification",
     "senses": "token-classification",
     "roles": "token-classification",
     "span": "question-answering",
     "choice": "multiple-choice",
 }
-EXAMPLES = {  # what the task answers → an input of that form
+EXAMPLES = {  # answer type → example input
     "tags": '["Ada Lovelace was born in London"]',
     "senses": '["She sat on the bank of the river"]',
     "roles": '["Ada Lovelace wrote the first program"]',
@@ -28,7 +28,7 @@ Facts = dict[str, Any]
 
 
 def write_cards(report: Facts, run_folder: Path) -> None:
-    """Cards are made from the report, like the page, so they come after a stage's files and are not in its MANIFEST."""
+    """Cards are made from the report, so they come after a stage's files and are not in its MANIFEST."""
     for stage in report["stages"]:
         folder = run_folder / stage["folder"] / "model" if stage["finished"] and stage["folder"] else None
         if folder is None or not folder.is_dir():
@@ -40,11 +40,11 @@ def write_cards(report: Facts, run_folder: Path) -> None:
 
 
 def card(report: Facts, stage: Facts, has_label: bool) -> str:
-    """Markdown with the metadata block that model hubs read; every text in it is escaped."""
-    made = environment(html=False)
-    made.filters.update(plain=plain, fenced=fenced)
+    """Markdown with the metadata block of model hubs; all texts are escaped."""
+    templates = environment(html=False)
+    templates.filters.update(plain=plain, fenced=fenced)
     methods = [method for name in lineage(report, stage["name"]) for method in name["methods"]]
-    return made.get_template("card.md.j2").render(
+    return templates.get_template("card.md.j2").render(
         run=report,
         stage=stage,
         methods=methods,

@@ -1,4 +1,4 @@
-"""Differences between two models, scored on the same test rows: how large, how sure, and in words."""
+"""Differences between two models on the same test rows, with intervals and in words."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,21 +10,21 @@ NOT_SHOWN = "no difference shown"
 Facts = dict[str, Any]
 
 
-def comparisons(said: Facts, metric: str | None, names: Iterable[str]) -> list[Facts]:
-    """The pairs of comparisons.json whose two names are known here; none where they are of another metric."""
+def comparisons(record: Facts, metric: str | None, names: Iterable[str]) -> list[Facts]:
+    """The pairs of comparisons.json whose two names are known; none if they are of another metric."""
     known = set(names)
-    if said.get("metric", metric) != metric:
+    if record.get("metric", metric) != metric:
         return []
-    pairs = [(str(pair.get("a")), str(pair.get("b")), pair) for pair in mappings(said.get("pairs"))]
+    pairs = [(str(pair.get("a")), str(pair.get("b")), pair) for pair in mappings(record.get("pairs"))]
     found = [{"a": a, "b": b, **gap(metric, pair)} for a, b, pair in pairs if {a, b} <= known]
     return [pair for pair in found if pair["difference"] is not None]
 
 
 def gap(metric: str | None, pair: Facts) -> Facts:
-    """A difference with its 95 % interval, whether it is shown, and the words for it.
+    """A difference with its 95 % interval, whether it is shown, and in words.
 
-    What is shown follows from the interval, whatever the file claims; an interval that does not hold the difference is
-    none, and without one nothing is said to be shown or not.
+    The interval decides whether it is shown, not the file. An interval that does not contain the difference is ignored, and `shown`
+    is null without an interval.
     """
     value, low, high = (number(pair.get(key)) for key in ("difference", "low", "high"))
     if value is None or low is None or high is None or not low <= value <= high:
@@ -43,14 +43,14 @@ def _words(metric: str | None, value: float, low: float, high: float) -> str:
 
 
 def find_comparison(facts: Facts, a: str, b: str) -> Facts | None:
-    """What is known of a against b; None where the two were not compared, or without an interval."""
+    """The comparison of a with b; None if they were not compared, or without an interval."""
     found = (pair for pair in facts["comparisons"] if (pair["a"], pair["b"]) == (a, b) and pair["shown"] is not None)
     return next(found, None)
 
 
-def kept_range(facts: Facts, stage: Facts, best: Facts) -> str:
-    """The range of the share of the best score that a stage keeps: from the paired comparison on the same test rows; without one
-    from the stage's own interval, which is wider."""
+def retention_range(facts: Facts, stage: Facts, best: Facts) -> str:
+    """The range of the share of the best score that a stage keeps: from the paired comparison on the same test rows, or from the
+    stage's own interval, which is wider."""
     pair = find_comparison(facts, stage["name"], best["name"])
     if pair:
         low, high = (best["score"] + pair[end] for end in ("low", "high"))

@@ -1,10 +1,10 @@
-"""Training curves, thinned to what a page can show: the loss in bins, every validation score."""
+"""Training curves with few enough points for a page: the loss in bins, and the validation scores."""
 
 from typing import Any
 
 from niwaki.report.run_files import number
 
-POINTS = 160  # more than the width of the plot can tell apart
+POINTS = 160  # more than the width of the plot can show
 
 
 def curve(lines: list[dict[str, Any]]) -> dict[str, list[list[float]]]:
@@ -13,7 +13,7 @@ def curve(lines: list[dict[str, Any]]) -> dict[str, list[list[float]]]:
 
 
 def _pairs(lines: list[dict[str, Any]], kind: str, value: str) -> list[list[float]]:
-    """Sorted by step; a step said twice (a run resumed before its last save) counts with what was said last."""
+    """Sorted by step. The last value counts if a step occurs twice (a run that was resumed before its last save)."""
     by_step: dict[float, float] = {}
     for line in lines:
         step, amount = number(line.get("step")), number(line.get(value))

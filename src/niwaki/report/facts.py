@@ -1,4 +1,4 @@
-"""From the files of a run to the facts of its report: the content of report.json, without the verdict. Pure."""
+"""The facts of a run's report, computed from its files: the content of report.json without the verdict."""
 
 from typing import Any
 
@@ -12,22 +12,22 @@ from niwaki.report.scores import over_seeds, quality
 from niwaki.report.worth import letters
 
 SCHEMA = 1
-REFERENCE = "reference"  # the race's name for the first stage's model as users run it today, eager, fp32
+REFERENCE = "reference"  # name in speed.json of the first stage's model as users run it today: eager, fp32
 PACE = ("throughput", "throughput_low", "throughput_high", "latency_ms")
 Facts = dict[str, Any]
 
 
 def facts(run: RunFiles) -> Facts:
-    """All that the page, the markdown and the verdict are made from."""
+    """Everything that the page, the markdown and the verdict use."""
     contenders = mapping(run.speed.get("contenders"))
     planned = mappings(run.plan.get("stages"))
     stages = [_stage(stage, run, contenders) for stage in planned]
-    writes = mapping(run.plan.get("task")).get("answer") == "text"  # networks that transformers does not have
-    reference = _reference(stages[0], mapping(contenders.get(REFERENCE)), "torch" if writes else "transformers")
+    generates = mapping(run.plan.get("task")).get("answer") == "text"  # transformers does not have these networks
+    reference = _reference(stages[0], mapping(contenders.get(REFERENCE)), "torch" if generates else "transformers")
     metric, baselines = _metric(run), baseline_rows(run.baseline)
     best = max((stage["score"] for stage in stages if stage["score"] is not None), default=None)
     for stage in stages:
-        stage["kept"] = over(stage["score"], best)
+        stage["kept"] = ratio_of(stage["score"], best)
         contender = mapping(contenders.get(stage["name"]))
         stage["ratios"] = _ratios(stage, reference, contender)
         stage["loaded"] = _loaded(stage, reference, contender)
@@ -53,7 +53,7 @@ def _race(speed: Facts) -> Facts:
 
 
 def _loaded(stage: Facts, reference: Facts, contender: Facts) -> Facts | None:
-    """The same figures in the engine that `niwaki.load` picked on the machine of the run; null where speed was not measured."""
+    """The same figures in the engine that `niwaki.load` picked on the machine of the run; null if speed was not measured."""
     if not contender:
         return None
     other = mapping(contender.get("loaded"))
@@ -66,8 +66,8 @@ def _loaded(stage: Facts, reference: Facts, contender: Facts) -> Facts | None:
     return {**known, "ratios": _ratios({**stage, **figures}, reference, other)}
 
 
-def over(value: float | None, whole: float | None) -> float | None:
-    """value ÷ whole; null where either is unknown or the share would have no meaning (a metric below 0)."""
+def ratio_of(value: float | None, whole: float | None) -> float | None:
+    """value ÷ whole; null if either is unknown, or if the share has no meaning (a metric below 0)."""
     return None if value is None or whole is None or value < 0 or whole <= 0 else value / whole
 
 
@@ -101,8 +101,8 @@ def _task(run: RunFiles) -> Facts:
 
 
 def _metric(run: RunFiles) -> str | None:
-    said = [_string(mapping(result.get("score")).get("metric")) for result in run.results.values()]
-    return next((metric for metric in said if metric), _task(run)["metric"])
+    metrics = [_string(mapping(result.get("score")).get("metric")) for result in run.results.values()]
+    return next((metric for metric in metrics if metric), _task(run)["metric"])
 
 
 def _string(value: Any) -> str | None:
@@ -137,7 +137,7 @@ def _stage(planned: Facts, run: RunFiles, contenders: Facts) -> Facts:
 
 
 def _seeded(planned: Facts, run: RunFiles, result: Facts) -> dict[Any, Facts]:
-    """The results of a stage by seed, the first one's first; none where that is not finished."""
+    """The results of a stage by seed, the first seed first; empty if that one is not finished."""
     first = {number(planned.get("seed", run.plan.get("seed"))): result}
     again = {seed: one for seed, one in run.repeats.get(str(planned.get("name")), {}).items() if one}
     return {**first, **again, **first} if result else {}
@@ -145,8 +145,8 @@ def _seeded(planned: Facts, run: RunFiles, result: Facts) -> dict[Any, Facts]:
 
 def _part(part: str, seeded: dict[Any, Facts]) -> Facts:
     """The score on a further test set."""
-    said = {seed: mapping(mapping(one.get("parts")).get(part)) for seed, one in seeded.items()}
-    return {"metric": _string(next(iter(said.values())).get("metric")), **over_seeds(said)}
+    scores = {seed: mapping(mapping(one.get("parts")).get(part)) for seed, one in seeded.items()}
+    return {"metric": _string(next(iter(scores.values())).get("metric")), **over_seeds(scores)}
 
 
 def _pace(contender: Facts) -> Facts:
@@ -165,7 +165,7 @@ def _energy(making: Facts, contender: Facts) -> Facts:
 
 
 def _reference(first: Facts, contender: Facts, engine: str) -> Facts:
-    """The figures of the first stage's model run as users run it today; what the race leaves out is the stage's own."""
+    """The figures of the first stage's model as users run it today; missing ones are those of the stage."""
     own = {**quality(contender.get("score")), "seeds": None}
     scored = own if own["score"] is not None else {key: first[key] for key in own}
     sizes = {
@@ -187,14 +187,14 @@ def _ratios(stage: Facts, reference: Facts, contender: Facts) -> Facts:
     """How many times better than the reference: above 1 is smaller, faster, less."""
     raced, energy = mapping(contender.get("ratio")), mapping(contender.get("energy_ratio"))
     return {
-        "score": over(stage["score"], reference["score"]),
-        **{key: over(reference[key], stage[key]) for key in ("bytes", "parameters", "flops")},
-        "throughput": number(raced.get("value")) or over(stage["throughput"], reference["throughput"]),
+        "score": ratio_of(stage["score"], reference["score"]),
+        **{key: ratio_of(reference[key], stage[key]) for key in ("bytes", "parameters", "flops")},
+        "throughput": number(raced.get("value")) or ratio_of(stage["throughput"], reference["throughput"]),
         "throughput_low": number(raced.get("low")),
         "throughput_high": number(raced.get("high")),
-        "latency": over(reference["latency_ms"]["p50"], stage["latency_ms"]["p50"]),
+        "latency": ratio_of(reference["latency_ms"]["p50"], stage["latency_ms"]["p50"]),
         "energy": number(energy.get("value"))
-        or over(reference["energy"]["per_1000"]["joules"], stage["energy"]["per_1000"]["joules"]),
+        or ratio_of(reference["energy"]["per_1000"]["joules"], stage["energy"]["per_1000"]["joules"]),
         "energy_low": number(energy.get("low")),
         "energy_high": number(energy.get("high")),
     }
@@ -213,7 +213,7 @@ def _baseline(baseline: Facts) -> Facts | None:
 
 
 def _versions(run: RunFiles, stages: list[Facts]) -> Facts:
-    """The packages that made the stages, as recorded with each; those of the last run where a stage has no record."""
+    """The package versions recorded with the stages, or those of the last run."""
     recorded = {stage["name"]: stage["versions"] for stage in stages if stage["versions"]}
     first = next(iter(recorded.values()), mapping(run.plan.get("versions")))
     others = {

@@ -1,10 +1,10 @@
-"""How numbers are written: units, significant digits, ranges. None is written "unknown", never 0."""
+"""Formats numbers: units, significant digits, ranges. None becomes "unknown", never 0."""
 
 import math
 from typing import Any
 
 UNKNOWN = "unknown"
-SHARES = {  # said in per cent, their differences in points; all else (matthews, pearson, spearman) as plain numbers
+SHARES = {  # in per cent, differences in points; others (matthews, pearson, spearman) as plain numbers
     *(
         "accuracy",
         "precision",
@@ -42,7 +42,7 @@ def score(metric: str | None, value: float | None) -> str:
 
 
 def scored(metric: str | None, row: dict[str, Any]) -> str:
-    """The score of a stage or a rung: "82.0 %", and where several seeds were run "82.0 % ± 0.3 (3 seeds)"."""
+    """The score of a stage or a baseline: "82.0 %", and where several seeds were run "82.0 % ± 0.3 (3 seeds)"."""
     seeds = row.get("seeds") or {"sd": None}
     spread = "" if seeds["sd"] is None else f" ± {_amount(metric, seeds['sd'])} ({len(seeds['values'])} seeds)"
     return score(metric, row["score"]) + spread
@@ -58,7 +58,7 @@ def interval(metric: str | None, low: float | None, high: float | None) -> str:
     """ "80.7–85.3 %", or nothing where no interval was computed."""
     if low is None or high is None:
         return ""
-    dash = "–" if low >= 0 else " to "  # a dash beside a minus sign would not be read
+    dash = "–" if low >= 0 else " to "  # a dash next to a minus sign is hard to read
     return f"{_amount(metric, low)}{dash}{score(metric, high)}"
 
 
@@ -71,9 +71,9 @@ def difference(
 
 
 def _amount(metric: str | None, value: float, sign: str = "-") -> str:
-    """In hundredths with one digit for a share, else with three; a minus sign that is one, and no −0.
+    """In hundredths with one digit for a share, otherwise with three; with a real minus sign, and no −0.
 
-    What would round to 0 has a digit more: the end of an interval that does not hold 0 must not be written 0.0.
+    Values that would round to 0 get one more digit, so that an interval that excludes 0 does not end at 0.0.
     """
     amount, digits = (100 * value, 1) if metric in SHARES else (value, 3)
     digits += 0 < abs(amount) < 0.5 * 10**-digits
@@ -146,7 +146,7 @@ def joule_unit(value: float) -> tuple[float, str]:
 
 
 def energy(reading: dict[str, Any]) -> str:
-    """Two significant digits unless it was measured: an estimate must not look exact. A lower bound is said as one."""
+    """Two significant digits unless it was measured: an estimate must not look exact. A lower bound is marked as one."""
     joules = reading["joules"]
     if joules is None:
         return UNKNOWN

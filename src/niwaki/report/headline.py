@@ -1,19 +1,20 @@
-"""The top of the report: which model to deploy, what it keeps and saves, and the lines that use it. Pure.
+"""The top of the report: which model to deploy, what it keeps and saves, and the code that uses it.
 
-Every figure that was measured has its range beside it, where one is known: the score kept from the paired comparison
-with the best stage, the ratios from the repeated rounds of the speed measurement.
+Measured figures come with their range, if it is known: the retained score from the paired comparison with the best stage, the
+ratios from the repeated rounds of the speed measurement.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from niwaki.report import formatting
-from niwaki.report.comparisons import kept_range
+from niwaki.report.comparisons import retention_range
 from niwaki.report.run_files import number
 from niwaki.report.verdict import as_loaded
 
 Facts = dict[str, Any]
-INPUTS = {  # what the task answers → an input to predict; all else takes a text
+INPUTS = {  # answer type → an example input; all others take a text
     "span": '("Where was she born?", "Ada Lovelace was born in London.")',
     "choice": '("She opens the door and", ["goes in.", "the door."])',
 }
@@ -45,7 +46,7 @@ class Headline:
 
 
 def headline(facts: Facts) -> Headline:
-    """The headline of any run; where nothing is finished it says so and has no figures."""
+    """The headline of a run; without a finished stage it has no figures."""
     chosen = _stage(facts, facts["verdict"]["deploy"])
     best = _stage(facts, facts["verdict"]["best"])
     if chosen is None or best is None:
@@ -74,7 +75,7 @@ def _title(facts: Facts, chosen: Facts) -> str:
 
 
 def _lead(facts: Facts, chosen: Facts) -> str:
-    """Why this one, and whether a transformer pays at all, in two sentences."""
+    """Why this model, and whether a transformer is worth it, in two sentences."""
     answer, verdict = facts["verdict"]["transformer"], facts["verdict"]
     if _baseline_wins(facts):
         found = "scores higher than" if answer["needed"] == "no" else "is not measurably worse than"
@@ -107,7 +108,7 @@ def _quality(facts: Facts, chosen: Facts, best: Facts) -> Tile:
         formatting.share(chosen["kept"]),
         f"of the best {name} kept",
         f"{formatting.scored(metric, chosen)} instead of {formatting.score(metric, best['score'])}",
-        kept_range(facts, chosen, best),
+        retention_range(facts, chosen, best),
     )
 
 
@@ -122,7 +123,7 @@ def _savings(facts: Facts, chosen: Facts) -> list[Tile]:
 
 
 def _portable(chosen: Facts) -> str:
-    """The same in the portable engine, where `niwaki.load` picks another one."""
+    """The speed in the portable engine, if `niwaki.load` picks another one."""
     if as_loaded(chosen)["engine"] == chosen["engine"]:
         return ""
     ratios = chosen["ratios"]
@@ -134,12 +135,12 @@ def _texts(value: float | None) -> str:
     return formatting.UNKNOWN if value is None else f"{formatting.significant(value, 3)} texts/s"
 
 
-def _instead(write: Any, own: float | None, other: float | None) -> str:
+def _instead(write: Callable[[float | None], str], own: float | None, other: float | None) -> str:
     return f"{write(own)} instead of {write(other)}"
 
 
 def _ratio(ratios: Facts, key: str, detail: str) -> Tile | None:
-    """A ratio below 1 is said the other way round: "1.3× slower"; one that is not known has no tile."""
+    """A ratio below 1 is inverted ("1.3× slower"); an unknown one has no tile."""
     value, (better, worse, digits) = number(ratios[key]), RATIOS[key]
     if value is None or value <= 0:
         return None

@@ -25,9 +25,9 @@ def fenced(value: str) -> str:
 
 def markdown(facts: dict[str, Any]) -> str:
     """The content of report.md from the facts of a run with their verdict."""
-    made = environment(html=False)
-    made.filters.update(plain=plain, fenced=fenced)
-    template = made.get_template("report.md.j2")
+    templates = environment(html=False)
+    templates.filters.update(plain=plain, fenced=fenced)
+    template = templates.get_template("report.md.j2")
     return template.render(
         run=facts, headline=headline(facts), baseline_rows=baseline_table(facts), savings=savings(facts)
     )

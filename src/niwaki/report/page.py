@@ -1,4 +1,4 @@
-"""The facts as one HTML file: no remote asset, everything escaped, script and style allowed by their hash alone."""
+"""The report as one HTML file: no remote assets, everything escaped, script and style allowed by their hashes only."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ from niwaki.report.worth import deployed_label
 
 UNITS = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?(?:B|J|FLOP)|[kMGT]|m?J|m?s|min|texts/s|±)(?![\w/]))|(?<=±) |(?<=%) (?=±)")
 TEMPLATES = Path(__file__).parent / "templates"
-WRITERS = (
+NUMBER_FILTERS = (
     *(formatting.carbon, formatting.duration, formatting.energy, formatting.energy_range, formatting.energy_with_range),
     *(
         formatting.megabytes,
@@ -69,8 +69,8 @@ def with_copies(stages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @cache
 def environment(html: bool) -> Environment:
-    """Templates with the number writers as filters. A misspelt name is an error, not an empty string."""
-    made = Environment(
+    """Jinja templates with the number formats as filters. An undefined name is an error, not an empty string."""
+    templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=html,
         undefined=StrictUndefined,
@@ -78,18 +78,18 @@ def environment(html: bool) -> Environment:
         keep_trailing_newline=True,
         lstrip_blocks=True,
     )
-    made.filters.update({writer.__name__: writer for writer in WRITERS})
-    made.filters["bound"] = lambda text: str(text).replace(" %", "\u00a0%")  # no line begins with the sign
-    made.filters["units"] = units
-    made.filters["scored"] = lambda row, metric: formatting.scored(metric, row)
-    made.filters["told"] = lambda row, metric: formatting.score_with_interval(metric, row)
-    made.globals.update(
+    templates.filters.update({function.__name__: function for function in NUMBER_FILTERS})
+    templates.filters["bound"] = lambda text: str(text).replace(" %", "\u00a0%")  # no line break before the sign
+    templates.filters["units"] = units
+    templates.filters["scored"] = lambda row, metric: formatting.scored(metric, row)
+    templates.filters["with_interval"] = lambda row, metric: formatting.score_with_interval(metric, row)
+    templates.globals.update(
         answer=answer,
         difference=formatting.difference,
         interval=formatting.interval,
         ratio_range=formatting.ratio_range,
     )
-    return made
+    return templates
 
 
 def units(text: object) -> str:
@@ -98,7 +98,7 @@ def units(text: object) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """The content policy: nothing from anywhere, but this very style and this very script."""
+    """The content security policy: allows only this style and this script."""
     return (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -1,4 +1,4 @@
-"""From the facts to the plots of the page: which points, what they say when asked."""
+"""The plots of the page: their points and tooltips, from the facts."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from niwaki.report.run_files import mapping, number
 from niwaki.report.verdict import as_loaded
 
 Facts = dict[str, Any]
-Drawings = list[tuple[str, pareto.Drawing]]  # the same plot for wide and for narrow pages, by CSS class
+Drawings = list[tuple[str, pareto.Drawing]]  # the same plot for wide and narrow pages, by CSS class
 
 
 def against_energy(facts: Facts) -> Drawings:
-    """Score against energy per 1000 texts, or nothing where no contender's energy is known."""
+    """Score against energy per 1000 texts, or nothing if no contender's energy is known."""
 
     def cost(item: Facts) -> tuple[float | None, tuple[float, float] | None]:
         used = as_loaded(item)["energy"]["per_1000"]
@@ -46,11 +46,11 @@ def curves(facts: Facts) -> list[tuple[str, str, Markup]]:
 def _how(stage: Facts) -> str:
     done = mapping(stage["training"])
     steps, seconds = number(done.get("steps")), number(done.get("seconds"))
-    said = [
+    parts = [
         f"{steps:,} steps" if steps is not None else "",
         formatting.duration(seconds) if seconds is not None else "",
     ]
-    return ", ".join(part for part in said if part)
+    return ", ".join(part for part in parts if part)
 
 
 def _curve(stage: Facts) -> tuple[list[list[float]], list[list[float]]]:

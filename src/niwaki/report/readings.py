@@ -1,4 +1,4 @@
-"""What was spent, as readings with a tier and a range; sums that never turn unknown into 0."""
+"""Energy readings with a tier and a range, and sums that never treat unknown as 0."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,7 +18,9 @@ def reading(value: Any) -> Reading:
     if amounts["joules"] is not None and amounts["joules"] < 0:
         amounts["joules"] = None
     low, joules, high = (amounts[key] for key in ("joules_low", "joules", "joules_high"))
-    if None in (low, joules, high) or not 0 <= low <= joules <= high:  # a range that does not hold the value is none
+    if (
+        None in (low, joules, high) or not 0 <= low <= joules <= high
+    ):  # a range that does not contain the value is ignored
         amounts["joules_low"] = amounts["joules_high"] = None
     tier = given.get("tier") if given.get("tier") in TIERS else "unknown"
     source = given.get("source")
@@ -55,10 +57,10 @@ def _sum(values: Iterable[float | None]) -> float | None:
 
 
 def charges(ledger: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One line per piece of work, from a ledger that also says when work began and how far it was (event begin, beat).
+    """One line per attempt, from a ledger with the events begin, beat and charge.
 
-    The first charge of an id counts. Work that began and was not charged yet is "open", with what it last said: whether
-    it still runs or was killed is not for a reader of files to say; the next start of the run charges it as killed.
+    The first charge of an id counts. An attempt without a charge is "open", with its last beat: it may still run or was killed, which
+    the files do not show; the next start of the run charges it as killed.
     """
     closed = [line for line in ledger if line.get("event") in (None, "charge")]
     known = {str(line["id"]): line for line in reversed(closed) if line.get("id") is not None}

@@ -1,4 +1,4 @@
-"""What each stage made smaller, as measured against the stage it started from, beside what its methods claim."""
+"""Measured savings of each stage against the stage it started from, and the claims of its methods."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ KINDS = {
     "memory": "memory",
     "flops": "flops",
     "time": "throughput",
-}  # claim → the figure that shows it
+}  # claim → the measured figure
 SHOWN = 1.05  # a ratio below this is not called a saving
 
 
 def savings(facts: Facts) -> list[Facts]:
-    """A row for each stage that has methods and a parent: the ratios, and a remark where a saving is on paper only."""
+    """A row for each stage with methods and a parent: the ratios, and a remark if a claimed saving was not measured."""
     stages = {stage["name"]: stage for stage in facts["stages"]}
     return [
         _row(stage, stages[stage["parent"]])
@@ -42,7 +42,7 @@ def _smaller(kind: str, before: float | None, after: float | None) -> float | No
 
 
 def remark(claims: list[str], ratios: dict[str, float | None]) -> str:
-    """Where measuring does not show what is claimed, and where a smaller file brings nothing else."""
+    """Names claims that were not measured, and files that are smaller without being faster."""
     paper = [kind for kind in claims if (ratio := ratios[kind]) is not None and ratio < SHOWN]
     words = [f"on paper only: {', '.join(paper)}"] if paper else []
     file, time = ratios["file"], ratios["time"]

@@ -16,11 +16,11 @@ from collections.abc import Callable
 from typing import Any
 
 from niwaki.report import formatting
-from niwaki.report.comparisons import find_comparison, kept_range
+from niwaki.report.comparisons import find_comparison, retention_range
 from niwaki.report.transformer_need import fine_tuning, transformer_need
 
 KEEP = 0.97  # share of the best score that a stage must keep
-TIE = 1.05  # costs closer than this are not told apart: repeats of a race differ by as much
+TIE = 1.05  # closer costs count as equal: repeated measurements differ by as much
 Stage = dict[str, Any]
 Cost = Callable[[Stage], float | None]
 
@@ -115,13 +115,13 @@ def _quality(facts: dict[str, Any], chosen: Stage, best: Stage) -> str:
     both = f"{own} against {formatting.score(metric, best['score'])}"
     if chosen["kept"] is None:
         return f"its {metric or 'score'} is as good as the best ({both})"
-    ends = f" ({kept_range(facts, chosen, best)})" if find_comparison(facts, chosen["name"], best["name"]) else ""
+    ends = f" ({retention_range(facts, chosen, best)})" if find_comparison(facts, chosen["name"], best["name"]) else ""
     return f"it keeps {formatting.share(chosen['kept'])}{ends} of the best {metric or 'score'} ({both})"
 
 
 def _gains(stage: Stage) -> str:
     """What is really gained, with ranges, in the engine that `niwaki.load` picks; a ratio at or below 1 is left to the table."""
-    said = {
+    texts = {
         "throughput": ("runs at {} the speed", 3),
         "energy": ("uses {} less energy", 2),
         "bytes": ("is {} smaller", 3),
@@ -129,7 +129,7 @@ def _gains(stage: Stage) -> str:
     ratios = as_loaded(stage)["ratios"]
     gains = [
         text.format(_ranged(ratios, key, digits)) + (_portable(stage) if key == "throughput" else "")
-        for key, (text, digits) in said.items()
+        for key, (text, digits) in texts.items()
         if (value := ratios[key]) is not None and value >= TIE
     ]
     return gains[0] if len(gains) == 1 else ", ".join(gains[:-1]) + " and " + gains[-1] if gains else ""

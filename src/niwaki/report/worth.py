@@ -1,4 +1,4 @@
-"""Was it worth it: when the compression has paid for itself, and the energy label of what is deployed."""
+"""When the compression has paid for itself, and the energy label of the deployed stage."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,18 +10,18 @@ from niwaki.meter.reading import Reading
 from niwaki.report import formatting
 from niwaki.report.run_files import RunFiles, mapping, number
 
-SAMPLES = "cpu_seconds_per_1000"  # of a contender in speed.json: one figure per round, so that rounds can be paired
+SAMPLES = "cpu_seconds_per_1000"  # of a contender in speed.json: one figure per round, for paired comparisons
 Facts = dict[str, Any]
 
 
 def letters(used: Facts) -> str | None:
     """The label's letters for a reading per 1000 texts: "D", or "D–E" when its range spans two; null when unknown."""
-    made = energy_label(used["joules"], used["joules_low"], used["joules_high"])
-    return None if made.letter == "?" else made.letters
+    label = energy_label(used["joules"], used["joules_low"], used["joules_high"])
+    return None if label.letter == "?" else label.letters
 
 
 def deployed_label(facts: Facts) -> EnergyLabel | None:
-    """The label of the stage to deploy, as a picture; None where there is none or its energy is not known."""
+    """The energy label of the stage to deploy; None if there is none or its energy is unknown."""
     stage = next((stage for stage in facts["stages"] if stage["name"] == facts["verdict"]["deploy"]), None)
     return label_of(facts, stage) if stage else None
 
@@ -40,11 +40,10 @@ def label_of(facts: Facts, stage: Facts) -> EnergyLabel | None:
 
 
 def payback_of(facts: Facts, run: RunFiles, per_day: float | None = None) -> Facts | None:
-    """The payback of the deployed stage against the first, each by its own engine; None where nothing was compressed.
+    """The payback of the deployed stage against the first, each by its own engine; None if nothing was compressed.
 
-    Against the first stage, not the reference: changing the engine is free, so its saving pays for nothing.
-    Spent is what the ledger holds for all later stages, failed attempts and dead ends included. With a volume `per_day`
-    it also tells days, and what a year saves.
+    The comparison is with the first stage, not the reference, because changing the engine costs nothing. The cost is that of all later
+    stages in the ledger, including failed attempts. With a volume `per_day` it also contains days and the savings of a year.
     """
     first, deploy = facts["stages"][0]["name"], facts["verdict"]["deploy"]
     if deploy in (None, first):
@@ -57,7 +56,7 @@ def payback_of(facts: Facts, run: RunFiles, per_day: float | None = None) -> Fac
             "before": first,
             "after": deploy,
             "shown": False,
-            "words": f"{NOT_SHOWN}: the race left no rounds to pair",
+            "words": f"{NOT_SHOWN}: speed.json has no rounds to pair",
         }
     try:
         return {"before": first, "after": deploy, **payback(spent, before, after, per_day).to_dict()}
@@ -71,7 +70,7 @@ def _samples(contender: Any) -> list[float]:
 
 
 def _spent(parts: list[Facts], run: RunFiles) -> Reading:
-    """The sum of cleaned readings; joules are known only where those of every part are."""
+    """The sum of cleaned readings; joules are known only if those of every part are."""
     low, middle, high = (_known_sum(part[key] for part in parts) for key in ("joules_low", "joules", "joules_high"))
     seconds, cpu_seconds = (sum(part[key] or 0.0 for part in parts) for key in ("seconds", "cpu_seconds"))
     return Reading(seconds, cpu_seconds, middle, low, high, tier="estimated", detail=_terms(run))
@@ -83,13 +82,13 @@ def _known_sum(values: Iterable[float | None]) -> float | None:
 
 
 def _terms(run: RunFiles) -> Facts:
-    """Grid and price that the last charge was made with, for what a year saves; empty where none was set."""
+    """Grid and price of the last charge, for the savings of a year; empty if none was set."""
     wanted = {"grid": ("grams_per_kwh", "pue"), "price": ("usd_per_vcpu_hour",)}
     detail: Facts = {}
     for line in run.ledger:
-        said = mapping(mapping(line.get("reading")).get("detail"))
+        recorded = mapping(mapping(line.get("reading")).get("detail"))
         for name, keys in wanted.items():
-            figures = {key: number(mapping(said.get(name)).get(key)) for key in keys}
+            figures = {key: number(mapping(recorded.get(name)).get(key)) for key in keys}
             if None not in figures.values():
                 detail[name] = figures
     return detail

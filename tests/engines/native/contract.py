@@ -12,7 +12,7 @@ import numpy as np
 from engines.native.reference import Reference
 from engines.native.shapes import Drawn, Text, chain
 from niwaki.engines.native import library as c
-from niwaki.engines.native.network import MOST_THREADS, Network
+from niwaki.engines.native.network import MAX_THREADS, Network
 
 # What scratch memory holds before a call, as 32-bit words. None leaves what the last call wrote; 0x7F7F7F7F is a float of 3.4e38, because
 # minimum and maximum pass over NaN.
@@ -31,7 +31,7 @@ class Filled(Network):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.products = 1 << 40  # as many threads as are asked for, though there is little work
+        self.products = 1 << 40  # so that all threads are used, though there is little work
 
     def scratch(self, needed: int) -> np.ndarray:
         room = getattr(self._local, "room", None)
@@ -74,7 +74,7 @@ def judge(seed: int, kernels: str, histories: int) -> Verdict:
         name = list(FILLS)[number % len(FILLS)]
         network.fill = FILLS[name]
         chosen = draw.integers(0, len(drawn.texts), draw.integers(1, 9))
-        threads = int(draw.choice([1, 2, 3, draw.integers(4, 17), MOST_THREADS], p=[0.4, 0.3, 0.15, 0.13, 0.02]))
+        threads = int(draw.choice([1, 2, 3, draw.integers(4, 17), MAX_THREADS], p=[0.4, 0.3, 0.15, 0.13, 0.02]))
         found = chain(network, exits if number % 3 == 0 else [], [drawn.texts[one] for one in chosen], threads)
         verdict.calls += len(found)
         for logits, rows in zip(

@@ -28,7 +28,7 @@ class Forgetful(Network):
         super().__init__(*given)
         self.memcheck = memcheck
         self.before, self.decided, self.handed_out = 0, False, False
-        self.products = 1 << 40  # as many threads as are asked for, though there is little work
+        self.products = 1 << 40  # so that all threads are used, though there is little work
 
     def scratch(self, needed: int) -> np.ndarray:
         room = c.aligned(needed, np.uint8)
@@ -55,8 +55,8 @@ def main(shapes: int) -> int:
         sys.exit(f"memcheck: valgrind does not run the kernels {', '.join(missing_requirement)} here")
     gc.disable()  # so that it cannot fall between two counts
     faults = [fault for seed in range(shapes) for name in KERNELS for fault in faults_of(memcheck, seed, name)]
-    told = f"memcheck: {shapes} shapes, kernels {', '.join(KERNELS)}: {len(faults)} faults"
-    sys.stderr.write("\n".join([*faults, told]) + "\n")
+    summary = f"memcheck: {shapes} shapes, kernels {', '.join(KERNELS)}: {len(faults)} faults"
+    sys.stderr.write("\n".join([*faults, summary]) + "\n")
     return 1 if faults else 0
 
 
@@ -65,8 +65,8 @@ def faults_of(memcheck: Any, seed: int, kernels: str) -> list[str]:
     network = Forgetful(memcheck, drawn.program, drawn.tensors, f"shape {seed}", kernels)
     for threads in THREADS:
         chain(network, [1] if network.depth > 1 else [], drawn.texts, threads)
-    told = {"a decision depends": network.decided, "outputs depend": network.handed_out}
-    return [f"shape {seed}, {kernels}: {what} on undefined memory" for what, found in told.items() if found]
+    summary = {"a decision depends": network.decided, "outputs depend": network.handed_out}
+    return [f"shape {seed}, {kernels}: {what} on undefined memory" for what, found in summary.items() if found]
 
 
 def undefined(memcheck: Any, array: np.ndarray) -> bool:

@@ -36,9 +36,9 @@ def draw():
 def rows_of(values: np.ndarray) -> np.ndarray:
     """As the kernels want them: (count, padded width), zeros behind."""
     count, width = values.shape
-    made = c.aligned(count * c.padded(width), np.float32).reshape(count, -1)
-    made[:, :width] = values
-    return made
+    padded = c.aligned(count * c.padded(width), np.float32).reshape(count, -1)
+    padded[:, :width] = values
+    return padded
 
 
 def address(array: np.ndarray) -> int:
@@ -64,7 +64,7 @@ def test_activations(kernels, name):
 
 
 @pytest.mark.parametrize("name", c.ACTIVATIONS)
-def test_what_is_nan_stays_it(kernels, name):
+def test_nan_stays_nan(kernels, name):
     found = rows_of(np.array([[1.0, np.nan, -1.0]]))
     kernels.activate(address(found), found.size, c.ACTIVATIONS.index(name))
     assert np.isnan(found[0, 1]) and np.isfinite(found[0, [0, 2]]).all()
@@ -73,8 +73,8 @@ def test_what_is_nan_stays_it(kernels, name):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_norms(kernels, draw, width):
     x, gain, shift = draw.normal(3, 5, (5, width)), draw.normal(size=width), draw.normal(size=width)
-    rows, kept = rows_of(x), [rows_of(part[None]) for part in (gain, shift)]
-    kernels.normalize(address(rows), 5, c.Norm(*map(address, kept), 1e-5, width))
+    rows, pinned = rows_of(x), [rows_of(part[None]) for part in (gain, shift)]
+    kernels.normalize(address(rows), 5, c.Norm(*map(address, pinned), 1e-5, width))
     seen = x.astype(np.float32).astype(np.float64)
     off = seen - seen.mean(axis=1, keepdims=True)
     wanted = off / np.sqrt((off**2).mean(axis=1, keepdims=True) + 1e-5) * gain + shift
@@ -95,7 +95,7 @@ def test_softmax(kernels, draw, width):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_shares_of_scores_with_nan_are_nan(kernels, draw, width):
+def test_softmax_of_nan_is_nan(kernels, draw, width):
     rows = rows_of(draw.normal(0, 30, (2, width)))
     rows[1, width // 2] = np.nan
     kernels.softmax(address(rows), 2, width, rows.shape[1])
@@ -118,7 +118,7 @@ def test_rows_are_rounded_to_within_half_a_step(kernels, draw, width, low):
 
 
 @pytest.mark.parametrize("size", [1e-40, 1e-37, 1e-31, 1e-29])
-def test_rows_of_next_to_nothing_are_rounded_to_it(kernels, size):
+def test_tiny_rows_are_rounded_without_overflow(kernels, size):
     """A step that is subnormal has no inverse, and 0 times infinity is NaN; a row of NaN stays one."""
     rows = rows_of(np.array([[size, 0, -size], [0, 0, -size], [np.nan] * 3]))
     rows[2] = np.nan
@@ -149,10 +149,10 @@ def matrix_of(kernels, weight, scale=None, bias=None):
     panels = c.aligned(kernels.panel_bytes(*weight.shape, whole), np.uint8)
     kernels.pack(address(weight), *weight.shape, whole, address(panels))
     sums = weight.sum(axis=1, dtype=np.int64) * scale if whole else None
-    kept = [panels, *(None if part is None else rows_of(np.asarray(part)[None]) for part in (scale, sums, bias))]
+    pinned = [panels, *(None if part is None else rows_of(np.asarray(part)[None]) for part in (scale, sums, bias))]
     return c.Matrix(
-        weight.shape[1], weight.shape[0], int(whole), *(None if part is None else address(part) for part in kept)
-    ), kept
+        weight.shape[1], weight.shape[0], int(whole), *(None if part is None else address(part) for part in pinned)
+    ), pinned
 
 
 def product_of(kernels, x, matrix, outputs, plus=None, activation=0):
@@ -177,7 +177,7 @@ def test_products_of_floats(kernels, draw, size, extras):
     count, outputs, inputs = size
     x, weight = draw.normal(size=(count, inputs)), draw.normal(size=(outputs, inputs)).astype(np.float32)
     bias, plus = (draw.normal(size=outputs), draw.normal(size=(count, outputs))) if extras else (None, None)
-    matrix, _kept = matrix_of(kernels, weight, bias=bias)
+    matrix, _pinned = matrix_of(kernels, weight, bias=bias)
     found = product_of(kernels, x, matrix, outputs, plus)
     wanted = x @ weight.T + (bias + plus if extras else 0)
     np.testing.assert_allclose(found[:, :outputs], wanted, atol=1e-4)
@@ -186,7 +186,7 @@ def test_products_of_floats(kernels, draw, size, extras):
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("extras", [False, True], ids=["bare", "bias and rest"])
-def test_products_of_bytes_are_exact_for_inputs_that_need_no_rounding(kernels, draw, size, extras):
+def test_integer_products_are_exact_for_integer_inputs(kernels, draw, size, extras):
     """Inputs that are whole numbers, as many as there are codes, both ends among them, have a step of 1: so every sum is a whole number."""
     count, outputs, inputs = size
     low = -(kernels.last_code + 1) // 2
@@ -198,19 +198,19 @@ def test_products_of_bytes_are_exact_for_inputs_that_need_no_rounding(kernels, d
     )  # the worst for sums of 16 bits among them
     scale = 2.0 ** draw.integers(-3, 3, outputs)
     bias, plus = (draw.integers(-9, 9, outputs), draw.integers(-9, 9, (count, outputs))) if extras else (None, None)
-    matrix, _kept = matrix_of(kernels, weight, scale, bias)
+    matrix, _pinned = matrix_of(kernels, weight, scale, bias)
     found = product_of(kernels, x, matrix, outputs, plus)
     wanted = (x.astype(np.int64) @ weight.T.astype(np.int64)) * scale + (bias + plus if extras else 0)
     np.testing.assert_allclose(found[:, :outputs], wanted, rtol=1e-6, atol=2e-2 if inputs == 1 else 1e-3)
     assert not found[:, outputs:].any()
 
 
-def test_kernels_with_as_many_codes_multiply_to_the_same_sums(draw):
+def test_kernels_with_the_same_code_range_give_the_same_sums(draw):
     x, weight, scale = draw.normal(size=(9, 200)), draw.integers(-127, 128, (70, 200)).astype(np.int8), np.ones(70)
     found = []
     for kernels in map(c.kernels, runnable()):
         if kernels.last_code == c.kernels("plain").last_code:
-            matrix, _kept = matrix_of(kernels, weight, scale)
+            matrix, _pinned = matrix_of(kernels, weight, scale)
             found.append(product_of(kernels, x, matrix, 70)[:, :70])
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-5, atol=2e-3)
@@ -227,7 +227,7 @@ def tiled():
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 32, 33, 48, 49, 70])
 @pytest.mark.parametrize(("outputs", "inputs"), [(16, 64), (33, 80), (48, 128), (17, 208), (64, 400)])
-def test_tiles_give_the_same_to_the_last_bit(tiled, draw, count, outputs, inputs):
+def test_amx_tiles_give_the_same_bits_as_avx512(tiled, draw, count, outputs, inputs):
     """Rows, panels and inputs that do and do not fill their tiles."""
     x, weight = draw.normal(size=(count, inputs)), draw.integers(-127, 128, (outputs, inputs)).astype(np.int8)
     scale, bias, plus = draw.normal(size=outputs), draw.normal(size=outputs), draw.normal(size=(count, outputs))
@@ -236,7 +236,7 @@ def test_tiles_give_the_same_to_the_last_bit(tiled, draw, count, outputs, inputs
     np.testing.assert_array_equal(*found)
 
 
-def test_tiles_that_do_not_agree_are_not_taken(tiled):
+def test_disagreeing_amx_tiles_are_not_used(tiled):
     """As the library asks before it gives out the kernels with the processor's own tiles."""
     agree = c.library().niwaki_agree
     assert agree(ctypes.byref(tiled[0]), ctypes.byref(tiled[1]))
@@ -252,11 +252,11 @@ def test_tiles_that_do_not_agree_are_not_taken(tiled):
     assert not agree(ctypes.byref(wrong), ctypes.byref(tiled[1]))
 
 
-def test_structures_are_as_large_as_the_library_says():
+def test_structure_sizes_match_the_library():
     sizes = (ctypes.c_int32 * len(c.STRUCTURES))()
     c.library().niwaki_sizes(sizes)
     assert list(sizes) == [ctypes.sizeof(one) for one in c.STRUCTURES]
 
 
-def test_unknown_kernels_are_none():
+def test_unknown_kernel_name_gives_none():
     assert c.kernels("avx9") is None

@@ -45,7 +45,7 @@ def compared(model, kernels, lengths):
 
 
 def network_of_threads(network, flat, lengths, threads):
-    """With as many threads as are asked for, though there is little work."""
+    """Uses all threads, though there is little work."""
     network.products = 1 << 40
     return network(flat, np.zeros_like(flat), lengths, threads)
 
@@ -68,7 +68,7 @@ def test_widths_and_lengths(kernels, family, shape, whole):
 
 
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
-def test_attention_in_bytes(kernels, family, monkeypatch):
+def test_attention_with_8_bit_keys_and_values(kernels, family, monkeypatch):
     """Texts long enough for it; nearer to torch than a text whose last token is another."""
     monkeypatch.setattr(tiny, "POSITIONS", 130)
     model = tiny.model(family, width=64, heads=2)
@@ -81,7 +81,7 @@ def test_attention_in_bytes(kernels, family, monkeypatch):
 
 
 @pytest.mark.parametrize("length", [64, 65, 72, 81])
-def test_biases_beyond_a_text_are_not_counted_when_shares_are_rounded(kernels, length, monkeypatch):
+def test_position_bias_beyond_the_text_does_not_change_rounding(kernels, length, monkeypatch):
     """The same at every distance, they change no share; kept behind a text's last token, they would make the steps of all coarse."""
     monkeypatch.setattr(tiny, "POSITIONS", 130)
     model = tiny.model("mpnet", layers=1, width=64, heads=4)
@@ -96,7 +96,7 @@ def test_biases_beyond_a_text_are_not_counted_when_shares_are_rounded(kernels, l
     assert apart <= 0.02 * coarser(kernels) * np.abs(wanted).max()
 
 
-def test_a_neuron_that_says_next_to_nothing(kernels):
+def test_nearly_zero_neuron_is_computed(kernels):
     """Of a block pruned to one: gelu of -20 is no 0, and no number either that a step of bytes could be made of."""
     model = tiny.model("bert", layers=2, ffn=1)
     with torch.no_grad():
@@ -108,7 +108,7 @@ def test_a_neuron_that_says_next_to_nothing(kernels):
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-def test_the_padding_mark_in_a_text(kernels, family):
+def test_padding_token_inside_a_text_is_computed(kernels, family):
     """Some families give it a position of its own, and do not count it."""
     model = tiny.model(family)
     pad, other = model.network.config.pad_token_id, 30

@@ -1,4 +1,4 @@
-"""Programs are data from strangers: whatever is changed in one, it is refused, or runs within its tensors."""
+"""Programs are untrusted data: a changed program is rejected, or runs within its tensors."""
 
 import copy
 import json
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(best() is None, reason="the native engine was no
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    made = {}
+    saved_models = {}
     for family, whole in (("bert", False), ("mpnet", True), ("albert", False)):
         model, folder = tiny.model(family), tmp_path_factory.mktemp(family)
         if whole:
@@ -30,8 +30,8 @@ def saved(tmp_path_factory):
         assert write_program(model, folder) is None
         program = json.loads((folder / PROGRAM).read_text())
         del program[DIGESTS]
-        made[family] = (folder, program, dict(tensors_of(folder)))
-    return made
+        saved_models[family] = (folder, program, dict(tensors_of(folder)))
+    return saved_models
 
 
 def places(value, path=()):
@@ -49,7 +49,7 @@ ODD = some.sampled_from(
 
 @settings(max_examples=200, deadline=None)
 @given(data=some.data(), family=some.sampled_from(["bert", "mpnet", "albert"]))
-def test_a_changed_program_is_refused_or_runs(saved, data, family):
+def test_changed_program_is_rejected_or_runs_safely(saved, data, family):
     _, program, tensors = saved[family]
     changed = copy.deepcopy(program)
     for _ in range(data.draw(some.integers(1, 3))):
@@ -68,7 +68,7 @@ def test_a_changed_program_is_refused_or_runs(saved, data, family):
     assert found.shape == ((longest if network.per_token else 1), network.sizes.labels)
 
 
-def test_the_saved_program_says_what_the_model_is(saved):
+def test_saved_program_describes_the_model(saved):
     folder, _, tensors = saved["mpnet"]
     sizes = Parts(read_program(folder)[0], tensors, "here").sizes
     model = tiny.model("mpnet")
@@ -77,7 +77,7 @@ def test_the_saved_program_says_what_the_model_is(saved):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2}', "{" * 5000, '{"tokens": NaN}'])
-def test_files_that_are_no_programs_are_refused_in_lines_that_name_them(saved, tmp_path, text):
+def test_invalid_program_file_is_rejected_by_name(saved, tmp_path, text):
     (tmp_path / PROGRAM).write_text(text)
     with pytest.raises(InputError, match=PROGRAM):
         read_program(tmp_path)
@@ -87,7 +87,7 @@ def runs(saved, family="bert"):
     return Network(*read_program(saved[family][0]), "here")
 
 
-def test_no_texts_give_no_rows(saved):
+def test_empty_batch_gives_no_logits(saved):
     assert runs(saved)(np.zeros(0), np.zeros(0), np.zeros(0)).shape == (0, 2)
 
 
@@ -104,7 +104,7 @@ def test_no_texts_give_no_rows(saved):
     ],
     ids=["unknown id", "negative id", "unknown type", "too long", "wrong sum", "empty text", "too few types"],
 )
-def test_calls_that_would_lead_outside_are_refused(saved, ids, types, lengths, error):
+def test_out_of_range_inputs_are_rejected(saved, ids, types, lengths, error):
     with pytest.raises(error):
         runs(saved)(np.array(ids), np.array(types), np.array(lengths))
 
@@ -119,6 +119,6 @@ def test_ten_thousand_texts_in_one_call(saved):
     np.testing.assert_array_equal(found[[0, -1]], np.concatenate([first, last]))
 
 
-def test_unknown_kernels_are_refused(saved):
+def test_unknown_kernels_are_rejected(saved):
     with pytest.raises(InputError, match="cannot run here"):
         Network(*read_program(saved["bert"][0]), "here", "avx9")

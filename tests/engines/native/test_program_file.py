@@ -167,7 +167,7 @@ def forged(folder, key, change):
 @pytest.mark.parametrize(("key", "change"), [("head", lambda head: head[:1]), ("per_token", lambda value: not value)])
 def test_forged_programs_with_other_outputs_are_rejected(folder, key, change):
     forged(folder, key, change)
-    with pytest.raises(InputError, match=r"its head gives .* config\.json asks for 2 for each text"):
+    with pytest.raises(InputError, match=r"its head gives .* config\.json expects 2 for each text"):
         Native(folder, 1)
 
 
@@ -187,12 +187,12 @@ def test_cut_heads_end_the_command_with_exit_code_3(folder):
     assert done.returncode == 3 and PROGRAM in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_programs_without_digests_are_passed_over_with_one_line(folder, capsys, monkeypatch, tmp_path):
+def test_programs_without_digests_are_skipped_with_a_message(folder, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("niwaki.core.log._quiet", False)
     monkeypatch.setattr(
         OpenVino, "missing_requirement", lambda: "not here"
-    )  # it cannot be loaded beside gcc's sanitizers
+    )  # it cannot be loaded with gcc's sanitizers
     where = folder / PROGRAM
     program = json.loads(where.read_text())
     del program[DIGESTS]

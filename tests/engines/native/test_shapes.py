@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import tiny
-from engines.native.contract import FARTHEST, FILLS, MOST_THREADS, Filled, call, judge, same_bits, too_far
+from engines.native.contract import FARTHEST, FILLS, MAX_THREADS, Filled, call, judge, same_bits, too_far
 from engines.native.reference import Reference
 from engines.native.shapes import Drawn
 from niwaki.engines.native import library as c
@@ -66,7 +66,7 @@ def test_models_whose_heads_do_not_fill_vectors(kernels, name):
     alone = np.concatenate([call(network, [text], 1) for text in texts])
     for fill in FILLS.values():
         network.fill = fill
-        for threads in (1, 3, MOST_THREADS):
+        for threads in (1, 3, MAX_THREADS):
             assert same_bits(call(network, texts, threads), alone)
     reference = Reference(program, tensors, network.kernels.last_code)
     wanted = np.concatenate([reference(*text) for text in texts])

@@ -1,4 +1,4 @@
-"""Every form that files keep, read without torch, against the form itself."""
+"""Every packed format, read without torch, against the torch module."""
 
 import numpy as np
 import pytest
@@ -21,27 +21,29 @@ def tensors(module: nn.Module) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("base", low_bit.DIGITS_PER_WORD)
 @pytest.mark.parametrize(("columns", "group"), [(24, 8), (37, 0), (20, 64), (1, 1)])
-def test_digits(base, columns, group):
-    made = low_bit.LowBit.of(weights(5, columns), base, group)
-    store = s.LowBit(words="words", scale="scale", base=base, group=made.group, columns=columns)
-    np.testing.assert_array_equal(store.floats(tensors(made)), made().detach().numpy())
-    codes, scale = store.read(tensors(made))
-    wanted, steps = int8.quantize_rows(made())
+def test_low_bit_weights_are_unpacked_like_torch(base, columns, group):
+    packed = low_bit.LowBit.of(weights(5, columns), base, group)
+    store = s.LowBit(words="words", scale="scale", base=base, group=packed.group, columns=columns)
+    np.testing.assert_array_equal(store.floats(tensors(packed)), packed().detach().numpy())
+    codes, scale = store.read(tensors(packed))
+    wanted, steps = int8.quantize_rows(packed())
     np.testing.assert_array_equal(codes, wanted.numpy())
     np.testing.assert_array_equal(scale, steps.numpy())
 
 
 @pytest.mark.parametrize("base", [0, 16, 255])
-def test_sparse(base):
+def test_sparse_weights_are_unpacked_like_torch(base):
     weight = weights(9, 21) * (weights(9, 21) > 0.7)
-    made = sparse.Sparse.of(weight, base)
-    kept = (
-        s.LowBit(words="kept.words", scale="kept.scale", base=base, group=made.kept.group, columns=made.kept.columns)
+    packed = sparse.Sparse.of(weight, base)
+    values = (
+        s.LowBit(
+            words="kept.words", scale="kept.scale", base=base, group=packed.kept.group, columns=packed.kept.columns
+        )
         if base
         else s.Floats(weight="kept.values")
     )
-    found = s.Sparse(bits="bits", kept=kept, rows=9, columns=21).read(tensors(made))
-    wanted = made().detach().numpy()
+    found = s.Sparse(bits="bits", values=values, rows=9, columns=21).read(tensors(packed))
+    wanted = packed().detach().numpy()
     if base:
         assert found[0].dtype == np.int8 and np.array_equal(found[0] != 0, np.abs(wanted) > found[1][:, None] / 2)
         np.testing.assert_allclose(s.floats(found), wanted, atol=float(found[1].max()))
@@ -50,11 +52,11 @@ def test_sparse(base):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_kronecker(packed):
+def test_kronecker_weights_are_computed_like_torch(packed):
     linear = nn.Linear(24, 16)
-    made = kronecker.Kronecker.of(linear, (4, 6, 3))
+    module = kronecker.Kronecker.of(linear, (4, 6, 3))
     if packed:
-        made.first, made.second = int8.pack_int8(made.first), int8.pack_int8(made.second)
+        module.first, module.second = int8.pack_int8(module.first), int8.pack_int8(module.second)
 
     def part(name: str):
         return (
@@ -63,16 +65,16 @@ def test_kronecker(packed):
             else s.Floats(weight=f"{name}.weight")
         )
 
-    found = s.Kronecker(first=part("first"), second=part("second"), terms=3).read(tensors(made))
+    found = s.Kronecker(first=part("first"), second=part("second"), terms=3).read(tensors(module))
     assert (found[1] is not None) == packed
-    wanted = made.to_dense().weight.detach().numpy()
+    wanted = module.to_dense().weight.detach().numpy()
     np.testing.assert_allclose(s.floats(found), wanted, atol=float(found[1].max()) / 2 + 1e-6 if packed else 1e-6)
 
 
-def test_whole_ones_may_lie_turned():
-    made = int8.Int8Linear.of(nn.Linear(7, 5))
-    codes, scale = s.Int8(weight="weight", scale="scale", transposed=True).read(tensors(made))
-    np.testing.assert_allclose(codes * scale[:, None], made.to_dense().weight.detach().numpy(), atol=1e-7)
+def test_int8_weights_may_be_transposed():
+    packed = int8.Int8Linear.of(nn.Linear(7, 5))
+    codes, scale = s.Int8(weight="weight", scale="scale", transposed=True).read(tensors(packed))
+    np.testing.assert_allclose(codes * scale[:, None], packed.to_dense().weight.detach().numpy(), atol=1e-7)
 
 
 BAD = {
@@ -90,11 +92,11 @@ BAD = {
         {"x": np.zeros((3, 4), np.uint8), "y": np.ones((3, 1), np.float16)},
     ),
     "too few bits": (
-        s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=99, columns=9),
+        s.Sparse(bits="x", values=s.Floats(weight="y"), rows=99, columns=9),
         {"x": np.zeros(3, np.uint8), "y": np.ones((1, 5), np.float32)},
     ),
     "too few values": (
-        s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=4, columns=4),
+        s.Sparse(bits="x", values=s.Floats(weight="y"), rows=4, columns=4),
         {"x": np.full(2, 255, np.uint8), "y": np.ones((1, 5), np.float32)},
     ),
     "terms that do not divide": (
@@ -102,21 +104,21 @@ BAD = {
         {"x": np.zeros((4, 4), np.float32)},
     ),
     "too large": (
-        s.Sparse(bits="x", kept=s.Floats(weight="y"), rows=1 << 24, columns=1 << 16),
+        s.Sparse(bits="x", values=s.Floats(weight="y"), rows=1 << 24, columns=1 << 16),
         {"x": np.zeros(3, np.uint8)},
     ),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_does_not_fit_is_told_before_memory_is_taken(name):
+def test_oversized_weights_are_rejected_before_allocation(name):
     store, given = BAD[name]
     with pytest.raises(s.ProgramError):
         store.read(given)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_numbers_that_are_not_finite_are_refused(value):
+def test_non_finite_weights_are_rejected(value):
     """As bytes they would be some number."""
     weight = np.ones((2, 3), dtype=np.float32)
     weight[1, 2] = value

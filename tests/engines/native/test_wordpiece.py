@@ -1,4 +1,4 @@
-"""Ids by our own C against those of the tokenizers library, which it takes the place of."""
+"""Token ids of the C code against those of the tokenizers library."""
 
 import random
 import unicodedata
@@ -49,7 +49,7 @@ WORDS = [
     "film",
     "##s",
 ]
-MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 SETTINGS = [
     {},
     {"lowercase": False},
@@ -61,10 +61,10 @@ SETTINGS = [
 ]
 
 
-def made(
-    words=WORDS, prefix="##", most_signs=100, added=MARKS, pair="[CLS] $A [SEP] $B:1 [SEP]:1", **settings
+def tokenizer_with(
+    words=WORDS, prefix="##", most_signs=100, added=SPECIAL, pair="[CLS] $A [SEP] $B:1 [SEP]:1", **settings
 ) -> Tokenizer:
-    vocabulary = {word: number for number, word in enumerate([*MARKS, *words])}
+    vocabulary = {word: number for number, word in enumerate([*SPECIAL, *words])}
     tokenizer = Tokenizer(
         WordPiece(vocabulary, unk_token="[UNK]", continuing_subword_prefix=prefix, max_input_chars_per_word=most_signs)
     )
@@ -98,9 +98,9 @@ def same(tokenizer, inputs, max_tokens=32):
     return left
 
 
-def test_by_hand():
+def test_ids_by_hand():
     """Marks 0 to 3, then the words: un 4, unable 5, ##able 6, ##a 7, a 10, b 11, . 22."""
-    (ours, _), left = both(made(), ["unable a.", "UNA", "uncle", ("a", "b"), ""])
+    (ours, _), left = both(tokenizer_with(), ["unable a.", "UNA", "uncle", ("a", "b"), ""])
     assert ours == [
         ([2, 5, 10, 22, 3], [0] * 5),
         ([2, 4, 7, 3], [0] * 4),
@@ -112,13 +112,13 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_every_sign(settings):
-    """Each code point within a word, by itself, and beside blanks; also those that the C leaves alone."""
+def test_every_character_matches_the_library(settings):
+    """Each code point within a word, alone, and next to spaces; also those that the C code does not support."""
     signs = [
         chr(point)
         for point in (*range(0x2200), *range(0x2FF0, 0x3100), 0x4E00, 0xAC00, 0xFEFF, 0xFFFD, 0x1F600, 0x10FFFF)
     ]
-    tokenizer = made(**settings)
+    tokenizer = tokenizer_with(**settings)
     left = {one[1] for one in same(tokenizer, [f"a{sign}b {sign} {sign}a" for sign in signs])}
     assert all(sign in left for sign in "\u0301\u3000\u4e00\U0001f600")
     assert {sign for sign in left if sign < "\u0530"} - {"İ"} == {
@@ -128,7 +128,7 @@ def test_every_sign(settings):
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
-def test_texts_drawn(settings, seed):
+def test_random_texts_match_the_library(settings, seed):
     draw = random.Random(seed)
     parts = [
         *"abcxABCX.,- -[]#\t\n\x00\x7f\u00a0éÉüÜИиßßİ“—€",
@@ -149,58 +149,58 @@ def test_texts_drawn(settings, seed):
     pairs = list(zip(texts, texts[::-1], strict=True))
     mixed = [draw.choice(one) for one in zip(texts, pairs, strict=True)]
     for inputs in (texts, pairs, mixed):
-        left = same(made(**settings), inputs, max_tokens=draw.randint(13, 40))
+        left = same(tokenizer_with(**settings), inputs, max_tokens=draw.randint(13, 40))
         assert len(left) < len(inputs)
 
 
-def test_a_pair_is_shortened_as_the_library_does_it():
-    tokenizer = made()
+def test_pairs_are_truncated_like_the_library():
+    tokenizer = tokenizer_with()
     inputs = [("a " * first, "b " * second) for first in range(0, 40, 1) for second in range(0, 40, 3)]
     for max_tokens in (13, 14, 20, 33):
         assert not same(tokenizer, inputs, max_tokens)
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 100, 340])
-def test_words_that_are_too_long(most):
-    tokenizer = made(most_signs=most)
+def test_too_long_words_become_unknown(most):
+    tokenizer = tokenizer_with(most_signs=most)
     texts = [
         letter * count for letter in ("a", "é", "a\x00") for count in (1, most - 1, most, most + 1, 3 * most, 5000)
     ]
     assert not same(tokenizer, [*texts, *(f"{text}. {text}" for text in texts)], max_tokens=40)
 
 
-def test_huge_texts_and_many():
+def test_huge_and_many_texts_match_the_library():
     texts = ["a" * 100_000, "x-" * 50_000, "unable " * 10_000, "é" * 50_000, "a", ""]
-    assert not same(made(), texts)
-    assert not same(made(), list(zip(texts, texts[::-1], strict=True)))
-    assert not same(made(), ["unable a", ("b", "film")] * 5000)
-    assert same(made(), []) == []
+    assert not same(tokenizer_with(), texts)
+    assert not same(tokenizer_with(), list(zip(texts, texts[::-1], strict=True)))
+    assert not same(tokenizer_with(), ["unable a", ("b", "film")] * 5000)
+    assert same(tokenizer_with(), []) == []
 
 
-def test_prefixes_marks_and_frames():
+def test_prefixes_and_special_tokens_match_the_library():
     for prefix in ("##", "", "@@", "é", "a"):
         words = sorted({*"abcé", "ab", *(f"{prefix}{end}" for end in ("a", "b", "ab", "é"))})
-        same(made(words=words, prefix=prefix), ["ab abab éa aab c", "abc", f"{prefix}a", prefix])
+        same(tokenizer_with(words=words, prefix=prefix), ["ab abab éa aab c", "abc", f"{prefix}a", prefix])
     for pair in ("$A $B", "[CLS]:1 [SEP] $A:1 [SEP] [SEP] $B [CLS]"):
-        same(made(pair=pair), ["a b", ("a", "b c"), ("a " * 50, "b")])
-    assert same(made(), ["a[SEP]b", "[sep] a", "a [CLS", "[[SEP]"]) == ["a[SEP]b", "[[SEP]"]
+        same(tokenizer_with(pair=pair), ["a b", ("a", "b c"), ("a " * 50, "b")])
+    assert same(tokenizer_with(), ["a[SEP]b", "[sep] a", "a [CLS", "[[SEP]"]) == ["a[SEP]b", "[[SEP]"]
 
 
-def test_types_of_pairs_without_a_post_processor():
+def test_token_types_of_pairs_without_a_post_processor():
     """Whoever reads a pair, the C or the library: the sign that the C has no table for changes no type."""
-    bare = made()
+    bare = tokenizer_with()
     bare.post_processor = None
     same(bare, ["a film", ("a film", "the end"), ("a film", "the end 中")])
 
 
-def test_special_words_begin_anywhere():
+def test_special_tokens_inside_a_text_are_found():
     added = [
-        *MARKS,
+        *SPECIAL,
         AddedToken("good", normalized=False),
         AddedToken("é", normalized=False, lstrip=True),
         AddedToken("日本", normalized=False),
     ]
-    left = same(made(added=added), ["a good film", "a Good film", "xgoods", "a é", "a É b", "goo", "日本"])
+    left = same(tokenizer_with(added=added), ["a good film", "a Good film", "xgoods", "a é", "a É b", "goo", "日本"])
     assert left == ["a good film", "xgoods", "a é", "日本"]
 
 
@@ -226,26 +226,26 @@ def test_special_words_begin_anywhere():
         ),
     ],
 )
-def test_others_are_left_to_the_library(change):
-    tokenizer = made()
+def test_unsupported_tokenizers_use_the_library(change):
+    tokenizer = tokenizer_with()
     change(tokenizer)
     assert Wordpiece.of(tokenizer, 32) is None
 
 
-def test_short_limits_are_left_to_the_library():
-    assert Wordpiece.of(made(), 3 * c.MOST_MARKS) is None
+def test_short_maximum_lengths_use_the_library():
+    assert Wordpiece.of(tokenizer_with(), 3 * c.MAX_SPECIAL) is None
 
 
-def test_threads_share_it():
-    own = Wordpiece.of(made(), 32)
+def test_several_threads_may_encode_at_once():
+    own = Wordpiece.of(tokenizer_with(), 32)
     texts = [["unable a film. " * (1 + number % 7)] * 200 for number in range(64)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda some: own(some, None).ids.values, texts))
     for some, ids in zip(texts, found, strict=True):
-        assert np.array_equal(ids, Label().encode(some, made(), 32).ids.values)
+        assert np.array_equal(ids, Label().encode(some, tokenizer_with(), 32).ids.values)
 
 
-def test_a_predictor_takes_it_where_texts_are_read_plainly(tmp_path):
+def test_predictor_uses_it_for_plain_texts(tmp_path):
     predictor = Predictor(tiny.deployed(tiny.model("bert"), tmp_path / "label"))
     assert isinstance(predictor.encoder._wordpiece, Wordpiece)
     texts = [text for text, _ in tiny.sentences(300)] + ["日本 film", "[SEP]"]

@@ -1,4 +1,4 @@
-"""OpenVINO: 8 bits in the file are 8 bits in the kernel, several threads at once, nothing told to anybody, broken files refused.
+"""OpenVINO: 8-bit weights run as integer products, several threads at once, no telemetry, broken files are rejected.
 
 That every family, head and packed form answers as torch does is asked in tests/engines/test_export.py and tests/models/edits."""
 
@@ -18,7 +18,7 @@ from niwaki.core.errors import InputError
 from niwaki.engines import engine_choice
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtimes import openvino
-from niwaki.engines.runtimes.openvino import OpenVino, group_of, rounds_inputs
+from niwaki.engines.runtimes.openvino import OpenVino, group_size_for, multiplies_integers
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.static import Static
@@ -56,23 +56,27 @@ def answered(predictor):
     ("widths", "wanted"),
     [([384, 1536], 128), ([100, 384], 64), ([32], 32), ([31, 500], 16), ([8, 384], 128), ([8], 16)],
 )
-def test_groups_are_as_large_as_the_shortest_row_allows(widths, wanted):
-    assert group_of(widths) == wanted
+def test_group_size_follows_the_shortest_row(widths, wanted):
+    assert group_size_for(widths) == wanted
 
 
 @pytest.mark.parametrize("edits", [(Int8(),), (LowBit(base=3, group=16),), (LowBit(base=16),)], ids=str)
-def test_weights_of_8_bits_and_fewer_are_multiplied_as_integers(tmp_path, edits):
+def test_low_bit_weights_run_as_integer_products(tmp_path, edits):
     """Which shows in what is rounded: with no inputs rounded, what OpenVINO gives is what torch gives."""
     folder = tiny.deployed(edited(*edits), tmp_path / "made")
     runtime, wanted = OpenVino(folder, 1), answered(Predictor(folder, "torch"))
-    assert runtime.packed == runtime.in_bytes == 18 if rounds_inputs() else runtime.in_bytes == 0
+    assert (
+        runtime.quantized_products == runtime.integer_products == 18
+        if multiplies_integers()
+        else runtime.integer_products == 0
+    )
     assert "MatMulInteger" not in {node.get_type_name() for node in runtime.compiled.get_runtime_model().get_ops()}
     apart = np.abs(answered(Predictor(folder, "openvino")) - wanted).max() / np.abs(wanted).max()
-    assert apart < 0.1 and (apart > 1e-4) == rounds_inputs()
+    assert apart < 0.1 and (apart > 1e-4) == multiplies_integers()
 
 
 @pytest.mark.parametrize("family", ["bert", "averaging", "cnn", "bilstm"])
-def test_inputs_with_a_fixed_range_are_rounded_by_it_and_multiplied_as_integers(tmp_path, family):
+def test_static_quantization_runs_as_integer_products(tmp_path, family):
     model = tiny.model(family)
     ranges = {path: range_of(torch.tensor(-4.0), torch.tensor(4.0)) for path in model.anatomy.matrices()}
     model.apply_edit(Static().with_ranges(ranges))
@@ -88,18 +92,20 @@ def test_inputs_with_a_fixed_range_are_rounded_by_it_and_multiplied_as_integers(
         assert products.count("u8") + products.count("i8") == 18, products
 
 
-def test_where_integers_are_not_multiplied_it_is_said(packed, monkeypatch, tmp_path, capsys):
-    assert OpenVino(packed, 1).remark == "" or not rounds_inputs()
-    monkeypatch.setattr(openvino, "rounds_inputs", lambda: False)
+def test_float_products_are_reported_in_the_remark(packed, monkeypatch, tmp_path, capsys):
+    assert OpenVino(packed, 1).remark == "" or not multiplies_integers()
+    monkeypatch.setattr(openvino, "multiplies_integers", lambda: False)
     runtime = OpenVino(packed, 1)
-    assert runtime.in_bytes == runtime.group == 0
-    assert runtime.remark.startswith("openvino: 18 of 18 matrices of 8-bit weights are multiplied as floats (this pro")
+    assert runtime.integer_products == runtime.group_size == 0
+    assert runtime.remark.startswith(
+        "openvino: 18 of 18 matrices with 8-bit weights are multiplied as floats (this pro"
+    )
     found, wanted = (answered(Predictor(packed, engine)) for engine in ("openvino", "torch"))
-    np.testing.assert_allclose(found, wanted, atol=1e-3)  # nothing is rounded beside the weights
+    np.testing.assert_allclose(found, wanted, atol=1e-3)  # only the weights are rounded
     from niwaki.cli._app import run
 
     assert run(["export", str(packed), "--to", "openvino", "--out", str(tmp_path / "out")]) == 0
-    assert "18 of 18 matrices of 8-bit weights are multiplied as floats" in capsys.readouterr().out
+    assert "18 of 18 matrices with 8-bit weights are multiplied as floats" in capsys.readouterr().out
 
 
 def test_floats_are_not_rounded(folder):
@@ -111,7 +117,7 @@ def test_floats_are_not_rounded(folder):
 # ── threads, batches ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_several_threads_are_served_at_once(packed):
+def test_several_threads_run_at_once(packed):
     predictor = Predictor(packed, "openvino", threads=2)
     wanted = answered(predictor)
     with ThreadPoolExecutor(6) as pool:
@@ -121,14 +127,14 @@ def test_several_threads_are_served_at_once(packed):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_threads_are_those_that_were_asked_for(folder, threads):
+def test_number_of_threads_is_respected(folder, threads):
     compiled = OpenVino(folder, threads).compiled
     usable = min(threads, len(os.sched_getaffinity(0)))
     assert compiled.get_property("INFERENCE_NUM_THREADS") == usable and compiled.get_property("NUM_STREAMS") == usable
     assert compiled.get_property("INFERENCE_PRECISION_HINT").to_string() == "f32"
 
 
-def test_an_lstm_gets_batches_without_padding(folder, tmp_path):
+def test_lstm_batches_have_no_padding(folder, tmp_path):
     lengths = np.array([5, 3, 5, 7, 3, 3])
     runtime = OpenVino(tiny.deployed(tiny.model("bilstm"), tmp_path / "made"), 1)
     assert sorted(sorted(batch.tolist()) for batch in runtime.batches(lengths)) == [[0, 2], [1, 4, 5], [3]]
@@ -138,7 +144,7 @@ def test_an_lstm_gets_batches_without_padding(folder, tmp_path):
 # ── without it, and with what is broken ─────────────────────────────────────────────────────────────────────────────
 
 
-def test_without_the_package_it_is_refused_in_a_line_and_others_serve(folder, tmp_path, monkeypatch):
+def test_missing_package_is_rejected_and_other_engines_run(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(openvino, "find_spec", lambda name: None)
     for call in (
         lambda: api.load(folder, "openvino"),
@@ -152,7 +158,7 @@ def test_without_the_package_it_is_refused_in_a_line_and_others_serve(folder, tm
     assert not (tmp_path / "out").exists()
 
 
-def test_a_package_that_cannot_be_imported_drops_out_of_the_race(folder, monkeypatch, tmp_path):
+def test_broken_package_is_left_out_of_the_comparison(folder, monkeypatch, tmp_path):
     def broken():
         raise InputError("openvino engine: cannot be imported (no libtbb)")
 
@@ -231,18 +237,18 @@ def _a_shape_that_does_not_fit(graph):
     ],
     ids=lambda spoil: spoil.__name__,
 )
-def test_a_broken_graph_is_refused_in_a_line(folder, tmp_path, spoil):
+def test_broken_graph_is_rejected(folder, tmp_path, spoil):
     with pytest.raises(InputError, match=r"model\.onnx: ") as caught:
         Predictor(spoilt(folder, tmp_path, spoil), "openvino")
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 1000
 
 
-def test_a_graph_that_gives_something_else_is_refused_when_it_runs(folder, tmp_path):
+def test_graph_with_another_output_is_rejected_when_it_runs(folder, tmp_path):
     with pytest.raises(InputError, match=r"model\.onnx: gives \(\) for inputs of"):
         Predictor(spoilt(folder, tmp_path, _a_result_of_another_size), "openvino").values(TEXTS)
 
 
-def test_a_graph_cut_short_and_a_folder_without_one_are_refused(folder, tmp_path):
+def test_truncated_and_missing_graphs_are_rejected(folder, tmp_path):
     copy = spoilt(folder, tmp_path, lambda graph: None)
     (copy / GRAPH).write_bytes((copy / GRAPH).read_bytes()[:700])
     with pytest.raises(InputError, match="damaged or cut short"):
@@ -252,7 +258,7 @@ def test_a_graph_cut_short_and_a_folder_without_one_are_refused(folder, tmp_path
         Predictor(copy, "openvino")
 
 
-def test_importing_it_tells_nobody_and_leaves_nothing_at_home(folder, tmp_path):
+def test_import_sends_no_telemetry_and_writes_no_files(folder, tmp_path):
     """As it comes, OpenVINO starts a process that sends, and writes a number for the user."""
     code = f"""
 import sys
@@ -261,9 +267,9 @@ from niwaki.engines.predictor import Predictor
 sys.addaudithook(lambda event, given: sys.exit(event) if event.startswith(("socket.connect", "subprocess.")) else None)
 print(Predictor(Path({str(folder)!r}), "openvino").values(["a film"]), "openvino_telemetry" in sys.modules)
 """
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "CI"))}
+    saved = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "CI"))}
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**kept, "HOME": str(tmp_path)}, capture_output=True, text=True
+        [sys.executable, "-c", code], env={**saved, "HOME": str(tmp_path)}, capture_output=True, text=True
     )
     assert done.returncode == 0 and done.stdout.strip().endswith("False"), done.stderr
     assert list(tmp_path.rglob("*")) == []

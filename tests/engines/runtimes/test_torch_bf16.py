@@ -1,4 +1,4 @@
-"""bf16 in torch: near to fp32, only by name, and only where the processor multiplies it."""
+"""bf16 in torch: close to fp32, chosen only by name, and only with CPU support."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def able(monkeypatch):
 
 @pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification"])
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-def test_logits_are_near_to_those_of_32_bits(able, tmp_path, family, head):
+def test_logits_are_close_to_float32(able, tmp_path, family, head):
     folder = tiny.deployed(tiny.model(family, head=head), tmp_path / "made")
     found, wanted = (Predictor(folder, engine) for engine in ("torch_bf16", "torch"))
     inputs = TEXTS if head == "SequenceClassification" else [text.split() for text in TEXTS]
@@ -33,19 +33,19 @@ def test_logits_are_near_to_those_of_32_bits(able, tmp_path, family, head):
 
 
 @pytest.mark.parametrize("family", tiny.READERS)
-def test_networks_without_attention_are_refused(able, tmp_path, family):
+def test_networks_without_attention_are_rejected(able, tmp_path, family):
     folder = tiny.deployed(tiny.model(family), tmp_path / "made")
     with pytest.raises(InputError, match="has no attention layers"):
         Predictor(folder, "torch_bf16")
 
 
-def test_it_is_never_taken_but_by_name(able, tmp_path):
+def test_it_is_never_chosen_automatically(able, tmp_path):
     folder = tiny.deployed(tiny.model("bert"), tmp_path / "made")
     assert "torch_bf16" not in engine_choice.usable_engines(folder)
     assert api.load(folder, "torch_bf16").predict(TEXTS[0])[0].label in tiny.LABELS
 
 
-def test_without_the_instructions_and_with_packed_weights_it_is_refused(tmp_path, monkeypatch):
+def test_missing_cpu_features_and_packed_weights_are_rejected(tmp_path, monkeypatch):
     model = tiny.model("bert")
     model.apply_edit(Int8())
     folder = tiny.deployed(model, tmp_path / "made")

@@ -1,1 +1,1 @@
-"""niwaki's own engine for encoders on CPUs: kernels in C (folder `c`), and what hands models to them."""
+"""niwaki's own engine for encoders on CPUs: kernels in C (folder `c`) and their Python interface."""

@@ -21,12 +21,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     import numpy as np
 
-LAYOUT, PAD, MOST_PARTS = 4, 16, 4  # as in native.h
-SIGNS, SIGN_BYTES, MOST_SIGNS, MOST_MARKS = 0x2100, 3, 340, 4  # as in wordpiece.h
-FAST = ("amx", "avx512", "avx_vnni", "avx2")  # best first
+LAYOUT, PAD, MAX_FACTORS = 4, 16, 4  # as in native.h (PAD, MOST_PARTS)
+CHARACTERS, CHARACTER_BYTES, MAX_WORD_CHARACTERS, MAX_SPECIAL = (
+    0x2100,
+    3,
+    340,
+    4,
+)  # as in wordpiece.h: characters, their bytes, characters of a word, special tokens
+FAST = ("amx", "avx512", "avx_vnni", "avx2")  # fastest first
 KERNELS = (*FAST, "amx_in_c", "avx_vnni_evex", "plain")  # the last three are for tests
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
-REQUIREMENTS = "it needs a C compiler when niwaki is installed (gcc or clang), and an x86 processor with AVX2"
+REQUIREMENTS = "it needs a C compiler (gcc or clang) when niwaki is installed, and an x86 processor with AVX2"
 
 
 class Matrix(Structure):
@@ -37,7 +42,7 @@ class Matrix(Structure):
 
 
 class Linear(Structure):
-    _fields_: ClassVar = [("parts", c_int32), ("part", Matrix * MOST_PARTS)]
+    _fields_: ClassVar = [("parts", c_int32), ("part", Matrix * MAX_FACTORS)]
 
 
 class Norm(Structure):
@@ -85,7 +90,7 @@ class Batch(Structure):
 
 
 class Kernels(Structure):
-    """Functions of one kind of processor. Calls through ctypes let other threads run."""
+    """The functions for one kind of processor. ctypes releases the GIL while they run."""
 
     _fields_: ClassVar = [
         ("name", c_char_p),
@@ -103,20 +108,25 @@ class Kernels(Structure):
     ]
 
 
-class Sign(Structure):
-    _fields_: ClassVar = [("kind", c_uint8), ("bytes", c_uint8), ("becomes", c_uint8 * SIGN_BYTES), ("starts", c_uint8)]
+class Character(Structure):
+    _fields_: ClassVar = [
+        ("kind", c_uint8),
+        ("bytes", c_uint8),
+        ("becomes", c_uint8 * CHARACTER_BYTES),
+        ("starts", c_uint8),
+    ]
 
 
-class Piece(Structure):
+class VocabularyEntry(Structure):
     _fields_: ClassVar = [("hash", c_uint32), *((name, c_int32) for name in ("start", "bytes", "id", "inner"))]
 
 
-class Marks(Structure):
-    _fields_: ClassVar = [("count", c_int32), ("ids", c_int32 * MOST_MARKS), ("types", c_uint8 * MOST_MARKS)]
+class SpecialTokens(Structure):
+    _fields_: ClassVar = [("count", c_int32), ("ids", c_int32 * MAX_SPECIAL), ("types", c_uint8 * MAX_SPECIAL)]
 
 
 class Frame(Structure):
-    _fields_: ClassVar = [*((name, Marks) for name in ("before", "between", "behind")), ("types", c_uint8 * 2)]
+    _fields_: ClassVar = [*((name, SpecialTokens) for name in ("before", "between", "behind")), ("types", c_uint8 * 2)]
 
 
 class Wordpiece(Structure):
@@ -131,21 +141,21 @@ class Wordpiece(Structure):
     ]
 
 
-STRUCTURES = (Matrix, Linear, Norm, Table, Layer, Model, Batch, Kernels, Sign, Piece, Wordpiece)
+STRUCTURES = (Matrix, Linear, Norm, Table, Layer, Model, Batch, Kernels, Character, VocabularyEntry, Wordpiece)
 
 
 @cache
 def library() -> Any | None:
-    """The library, or None where none was built for this niwaki. NIWAKI_KERNELS names another file, to try one out."""
+    """The compiled library, or None if none was built for this version. NIWAKI_KERNELS names another file, for tests."""
     given = os.environ.get("NIWAKI_KERNELS")
     for path in [Path(given)] if given else sorted(Path(__file__).parent.glob("_kernels*.so")):
         try:
             found = ctypes.CDLL(str(path))
             sizes = (c_int32 * len(STRUCTURES))()
             found.niwaki_sizes(sizes)
-        except (OSError, AttributeError):  # of another machine, or no library of ours
+        except (OSError, AttributeError):  # built for another machine, or not a library of niwaki
             continue
-        if found.niwaki_layout() == LAYOUT and list(sizes) == [ctypes.sizeof(one) for one in STRUCTURES]:
+        if found.niwaki_layout() == LAYOUT and list(sizes) == [ctypes.sizeof(structure) for structure in STRUCTURES]:
             found.niwaki_kernels.restype = POINTER(Kernels)
             found.niwaki_fill_pieces.argtypes = (POINTER(Wordpiece), c_void_p, c_int32)
             found.niwaki_encode.argtypes = (
@@ -166,13 +176,13 @@ def library() -> Any | None:
 
 @cache
 def kernels(name: str) -> Any | None:
-    """The kernels of that name, or None where the library or the processor lacks them."""
+    """The kernels of that name, or None if the library or the processor does not have them."""
     found = library() and library().niwaki_kernels(name.encode())  # type: ignore[union-attr]
     return found.contents if found else None
 
 
 def best() -> str | None:
-    """The name of the fastest kernels that this processor runs; those for tests are not among them."""
+    """The name of the fastest kernels that this processor runs, without those for tests."""
     return next((name for name in FAST if kernels(name)), None)
 
 
@@ -181,7 +191,7 @@ def padded(width: int) -> int:
 
 
 def aligned(count: int, kind: Any) -> "np.ndarray":
-    """Zeros that begin at a multiple of 64 bytes."""
+    """Zeros, aligned to 64 bytes."""
     import numpy as np
 
     size = count * np.dtype(kind).itemsize

@@ -1,4 +1,4 @@
-"""A program with its tensors in the kernels' own layout, ready to run."""
+"""A program with its tensors in the layout of the kernels, ready to run."""
 
 import threading
 from typing import Any
@@ -9,12 +9,12 @@ from niwaki.core.errors import InputError
 from niwaki.engines.native import library as c
 from niwaki.engines.native import program as p
 
-MOST_THREADS = 64  # as in encoder.h
-THREAD_PRODUCTS = 25_000_000  # of numbers, for which another thread pays: some 100 µs
+MAX_THREADS = 64  # as in encoder.h
+THREAD_PRODUCTS = 25_000_000  # multiplications for which another thread pays off: about 100 µs
 
 
 def products(program: p.Program, parts: p.Parts) -> int:
-    """Of numbers, for one token in all layers."""
+    """Multiplications for one token in all layers."""
     found = 0
     for number in program.order:
         layer = program.layers[number]
@@ -29,7 +29,7 @@ def products(program: p.Program, parts: p.Parts) -> int:
 
 
 class Network:
-    """Runs batches without padding. May be called from several threads; each has memory of its own, which is kept."""
+    """Runs batches without padding. Several threads may call it; each has scratch memory of its own, which is reused."""
 
     def __init__(self, program: p.Program, tensors: p.Tensors, where: str, kernels: str | None = None) -> None:
         name = kernels or c.best()
@@ -44,24 +44,24 @@ class Network:
         self.sizes = parts.sizes
         self.products, self.depth = products(program, parts), len(program.order)
         layout = _Layout(found, parts)
-        self._model, self._kept = layout.model(program), layout.kept
+        self._model, self._pinned = layout.model(program), layout.pinned
         self._local = threading.local()
 
     def __call__(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray, threads: int = 1) -> np.ndarray:
-        """Tokens of all texts, one text behind the other, and the texts' lengths: (texts, labels), or (tokens, labels). Of the
-        threads, no more take part than there is work for; the answers are the same to the bit."""
+        """Tokens of all texts, concatenated, and the lengths of the texts: logits (texts, labels), or (tokens, labels) from a token
+        head. Uses at most `threads` threads; their number does not change the logits."""
         return self.run_layers(ids, types, lengths, 0, self.depth, threads)[0]
 
     def run_layers(
         self, start: np.ndarray, types: np.ndarray, lengths: np.ndarray, first: int, last: int, threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The layers from depth `first` to `last` and the head, beginning with ids (tokens,), or with the rows (tokens, padded
-        width) that the stretch before left: logits, and where layers remain the rows as they were before the last of these."""
+        """Runs the layers from depth `first` to `last` and the head, from token ids (tokens,) or from hidden states (tokens, padded
+        width) of the layer range before. Returns logits and, if layers remain, the hidden states before the last of these layers."""
         begins = start.ndim == 1
-        self._refuse_depths(first, last)
+        self._check_depths(first, last)
         start = np.ascontiguousarray(start, dtype=np.int32 if begins else np.float32)
         types, lengths = (np.ascontiguousarray(array, dtype=np.int32) for array in (types, lengths))
-        self._refuse(start, types, lengths, begins)
+        self._check_inputs(start, types, lengths, begins)
         width = c.padded(self.sizes.width)
         left = np.empty((len(start) if last < self.depth else 0, width), dtype=np.float32)
         logits = np.empty((len(start) if self.per_token else len(lengths), self.sizes.labels), dtype=np.float32)
@@ -74,25 +74,25 @@ class Network:
             batch.found = start.ctypes.data
         if len(left):
             batch.left = left.ctypes.data
-        threads = max(1, min(threads, len(start), MOST_THREADS, len(start) * self.products // THREAD_PRODUCTS))
+        threads = max(1, min(threads, len(start), MAX_THREADS, len(start) * self.products // THREAD_PRODUCTS))
         scratch = self.scratch(self.kernels.scratch_bytes(self._model, batch, threads))
         self.kernels.forward(self._model, batch, threads, scratch.ctypes.data, logits.ctypes.data)
         return logits, left
 
     def scratch(self, needed: int) -> np.ndarray:
         """The calling thread's memory for one call, at least `needed` bytes. Kernels must not depend on its content: tests override
-        this to fill it with anything."""
+        this to fill it with random bytes."""
         found: np.ndarray | None = getattr(self._local, "scratch", None)
         if found is None or len(found) < needed:
             found = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
         return found
 
-    def _refuse_depths(self, first: int, last: int) -> None:
+    def _check_depths(self, first: int, last: int) -> None:
         if not 0 <= first < last <= self.depth:
-            raise InputError(f"the model has {self.depth} layers, and was asked for those from {first} to {last}")
+            raise InputError(f"the model has {self.depth} layers, so there is no layer range from {first} to {last}")
 
-    def _refuse(self, start: np.ndarray, types: np.ndarray, lengths: np.ndarray, begins: bool) -> None:
-        """What would lead outside of the tensors."""
+    def _check_inputs(self, start: np.ndarray, types: np.ndarray, lengths: np.ndarray, begins: bool) -> None:
+        """Rejects inputs that would make the kernels read outside of the tensors."""
         if (
             len(start) != len(types)
             or lengths.sum(dtype=np.int64) != len(start)
@@ -100,27 +100,27 @@ class Network:
         ):
             raise ValueError("lengths must be positive and sum to the number of ids")
         if not begins and start.shape[1:] != (c.padded(self.sizes.width),):
-            raise ValueError(f"rows must be {c.padded(self.sizes.width)} wide, as a stretch leaves them")
+            raise ValueError(f"rows must be {c.padded(self.sizes.width)} wide, as a layer range returns them")
         if begins and len(start) and (start.min() < 0 or start.max() >= self.sizes.vocabulary):
-            raise InputError(f"a token's id is beyond the {self.sizes.vocabulary} that the model knows")
+            raise InputError(f"a token id is not below the {self.sizes.vocabulary} of the vocabulary")
         if len(start) and lengths.max() > self.sizes.longest:
-            raise InputError(f"a text has {lengths.max()} tokens, and the model reads {self.sizes.longest}")
+            raise InputError(f"a text has {lengths.max()} tokens, and the model reads at most {self.sizes.longest}")
         if self.sizes.types and len(types) and (types.min() < 0 or types.max() >= self.sizes.types):
-            raise InputError(f"a token's type is beyond the {self.sizes.types} that the model knows")
+            raise InputError(f"a token type is not below the {self.sizes.types} of the model")
 
 
 class _Layout:
-    """Copies what a program names to where the kernels want it; `kept` is what they point to."""
+    """Copies the tensors of a program into the layout of the kernels; `pinned` holds the memory that they point to."""
 
     def __init__(self, kernels: Any, parts: p.Parts) -> None:
         self.kernels, self.parts = kernels, parts
-        self.kept: list[Any] = []
+        self.pinned: list[Any] = []
         self._panels: dict[int, tuple[Any, Any]] = {}
 
     def model(self, program: p.Program) -> Any:
-        layers = self.keep((c.Layer * len(program.layers))(*(self.layer(layer) for layer in program.layers)))
-        head = self.keep((c.Linear * len(program.head))(*(self.linear(linear) for linear in program.head)))
-        order = self.keep(np.asarray(program.order, dtype=np.int32))
+        layers = self.pin((c.Layer * len(program.layers))(*(self.layer(layer) for layer in program.layers)))
+        head = self.pin((c.Linear * len(program.head))(*(self.linear(linear) for linear in program.head)))
+        order = self.pin(np.asarray(program.order, dtype=np.int32))
         return c.Model(
             tokens=self.table(program.tokens),
             positions=self.table(program.positions),
@@ -140,24 +140,24 @@ class _Layout:
         )
 
     def layer(self, layer: p.Layer) -> c.Layer:
-        made = c.Layer(attended=self.norm(layer.attended), widened=self.norm(layer.widened))
-        made.attention_bias, made.ffn_bias = self.bias(layer.attention_bias), self.bias(layer.ffn_bias)
+        struct = c.Layer(attended=self.norm(layer.attended), widened=self.norm(layer.widened))
+        struct.attention_bias, struct.ffn_bias = self.bias(layer.attention_bias), self.bias(layer.ffn_bias)
         if layer.attention is not None:
             for part in ("query", "key", "value", "out"):
-                setattr(made, part, self.linear(getattr(layer.attention, part)))
-            made.heads, made.head_size = layer.attention.heads, layer.attention.head_size
+                setattr(struct, part, self.linear(getattr(layer.attention, part)))
+            struct.heads, struct.head_size = layer.attention.heads, layer.attention.head_size
             if layer.attention.relative is not None:
                 found = self.parts.relative(layer.attention.relative)
-                made.reach = found.shape[1] // 2
-                made.relative = self.address(np.pad(found, ((0, 0), (0, c.PAD))))
+                struct.reach = found.shape[1] // 2
+                struct.relative = self.address(np.pad(found, ((0, 0), (0, c.PAD))))
         if layer.ffn is not None:
-            made.up, made.down = self.linear(layer.ffn.up), self.linear(layer.ffn.down)
-            made.activation = c.ACTIVATIONS.index(layer.ffn.activation)
-        return made
+            struct.up, struct.down = self.linear(layer.ffn.up), self.linear(layer.ffn.down)
+            struct.activation = c.ACTIVATIONS.index(layer.ffn.activation)
+        return struct
 
     def linear(self, linear: list[p.Matrix] | None) -> c.Linear:
         parts = linear or []
-        return c.Linear(len(parts), (c.Matrix * c.MOST_PARTS)(*(self.matrix(matrix) for matrix in parts)))
+        return c.Linear(len(parts), (c.Matrix * c.MAX_FACTORS)(*(self.matrix(matrix) for matrix in parts)))
 
     def matrix(self, matrix: p.Matrix) -> c.Matrix:
         weight, scale = self.parts.store(matrix.weight)
@@ -166,10 +166,10 @@ class _Layout:
         return c.Matrix(inputs, outputs, int(scale is not None), panels, steps, sums, self.bias(matrix.bias))
 
     def panels(self, weight: np.ndarray, scale: np.ndarray | None) -> tuple[int, int | None, int | None]:
-        """Of a matrix that several layers share, once."""
+        """The packed panels of a matrix; one that several layers share is packed once."""
         if id(weight) not in self._panels:
             flat, whole = np.ascontiguousarray(weight), scale is not None
-            panels = self.keep(c.aligned(self.kernels.panel_bytes(*weight.shape, whole), np.uint8))
+            panels = self.pin(c.aligned(self.kernels.panel_bytes(*weight.shape, whole), np.uint8))
             self.kernels.pack(flat.ctypes.data, *weight.shape, whole, panels.ctypes.data)
             steps = sums = None
             if scale is not None:
@@ -197,14 +197,14 @@ class _Layout:
         )
 
     def row(self, values: np.ndarray) -> int:
-        row = self.keep(c.aligned(c.padded(len(values)), np.float32))
+        row = self.pin(c.aligned(c.padded(len(values)), np.float32))
         row[: len(values)] = values
         return row.ctypes.data
 
     def address(self, array: np.ndarray) -> int:
-        return self.keep(np.ascontiguousarray(array)).ctypes.data
+        return self.pin(np.ascontiguousarray(array)).ctypes.data
 
-    def keep(self, value: Any) -> Any:
-        """For as long as the kernels may read it."""
-        self.kept.append(value)
+    def pin(self, value: Any) -> Any:
+        """Keeps a value alive for as long as the kernels may read it."""
+        self.pinned.append(value)
         return value

@@ -1,8 +1,7 @@
-"""What the native engine is told to run: which tensors of a file of weights are which part of an encoder. Plain data, kept as
-`native.json` beside the weights, as the graph for ONNX Runtime is: one file of weights serves all engines.
+"""The program of the native engine: which tensors of the weights file are which part of an encoder.
 
-A program may come from a stranger, and the kernels check nothing: so everything is checked here, against the tensors, before an
-address is taken.
+It is plain data, saved as `native.json` next to the weights, like the graph for ONNX Runtime. A program may come from an untrusted
+source, and the kernels check nothing. So everything is checked against the tensors here, before an address is passed on.
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from pydantic import Field
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import Settings
-from niwaki.engines.native.library import MOST_PARTS
+from niwaki.engines.native.library import MAX_FACTORS
 from niwaki.engines.native.stores import MOST_ROWS, MOST_WIDTH, ProgramError, Scaled, Store, Tensors, tensor
 
 MOST_LAYERS = 512
@@ -29,7 +28,7 @@ class Matrix(Settings):
     bias: str | None = None
 
 
-Linear = Annotated[list[Matrix], Field(min_length=1, max_length=MOST_PARTS)]  # applied one after the other
+Linear = Annotated[list[Matrix], Field(min_length=1, max_length=MAX_FACTORS)]  # factors, applied in this order
 
 
 class Norm(Settings):
@@ -39,8 +38,8 @@ class Norm(Settings):
 
 
 class Relative(Settings):
-    """What is added to scores, by the distance from query to key: the row of a table (rows, all heads) for each distance, from
-    the most negative one on, and which of its heads the layer has."""
+    """Relative position bias: for each distance from query to key, the most negative first, the row of a table (rows, all heads) that is
+    added to the attention scores, and which of its heads the layer has."""
 
     table: str
     rows: Annotated[list[int], Field(min_length=1, max_length=2 * MOST_POSITIONS)]
@@ -64,7 +63,7 @@ class Ffn(Settings):
 
 
 class Layer(Settings):
-    """A block that was taken out leaves at most a bias behind."""
+    """A removed attention or feed-forward block leaves at most a bias."""
 
     attention: Attention | None = None
     attention_bias: str | None = None
@@ -75,47 +74,47 @@ class Layer(Settings):
 
 
 class Program(Settings):
-    """An encoder whose norms stand behind its blocks, and a head on the first token's row, or on every token's."""
+    """A post-norm encoder, with a head on the first token or on every token."""
 
-    version: Literal[2] = 2  # 1 had no digests (files.py)
-    tokens: Store  # (pieces, width)
-    widen: Linear | None = None  # from narrow tokens to the width of the embeddings
+    version: Literal[2] = 2  # version 1 had no digests (program_file.py)
+    tokens: Store  # (vocabulary, hidden size)
+    widen: Linear | None = None  # from factorized token embeddings to the size of the other embeddings
     positions: Store
     first_position: int = Field(ge=0, le=MOST_POSITIONS)
     types: Store | None = None
-    reads_types: bool = False  # else every token is of the first type
+    reads_types: bool = False  # otherwise every token has the first type
     embedded: Norm
-    project: Linear | None = None  # from the width of the embeddings to that of the layers
+    project: Linear | None = None  # from the size of the embeddings to that of the layers
     layers: Annotated[list[Layer], Field(min_length=1, max_length=MOST_LAYERS)]
-    order: Annotated[list[int], Field(min_length=1, max_length=MOST_LAYERS)]  # which of them runs at each depth
+    order: Annotated[list[int], Field(min_length=1, max_length=MOST_LAYERS)]  # which layer runs at each depth
     head: Annotated[list[Linear], Field(min_length=1, max_length=4)]
-    head_activation: Activation = "none"  # between the parts of the head
+    head_activation: Activation = "none"  # between the matrices of the head
     per_token: bool = False
 
 
 class Sizes(NamedTuple):
-    """What calls are held to."""
+    """The limits of a call."""
 
     width: int
     vocabulary: int
     longest: int
-    types: int  # 0: they are not read
+    types: int  # 0: not read
     labels: int
 
 
 class Parts:
-    """The parts of a program as arrays, each checked against what stands before it; what is named twice is read once."""
+    """The parts of a program as arrays, each checked against the part before it. Shared tensors are read once."""
 
     def __init__(self, program: Program, tensors: Tensors, where: str) -> None:
         self.tensors, self.where = tensors, where
         self._read: dict[str, Scaled] = {}
         try:
             self.sizes = self._program(program)
-        except ProgramError as misfit:
-            raise InputError(f"{where}: {misfit}; save or export the model anew") from None
+        except ProgramError as error:
+            raise InputError(f"{where}: {error}; save or export the model again") from None
 
     def store(self, store: Store) -> Scaled:
-        """(rows, columns), and scales where they are bytes."""
+        """(rows, columns), and scales if the weights are integers."""
         key = store.model_dump_json()
         if key not in self._read:
             self._read[key] = store.read(self.tensors)
@@ -136,7 +135,7 @@ class Parts:
             or min(relative.heads) < 0
             or max(relative.heads) >= table.shape[1]
         ):
-            raise ProgramError(f"'{relative.table[:100]}' has not the rows and heads that are asked for")
+            raise ProgramError(f"'{relative.table[:100]}' does not have the rows and heads that the program names")
         return np.ascontiguousarray(table[relative.rows][:, relative.heads].T)
 
     def _program(self, program: Program) -> Sizes:
@@ -166,8 +165,8 @@ class Parts:
         if layer.attention is not None:
             self._attention(layer.attention, width, longest, name)
         if layer.ffn is not None:
-            neurons = self._linear(layer.ffn.up, width, f"{name}: up")
-            same(self._linear(layer.ffn.down, neurons, f"{name}: down"), width, f"{name}: outputs of down")
+            ffn_size = self._linear(layer.ffn.up, width, f"{name}: up")
+            same(self._linear(layer.ffn.down, ffn_size, f"{name}: down"), width, f"{name}: outputs of down")
         for bias in (layer.attention_bias, layer.ffn_bias):
             if bias is not None:
                 same(len(self.row(bias)), width, f"{name}: numbers of a bias")

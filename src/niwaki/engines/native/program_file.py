@@ -1,4 +1,4 @@
-"""The program beside the weights: written with a model, read without torch, and only together with the files it was written for."""
+"""Writes and reads `native.json`, the native engine's program, with digests of the files that it belongs to."""
 
 import zlib
 from collections.abc import Iterable
@@ -22,28 +22,28 @@ PROGRAM, WEIGHTS = "native.json", "model.safetensors"
 SHAPE_FILES = ("config.json", "blueprint.json")  # what the program was translated from, besides the weights
 DIGESTS = "written_for"  # the key of the program's digests
 VERSION_WITHOUT_DIGESTS = 1  # the version of programs without digests
-MOST_BYTES = 8 << 20
+MAX_BYTES = 8 << 20
 READ = {"F32", "F16", "I8", "U8", "I32", "I64"}  # types of tensors in what niwaki saves
 
 Tensors = dict[str, np.ndarray]
 
 
 def write_program(model: "Model", folder: Path) -> str | None:
-    """Adds the program to a folder that the model was saved in; why not, where the engine cannot run the model."""
+    """Adds the program to the folder of a saved model. Returns the reason if the engine does not support the model."""
     from niwaki.engines.native.translate import translate
 
     try:
         program = translate(model.network, model.anatomy)
         ties = _digests(folder, tensors_of(folder))
-    except InputError as refused:
-        return str(refused)
+    except InputError as error:
+        return str(error)
     values = program.model_dump(mode="json", exclude_none=True, exclude_defaults=False)
     write_json(folder / PROGRAM, {**values, DIGESTS: {PROGRAM: fingerprint(values), **ties}})
     return None
 
 
 def read_program(folder: Path) -> tuple[Program, Tensors]:
-    """The program and its tensors; Refused where the program, or a file that it was written for, was changed since."""
+    """The program and its tensors. Rejects a program if it, or a file that it belongs to, has changed."""
     where = file_inside(folder, PROGRAM)
     values = _read(where)
     if _lacks_digests(values):
@@ -63,11 +63,11 @@ def read_program(folder: Path) -> tuple[Program, Tensors]:
 
 
 def outdated(folder: Path) -> str | None:
-    """A sentence where the program is of the version without digests: nothing shows that it fits its folder, so it is not run."""
+    """A message if the program has no digests (version 1): nothing shows that it belongs to its folder, so it is not run."""
     where = folder / PROGRAM
     try:
         return _outdated(folder) if where.is_file() and _lacks_digests(_read(where)) else None
-    except InputError:  # loading it says why
+    except InputError:  # loading it raises the error
         return None
 
 
@@ -84,7 +84,7 @@ def fix(folder: Path) -> str:
 
 
 def tensors_of(folder: Path) -> Iterable[tuple[str, np.ndarray]]:
-    """All tensors of the file of weights, whose header was checked, one at a time in the order of their names."""
+    """All tensors of the weights file, one at a time and sorted by name, after a check of the header."""
     from safetensors import safe_open
 
     where = file_inside(folder, WEIGHTS)
@@ -92,7 +92,7 @@ def tensors_of(folder: Path) -> Iterable[tuple[str, np.ndarray]]:
     others = {tensor.dtype for tensor in found.tensors.values()} - READ
     if others:
         raise InputError(
-            f"{where}: the native engine reads no tensors of {', '.join(sorted(others))}; ONNX Runtime does"
+            f"{where}: the native engine does not read tensors of type {', '.join(sorted(others))}; ONNX Runtime does"
         )
     with safe_open(where, "np") as file:
         for name in sorted(found.tensors):
@@ -100,14 +100,14 @@ def tensors_of(folder: Path) -> Iterable[tuple[str, np.ndarray]]:
 
 
 def _read(where: Path) -> dict[str, Any]:
-    values = strict_json.load(where, MOST_BYTES)
+    values = strict_json.load(where, MAX_BYTES)
     if not isinstance(values, dict):
         raise InputError(f"{where}: is not a program for the native engine")
     return values
 
 
 def _digests(folder: Path, tensors: Iterable[tuple[str, np.ndarray]]) -> dict[str, str]:
-    """Digests of the values in the files that a program belongs to; "-" of a file that is not there."""
+    """Digests of the files that a program belongs to; "-" for a file that does not exist."""
     found = {WEIGHTS: weights_digest(tensors)}
     for name in SHAPE_FILES:
         path = file_inside(folder, name)
@@ -116,9 +116,8 @@ def _digests(folder: Path, tensors: Iterable[tuple[str, np.ndarray]]) -> dict[st
 
 
 def weights_digest(tensors: Iterable[tuple[str, np.ndarray]]) -> str:
-    """Over names, types and shapes, and a checksum of every tensor. CRC-32 rather than SHA-256, because this is computed at each load:
-    it runs over arrays that are in memory anyway, more than twice as fast, and any accidental change of a tensor shows. It is no
-    protection against forgery, and neither would SHA-256 be: who can edit the weights can edit the digest next to them."""
-    return fingerprint(
-        [[name, str(one.dtype), one.shape, zlib.crc32(np.ascontiguousarray(one).data)] for name, one in tensors]
-    )
+    """A digest of names, types, shapes and a checksum of every tensor. It is computed at each load, so it uses CRC-32, which takes less than
+    half the time of SHA-256 and detects any accidental change. Neither protects against forgery: whoever can edit the weights can
+    edit the digest next to them."""
+    checksums = ((name, tensor, zlib.crc32(np.ascontiguousarray(tensor).data)) for name, tensor in tensors)
+    return fingerprint([[name, str(tensor.dtype), tensor.shape, checksum] for name, tensor, checksum in checksums])

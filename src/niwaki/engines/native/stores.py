@@ -1,7 +1,7 @@
-"""Matrices and tables as files keep them, read with numpy alone: the forms of `models/packed`, without torch.
+"""Reads matrices and tables from the weights file with numpy: the packed weights of `models/packed`, without torch.
 
-The kernels multiply floats, or 8-bit integers with a scale per output. What a file keeps as integers, of however few bits, becomes
-the latter; floats stay floats.
+The kernels multiply floats, or 8-bit integers with a scale per output. Weights of fewer bits are unpacked to 8 bits; floats stay
+floats.
 """
 
 from collections.abc import Mapping
@@ -12,21 +12,21 @@ from pydantic import Field
 
 from niwaki.core.settings import Settings
 
-MOST_WIDTH = 1 << 16  # of anything: so that no product of two sizes leaves 32 bits
+MOST_WIDTH = 1 << 16  # of any matrix, so that a product of two sizes fits in 32 bits
 MOST_ROWS = 1 << 24
-MOST_NUMBERS = 1 << 31  # of a matrix, unpacked
+MOST_NUMBERS = 1 << 31  # of an unpacked matrix
 DIGITS_PER_WORD = {2: 8, 3: 5, 4: 4, 7: 11, 16: 2, 255: 1}  # base → digits in a word, as in models/packed/low_bit.py
 
 Tensors = Mapping[str, np.ndarray]
-Scaled = tuple[np.ndarray, np.ndarray | None]  # (rows, columns) and the scale of each row, which floats have not
+Scaled = tuple[np.ndarray, np.ndarray | None]  # (rows, columns), and the scale of each row for integers
 
 
 class ProgramError(Exception):
-    """What is asked for does not fit what is there."""
+    """A program that does not match the tensors of its weights file."""
 
 
 class Floats(Settings):
-    """(rows, columns), as they are."""
+    """Float weights (rows, columns)."""
 
     kind: Literal["floats"] = "floats"
     weight: str
@@ -36,7 +36,7 @@ class Floats(Settings):
 
 
 class Int8(Settings):
-    """Bytes with a scale for each row; `transposed` ones lie as (columns, rows)."""
+    """8-bit weights with a scale for each row; `transposed` ones are stored as (columns, rows)."""
 
     kind: Literal["whole"] = "whole"
     weight: str
@@ -53,7 +53,7 @@ class Int8(Settings):
 
 
 class LowBit(Settings):
-    """A few bits each: digits of one number, with a scale for a group of neighbours in a row."""
+    """Weights of a few bits: several codes in one number, with a scale for each group of neighbours in a row."""
 
     kind: Literal["digits"] = "digits"
     words: str
@@ -82,11 +82,11 @@ class LowBit(Settings):
 
 
 class Sparse(Settings):
-    """A bit for each weight says whether it is there; those that are lie in one row of another store."""
+    """Sparse weights: a bit for each weight says whether it is not zero; the others are one row of another store."""
 
     kind: Literal["sparse"] = "sparse"
     bits: str
-    kept: Floats | LowBit = Field(discriminator="kind")
+    values: Floats | LowBit = Field(discriminator="kind")
     rows: int = Field(ge=1, le=MOST_ROWS)
     columns: int = Field(ge=1, le=MOST_WIDTH)
 
@@ -97,17 +97,18 @@ class Sparse(Settings):
         if len(bits) != -(-size // 8):
             raise ProgramError(f"'{self.bits[:100]}' has {len(bits)} bytes for {size} weights")
         there = np.unpackbits(bits, bitorder="little", count=size).astype(bool)
-        values = self.kept.read(tensors)[0] if isinstance(self.kept, Floats) else self.kept.floats(tensors)
+        stored = self.values
+        values = stored.read(tensors)[0] if isinstance(stored, Floats) else stored.floats(tensors)
         if values.size < np.count_nonzero(there):
-            raise ProgramError(f"'{self.bits[:100]}' names more weights than the {values.size} that are kept")
+            raise ProgramError(f"'{self.bits[:100]}' names more weights than the {values.size} that are stored")
         spread = np.zeros(size, dtype=np.float32)
         spread[there] = values.ravel()[: np.count_nonzero(there)]
         weight = spread.reshape(self.rows, self.columns)
-        return (weight, None) if isinstance(self.kept, Floats) else rounded(weight)
+        return (weight, None) if isinstance(stored, Floats) else rounded(weight)
 
 
 class Kronecker(Settings):
-    """A sum of Kronecker products, multiplied out."""
+    """A sum of Kronecker products, computed when it is read."""
 
     kind: Literal["kronecker"] = "kronecker"
     first: "Floats | Int8 | LowBit | Sparse" = Field(discriminator="kind")
@@ -129,7 +130,7 @@ Store = Annotated[Floats | Int8 | LowBit | Sparse | Kronecker, Field(discriminat
 
 
 def tensor(tensors: Tensors, name: str, dimensions: int, kind: type) -> np.ndarray:
-    """A tensor of the file that is as it must be."""
+    """A tensor of the file with the expected type and number of dimensions."""
     found = tensors.get(name)
     if found is None:
         raise ProgramError(f"there is no tensor '{name[:100]}'")
@@ -137,13 +138,13 @@ def tensor(tensors: Tensors, name: str, dimensions: int, kind: type) -> np.ndarr
         raise ProgramError(
             f"tensor '{name[:100]}' is {found.dtype} of {found.shape}, not {np.dtype(kind)} of {dimensions} dimensions"
         )
-    if found.dtype.kind == "f" and not np.isfinite(found).all():  # which rounding to bytes would hide
+    if found.dtype.kind == "f" and not np.isfinite(found).all():  # rounding to 8 bits would hide it
         raise ProgramError(f"tensor '{name[:100]}' holds numbers that are not finite (NaN or infinity)")
     return found
 
 
 def sized(rows: int, columns: int, name: str) -> None:
-    """Before memory is taken for what is packed."""
+    """Limits the size of an unpacked matrix before memory is allocated for it."""
     if not (1 <= rows <= MOST_ROWS and 1 <= columns <= MOST_NUMBERS and rows * columns <= MOST_NUMBERS):
         raise ProgramError(f"'{name[:100]}' would have {rows} × {columns} numbers")
 
@@ -154,6 +155,6 @@ def floats(found: Scaled) -> np.ndarray:
 
 
 def rounded(weight: np.ndarray) -> Scaled:
-    """To symmetric bytes with one scale per row, as `models.forms.int8.quantize_rows` does."""
+    """Rounds to symmetric 8-bit codes with one scale per row, as `quantize_rows` in `models/packed/int8.py`."""
     scale = np.maximum(np.abs(weight).max(axis=1), np.float32(1e-12)) / np.float32(127)
     return np.clip(np.rint(weight / scale[:, None]), -127, 127).astype(np.int8), scale.astype(np.float32)

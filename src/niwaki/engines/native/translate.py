@@ -1,4 +1,4 @@
-"""A model as a program for the native engine: its anatomy says which matrix is which. Needs torch; running does not."""
+"""Translates a model into a program for the native engine. Needs torch; running the program does not."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from torch import nn
 from niwaki.core.errors import InputError
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
-from niwaki.engines.native.library import MOST_PARTS
+from niwaki.engines.native.library import MAX_FACTORS
 from niwaki.engines.runtime import Runtime
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.layer import Layer
@@ -36,16 +36,16 @@ ACTIVATIONS = {
 
 
 def translate(network: Network, anatomy: Anatomy) -> p.Program:
-    """The program, with the names that tensors have in the file of weights; Refused where the kernels lack something."""
+    """The program, with tensor names as in the weights file. Rejects networks that the kernels do not support."""
     return _Translator(network, anatomy).program()
 
 
 class _Translator:
     def __init__(self, network: Network, anatomy: Anatomy) -> None:
         self.network, self.anatomy = network, anatomy
-        self.kept = first_names(network)
+        self.saved_names = first_names(network)
         self.paths = {id(module): path for path, module in network.named_modules()}
-        self.modules = dict(network.named_modules(remove_duplicate=False))  # what is shared has several paths
+        self.modules = dict(network.named_modules(remove_duplicate=False))  # a shared module has several paths
 
     def program(self) -> p.Program:
         anatomy = self.anatomy
@@ -53,7 +53,7 @@ class _Translator:
             raise InputError(Runtime.generation_unsupported("native engine"))
         if not anatomy.layers:
             raise InputError(
-                f"native engine: it runs encoders with attention, and '{self.network.config.model_type}' has none"
+                f"native engine: it runs encoders with attention, which '{self.network.config.model_type}' does not have"
             )
         translated(anatomy.head, "head", HEADS)
         return p.Program(
@@ -117,16 +117,16 @@ class _Translator:
         )
 
     def linear(self, path: str) -> list[p.Matrix]:
-        """Factors stay apart, however deep; a sum of Kronecker products is one matrix."""
+        """Factorized matrices stay a list of factors; a sum of Kronecker products becomes one matrix."""
         if isinstance(self.modules[path], Kronecker):
             return [p.Matrix(weight=self.kronecker(path), bias=self.name_or_none(f"{path}.bias"))]
         found = [
-            p.Matrix(weight=self.matrix(one), bias=self.name_or_none(f"{one}.bias"))
-            for one in leaf_paths(self.network, path)
+            p.Matrix(weight=self.matrix(leaf), bias=self.name_or_none(f"{leaf}.bias"))
+            for leaf in leaf_paths(self.network, path)
         ]
-        if len(found) > MOST_PARTS:
+        if len(found) > MAX_FACTORS:
             raise InputError(
-                f"native engine: '{path}' is a product of {len(found)} matrices, and it takes {MOST_PARTS}"
+                f"native engine: '{path}' is a product of {len(found)} matrices; the maximum is {MAX_FACTORS}"
             )
         return found
 
@@ -136,7 +136,7 @@ class _Translator:
         )
 
     def matrix(self, path: str) -> p.Store:
-        """A matrix, or a table."""
+        """A weight matrix or an embedding table."""
         module = self.modules[path]
         if isinstance(module, Int8Linear | StaticInt8Linear | Int8Embedding):
             transposed = not isinstance(module, Int8Embedding)
@@ -162,7 +162,7 @@ class _Translator:
         if isinstance(module, Sparse):
             return s.Sparse(
                 bits=self.name(f"{path}.bits"),
-                kept=self.store(f"{path}.kept"),
+                values=self.store(f"{path}.kept"),
                 rows=module.rows,
                 columns=module.columns,
             )
@@ -174,11 +174,11 @@ class _Translator:
         )
 
     def name(self, name: str) -> str:
-        """In the file, where a shared tensor has one name."""
-        return self.kept[name]
+        """The name in the weights file, where a shared tensor is stored once."""
+        return self.saved_names[name]
 
     def name_or_none(self, name: str) -> str | None:
-        return self.kept.get(name)
+        return self.saved_names.get(name)
 
 
 INPUTS, MIXERS, FEED_FORWARDS, HEADS = {"token_embeddings"}, {"attention"}, {"dense"}, {"dense"}
@@ -192,15 +192,15 @@ def translated(part: Any, what: str, known: set[str]) -> str:
 
 
 def unknown(path: str, module: Any) -> InputError:
-    return InputError(f"native engine: it cannot read '{path}', which is a {type(module).__name__}")
+    return InputError(f"native engine: it does not support '{path}', which is a {type(module).__name__}")
 
 
 def activation_of(module: Any) -> str:
-    """The kernels' name of an activation; Refused where they have none such."""
-    name = getattr(module, "__name__", type(module).__name__)  # some families keep a function
+    """The kernels' name of an activation function. Rejects functions that they do not have."""
+    name = getattr(module, "__name__", type(module).__name__)  # some families store a function
     if isinstance(module, nn.GELU) and module.approximate == "tanh":
         name = "GELUTanh"
     found = ACTIVATIONS.get(name, name)
     if found not in set(ACTIVATIONS.values()):
-        raise InputError(f"native engine: it has no activation like {type(module).__name__}")
+        raise InputError(f"native engine: it does not have the activation {type(module).__name__}")
     return found

@@ -1,7 +1,7 @@
-"""Texts to ids by our own C, for tokenizers like BERT's: the ids of the tokenizers library, some twenty times sooner.
+"""WordPiece in C, for tokenizers like BERT's: the same ids as the tokenizers library, about twenty times faster.
 
-The library says what becomes of each sign, and of each frame of marks around texts; the C looks words up. What it has no table
-for (rare scripts, combining marks, special words within a text) is left to the library, input by input.
+The tables are computed with the library: what it turns each character into, and the special tokens around a text and a pair. Texts
+that the tables do not cover (rare scripts, combining marks, special tokens within a text) go through the library, one by one.
 """
 
 import ctypes
@@ -26,47 +26,47 @@ RANGES = (
     range(0x2010, 0x2028),
     range(0x2030, 0x205F),
     range(0x20A0, 0x20C0),
-)  # Latin, Greek, Cyrillic; marks, money
-PIECE, SIGN = np.dtype(c.Piece), np.dtype(c.Sign)
-LETTER = "a"  # to ask the library with
-MOST_TYPE = 255  # of a byte
-NOTHING = [0] * c.SIGN_BYTES  # that a sign becomes
-Others = Callable[[list[Input]], EncodedInputs]  # reads what is left to the library
+)  # Latin, Greek, Cyrillic; punctuation, currencies
+ENTRY, CHARACTER = np.dtype(c.VocabularyEntry), np.dtype(c.Character)
+LETTER = "a"  # stands for any text
+MAX_TYPE = 255  # types are stored in a byte
+NOTHING = [0] * c.CHARACTER_BYTES  # the bytes of a character that becomes nothing
+Fallback = Callable[[list[Input]], EncodedInputs]  # encodes with the library
 
 
 class Wordpiece:
-    """The tables that the C reads, and what they point to."""
+    """The tables of the C code, and the memory that they point to."""
 
-    def __init__(self, tables: c.Wordpiece, kept: list[Any], max_tokens: int) -> None:
-        self._tables, self._kept, self._max_tokens = tables, kept, max_tokens
-        self._marks = max(
+    def __init__(self, tables: c.Wordpiece, pinned: list[Any], max_tokens: int) -> None:
+        self._tables, self._pinned, self._max_tokens = tables, pinned, max_tokens
+        self._special_count = max(
             sum(getattr(frame, part).count for part in ("before", "between", "behind"))
             for frame in (tables.alone, tables.pair)
         )
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, max_tokens: int) -> "Wordpiece | None":
-        """None where the C cannot do what the tokenizer does, or was not compiled."""
+        """None if the C code does not support the tokenizer, or was not compiled."""
         library, model = c.library(), tokenizer.model
         added = list(tokenizer.get_added_tokens_decoder().values())
-        if library is None or max_tokens <= 3 * c.MOST_MARKS or not known(tokenizer, added):
+        if library is None or max_tokens <= 3 * c.MAX_SPECIAL or not known(tokenizer, added):
             return None
         vocabulary = tokenizer.get_vocab(with_added_tokens=False)
         frames = frames_of(tokenizer)
         if frames is None or model.unk_token not in vocabulary:
             return None
-        pieces, letters = pieces_of(vocabulary, model.continuing_subword_prefix.encode())
-        slots = np.zeros(2 << len(pieces).bit_length(), dtype=PIECE)
+        entries, letters = vocabulary_entries(vocabulary, model.continuing_subword_prefix.encode())
+        slots = np.zeros(2 << len(entries).bit_length(), dtype=ENTRY)
         words = [token.content.encode() for token in added]
         raw, ends = b"".join(words), np.cumsum([len(word) for word in words], dtype=np.int32)
-        signs = signs_of(tokenizer.normalizer, {token.content[0] for token in added})
-        kept = [signs, letters, slots, raw, ends]
+        characters = character_table(tokenizer.normalizer, {token.content[0] for token in added})
+        pinned = [characters, letters, slots, raw, ends]
         tables = c.Wordpiece(
-            signs=signs.ctypes.data,
+            signs=characters.ctypes.data,
             letters=_address(letters),
             slots=slots.ctypes.data,
             slot_count=len(slots),
-            longest=int(pieces["bytes"].max(initial=0)),
+            longest=int(entries["bytes"].max(initial=0)),
             unknown=vocabulary[model.unk_token],
             most_signs=model.max_input_chars_per_word,
             raw=_address(raw),
@@ -75,34 +75,36 @@ class Wordpiece:
             alone=frames[0],
             pair=frames[1],
         )
-        library.niwaki_fill_pieces(tables, pieces.ctypes.data, len(pieces))
-        return cls(tables, kept, max_tokens)
+        library.niwaki_fill_pieces(tables, entries.ctypes.data, len(entries))
+        return cls(tables, pinned, max_tokens)
 
-    def __call__(self, inputs: Iterable[Input], others: Others) -> EncodedInputs:
+    def __call__(self, inputs: Iterable[Input], fallback: Fallback) -> EncodedInputs:
         """Texts, or pairs of texts."""
-        writer = EncodedInputsBuilder()
+        builder = EncodedInputsBuilder()
         for chunk in chunked(inputs):
-            writer.add_flat(*self._read(chunk, others))
-        return writer.done()
+            builder.add_flat(*self._read(chunk, fallback))
+        return builder.done()
 
-    def _read(self, inputs: list[Input], others: Others) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _read(self, inputs: list[Input], fallback: Fallback) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Ids and types of all inputs, and the length of each."""
         ids, types, lengths = self._ids(inputs)
-        left = [number for number, length in enumerate(lengths.tolist()) if length < 0]
-        if not left:
+        unread = [number for number, length in enumerate(lengths.tolist()) if length < 0]
+        if not unread:
             return ids, types, lengths
-        rows = others([inputs[number] for number in left])
-        lengths[left] = rows.ids.lengths
-        own = np.ones(len(inputs), dtype=bool)
-        own[left] = False
-        own = np.repeat(own, lengths)
-        return _merged(own, ids, rows.ids.values), _merged(own, types, rows.types.values), lengths
+        rows = fallback([inputs[number] for number in unread])
+        lengths[unread] = rows.ids.lengths
+        read = np.ones(len(inputs), dtype=bool)
+        read[unread] = False
+        read = np.repeat(read, lengths)
+        return _merged(read, ids, rows.ids.values), _merged(read, types, rows.types.values), lengths
 
     def _ids(self, inputs: list[Input]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the C reads; the length of the others is -1."""
-        pairs = np.fromiter((not isinstance(one, str) for one in inputs), dtype=np.uint8, count=len(inputs))
+        """The ids of the inputs that the C code supports; the length of the others is -1."""
+        pairs = np.fromiter((not isinstance(given, str) for given in inputs), dtype=np.uint8, count=len(inputs))
         texts = (
-            [text for one in inputs for text in ((one,) if isinstance(one, str) else one)] if pairs.any() else inputs
+            [text for given in inputs for text in ((given,) if isinstance(given, str) else given)]
+            if pairs.any()
+            else inputs
         )
         if len(texts) != len(inputs) + int(pairs.sum()):
             raise TypeError("inputs must be strings, or tuples of two")
@@ -111,7 +113,9 @@ class Wordpiece:
         encoded = [joined.encode()] if ascii_only else [text.encode() for text in texts]
         sizes = np.fromiter(map(len, texts if ascii_only else encoded), dtype=np.int64, count=len(texts))
         ends = np.cumsum(sizes)
-        room = int(np.minimum(sizes, self._max_tokens).sum() + 2 * sizes.max()) + self._marks * (len(inputs) + 1)
+        room = int(np.minimum(sizes, self._max_tokens).sum() + 2 * sizes.max()) + self._special_count * (
+            len(inputs) + 1
+        )
         ids, types, lengths = (
             np.empty(size, dtype=kind) for size, kind in ((room, np.int32), (room, np.uint8), (len(inputs), np.int32))
         )
@@ -129,9 +133,9 @@ class Wordpiece:
         return ids[:count], types[:count], lengths
 
 
-def _merged(own: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    found = np.empty(len(own), dtype=ours.dtype)
-    found[own], found[~own] = ours, theirs
+def _merged(read: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    found = np.empty(len(read), dtype=ours.dtype)
+    found[read], found[~read] = ours, theirs
     return found
 
 
@@ -140,81 +144,83 @@ def _address(data: bytes) -> int:
 
 
 def known(tokenizer: Tokenizer, added: list[AddedToken]) -> bool:
-    """Whether a tokenizer is of the sort that the C knows."""
+    """Whether the C code supports a tokenizer."""
     model = tokenizer.model
     return (
         isinstance(model, WordPiece)
         and isinstance(tokenizer.normalizer, BertNormalizer)
         and isinstance(tokenizer.pre_tokenizer, BertPreTokenizer)
-        and 0 < model.max_input_chars_per_word <= c.MOST_SIGNS
-        and not any(word.normalized or not word.content for word in added)  # these are looked for in what signs became
+        and 0 < model.max_input_chars_per_word <= c.MAX_WORD_CHARACTERS
+        and not any(word.normalized or not word.content for word in added)  # the library finds those in normalized text
     )
 
 
 def frames_of(tokenizer: Tokenizer) -> tuple[c.Frame, c.Frame] | None:
-    """What the tokenizer puts around a text, and around two; asked as `AnswerType.encode` asks, since without a post-processor the
-    library gives the second text another type when it is asked otherwise."""
+    """The special tokens around a text, and around a pair. Encodes as `AnswerType.encode` does, because without a post-processor the
+    library's other methods give the second text another type."""
     found = []
     for count, texts in ((1, LETTER), (2, (LETTER, LETTER))):
         (encoding,) = encode_batch(tokenizer, [texts], fast=True)
         at = [place for place, text in enumerate(encoding.sequence_ids) if text is not None]
         if [encoding.sequence_ids[place] for place in at] != list(range(count)):
             return None
-        signs = list(zip(encoding.ids, encoding.type_ids, strict=True))
-        marks = [signs[: at[0]], signs[at[0] + 1 : at[-1]], signs[at[-1] + 1 :]]
-        if any(len(one) > c.MOST_MARKS for one in marks) or max(encoding.type_ids) > MOST_TYPE:
+        characters = list(zip(encoding.ids, encoding.type_ids, strict=True))
+        special = [characters[: at[0]], characters[at[0] + 1 : at[-1]], characters[at[-1] + 1 :]]
+        if any(len(tokens) > c.MAX_SPECIAL for tokens in special) or max(encoding.type_ids) > MAX_TYPE:
             return None
-        types = (ctypes.c_uint8 * 2)(signs[at[0]][1], signs[at[-1]][1])
-        found.append(c.Frame(*(_marks(one) for one in marks), types))
+        types = (ctypes.c_uint8 * 2)(characters[at[0]][1], characters[at[-1]][1])
+        found.append(c.Frame(*(_special_tokens(tokens) for tokens in special), types))
     return found[0], found[1]
 
 
-def _marks(signs: list[tuple[int, int]]) -> c.Marks:
-    ids, types = [one for one, _ in signs], [one for _, one in signs]
-    return c.Marks(len(signs), (ctypes.c_int32 * c.MOST_MARKS)(*ids), (ctypes.c_uint8 * c.MOST_MARKS)(*types))
+def _special_tokens(characters: list[tuple[int, int]]) -> c.SpecialTokens:
+    ids, types = [one for one, _ in characters], [one for _, one in characters]
+    return c.SpecialTokens(
+        len(characters), (ctypes.c_int32 * c.MAX_SPECIAL)(*ids), (ctypes.c_uint8 * c.MAX_SPECIAL)(*types)
+    )
 
 
-def pieces_of(vocabulary: dict[str, int], prefix: bytes) -> tuple[np.ndarray, bytes]:
-    """The pieces as the C's table takes them, and their letters. What begins with the prefix may also continue a word."""
+def vocabulary_entries(vocabulary: dict[str, int], prefix: bytes) -> tuple[np.ndarray, bytes]:
+    """The vocabulary as entries of the C table, and its letters. Tokens with the prefix may also continue a word."""
     words = [word.encode() for word in vocabulary]
     letters = b"".join(words)
-    pieces = np.zeros(len(words), dtype=PIECE)
-    pieces["bytes"] = np.fromiter(map(len, words), dtype=np.int32, count=len(words))
-    pieces["start"] = np.cumsum(pieces["bytes"]) - pieces["bytes"]
-    pieces["id"] = np.fromiter(vocabulary.values(), dtype=np.int32, count=len(words))
-    inner = pieces[[word.startswith(prefix) for word in words]]
+    entries = np.zeros(len(words), dtype=ENTRY)
+    entries["bytes"] = np.fromiter(map(len, words), dtype=np.int32, count=len(words))
+    entries["start"] = np.cumsum(entries["bytes"]) - entries["bytes"]
+    entries["id"] = np.fromiter(vocabulary.values(), dtype=np.int32, count=len(words))
+    inner = entries[[word.startswith(prefix) for word in words]]
     inner["start"] += len(prefix)
     inner["bytes"] -= len(prefix)
     inner["inner"] = 1
-    found = np.concatenate([pieces, inner])
+    found = np.concatenate([entries, inner])
     return found[found["bytes"] > 0], letters
 
 
-def signs_of(normalizer: BertNormalizer, firsts: Set[str]) -> np.ndarray:
-    """What becomes of each sign, and which ones begin a word that is looked for in raw text."""
+def character_table(normalizer: BertNormalizer, firsts: Set[str]) -> np.ndarray:
+    """What the normalizer turns each character into, and which ones begin an added token."""
     settings = (normalizer.clean_text, normalizer.handle_chinese_chars, normalizer.strip_accents, normalizer.lowercase)
-    signs = _signs(*settings).copy()
-    signs["starts"][[ord(sign) for sign in firsts if ord(sign) < c.SIGNS]] = 1
-    return signs
+    characters = _character_table(*settings).copy()
+    characters["starts"][[ord(character) for character in firsts if ord(character) < c.CHARACTERS]] = 1
+    return characters
 
 
 @cache
-def _signs(*settings: Any) -> np.ndarray:
+def _character_table(*settings: Any) -> np.ndarray:
     normalize = BertNormalizer(*settings).normalize_str
-    signs = np.zeros(c.SIGNS, dtype=SIGN)
+    characters = np.zeros(c.CHARACTERS, dtype=CHARACTER)
     for point in (point for some in RANGES for point in some):
-        sign = chr(point)
-        if unicodedata.category(sign)[0] != "M":  # marks join the sign before them
-            signs[point] = (*_becomes(normalize(sign)), 0)
-    return signs
+        character = chr(point)
+        if unicodedata.category(character)[0] != "M":  # combining marks join the character before them
+            characters[point] = (*_becomes(normalize(character)), 0)
+    return characters
 
 
-def _becomes(sign: str) -> tuple[int, int, list[int]]:
-    """Of what the normalizer makes of a sign: its kind, and its bytes."""
-    data = sign.encode()
-    if not sign:
+def _becomes(character: str) -> tuple[int, int, list[int]]:
+    """The kind and the bytes of a normalized character."""
+    data = character.encode()
+    if not character:
         return GONE, 0, NOTHING
-    if len(sign) > 1 or len(data) > c.SIGN_BYTES:
+    if len(character) > 1 or len(data) > c.CHARACTER_BYTES:
         return UNKNOWN, 0, NOTHING
-    words = BertPreTokenizer().pre_tokenize_str(LETTER + sign + LETTER)
-    return {1: PART, 2: BLANK, 3: ALONE}[len(words)], len(data), [*data.ljust(c.SIGN_BYTES, b"\0")]
+    words = BertPreTokenizer().pre_tokenize_str(LETTER + character + LETTER)
+    return {1: PART, 2: BLANK, 3: ALONE}[len(words)], len(data), [*data.ljust(c.CHARACTER_BYTES, b"\0")]

@@ -1,4 +1,4 @@
-"""niwaki's own kernels: for encoders on x86 processors, without padding; 8-bit weights are multiplied as such."""
+"""niwaki's own kernels: for encoders on x86 processors, without padding; 8-bit weights run as integer products."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -17,9 +17,7 @@ from niwaki.engines.runtime import Arrays, EarlyExitRuntime
 from niwaki.models.config_rules import CONFIG
 from niwaki.models.config_rules import read as read_config
 
-BATCH_TOKENS = (
-    384  # tokens of a batch: what lies between two layers stays in the cache, and weights are read rarely enough
-)
+BATCH_TOKENS = 384  # activations of a batch fit in the cache, and weights are read rarely enough
 
 
 class Native(EarlyExitRuntime):
@@ -30,14 +28,16 @@ class Native(EarlyExitRuntime):
     def __init__(self, folder: Path, threads: int, kernels: str | None = None) -> None:
         super().__init__(folder, threads)
         self.network = Network(*read_program(folder), str(folder / PROGRAM), kernels)
-        self._refuse_other_outputs()
+        self._check_outputs()
         if not self.network.sizes.types:
             self.inputs = ("input_ids", "attention_mask")
 
     @classmethod
     def missing_requirement(cls) -> str | None:
         return (
-            None if best() else f"native engine: it was not built, or this processor lacks what it uses; {REQUIREMENTS}"
+            None
+            if best()
+            else f"native engine: it was not built, or this processor does not support it; {REQUIREMENTS}"
         )
 
     @classmethod
@@ -48,18 +48,18 @@ class Native(EarlyExitRuntime):
             return f"{folder}: has no {PROGRAM}; `niwaki export {folder} --to native` writes a model that has"
         return outdated(folder) or cls.missing_requirement()
 
-    def _refuse_other_outputs(self) -> None:
-        """Logits that nobody could read: a program may come from a stranger, with digests that match."""
+    def _check_outputs(self) -> None:
+        """Rejects logits of another shape than the config: an untrusted program may have matching digests."""
         config, where = read_config(self.folder), str(self.folder / CONFIG)
         labels, per_token = len(labels_of(config, where)), answer_type_of(config, where).per_token
         if self.network.sizes.labels != labels or self.network.per_token != per_token:
             raise InputError(
                 f"{self.folder / PROGRAM}: its head gives {self.network.sizes.labels} numbers for each {'token' if self.network.per_token else 'text'}, "
-                f"and {CONFIG} asks for {labels} for each {'token' if per_token else 'text'}; {fix(self.folder)}"
+                f"and {CONFIG} expects {labels} for each {'token' if per_token else 'text'}; {fix(self.folder)}"
             )
 
     def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
-        """In the order of arrival, of about as many tokens each: one, or as many for every thread."""
+        """Consecutive texts with about the same number of tokens each: one batch, or the same number for each thread."""
         ends = np.cumsum(lengths)
         count = -(-int(ends[-1]) // BATCH_TOKENS)
         count = -(-count // self.threads) * self.threads if count > 1 else 1

@@ -1,4 +1,4 @@
-"""OpenVINO on the CPU: for any graph that niwaki writes; 8-bit weights run as integer products where the processor has VNNI."""
+"""OpenVINO on the CPU: runs any graph that niwaki writes; 8-bit weights run as integer products on processors with VNNI."""
 
 import os
 import sys
@@ -17,17 +17,21 @@ from niwaki.engines.graph_rules import DECODER, GRAPH
 from niwaki.engines.openvino_model import read_openvino_model
 from niwaki.engines.runtime import Arrays, Runtime
 
-MENDING = 'pip install "niwaki[openvino]"'
-TELEMETRY = "openvino_telemetry"
-GROUPS = (128, 64, 32, 16)  # inputs that share a scale: larger ones are faster, and no row may be shorter than one
+INSTALL = 'pip install "niwaki[openvino]"'
+TELEMETRY_MODULE = "openvino_telemetry"
+GROUP_SIZES = (
+    128,
+    64,
+    32,
+    16,
+)  # inputs that share a scale: larger groups are faster, and no row may be shorter than a group
 
 
 class OpenVino(Runtime):
-    """One compiled model for all shapes, and for each thread a stream of its own that runs a batch on one core: as many callers as
-    there are threads are served at once, others wait.
+    """One compiled model for all shapes, and one stream per thread, each running a batch on one core. Further callers wait.
 
-    Floats are multiplied in 32 bits. Left to itself OpenVINO takes bf16 where the processor has it, so that the same file would
-    answer otherwise on another machine, and no gate held what was measured here."""
+    Floats are multiplied in 32 bits. By default OpenVINO uses bf16 if the processor has it; the same file would then give other
+    logits on another machine, and the export gate would not hold there."""
 
     preference: ClassVar[int | None] = 3
     package: ClassVar[str] = "openvino"
@@ -37,16 +41,16 @@ class OpenVino(Runtime):
         super().__init__(folder, threads)
         core = _core()
         model, widths = read_openvino_model(folder, core)
-        self.even = any(node.get_type_name() == "LSTMSequence" for node in model.get_ops())
-        self.packed = len(widths)
-        self.group = group_of(widths) if widths and rounds_inputs() else 0  # 0: no inputs are rounded
-        self.in_bytes = sum(width >= self.group for width in widths) if self.group else 0
+        self.needs_equal_lengths = any(node.get_type_name() == "LSTMSequence" for node in model.get_ops())
+        self.quantized_products = len(widths)
+        self.group_size = group_size_for(widths) if widths and multiplies_integers() else 0  # 0: inputs are not rounded
+        self.integer_products = sum(width >= self.group_size for width in widths) if self.group_size else 0
         options = {
             "INFERENCE_PRECISION_HINT": "f32",
             "NUM_STREAMS": threads,
             "INFERENCE_NUM_THREADS": threads,
             "ENABLE_CPU_PINNING": False,
-            "DYNAMIC_QUANTIZATION_GROUP_SIZE": self.group,
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE": self.group_size,
         }
         try:
             self.compiled = core.compile_model(model, "CPU", options)
@@ -60,7 +64,7 @@ class OpenVino(Runtime):
 
     @classmethod
     def missing_requirement(cls) -> str | None:
-        return None if find_spec("openvino") else f"openvino engine: the package is not installed; {MENDING}"
+        return None if find_spec("openvino") else f"openvino engine: the package is not installed; {INSTALL}"
 
     @classmethod
     def unsupported_reason(cls, folder: Path) -> str | None:
@@ -72,24 +76,24 @@ class OpenVino(Runtime):
 
     @property
     def remark(self) -> str:
-        if self.in_bytes == self.packed:
+        if self.integer_products == self.quantized_products:
             return ""
-        why = f"rows of fewer than {self.group} inputs" if self.group else "this processor lacks VNNI"
-        return f"openvino: {self.packed - self.in_bytes} of {self.packed} matrices of 8-bit weights are multiplied as floats ({why}): as small, no faster"
+        why = f"rows of fewer than {self.group_size} inputs" if self.group_size else "this processor lacks VNNI"
+        return f"openvino: {self.quantized_products - self.integer_products} of {self.quantized_products} matrices with 8-bit weights are multiplied as floats ({why}): smaller, but not faster"
 
     def batches(self, lengths: np.ndarray) -> list[np.ndarray]:
-        """As others do; where there are LSTMs, of one length each: OpenVINO's read texts backwards from the end of their padding."""
+        """As other engines; with LSTMs, batches of one length, because OpenVINO's backward LSTM starts at the padding."""
         found = super().batches(lengths)
-        if not self.even:
+        if not self.needs_equal_lengths:
             return found
         return [part for rows in found for part in np.split(rows, np.flatnonzero(np.diff(lengths[rows])) + 1)]
 
     def logits(self, arrays: Arrays) -> np.ndarray:
-        self._refuse_fork()
+        self._reject_fork()
         request = self.free.get()
         try:
             request.infer({name: arrays[name] for name in self.inputs})
-            found = request.get_output_tensor(0).data.copy()  # whose memory the next call writes to
+            found = request.get_output_tensor(0).data.copy()  # the next call overwrites its memory
         except RuntimeError as error:
             raise InputError(f"{self.folder / GRAPH}: cannot be run by OpenVINO ({first_line(error)})") from None
         finally:
@@ -97,51 +101,50 @@ class OpenVino(Runtime):
         shape = arrays["input_ids"].shape
         if found.ndim not in (2, 3) or found.shape[: found.ndim - 1] != shape[: found.ndim - 1]:
             raise InputError(
-                f"{self.folder / GRAPH}: gives {found.shape} for inputs of {shape}; it is not what niwaki wrote"
+                f"{self.folder / GRAPH}: gives {found.shape} for inputs of {shape}; it was not written by niwaki"
             )
         return found
 
-    def _refuse_fork(self) -> None:
-        """Its threads are OpenVINO's own and live in the process that loaded it: another would wait for ever."""
+    def _reject_fork(self) -> None:
+        """OpenVINO's threads exist only in the process that loaded it: a forked one would wait forever."""
         if os.getpid() != self.process:
             raise InputError(
-                f"{self.folder}: was loaded by OpenVINO in process {self.process}, and does not live on in a forked one; load it after the fork, or take engine 'onnx' or 'native'"
+                f"{self.folder}: was loaded by OpenVINO in process {self.process} and cannot be used in a forked one; load it after the fork, or use engine 'onnx' or 'native'"
             )
 
 
-def group_of(widths: Sequence[int]) -> int:
-    """How many neighbours of a row of inputs share a scale, so that every product can be one of integers; rows shorter than the
-    smallest group stay floats."""
-    least = min((width for width in widths if width >= GROUPS[-1]), default=GROUPS[-1])
-    return next(group for group in GROUPS if group <= least)
+def group_size_for(widths: Sequence[int]) -> int:
+    """The number of inputs that share a scale, so that every product can use integers; rows shorter than the smallest size stay
+    floats."""
+    least = min((width for width in widths if width >= GROUP_SIZES[-1]), default=GROUP_SIZES[-1])
+    return next(size for size in GROUP_SIZES if size <= least)
 
 
 @cache
 def _core() -> Any:
-    with _untold():
+    with _without_telemetry():
         try:
             import openvino
         except ImportError as error:
-            raise InputError(f"openvino engine: cannot be imported ({first_line(error)}); {MENDING}") from None
+            raise InputError(f"openvino engine: cannot be imported ({first_line(error)}); {INSTALL}") from None
     return openvino.Core()
 
 
 @contextmanager
-def _untold() -> Iterator[None]:
-    """OpenVINO tells its maker when it is imported, and numbers the user below their home; where the package that does so is missing,
-    it does not."""
-    there = {name: module for name, module in sys.modules.items() if name == TELEMETRY}
-    sys.modules[TELEMETRY] = None  # type: ignore[assignment]  # to Python: is not there
+def _without_telemetry() -> Iterator[None]:
+    """Hides the package through which OpenVINO reports its import to Intel and stores a user id in the home folder."""
+    imported = {name: module for name, module in sys.modules.items() if name == TELEMETRY_MODULE}
+    sys.modules[TELEMETRY_MODULE] = None  # type: ignore[assignment]  # Python then treats the module as missing
     try:
         yield
     finally:
-        del sys.modules[TELEMETRY]
-        sys.modules.update(there)
+        del sys.modules[TELEMETRY_MODULE]
+        sys.modules.update(imported)
 
 
 @cache
-def rounds_inputs() -> bool:
-    """Whether products with 8-bit weights are of integers on this processor, tried on one whose sum tells."""
+def multiplies_integers() -> bool:
+    """Whether this processor multiplies 8-bit weights as integers, tested with a product whose sum differs."""
     import openvino
     from openvino import opset13
 
@@ -153,4 +156,4 @@ def rounds_inputs() -> bool:
     row = np.array([[127.0, *[0.3] * 15]] * 32, dtype=np.float32)
     compiled = _core().compile_model(model, "CPU", options)
     found = compiled([row])[0]
-    return bool(found.shape == row.shape and abs(found - 127).max() < 1)  # 131.5 where 0.3 was not rounded
+    return bool(found.shape == row.shape and abs(found - 127).max() < 1)  # 131.5 if 0.3 was not rounded

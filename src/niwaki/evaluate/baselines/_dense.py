@@ -1,4 +1,4 @@
-"""Vectors of texts, pairs of texts or words as features for a linear model, in standard units."""
+"""Standardized features for a linear model from vectors of texts, pairs of texts or words."""
 
 from collections.abc import Callable, Sequence
 
@@ -36,7 +36,7 @@ class Dense:
 
 
 def combined(sides: list[np.ndarray], centre: np.ndarray) -> np.ndarray:
-    """One side as it is; two as [a, b, |a − b|, a · b, cosine], about their centre and of length 1."""
+    """One side unchanged; two as [a, b, |a − b|, a · b, cosine], centred and normalized to length 1."""
     if len(sides) == 1:
         return sides[0].astype(np.float32)
     a, b = (unit(side - centre) for side in sides)

@@ -1,4 +1,4 @@
-"""The answer of the train row whose text is nearest, by TF-IDF: what a memory alone can write."""
+"""Nearest neighbour: the answer of the train row with the most similar text, by TF-IDF."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ from niwaki.evaluate.baselines._linear import Features
 from niwaki.evaluate.baselines.majority import most_common
 from niwaki.tasks._task import Task
 
-AT_ONCE = 64  # texts that are compared with all train rows
+AT_ONCE = 64  # texts compared with all train rows at a time
 
 
 class Nearest:
-    """Of texts that are as near the first is taken; where no word is known, the commonest answer."""
+    """Ties go to the first row; without a known word, the most frequent answer."""
 
     def __init__(self, task: Task, train: pa.Table, features: Features) -> None:
         self.features, self.gold = features, task.gold(train)

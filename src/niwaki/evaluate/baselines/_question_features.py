@@ -1,5 +1,5 @@
-"""What speaks for a word of a text to begin or end the answer to a question, as sparse features: what the question asks
-for against what the word looks like, and how much of the question stands around it."""
+"""Sparse features of a word as start or end of the answer to a question: the question word with the shape of the word, and the
+overlap of the question with the words around it."""
 
 import math
 from collections import Counter
@@ -14,14 +14,14 @@ from niwaki.data.ragged import Ragged
 from niwaki.evaluate.baselines._linear import Matrix
 from niwaki.evaluate.baselines._word_features import HASHED, shape
 
-ASKING = ("who", "whom", "whose", "when", "where", "what", "which", "why", "how")
+QUESTION_WORDS = ("who", "whom", "whose", "when", "where", "what", "which", "why", "how")
 ENDS = (".", "!", "?")
 NEAR = (3, 10)  # words to each side
 Feature = tuple[str, float]
 
 
 class QuestionFeatures:
-    """Places are words; the weight of a shared word falls with the number of texts that have it."""
+    """Positions are words. A shared word weighs less the more texts contain it."""
 
     def __init__(self, texts: Collection[str]) -> None:
         self.texts = max(1, len(texts))
@@ -47,11 +47,11 @@ class QuestionFeatures:
         return FeatureHasher(HASHED, input_type="pair", alternate_sign=False).transform(hints)
 
     def _hints(self, question: str, text: str, places: np.ndarray) -> Iterator[list[Feature]]:
-        asked = [word.lower() for word in WORD.findall(question)]
-        at = next((number for number, word in enumerate(asked) if word in ASKING), 0)
-        kinds = ["".join(asked[at : at + 1]), " ".join(asked[at : at + 2])]  # how; how many
+        question_words = [word.lower() for word in WORD.findall(question)]
+        at = next((number for number, word in enumerate(question_words) if word in QUESTION_WORDS), 0)
+        kinds = ["".join(question_words[at : at + 1]), " ".join(question_words[at : at + 2])]  # how; how many
         words = WORD.findall(text)
-        weights = {word: self.weight(word) for word in asked if word not in ASKING}
+        weights = {word: self.weight(word) for word in question_words if word not in QUESTION_WORDS}
         shares = OverlapFeatures([word.lower() for word in words], weights)
         word_features = ShapeFeatures(words, weights)
         for place in places.tolist():
@@ -62,17 +62,17 @@ class QuestionFeatures:
 
 
 class ShapeFeatures:
-    def __init__(self, words: Sequence[str], asked: dict[str, float]) -> None:
+    def __init__(self, words: Sequence[str], question_words: dict[str, float]) -> None:
         self.words = ["", *(word.lower() for word in words), ""]
         self.shapes = [shape(word) for word in ["", *words, ""]]
-        self.asked = [word in asked for word in self.words]
+        self.question_words = [word in question_words for word in self.words]
 
     def transform(self, number: int, kinds: Sequence[str]) -> list[Feature]:
         before, here, after = number, number + 1, number + 2
         words, shapes = self.words, self.shapes
         names = [f"{step} {words[at]}" for step, at in ((-1, before), (0, here), (1, after))]
         names += [f"shape{step} {shapes[at]}" for step, at in ((-1, before), (0, here), (1, after))]
-        names += [f"asked{step} {self.asked[at]}" for step, at in ((-1, before), (0, here), (1, after))]
+        names += [f"question{step} {self.question_words[at]}" for step, at in ((-1, before), (0, here), (1, after))]
         for kind in kinds:
             names += [f"{kind}: {shapes[here]}", f"{kind}: {shapes[before]} {shapes[here]}"]
             names += [f"{kind}: {shapes[here]} {shapes[after]}", f"{kind}< {words[before]}", f"{kind}> {words[after]}"]
@@ -80,7 +80,7 @@ class ShapeFeatures:
 
 
 class OverlapFeatures:
-    """Which share of the question's weight stands near a word, and in its sentence."""
+    """The share of the question's weight near a word, and in its sentence."""
 
     def __init__(self, words: Sequence[str], weights: dict[str, float]) -> None:
         hits = np.array([weights.get(word, 0.0) for word in words]) / max(sum(weights.values()), 1e-9)

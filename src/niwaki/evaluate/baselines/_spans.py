@@ -1,4 +1,4 @@
-"""Stretches of a text: a linear score for every place to begin and to end at, and the best pair of both."""
+"""Answer spans: a linear score for each position as start and as end, and the best pair of both."""
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
@@ -12,46 +12,46 @@ from niwaki.core.seeds import numpy_generator
 from niwaki.evaluate.baselines._linear import Matrix, stacked
 from niwaki.tasks._task import Task, tuned_answer_type
 
-CHUNK = 256  # questions whose features are in memory together
-OTHERS = 24  # wrong places to learn from, for each question
+CHUNK = 256  # questions whose features are in memory at a time
+OTHERS = 24  # wrong positions sampled for each question
 INVERSE_PENALTY = 1.0
 
 
 class SpanFeatures(Protocol):
-    """Questions with their texts to sequences of places, the first of which stands for no answer, and their features."""
+    """Positions in the texts of questions, the first of which means no answer, and their features."""
 
     def rows(self, inputs: Sequence[Input]) -> EncodedInputs: ...
 
     def transform(self, inputs: Sequence[Input], rows: EncodedInputs, chosen: np.ndarray) -> Matrix:
-        """(chosen places, features); they are numbered through all sequences, rising."""
+        """(chosen positions, features); positions are numbered over all sequences, in ascending order."""
 
 
 class SpanModel:
-    """Answers; the threshold for "no answer" is that which is best on the validation rows."""
+    """Predicts spans; the threshold for "no answer" is the best one on the validation rows."""
 
     def __init__(self, task: Task, train: pa.Table, places: SpanFeatures) -> None:
         self.task, self.places = task, places
-        drawn = [self._drawn(train.slice(start, CHUNK), start) for start in range(0, train.num_rows, CHUNK)]
-        known = stacked([features for features, _ in drawn])
-        right = np.concatenate([targets for _, targets in drawn])  # (places, 2)
+        samples = [self._sample(train.slice(start, CHUNK), start) for start in range(0, train.num_rows, CHUNK)]
+        known = stacked([features for features, _ in samples])
+        right = np.concatenate([targets for _, targets in samples])  # (places, 2)
         self.models = [scorer().fit(known, right[:, end]) for end in (0, 1)]
         validation = task.splits()["validation"]
-        self.inputs = task.inputs(validation)  # what is answered already need not be read again
+        self.inputs = task.inputs(validation)  # their predictions are kept
         _, parts, scores = zip(*self._scored(self.inputs), strict=True)
         rows, logits = reduce(EncodedInputs.joined, parts), np.concatenate(scores)
         self.answer_type = tuned_answer_type(task, logits, rows, validation)
-        self.said = self.answer_type.values(logits, rows, self.inputs, task.labels)
+        self.validation_values = self.answer_type.values(logits, rows, self.inputs, task.labels)
 
     def __call__(self, inputs: Sequence[Input]) -> list[Value]:
         if inputs == self.inputs:
-            return self.said
+            return self.validation_values
         parts = (
             self.answer_type.values(logits, rows, some, self.task.labels) for some, rows, logits in self._scored(inputs)
         )
         return [value for part in parts for value in part]
 
-    def _drawn(self, table: pa.Table, number: int) -> tuple[Matrix, np.ndarray]:
-        """Features of the right places of some rows and of others, and which of them are right to begin and to end at."""
+    def _sample(self, table: pa.Table, number: int) -> tuple[Matrix, np.ndarray]:
+        """Features of the right positions of some rows and of sampled others, and which of them are starts and ends."""
         inputs = self.task.inputs(table)
         rows = self.places.rows(inputs)
         right = np.asarray(self.task.targets(table, rows)) + rows.ids.starts[:-1, None]  # (sequences, 2)
@@ -62,7 +62,7 @@ class SpanModel:
         return self.places.transform(inputs, rows, chosen), targets.astype(int)
 
     def _scored(self, inputs: Sequence[Input]) -> Iterator[tuple[Sequence[Input], EncodedInputs, np.ndarray]]:
-        """Some inputs after the other, their sequences, and (places, 2) scores to begin and to end there."""
+        """Chunks of inputs, their sequences, and (positions, 2) scores as start and as end."""
         for start in range(0, len(inputs), CHUNK):
             some = inputs[start : start + CHUNK]
             rows = self.places.rows(some)

@@ -1,4 +1,4 @@
-"""Tables of static vectors: a pretrained model's own, by its tokens, or a text file's (`word 0.1 -0.2 …`), by words."""
+"""Static vectors: the token embeddings of a pretrained model, or the word vectors of a text file (`word 0.1 -0.2 …`)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from niwaki.models.module_paths import to_dense
 from niwaki.tokenization.tokenizing import encode_batch
 
 MAX_LINE_BYTES = 1 << 20
-HEADER = 2  # fields of the first line that word2vec's form has: how many words, how many numbers
+HEADER = 2  # fields of the header line in word2vec's format: number of words, number of dimensions
 
 
 @dataclass(frozen=True)
 class Table:
     vectors: np.ndarray  # (entries, width)
-    entries: Callable[[Sequence[str]], Ragged]  # which entries each text is made of
+    entries: Callable[[Sequence[str]], Ragged]  # the entries of each text
 
     def mean(self, texts: Sequence[str]) -> np.ndarray:
         """(texts, width): the mean of a text's vectors; 0 where it has none."""
@@ -35,7 +35,7 @@ class Table:
     def around(self, sentences: Sequence[Sequence[str]]) -> np.ndarray:
         """(words of all sentences, 3 × width): the vectors of the word before, of the word and of the one after."""
         different = {word: number for number, word in enumerate({word: 0 for words in sentences for word in words})}
-        known = self.mean([f" {word}" for word in different])  # as it stands inside of a text
+        known = self.mean([f" {word}" for word in different])  # as inside a text
         known = np.concatenate([known, np.zeros_like(known[:1])])  # the last one: no word
         places = [[-1, *(different[word] for word in words), -1] for words in sentences]
         flat = [np.stack([row[:-2], row[1:-1], row[2:]], axis=1) for row in map(np.array, places)]
@@ -43,25 +43,25 @@ class Table:
 
 
 def of_model(model: Model) -> Table:
-    """Rows of the table of tokens; marks are not counted, and nothing is cut."""
+    """The token embeddings, without special tokens and truncation."""
     tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
     tokenizer.no_padding()
     tokenizer.no_truncation()
 
     def entries(texts: Sequence[str]) -> Ragged:
-        writer = RaggedWriter()
+        rows = RaggedWriter()
         for chunk in chunked(texts):
-            writer.add(one.ids for one in encode_batch(tokenizer, chunk, fast=True, add_special_tokens=False))
-        return writer.done()
+            rows.add(encoding.ids for encoding in encode_batch(tokenizer, chunk, fast=True, add_special_tokens=False))
+        return rows.done()
 
     return Table(to_dense(model.anatomy.tokens).weight.detach().float().cpu().numpy(), entries)
 
 
 def of_file(path: Path, texts: Iterable[str]) -> Table:
-    """The vectors of those words that the texts hold, as written or else in lower case. Refused where the file is none of
-    vectors, or has none of the words."""
+    """The vectors of the words of the texts, as written or in lower case. Rejects files that are not word vectors, or have none of the
+    words."""
     wanted = {form for text in texts for word in WORD.findall(text) for form in (word, word.lower())}
-    found = dict(read(path, wanted))
+    found = dict(read_vectors(path, wanted))
     if not found:
         raise InputError(f"{path}: has none of the words of the rows; is it for another language?")
     number = {word: place for place, word in enumerate(found)}
@@ -73,8 +73,8 @@ def of_file(path: Path, texts: Iterable[str]) -> Table:
     return Table(np.stack(list(found.values())), entries)
 
 
-def read(path: Path, wanted: set[str]) -> Iterator[tuple[str, np.ndarray]]:
-    """The wanted words with their vectors. A word with spaces in it is passed over: no text is cut into such."""
+def read_vectors(path: Path, wanted: set[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """The wanted words with their vectors. Words that contain spaces are skipped."""
     width = 0
     try:
         with path.open("rb") as file:
@@ -83,16 +83,16 @@ def read(path: Path, wanted: set[str]) -> Iterator[tuple[str, np.ndarray]]:
                 if (place == 1 and len(numbers) == HEADER - 1) or not word:
                     continue
                 width = width or len(numbers)
-                refuse_line(place, line, len(numbers), width)
-                if len(numbers) == width and (said := word.decode("utf-8", "replace")) in wanted:
-                    yield said, numbers_of(place, numbers)
+                check_line(place, line, len(numbers), width)
+                if len(numbers) == width and (text := word.decode("utf-8", "replace")) in wanted:
+                    yield text, numbers_of(place, numbers)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{path}: is no file of word vectors, a word and its numbers on every line ({error})"
+            f"{path}: is not a file of word vectors, with a word and its numbers on every line ({error})"
         ) from None
 
 
-def refuse_line(place: int, line: bytes, found: int, width: int) -> None:
+def check_line(place: int, line: bytes, found: int, width: int) -> None:
     if len(line) == MAX_LINE_BYTES:
         raise ValueError(f"line {place} is longer than {MAX_LINE_BYTES >> 20} MB")
     if not width:
@@ -108,5 +108,5 @@ def numbers_of(place: int, numbers: list[bytes]) -> np.ndarray:
     except ValueError as error:
         raise ValueError(f"line {place}: {error}") from None
     if not np.isfinite(vector).all():
-        raise ValueError(f"line {place} holds what is no finite number")
+        raise ValueError(f"line {place} has a number that is not finite")
     return vector

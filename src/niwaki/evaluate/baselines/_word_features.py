@@ -1,4 +1,4 @@
-"""What a word looks like and stands beside, as sparse features: for tags and roles."""
+"""What a word looks like and stands next to, as sparse features: for tags and roles."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,12 +8,12 @@ from niwaki.answers._answer_type import Input
 from niwaki.answers.roles import split
 from niwaki.evaluate.baselines._linear import Matrix
 
-FAR = 6  # words beyond which all are far from the predicate
+FAR = 6  # distances from the predicate are clipped to this
 HASHED = 1 << 18  # features: names are hashed to so many columns
 
 
 class WordFeatures:
-    """A row for each word of each sentence; where a predicate is marked, also how the word stands to it."""
+    """A row for each word of each sentence; with a marked predicate, also its relation to it."""
 
     def fit(self, inputs: Sequence[Input]) -> Matrix:
         return self.transform(inputs)
@@ -26,7 +26,7 @@ class WordFeatures:
 
 
 def predicate_features(words: Sequence[str], predicate: int | None) -> Iterator[list[str]]:
-    """What a word looks like, on which side of the predicate and how far from it; all of it beside the predicate's own word too."""
+    """Features of each word, its side of the predicate and its distance; all of it combined with the predicate too."""
     if predicate is None:
         yield from word_features(words)
         return
@@ -57,7 +57,7 @@ def word_features(words: Sequence[str]) -> Iterator[list[str]]:
 
 
 def shape(word: str) -> str:
-    """`Tokyo` → `Xx`, `B-52` → `X-d`: kinds of characters, each stretch once."""
+    """`Tokyo` → `Xx`, `B-52` → `X-d`: kinds of characters, each run once."""
     kinds = ("X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in word[:20])
     found: list[str] = []
     for kind in kinds:

@@ -1,4 +1,4 @@
-"""The pretrained encoder as it is, nothing trained, and a linear model on its last hidden states."""
+"""The pretrained encoder without training, and a linear model on its last hidden states."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -18,31 +18,31 @@ from niwaki.train.collator import Collator
 from niwaki.train.infer import hidden_of
 from niwaki.train.precision import resolve_precision
 
-MOST_SENTENCES = 5000  # every word of which has features of its own
+MAX_SENTENCES = 5000  # each of their words has features
 
 
 class Frozen(Baseline):
     name = "frozen encoder + linear model"
     transformer = True
-    most_rows = 10_000
+    max_rows = 10_000
     unsupported: ClassVar[dict[str, str]] = {
         "senses": NO_LABELS,
         "roles": NO_PLACES,
         "text": NO_WRITING,
         # on SQuAD it had an F1 of .12 after 285 s, and shared words and shapes .41 after 20 s
-        "span": "a linear model on states that were not trained to answer finds few stretches, and slowly",
+        "span": "a linear model on frozen hidden states finds few answers, and slowly",
     }
 
     def fit(self) -> PredictFunction:
         if self.task.answer == "tags":
-            self.most_rows = MOST_SENTENCES
+            self.max_rows = MAX_SENTENCES
         encoder = Encoder(self)
         vectors = encoder.words if self.task.answer == "tags" else encoder.texts
         return LinearModel(self.task, self.train(), [Dense(vectors)])
 
 
 class Encoder:
-    """Texts, or sentences as words, to vectors. Every text is read by itself, those of a pair too."""
+    """Vectors of texts or of words. The texts of a pair are encoded separately."""
 
     def __init__(self, baseline: Baseline, precision: str = "") -> None:
         self.model = load_folder(baseline.model, baseline.task.head)
@@ -53,7 +53,7 @@ class Encoder:
         self.max_tokens = min(baseline.task.max_tokens, self.model.anatomy.max_tokens)
 
     def texts(self, texts: Sequence[str]) -> np.ndarray:
-        """(texts, width): the mean over the tokens of a text, marks too; the same text is read once."""
+        """(texts, width): the mean over all tokens of a text, including special tokens. Equal texts are encoded once."""
         different = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         rows = Label().encode(different, self.model.tokenizer.backend_tokenizer, self.max_tokens)
         return self._hidden(rows, per_token=False)[[different[text] for text in texts]]

@@ -1,8 +1,7 @@
-"""The answer that is right most often, whatever the text: the mean of numbers, the commonest label, no name anywhere."""
+"""Majority class: the most frequent label, the mean of numbers, no entity anywhere."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from niwaki.evaluate.baseline import Baseline, PredictFunction
 
 
 class Majority(Baseline):
-    name = "the commonest answer"
+    name = "majority class"
 
     def fit(self) -> PredictFunction:
         gold = self.task.gold(self.task.splits()["train"])
@@ -33,33 +32,35 @@ class Majority(Baseline):
         return lambda inputs: same(value, inputs)
 
     def _most_common_senses(self, gold: Sequence[Value]) -> PredictFunction:
-        """Of each word the sense that the train rows have most often, else the inventory's first."""
+        """The most frequent sense of each word in the train rows, or the first of the inventory."""
         from niwaki.tasks._sense_baselines import counted, most_frequent
         from niwaki.tasks.senses import Senses
 
-        self.name = "the commonest sense of each word"
+        self.name = "most frequent sense of each word"
         assert isinstance(self.task, Senses)
         sense_inventory = self.task.inventories.without_vectors
         common = counted(self.task.inputs(self.task.splits()["train"]), gold)
-        return lambda inputs: [[most_frequent(sense_inventory, common, one) for one in row.targets] for row in inputs]
+        return lambda inputs: [
+            [most_frequent(sense_inventory, common, target) for target in row.targets] for row in inputs
+        ]
 
 
 def constant(answer: str, gold: Sequence[Value]) -> Value:
     if answer == "number":
         return float(np.mean(gold))
-    if answer == "labels":  # each label by itself
+    if answer == "labels":  # each label separately
         counts = Counter(name for names in gold for name in names)
         return sorted(name for name, count in counts.items() if 2 * count > len(gold))
     return most_common(gold)
 
 
-def most_common(values: Any) -> Value:
-    """Ties go to the first in order, so that the choice is the same everywhere."""
+def most_common(values: Iterable[Value]) -> Value:
+    """Ties go to the first in sorted order, so that the choice is the same everywhere."""
     return min(Counter(values).items(), key=lambda entry: (-entry[1], entry[0]))[0]
 
 
 def no_roles(given: Input, sense: str) -> Value:
-    """Nothing has a role, nothing is a predicate, and a predicate that is marked has its commonest sense."""
+    """No roles and no predicates, except that a marked predicate has the most frequent sense."""
     words, predicate = split(given)
     return [sense if at == predicate else OUTSIDE for at in range(len(words))]
 

@@ -1,4 +1,4 @@
-"""Averaged word vectors and a linear model: the pretrained model's own token table, or a file of vectors (GloVe's form)."""
+"""Averaged static vectors and a linear model: the pretrained model's token embeddings, or a file of word vectors (GloVe)."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -11,17 +11,17 @@ from niwaki.evaluate.baselines._vector_tables import Table, of_file, of_model
 from niwaki.models.model import load_folder
 from niwaki.tasks._task import Task
 
-MOST_SENTENCES = 5000  # every word of which has features of its own
+MAX_SENTENCES = 5000  # each of their words has features
 
 
 class Static(Baseline):
     name = "averaged static vectors + linear model"
-    most_rows = 20_000
+    max_rows = 20_000
     unsupported: ClassVar[dict[str, str]] = {
         "senses": NO_LABELS,
         "roles": NO_PLACES,
         "text": NO_WRITING,
-        "span": "an average of words says nothing of where an answer stands",
+        "span": "an average of word vectors does not contain the position of an answer",
     }
 
     @property
@@ -30,19 +30,19 @@ class Static(Baseline):
 
     def fit(self) -> PredictFunction:
         if self.task.answer == "tags":
-            self.most_rows = MOST_SENTENCES
+            self.max_rows = MAX_SENTENCES
         table = self._table()
         vectors = table.around if self.task.answer == "tags" else table.mean
         return LinearModel(self.task, self.train(), [Dense(vectors)])
 
     def _table(self) -> Table:
         if not self.vectors:
-            self.add_note("the pretrained model's token table")
+            self.add_note("the pretrained model's token embeddings")
             return of_model(load_folder(self.model, self.task.head))
         self.add_note(f"vectors of {Path(self.vectors).name}")
         return vectors_for(self.task, self.vectors)
 
 
 def vectors_for(task: Task, path: str) -> Table:
-    """Of the words of a task's rows; a plan asks for them too, so that a bad file is told before any work."""
+    """Word vectors for a task's rows. The plan reads them too, so that a bad file is reported before any work."""
     return of_file(Path(path).expanduser(), (text for rows in task.splits().values() for text in task.texts(rows)))

@@ -1,4 +1,4 @@
-"""TF-IDF of words, or of words and pairs of words, and a linear SVM: the better of both on the validation rows."""
+"""TF-IDF of words, or of words and pairs of words, and a linear SVM: the better one on the validation rows."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -14,8 +14,8 @@ from niwaki.evaluate.baselines._spans import SpanModel
 from niwaki.evaluate.baselines._unsupported import NO_LABELS
 from niwaki.evaluate.baselines._word_features import WordFeatures
 
-MOST_PREDICATES = 3000  # rows of roles: there is a linear model for each of a hundred tags
-MOST_NUMBERS = 50_000_000  # of a model: words × labels
+MAX_PREDICATES = 3000  # rows for roles: a linear model for each of a hundred tags
+MAX_WEIGHTS = 50_000_000  # words × labels of a model
 
 
 class TfIdf(Baseline):
@@ -32,20 +32,20 @@ class TfIdf(Baseline):
             return LinearModel(self.task, train, [WordFeatures()])
         if self.task.answer == "roles":
             self.name = "words, endings, shapes, the predicate + linear SVM"
-            self.most_rows = MOST_PREDICATES
+            self.max_rows = MAX_PREDICATES
             return LinearModel(self.task, self.train(), [WordFeatures()])
         if self.task.answer == "text":
             self.name = "TF-IDF + nearest neighbour"
-            return Nearest(self.task, train, TextFeatures(1, MOST_NUMBERS))
+            return Nearest(self.task, train, TextFeatures(1, MAX_WEIGHTS))
         if self.task.answer == "number":
             self.name = "TF-IDF + ridge regression"
-        most = MOST_NUMBERS // len(self.task.labels)
+        most = MAX_WEIGHTS // len(self.task.labels)
         return LinearModel(self.task, train, [TextFeatures(longest, most) for longest in (1, 2)])
 
 
 class TextFeatures:
-    """A pair of texts, besides the words of each: the words that they share, those that they do not, and how much that is
-    in all. A bag of both cannot see that they share anything."""
+    """TF-IDF features. A pair of texts also gets shared words, differing words and overlap measures, which a joint bag of words
+    does not contain."""
 
     def __init__(self, longest: int, most: int) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -68,7 +68,7 @@ class TextFeatures:
 
 
 def shared(a: Matrix, b: Matrix) -> np.ndarray:
-    """(rows, 5): cosine, the shares of each side's words that the other has too, that of all words, and unlike lengths."""
+    """(rows, 5): cosine, the share of each side's words in the other, of all words, and the relative difference of lengths."""
     both, of_a, of_b = (np.asarray((x > 0).sum(axis=1), dtype=float).ravel() for x in (a.multiply(b), a, b))
     ratios = [(both, of_a), (both, of_b), (both, of_a + of_b - both), (abs(of_a - of_b), of_a + of_b)]
     cosine = np.asarray(a.multiply(b).sum(axis=1)).ravel()

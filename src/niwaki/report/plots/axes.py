@@ -1,4 +1,4 @@
-"""Scales from data to the page, and the round numbers to mark on them."""
+"""Scales from data to the page, and their round tick values."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -8,8 +8,8 @@ from itertools import pairwise
 from niwaki.report.plots.extents import text_width
 
 STEPS = (1, 2, 2.5, 5, 10)
-MOST = 7  # marks on an axis
-GAP = 6.0  # between the texts of two marks
+MAX_TICKS = 7  # ticks on an axis
+GAP = 6.0  # between the labels of two ticks
 Fits = Callable[[list[float]], bool]
 
 
@@ -27,11 +27,11 @@ class Scale:
         low, high, at = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
-    def ticks(self, fits: Fits = lambda marks: True) -> list[float]:
-        """The most marks whose texts fit next to each other; none where not even one does."""
+    def ticks(self, fits: Fits = lambda ticks: True) -> list[float]:
+        """The most ticks whose labels fit next to each other; none if not even one does."""
         for choice in _log_choices(self.low, self.high) if self.log else _choices(self.low, self.high):
-            inside = [mark for mark in choice if self.low <= mark <= self.high]
-            if inside and len(inside) <= MOST and fits(inside):
+            inside = [tick for tick in choice if self.low <= tick <= self.high]
+            if inside and len(inside) <= MAX_TICKS and fits(inside):
                 return inside
         return []
 
@@ -75,10 +75,10 @@ def _log_choices(low: float, high: float) -> Iterator[list[float]]:
 
 
 def side_by_side(scale: Scale, write: Callable[[float], str], size: float, most: float) -> Fits:
-    """Whether the texts of marks on a horizontal axis, each centred below its mark, are apart and end before `most`."""
+    """Whether the labels of ticks on a horizontal axis, each centred below its tick, are apart and end before `most`."""
 
-    def fits(marks: list[float]) -> bool:
-        ends = [(scale(mark), text_width(write(mark), size) / 2) for mark in marks]
+    def fits(ticks: list[float]) -> bool:
+        ends = [(scale(tick), text_width(write(tick), size) / 2) for tick in ticks]
         apart = all(x + half + GAP <= after - wide for (x, half), (after, wide) in pairwise(ends))
         return apart and all(x + half <= most for x, half in ends)
 

@@ -92,9 +92,9 @@ class PlacedLabel:
 
 @dataclass(frozen=True)
 class Obstacles:
-    """What labels must not cover (marks), what they should not (lines), and where they must stay (frame)."""
+    """What labels must not cover (points), what they should not (lines), and where they must stay (frame)."""
 
-    marks: list[Box]
+    points: list[Box]
     lines: list[Box]
     frame: Box
 
@@ -136,7 +136,7 @@ def _ambiguity(label: PlacedLabel, name: LabelRequest, around: Obstacles) -> flo
     if label.leader or name.level:
         return 0.0
     own = math.dist(label.box.nearest(name.x, name.y), (name.x, name.y))
-    centres = [((mark.left + mark.right) / 2, (mark.top + mark.bottom) / 2) for mark in around.marks]
+    centres = [((point.left + point.right) / 2, (point.top + point.bottom) / 2) for point in around.points]
     nearer = any(
         math.dist(label.box.nearest(*centre), centre) < own + 2 and math.dist(centre, (name.x, name.y)) > 1
         for centre in centres
@@ -146,7 +146,7 @@ def _ambiguity(label: PlacedLabel, name: LabelRequest, around: Obstacles) -> flo
 
 def _free(label: PlacedLabel, name: LabelRequest, placed: list[PlacedLabel], around: Obstacles) -> bool:
     box = label.box
-    if not box.inside(around.frame) or any(box.covers(mark) for mark in around.marks):
+    if not box.inside(around.frame) or any(box.covers(point) for point in around.points):
         return False
     roomy = box.grown(MARGIN)
     if any(roomy.covers(other.box) or (other.leader and other.leader.crosses(roomy)) for other in placed):
@@ -154,7 +154,7 @@ def _free(label: PlacedLabel, name: LabelRequest, placed: list[PlacedLabel], aro
     leader = label.leader
     if leader is None:
         return True
-    others = [mark for mark in around.marks if not mark.covers(Box(name.x - 1, name.y - 1, name.x + 1, name.y + 1))]
+    others = [point for point in around.points if not point.covers(Box(name.x - 1, name.y - 1, name.x + 1, name.y + 1))]
     return not any(leader.crosses(other) for other in [*others, *(other.box for other in placed)])
 
 

@@ -70,11 +70,11 @@ class Canvas:
 def front(points: list[Point]) -> list[Point]:
     """Those that no other point beats: none is at least as cheap and as good, and better in one. Cheapest first."""
     ordered = sorted(points, key=lambda point: (point.x, -point.y))
-    kept: list[Point] = []
+    best: list[Point] = []
     for point in ordered:
-        if not kept or point.y > kept[-1].y:
-            kept.append(point)
-    return kept
+        if not best or point.y > best[-1].y:
+            best.append(point)
+    return best
 
 
 def draw(
@@ -103,17 +103,17 @@ def _canvas(points: list[Point], y_axis: Axis, level: tuple[str, float] | None, 
     costs = [value for point in points for value in (point.x, *(point.x_range or ())) if value > 0]
     scores = [value for point in points for value in (point.y, *(point.y_range or ()))] + ([level[1]] if level else [])
     y = around(scores, size.height - BOTTOM, TOP, least=0.005)
-    left = max(text_width(y_axis.write(mark), FONT) for mark in [*y.ticks(), y.low]) + 12
+    left = max(text_width(y_axis.write(tick), FONT) for tick in [*y.ticks(), y.low]) + 12
     return Canvas(size, left, around_log(costs, left, size.width - RIGHT), y)
 
 
 def _frame(canvas: Canvas, x_axis: Axis, y_axis: Axis) -> list[Markup]:
     x, y, frame, width = canvas.x, canvas.y, canvas.frame, canvas.size.width
     columns = x.ticks(side_by_side(x, x_axis.write, FONT, width - 2))
-    parts = [svg.line(frame.left, y(mark), frame.right, y(mark), "grid") for mark in y.ticks()]
-    parts += [svg.line(x(mark), frame.top, x(mark), frame.bottom, "grid") for mark in columns]
-    parts += [svg.text(frame.left - 7, y(mark) + 4, y_axis.write(mark), "tick", "end") for mark in y.ticks()]
-    parts += [svg.text(x(mark), frame.bottom + 18, x_axis.write(mark), "tick", "middle") for mark in columns]
+    parts = [svg.line(frame.left, y(tick), frame.right, y(tick), "grid") for tick in y.ticks()]
+    parts += [svg.line(x(tick), frame.top, x(tick), frame.bottom, "grid") for tick in columns]
+    parts += [svg.text(frame.left - 7, y(tick) + 4, y_axis.write(tick), "tick", "end") for tick in y.ticks()]
+    parts += [svg.text(x(tick), frame.bottom + 18, x_axis.write(tick), "tick", "middle") for tick in columns]
     title = shorten(f"← cheaper · {x_axis.title}, log scale", FONT, width - 4)
     return [*parts, svg.text(width / 2, canvas.size.height - 7, title, "axis", "middle")]
 
@@ -185,7 +185,7 @@ def _text(label: PlacedLabel, kind: str) -> list[Markup]:
 def _surroundings(points: list[Point], stairs: list[tuple[float, float]], canvas: Canvas) -> Obstacles:
     x, y = canvas.x, canvas.y
     reach = {kind: radius + 2 for kind, radius in RADIUS.items()}
-    marks = [Box(x(p.x), y(p.y), x(p.x), y(p.y)).grown(reach[p.kind]) for p in points]
+    point_boxes = [Box(x(p.x), y(p.y), x(p.x), y(p.y)).grown(reach[p.kind]) for p in points]
     upright = [Box(x(p.x) - 1, y(p.y_range[1]), x(p.x) + 1, y(p.y_range[0])) for p in points if p.y_range]
     across = [
         Box(x(p.x_range[0]), y(p.y) - 1, x(p.x_range[1]), y(p.y) + 1)
@@ -195,4 +195,4 @@ def _surroundings(points: list[Point], stairs: list[tuple[float, float]], canvas
     steps = [
         Box(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)).grown(1) for (x1, y1), (x2, y2) in pairwise(stairs)
     ]
-    return Obstacles(marks, upright + across + steps, canvas.frame)
+    return Obstacles(point_boxes, upright + across + steps, canvas.frame)

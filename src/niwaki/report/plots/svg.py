@@ -5,13 +5,13 @@ from markupsafe import Markup, escape
 
 def tag(name: str, *children: str, **attributes: str | float | None) -> Markup:
     """`<name …>children</name>`; `class_` gives class, `data_tip` gives data-tip; None leaves the attribute out."""
-    said = "".join(
+    attribute_text = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_value(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     inner = "".join(escape(child) for child in children)
-    return Markup(f"<{name}{said}>{inner}</{name}>")  # what came from outside is escaped above
+    return Markup(f"<{name}{attribute_text}>{inner}</{name}>")  # all values are escaped above
 
 
 def _value(value: str | float) -> str:
@@ -31,7 +31,7 @@ def path(points: list[tuple[float, float]], class_: str) -> Markup:
 
 
 def figure(width: float, height: float, title: str, description: str, *children: str) -> Markup:
-    """The whole drawing, named for those who do not see it."""
+    """The whole drawing, with a title and a description for screen readers."""
     return tag(
         "svg",
         tag("title", title),

@@ -27,7 +27,7 @@ def draw(name: str, loss: Pairs, validation: Pairs, metric: str, write: Format) 
         HEIGHT,
         f"Training of {name}",
         last,
-        *[svg.text(x(mark), HEIGHT - BOTTOM + 17, _step(mark), "tick", "middle") for mark in _whole(x)],
+        *[svg.text(x(tick), HEIGHT - BOTTOM + 17, _step(tick), "tick", "middle") for tick in _whole(x)],
         svg.text((start + end) / 2, HEIGHT - 6, "training step", "axis", "middle"),
         *(_loss(loss, x, losses) if loss else []),
         *(_validation(validation, x, scores, metric, write) if validation else []),
@@ -35,41 +35,41 @@ def draw(name: str, loss: Pairs, validation: Pairs, metric: str, write: Format) 
 
 
 def _room(y: Scale, write: Format) -> float:
-    """What the widest mark of an axis takes."""
-    return max((text_width(write(mark), FONT) for mark in y.ticks()), default=0.0) + 10
+    """The width of the widest tick label of an axis."""
+    return max((text_width(write(tick), FONT) for tick in y.ticks()), default=0.0) + 10
 
 
 def _loss_mark(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _step(mark: float) -> str:
-    return f"{mark:,.0f}"
+def _step(tick: float) -> str:
+    return f"{tick:,.0f}"
 
 
 def _whole(x: Scale) -> list[float]:
-    """Marks at whole steps: half a step is never trained."""
+    """Ticks at whole steps only."""
     apart = side_by_side(x, _step, FONT, WIDTH)
-    return x.ticks(lambda marks: apart(marks) and all(mark % 1 == 0 for mark in marks))
+    return x.ticks(lambda ticks: apart(ticks) and all(tick % 1 == 0 for tick in ticks))
 
 
 def _loss(pairs: Pairs, x: Scale, y: Scale) -> list[Markup]:
-    grid = [svg.line(x.start, y(mark), x.end, y(mark), "grid") for mark in y.ticks()]
-    marks = [svg.text(x.start - 7, y(mark) + 4, _loss_mark(mark), "tick", "end") for mark in y.ticks()]
+    grid = [svg.line(x.start, y(tick), x.end, y(tick), "grid") for tick in y.ticks()]
+    ticks = [svg.text(x.start - 7, y(tick) + 4, _loss_mark(tick), "tick", "end") for tick in y.ticks()]
     return [
         *grid,
-        *marks,
+        *ticks,
         svg.text(2, 14, "loss", "axis loss-name"),
         svg.path([(x(step), y(value)) for step, value in pairs], "loss"),
     ]
 
 
 def _validation(pairs: Pairs, x: Scale, y: Scale, metric: str, write: Format) -> list[Markup]:
-    marks = [svg.text(x.end + 7, y(mark) + 4, write(mark), "tick") for mark in y.ticks()]
+    ticks = [svg.text(x.end + 7, y(tick) + 4, write(tick), "tick") for tick in y.ticks()]
     title = shorten(f"validation {metric}", FONT, WIDTH - 4 - text_width("loss  ", FONT))
     best = max(pairs, key=lambda pair: pair[1])
     return [
-        *marks,
+        *ticks,
         svg.text(WIDTH - 2, 14, title, "axis score-name", "end"),
         svg.path([(x(step), y(value)) for step, value in pairs], "score"),
         *[_score(x(step), y(value), f"step {step:,.0f}: {write(value)}", value == best[1]) for step, value in pairs],
