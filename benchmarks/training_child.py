@@ -28,6 +28,7 @@ from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.models.activations import LOGITS, numbers
 from niwaki.models.model import Model, load_folder
 from niwaki.models.sources import locate
+from niwaki.objectives.supervised import Supervised
 from niwaki.tasks.rotten_tomatoes import RottenTomatoes
 from niwaki.train.collator import Collator, encode_rows, encode_split
 from niwaki.train.loop import Interrupted, Job, fit
@@ -93,7 +94,7 @@ def train(
                 model,
                 methods,
                 context,
-                task,
+                Supervised(task),
                 collator,
                 validation,
                 settings,

@@ -17,10 +17,10 @@ from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
 from niwaki.models.family import family_of
+from niwaki.models.features import Features
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 from niwaki.models.skeleton import CONDITIONAL_GENERATION, build
-from niwaki.tasks._features import Features
 from niwaki.train.collator import Collator
 
 ABOUT = {name: family_of(name) for name in Catalog("niwaki.models.families", "model family", plugins=False).names()}

@@ -16,6 +16,7 @@ ENTRIES = [
     ("method", "soft_penalty", "methods/prune", ["--family", "prune"]),
     ("method", "tensor", "methods/adapt", ["--family", "adapt"]),  # the template itself needs the word Tensor
     ("task", "good_or_bad", "tasks", []),
+    ("objective", "noisy", "objectives", []),
     ("family", "camembert", "models/families", []),
     ("engine", "fast", "engines/runtimes", []),
     ("edit", "lose_bias", "models/edits", []),
@@ -25,6 +26,7 @@ NAMES = [name for _, name, _, _ in ENTRIES]
 LISTED = {
     "method": "methods",
     "task": "tasks",
+    "objective": "objectives",
     "family": "families",
     "engine": "engines",
     "edit": "edits",
@@ -81,7 +83,7 @@ def test_generated_files_pass_ruff(checkout):
         for path in [*checkout.glob("src/**/*.py"), *checkout.glob("tests/**/*.py")]
         if path.stem.removeprefix("test_").replace("_4", "-4") in NAMES
     ]
-    assert len(new) == 13
+    assert len(new) == 15
     assert python(checkout, "-m", "ruff", "check", *new).returncode == 0
     done = python(checkout, "-m", "ruff", "format", "--check", *new)
     assert done.returncode == 0, done.stdout

@@ -46,7 +46,9 @@ def test_no_arguments_print_the_help_and_version_the_version(niwaki):
     assert niwaki("--version").out.strip() == package.__version__
 
 
-@pytest.mark.parametrize("kind", ["methods", "tasks", "models", "recipes", "engines", "families", "edits"])
+@pytest.mark.parametrize(
+    "kind", ["methods", "tasks", "objectives", "models", "recipes", "engines", "families", "edits"]
+)
 def test_list(niwaki, kind):
     rows = json.loads(niwaki("list", kind, "--json").out)
     assert rows and all(set(row) == {"name", "family", "description"} and row["description"] for row in rows)

@@ -18,6 +18,7 @@ ENTRIES = {
     "method": "calm",
     "edit": "lose_bias",
     "task": "good_or_bad",
+    "objective": "noisy",
     "family": "ernie",
     "engine": "plain_torch",
     "recipe": "garden-1",
@@ -31,7 +32,7 @@ quantize = []
 [[stages]]
 name = "calm"
 methods = [{{ use = "calm", weight = 0.1 }}]
-train = {{ epochs = 1, lr = 1e-3 }}
+train = {{ epochs = 1, lr = 1e-3, objective = "noisy" }}
 """
 FINISH = """
     def finish(self, model: Model) -> Model:
@@ -91,7 +92,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     family = source / "ernie.py"
     family.write_text(family.read_text().replace('"bert', '"ernie'))
     method = source / "calm.py"
-    method.write_text(method.read_text().replace("\n\n\ndef mean_square", f"\n{FINISH}\n\ndef mean_square"))
+    text = method.read_text().replace("\n\n\ndef mean_square", f"\n{FINISH}\n\ndef mean_square")
+    method.write_text(
+        text.replace("ContributesLoss):", "ContributesLoss, Bakes):").replace("import Con", "import Bakes, Con")
+    )
     (source / "recipes" / "garden-1.toml").write_text(RECIPE.format(model=save_ernie(root / "ernie")))
     pip = ["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index", "--target", root / "site"]
     done = python(root / "site", *pip, root / "garden")
@@ -114,7 +118,7 @@ def model(run: Path) -> Path:
 
 
 def test_every_kind_is_listed(site):
-    kinds = ["methods", "edits", "tasks", "families", "engines", "recipes"]
+    kinds = ["methods", "edits", "tasks", "objectives", "families", "engines", "recipes"]
     done = python(site, "-c", LIST % kinds)
     listed = json.loads(done.stdout)
     assert {kind: name in listed[kind] for kind, name in zip(kinds, ENTRIES.values(), strict=True)} == dict.fromkeys(

@@ -105,6 +105,7 @@ def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
     from niwaki.methods.distill.logits import Logits
     from niwaki.methods.distill.tinybert import TinyBert
     from niwaki.models.edits.hidden_size import HiddenSize
+    from niwaki.objectives.supervised import Supervised
     from niwaki.tasks.classification import Classification
     from niwaki.train.collator import Collator, encode_split
     from niwaki.train.loop import Job
@@ -125,4 +126,6 @@ def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
     context = Context(0, answering, whole, None, None, task.criterion.soft_loss, None)
     train, validation = (Collator(encode_split(model, task, part), model, cpu) for part in ("train", "validation"))
     settings = TrainSettings(epochs=6, batch=8, lr=1e-3, dropout=0.2, save_seconds=0.001)
-    return Job("pair", model, methods, context, task, train, validation, settings, "fp32", 7, folder, should_stop)
+    return Job(
+        "pair", model, methods, context, Supervised(task), train, validation, settings, "fp32", 7, folder, should_stop
+    )

@@ -9,8 +9,8 @@ import torch
 from pyarrow import parquet
 
 import tiny
+from niwaki.models.features import Features
 from niwaki.models.forward import NO_LABEL, Batch
-from niwaki.tasks._features import Features
 
 TOKENIZER = tiny.tokenizer().backend_tokenizer
 TEXTS = [text for text, _ in tiny.sentences(80)]

@@ -11,8 +11,8 @@ from niwaki.answers._beam_search import END, NO_TOKEN, PAD, START
 from niwaki.answers.text import TARGET, read_target
 from niwaki.core.errors import InputError
 from niwaki.data.ragged import Ragged
+from niwaki.models.features import Features
 from niwaki.models.forward import NO_LABEL, Batch
-from niwaki.tasks._features import Features
 from niwaki.tasks.generation import Generation
 from niwaki.train.collator import shift_right
 

@@ -8,8 +8,8 @@ import tiny
 from contracts import made
 from niwaki.answers.label import Label
 from niwaki.core.settings import check
+from niwaki.models.features import Features
 from niwaki.tasks import TASKS
-from niwaki.tasks._features import Features
 from niwaki.tasks._task import Task
 from niwaki.train.collator import Collator, encode_split
 from niwaki.train.infer import logits_of

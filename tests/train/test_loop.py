@@ -25,6 +25,7 @@ from niwaki.methods._method import (
 from niwaki.methods.distill.logits import Logits
 from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.models.edits.hidden_size import HiddenSize
+from niwaki.objectives.supervised import Supervised
 from niwaki.tasks.choice import Choice
 from niwaki.tasks.classification import Classification, ClassificationScorer
 from niwaki.tasks.tagging import Tagging
@@ -66,7 +67,7 @@ def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=()
         model,
         methods,
         context,
-        task,
+        Supervised(task),
         Collator(features, model, CPU),
         Collator(encode_split(model, task, "validation"), model, CPU),
         TrainSettings(**{"epochs": 3, "batch": 8, "lr": 1e-3, **settings}),

@@ -14,10 +14,10 @@ from niwaki.core.settings import check
 from niwaki.models.activations import named, numbers
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.vocabulary import Vocabulary
+from niwaki.models.features import Features
 from niwaki.models.forward import forward
 from niwaki.models.record import HIDDEN, SCORES, STATES
 from niwaki.tasks import TASKS
-from niwaki.tasks._features import Features
 from niwaki.tasks._task import Task
 from niwaki.tokenization.trimming import trimmed, used_tokens
 from niwaki.train import teacher, teacher_cache

@@ -12,10 +12,10 @@ from niwaki.answers._from_config import answer_type_of
 from niwaki.answers.text import Text
 from niwaki.data.batching import in_order
 from niwaki.models.family import family_of
+from niwaki.models.features import Features
 from niwaki.models.forward import Batch, forward
 from niwaki.models.generation import generate
 from niwaki.models.model import config_of, load_folder
-from niwaki.tasks._features import Features
 from niwaki.train.collator import Collator
 
 BATCH = 32

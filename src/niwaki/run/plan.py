@@ -20,6 +20,8 @@ from niwaki.models.config_rules import CONFIG
 from niwaki.models.model import BLUEPRINT
 from niwaki.models.stock import WEIGHTS
 from niwaki.models.tokenizer_settings import READ
+from niwaki.objectives import OBJECTIVES
+from niwaki.objectives._objective import Objective
 from niwaki.run.quantized import quantized_copies
 from niwaki.run.recipe_settings import Recipe, Stage
 from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes, lineage, resolve_stage
@@ -228,11 +230,15 @@ def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[A
         if spec.train and spec.train.unlabelled_path
         else ""
     )
+    objective = []
+    if spec.train:
+        entry = OBJECTIVES.entry(spec.train.objective)
+        objective = [entry.origin, OBJECTIVES.load(entry.name, Objective).version]
     done = [
         [values["use"], METHODS.entry(values["use"]).origin, method.version, method.model_dump()]
         for values, method in zip(spec.methods, methods, strict=True)
     ]
-    return fingerprint([*inputs, done, train, texts, precision])
+    return fingerprint([*inputs, done, train, objective, texts, precision])
 
 
 def versions() -> dict[str, str]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from tokenizers import Tokenizer
 
 from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, Value
-from niwaki.tasks._features import Features
+from niwaki.models.features import Features
 
 
 @runtime_checkable

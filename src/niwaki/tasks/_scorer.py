@@ -10,8 +10,8 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from niwaki.answers._answer_type import Value
-from niwaki.tasks._task import Task
+from niwaki.answers._answer_type import EncodedInputs, Value
+from niwaki.tasks._task import Task, tuned_answer_type
 
 SomeTask = TypeVar("SomeTask", bound=Task)
 
@@ -29,6 +29,12 @@ class Scorer(ABC, Generic[SomeTask]):
     @abstractmethod
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         """All metrics; the task's primary `metric` is among them."""
+
+    def score_logits(self, logits: np.ndarray, rows: EncodedInputs, table: pa.Table) -> float:
+        """The primary metric of the logits of validation rows, after thresholds are tuned on them."""
+        task = self.task
+        values = tuned_answer_type(task, logits, rows, table).values(logits, rows, task.inputs(table), task.labels)
+        return self.scores(self.example_stats(values, table))[task.metric]
 
     def all_wrong(self, example_stats: np.ndarray) -> np.ndarray:
         """The statistics of the same rows if every answer were wrong."""

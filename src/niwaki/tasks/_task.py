@@ -18,12 +18,12 @@ from niwaki.answers import ANSWERS
 from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, Value
 from niwaki.data.ragged import Ragged
 from niwaki.models.criteria import Criterion
+from niwaki.models.features import Features
 from niwaki.models.head import Head
 from niwaki.tasks._capabilities import BringsFiles, TunesAnswerType
 from niwaki.tasks._data import TaskData
 from niwaki.tasks._data_settings import DataSettings
 from niwaki.tasks._declarations import Published, TableFormat
-from niwaki.tasks._features import Features
 from niwaki.tasks._tables import row_slices
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from tokenizers import Tokenizer
 
 from niwaki.answers._answer_type import Input, Value
 from niwaki.core.settings import setting
+from niwaki.models.features import Features
 from niwaki.models.forward import NO_LABEL
-from niwaki.tasks._features import Features
 from niwaki.tasks._tables import as_text
 from niwaki.tasks._task import Task
 

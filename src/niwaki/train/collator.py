@@ -1,18 +1,20 @@
 """Batches of tensors from features."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 import torch
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from niwaki.answers._beam_search import PAD
 from niwaki.data.ragged import Ragged
+from niwaki.models.features import Features
 from niwaki.models.forward import NO_LABEL, Batch
 from niwaki.models.generation import text_of
 from niwaki.models.model import Model
-from niwaki.tasks._features import Features
 from niwaki.tasks._task import Task
 
 
@@ -57,11 +59,17 @@ def shift_right(targets: Tensor, start: int) -> Tensor:
     return before.masked_fill(before == NO_LABEL, PAD)
 
 
+class EncodesRows(Protocol):
+    """A task or an objective."""
+
+    def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features: ...
+
+
 def encode_split(model: Model, task: Task, part: str) -> Features:
     """Features of a split of the task."""
     return encode_rows(model, task, task.splits()[part])
 
 
-def encode_rows(model: Model, task: Task, rows: pa.Table) -> Features:
+def encode_rows(model: Model, encoder: EncodesRows, rows: pa.Table) -> Features:
     """Features of rows in the model's tokens, truncated to its maximum length."""
-    return task.features(rows, model.tokenizer.backend_tokenizer, model.anatomy.max_tokens)
+    return encoder.features(rows, model.tokenizer.backend_tokenizer, model.anatomy.max_tokens)

@@ -36,12 +36,12 @@ def _generated(model: Model, collator: Collator, precision: str) -> np.ndarray:
             with autocast(precision, collator.device):
                 yield places, generate(model.anatomy, given, how)
 
-    with _evaluating(model):
+    with evaluating(model):
         return in_order(parts(), lengths, per_token=False)
 
 
 @contextlib.contextmanager
-def _evaluating(model: Model) -> Iterator[None]:
+def evaluating(model: Model) -> Iterator[None]:
     was_training = model.network.training
     model.network.eval()
     yield
@@ -75,7 +75,7 @@ def _collect(
 ) -> np.ndarray:
     chosen = np.arange(len(collator.features.rows.ids)) if chosen is None else chosen
     lengths = collator.features.rows.ids.lengths[chosen]
-    with _evaluating(model):
+    with evaluating(model):
         return in_order(_parts(model, collator, precision, read, activations, chosen, lengths), lengths, per_token)
 
 

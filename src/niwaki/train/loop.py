@@ -1,7 +1,7 @@
 """The one training loop.
 
     for each step     seed everything from (seed, step)
-                      forward ── task.criterion.loss ── method.loss ── method.loss … + method.penalty … ── backward, clip, optimizer
+                      forward ── objective.loss ── method.loss ── method.loss … + method.penalty … ── backward, clip, optimizer
                       method.after_step(progress)
                       now and then: validate, keep the best; save the state
 
@@ -28,15 +28,15 @@ from niwaki.data.batching import epoch_batches
 from niwaki.methods._method import Context, ContributesLoss, Method, Penalizes, Schedules, answers_trained, methods_with
 from niwaki.models.forward import forward
 from niwaki.models.model import Model
-from niwaki.tasks._task import Task, tuned_answer_type
+from niwaki.objectives._objective import Objective
 from niwaki.train.checkpoints import Checkpoints, TrainerState
 from niwaki.train.clipping import clip_in
 from niwaki.train.collator import Collator
 from niwaki.train.distributed import any_process, average_gradients, broadcast, from_main_process
-from niwaki.train.infer import logits_of
 from niwaki.train.precision import autocast
 from niwaki.train.row_gradients import RowGradients
 from niwaki.train.settings import TrainSettings
+from niwaki.train.validation import ModelValidation, generator_of
 
 LOG_EVERY_STEPS = 10
 
@@ -53,7 +53,7 @@ class Job:
     model: Model
     methods: Sequence[Method]
     context: Context
-    task: Task
+    objective: Objective
     train: Collator
     validation: Collator
     settings: TrainSettings
@@ -135,21 +135,21 @@ class _Fit:
 
     def _step(self) -> float:
         job, step = self.job, self.state.step
-        batch = job.train.batch(self._rows())
-        torch.manual_seed(derive(job.seed, "step", step, self.accelerator.process_index))
+        place = "step", step, self.accelerator.process_index
+        batch = job.objective.batch(job.train.batch(self._rows()), generator_of(job.seed, *place))
+        torch.manual_seed(derive(job.seed, *place))
         self.network.train()
         with autocast(job.precision, self.accelerator.device):
             outputs = forward(job.model.anatomy, batch, self.student_activations)
-            loss = job.task.criterion.loss(outputs.logits.float(), batch)
+            loss = job.objective.loss(outputs, batch)
             for method in methods_with(job.methods, ContributesLoss):
                 loss = method.loss(job.model, batch, outputs, loss, job.context)
             penalties = (method.penalty(job.model) for method in methods_with(job.methods, Penalizes))
             loss = sum((penalty for penalty in penalties if penalty is not None), loss)
         value = float(loss.detach())
         if not np.isfinite(value):
-            raise NiwakiError(
-                f"stage '{job.name}': the loss is {value} at step {step}; lower train.lr (now {job.settings.lr:g}) or set precision = 'fp32'"
-            )
+            fix = f"lower train.lr (now {job.settings.lr:g}) or set precision = 'fp32'"
+            raise NiwakiError(f"stage '{job.name}': the loss is {value} at step {step}; {fix}")
         self.accelerator.backward(loss)
         self.rows.gather()
         average_gradients(self.modules.parameters())
@@ -203,12 +203,8 @@ class _Fit:
         state.stopped = 0 < job.settings.patience <= state.validations_without_gain
 
     def _score(self) -> float:
-        """The primary metric on the validation rows."""
-        job, table = self.job, self.job.task.splits()["validation"]
-        logits, rows = logits_of(job.model, job.validation, job.precision), job.validation.features.rows
-        kind = tuned_answer_type(job.task, logits, rows, table)
-        values = kind.values(logits, rows, job.task.inputs(table), job.task.labels)
-        return job.task.scorer.scores(job.task.scorer.example_stats(values, table))[job.task.metric]
+        job = self.job
+        return job.objective.score(ModelValidation(job.model, job.validation, job.precision, job.seed))
 
     def _record(self, record: dict) -> None:
         self.state.history.append(record)

@@ -6,6 +6,7 @@ from niwaki.core.settings import Settings, setting
 
 
 class TrainSettings(Settings):
+    objective: str = setting("supervised", "what is minimized and how it is scored; see `niwaki list objectives`")
     epochs: float = setting(3.0, "passes over the training rows; may be a part, like 0.5", gt=0, le=10_000)
     lr: float = setting(5e-5, "highest learning rate, reached after the warm-up", gt=0, lt=1)
     batch: int = setting(32, "rows per step", ge=1, le=65_536)

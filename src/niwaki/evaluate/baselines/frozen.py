@@ -12,8 +12,8 @@ from niwaki.evaluate.baseline import Baseline, PredictFunction
 from niwaki.evaluate.baselines._dense import Dense
 from niwaki.evaluate.baselines._linear import LinearModel
 from niwaki.evaluate.baselines._unsupported import NO_LABELS, NO_PLACES, NO_WRITING
+from niwaki.models.features import Features
 from niwaki.models.model import load_folder
-from niwaki.tasks._features import Features
 from niwaki.train.collator import Collator
 from niwaki.train.infer import hidden_of
 from niwaki.train.precision import resolve_precision

@@ -9,9 +9,12 @@ import torch
 
 from niwaki.core.model_integrity import MODEL
 from niwaki.meter.ledger import Attempt
+from niwaki.objectives import OBJECTIVES
+from niwaki.objectives._objective import Objective
 from niwaki.run.plan import Plan, PlannedStage
 from niwaki.tasks._task import Task
 from niwaki.train.loop import Interrupted
+from niwaki.train.settings import TrainSettings
 
 CPU = torch.device("cpu")
 
@@ -33,6 +36,12 @@ class StageJob:
     @property
     def task(self) -> Task:
         return self.plan.task
+
+    @cached_property
+    def objective(self) -> Objective:
+        """What the stage minimizes."""
+        train = self.stage.spec.train or TrainSettings()
+        return OBJECTIVES.load(train.objective, Objective)(self.task)
 
     @property
     def seed(self) -> int:

@@ -14,9 +14,9 @@ CHECKPOINT_COPIES = 8  # weights, two moments and the best weights, in two check
 
 
 def load_start_model(job: StageJob) -> Model:
-    """The model of the parent stage, or a pretrained one with a head for the task."""
+    """The model of the parent stage, or a pretrained one with a head for the objective."""
     parent = job.stage.parent
-    return load_stage_model(job, parent) if parent else _load(job, job.stage.source, job.task.head)
+    return load_stage_model(job, parent) if parent else _load(job, job.stage.source, job.objective.head)
 
 
 def load_stage_model(job: StageJob, stage: str) -> Model:

@@ -9,6 +9,7 @@ import torch
 from niwaki.engines.activation_runner import ActivationRunner
 from niwaki.methods._method import followed_activations
 from niwaki.models.activations import LOGITS, numbers
+from niwaki.models.features import Features
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model, load_folder
 from niwaki.run.plan import model_digest
@@ -16,7 +17,6 @@ from niwaki.run.steps.cached_outputs import with_cache
 from niwaki.run.steps.job import StageJob
 from niwaki.run.steps.training_data import TrainingData
 from niwaki.run.validation.same_tokens import check_same_tokens
-from niwaki.tasks._features import Features
 from niwaki.train.collator import Collator
 from niwaki.train.teacher import (
     CacheLayout,

@@ -7,30 +7,30 @@ from torch import Tensor
 
 from niwaki.core.seeds import derive
 from niwaki.methods._method import Bakes, Context, Reshapes, methods_with
+from niwaki.models.features import Features
 from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.model import Model
 from niwaki.run.steps.job import StageJob
 from niwaki.run.steps.load import load_stage_model
 from niwaki.run.steps.training_data import TrainingData
-from niwaki.tasks._features import Features
 from niwaki.train.checkpoints import TrainerState
-from niwaki.train.collator import Collator, encode_split
+from niwaki.train.collator import Collator, encode_rows
 from niwaki.train.loop import Job, fit
 
 
 def method_context(job: StageJob, data: TrainingData, teacher_model: Model | None) -> Context:
     """What the stage's methods may read while they prepare the model; teacher outputs are added before training."""
 
-    def task_loss(model: Model, batch: Batch) -> Tensor:
-        return job.task.criterion.loss(forward(model.anatomy, batch).logits, batch)
+    def loss(model: Model, batch: Batch) -> Tensor:
+        return job.objective.loss(forward(model.anatomy, batch), batch)
 
     return Context(
         seed=job.seed,
         teacher=None,
         teacher_model=teacher_model,
         calibration=data.calibration,
-        loss=task_loss,
-        soft_loss=job.task.criterion.soft_loss,
+        loss=loss,
+        soft_loss=job.objective.soft_loss,
         texts=data.texts,
         stage_model=lambda stage: load_stage_model(job, stage),
     )
@@ -60,9 +60,9 @@ def train(
             model=model,
             methods=job.stage.methods,
             context=replace(context, teacher=teacher),
-            task=job.task,
+            objective=job.objective,
             train=Collator(features, model, job.device),
-            validation=Collator(encode_split(model, job.task, "validation"), model, job.device),
+            validation=Collator(encode_rows(model, job.objective, job.task.splits()["validation"]), model, job.device),
             settings=settings,
             precision=job.stage.precision,
             seed=derive(job.seed, "train"),

@@ -10,6 +10,7 @@ from niwaki.core.log import info
 from niwaki.core.seeds import derive
 from niwaki.data.batching import epoch_batches
 from niwaki.methods._method import SelectsRows, methods_with
+from niwaki.models.features import Features
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
@@ -17,7 +18,6 @@ from niwaki.run.steps.job import CPU, StageJob
 from niwaki.run.steps.teacher_answers import with_teacher_answers
 from niwaki.run.unlabelled_texts import draw_unlabelled
 from niwaki.tasks._capabilities import AcceptsUnlabelledTexts
-from niwaki.tasks._features import Features
 from niwaki.tasks._task import texts_in
 from niwaki.train.collator import Collator, encode_rows, encode_split
 
@@ -63,9 +63,9 @@ class TrainingData:
     def features(self, model: Model) -> Features:
         """All training texts in the model's tokens: the labelled rows, then the unlabelled texts."""
         train, limit = self.job.stage.spec.train, min(self.task.max_tokens, model.anatomy.max_tokens)
-        labelled = encode_rows(model, self.task, self.labelled) if train is None or train.labelled else None
+        labelled = encode_rows(model, self.job.objective, self.labelled) if train is None or train.labelled else None
         if not self.unlabelled:
-            return labelled or encode_rows(model, self.task, self.labelled)
+            return labelled or encode_rows(model, self.job.objective, self.labelled)
         assert isinstance(self.task, AcceptsUnlabelledTexts)  # `validation/unlabelled.py`
         unlabelled = self.task.unlabelled_features(self.unlabelled, model.tokenizer.backend_tokenizer, limit)
         return labelled.joined(unlabelled) if labelled else unlabelled

@@ -8,6 +8,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.methods._factory import make_method
 from niwaki.methods._method import Method, ReadsStages, answers_trained
+from niwaki.objectives import OBJECTIVES
 from niwaki.run.recipe_settings import Recipe, Stage
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
@@ -112,7 +113,8 @@ def train_problems(stage: Stage) -> list[str]:
     train = stage.train
     if train is None:
         return []
-    problems = [
+    problems = _objective_problems(train.objective)
+    problems += [
         f"{key}: unlabelled texts need a teacher; name one in `teacher`"
         for key in ("unlabelled", "augmentations")
         if getattr(train, key) and not stage.teachers
@@ -124,3 +126,11 @@ def train_problems(stage: Stage) -> list[str]:
     if not train.labelled and not (train.unlabelled or train.augmentations):
         problems.append("labelled: is false, and there are no other texts; set unlabelled (or augmentations)")
     return problems
+
+
+def _objective_problems(name: str) -> list[str]:
+    try:
+        OBJECTIVES.entry(name)
+    except InputError as error:
+        return [f"objective: {problem}" for problem in error.faults]
+    return []

@@ -12,6 +12,7 @@ from niwaki.run.recipe_settings import Recipe
 from niwaki.run.validation import (
     cache,
     inputs,
+    objectives,
     same_tokens,
     shapes,
     stages,
@@ -29,7 +30,7 @@ INPUT_CHECKS: tuple[Check, ...] = (
     unlabelled.check,
     cache.check,
 )
-STAGE_CHECKS: tuple[Check, ...] = (shapes.check, teachers.check, text_pairs.check, same_tokens.check)
+STAGE_CHECKS: tuple[Check, ...] = (objectives.check, shapes.check, teachers.check, text_pairs.check, same_tokens.check)
 
 
 def recipe_problems(recipe: Recipe, faulty: Collection[str], faulty_stages: Collection[int]) -> dict[str, list[str]]:

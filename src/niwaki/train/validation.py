@@ -1,0 +1,47 @@
+"""A model on the validation rows, as objectives score it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from niwaki.answers._answer_type import EncodedInputs
+from niwaki.core.seeds import derive
+from niwaki.data.batching import sorted_batches
+from niwaki.models.forward import Batch, Outputs, forward
+from niwaki.models.model import Model
+from niwaki.objectives._objective import Objective
+from niwaki.train.collator import Collator
+from niwaki.train.infer import ROWS, TOKENS, evaluating, logits_of
+from niwaki.train.precision import autocast
+
+
+@dataclass(frozen=True)
+class ModelValidation:
+    model: Model
+    collator: Collator
+    precision: str
+    seed: int
+
+    @property
+    def rows(self) -> EncodedInputs:
+        return self.collator.features.rows
+
+    def logits(self) -> np.ndarray:
+        return logits_of(self.model, self.collator, self.precision)
+
+    @torch.no_grad()
+    def passes(self, objective: Objective) -> Iterator[tuple[Outputs, Batch]]:
+        with evaluating(self.model):
+            for number, rows in enumerate(sorted_batches(self.collator.lengths, ROWS, TOKENS)):
+                generator = generator_of(self.seed, "validation", number)
+                batch = objective.batch(self.collator.batch(rows), generator)
+                with autocast(self.precision, self.collator.device):
+                    outputs = forward(self.model.anatomy, batch)
+                yield outputs, batch
+
+
+def generator_of(seed: int, *path: str | int) -> torch.Generator:
+    """On the CPU, so that masks and noise are the same on every device."""
+    return torch.Generator().manual_seed(derive(seed, "objective", *path))
