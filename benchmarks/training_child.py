@@ -20,7 +20,7 @@ import transformers
 
 from niwaki.data.batching import epoch_batches
 from niwaki.engines.activation_runner import ActivationRunner
-from niwaki.methods._method import Context, Method
+from niwaki.methods._method import Context, Method, Reshapes, methods_with
 from niwaki.methods.adapt.freeze import Freeze
 from niwaki.methods.distill.logits import Logits
 from niwaki.methods.distill.student import Student
@@ -117,8 +117,8 @@ def distil(method: Logits | TinyBert, task: RottenTomatoes, dropout: float | Non
     teacher.network.requires_grad_(False)
     context = _context(task, teacher_model=teacher)
     model, methods = fresh_model(task), [Student(layers=3), method]
-    for one in methods:
-        model = one.prepare(model, context)
+    for reshaping in methods_with(methods, Reshapes):
+        model = reshaping.prepare(model, context)
     collator = Collator(encode_rows(model, task, task.splits()["train"].slice(0, TAUGHT_ROWS)), model, CPU)
     with tempfile.TemporaryDirectory() as folder:
         answers = answering(teacher, collator, method.teacher_activations(model, teacher), Path(folder))
