@@ -226,7 +226,7 @@ def model_folders(folder: Path, plan: CascadePlan) -> list[Path]:
     return found
 
 
-def check_compatible(models: Sequence[tuple[Any, Predictor]]) -> None:
+def check_compatible(models: Sequence[tuple[object, Predictor]]) -> None:
     """All models must have the same labels and answer type, with a confidence. Models come with the name for messages."""
     first_name, first = models[0]
     for name, model in models:

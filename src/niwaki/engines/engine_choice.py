@@ -10,13 +10,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from niwaki.answers._answer_type import EncodedInputs
 from niwaki.core.errors import InputError, first_line
 from niwaki.core.files import user_cache, write_json
+from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.data.ragged import Ragged
 from niwaki.engines import RUNTIMES
@@ -91,7 +91,7 @@ def _compare(folder: Path, names: Sequence[str], threads: int) -> str:
     return min(best, key=lambda name: best[name])
 
 
-def random_sequences(config: dict[str, Any]) -> EncodedInputs:
+def random_sequences(config: Json) -> EncodedInputs:
     """The sequences of the comparison, within the model's maximum length and vocabulary."""
     longest, vocabulary = max(1, readable_tokens(config)), config.get("vocab_size") or len(LENGTHS) + 1
     lengths = [min(length, longest) for length in LENGTHS]

@@ -5,15 +5,19 @@ module replaces it by the dozen. Engines fold everything that depends on constan
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, NodeProto
+
 
 DOMAIN = "niwaki"
 FLOAT, INT8, INT32 = 1, 3, 6  # TensorProto.DataType
 
 
-def expand(graph: Any) -> None:
+def expand(graph: "GraphProto") -> None:
     """Changes an ONNX graph in place; standard operators stay."""
     nodes = []
     for number, node in enumerate(graph.node):
@@ -30,10 +34,10 @@ def expand(graph: Any) -> None:
 class NodeBuilder:
     """Builds the nodes that replace one node; the last one gets its output."""
 
-    def __init__(self, name: str, node: Any) -> None:
+    def __init__(self, name: str, node: "NodeProto") -> None:
         self.output = node.output[0]
         self.attributes = {attribute.name: attribute.i for attribute in node.attribute}
-        self.nodes: list[Any] = []
+        self.nodes: list[NodeProto] = []
         self.names: Iterator[str] = (f"{name}_{number}" for number in range(1_000_000))
 
     def __call__(self, kind: str, *inputs: str, last: bool = False, outputs: int = 1, **attributes: Any) -> Any:

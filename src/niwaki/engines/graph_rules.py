@@ -8,12 +8,16 @@ while they load.
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+
 
 GRAPH, EXIT_GRAPH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"  # of a network that generates text
@@ -110,7 +114,7 @@ def check_graph(folder: Path, name: str, weights: str) -> bytes:
     return data
 
 
-def _check(model: Any, weights: Path, name: str) -> None:
+def _check(model: "ModelProto", weights: Path, name: str) -> None:
     domains = [entry.domain for entry in model.opset_import if entry.domain not in ("", "ai.onnx")]
     if domains or model.functions or model.training_info:
         raise ValueError(
@@ -126,7 +130,7 @@ def _check(model: Any, weights: Path, name: str) -> None:
     _check_shapes(graph)
 
 
-def _check_node(node: Any) -> None:
+def _check_node(node: "NodeProto") -> None:
     if node.domain not in ("", "ai.onnx") or node.op_type not in OPERATORS:
         raise ValueError(
             f"operator {node.domain[:40]}{'.' if node.domain else ''}{node.op_type[:60]!r} is not one that niwaki writes"
@@ -137,7 +141,7 @@ def _check_node(node: Any) -> None:
         _check_inline(attribute.t, f"a constant of {node.op_type}")
 
 
-def _check_order(graph: Any) -> None:
+def _check_order(graph: "GraphProto") -> None:
     """Each node must read values that are defined before it, and define new ones: a cycle could hang an engine."""
     known = {"", *(entry.name for entry in (*graph.input, *graph.initializer))}
     for node in graph.node:
@@ -151,14 +155,14 @@ def _check_order(graph: Any) -> None:
         raise ValueError("no operator computes its output")
 
 
-def _check_inline(tensor: Any, what: str) -> None:
+def _check_inline(tensor: "TensorProto", what: str) -> None:
     if tensor.data_location == EXTERNAL or tensor.external_data:
         raise ValueError(f"{what} lies in another file")
     if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > MAX_INLINE:
         raise ValueError(f"{what} has more than {MAX_INLINE} numbers, which belong in the weights file")
 
 
-def _check_tables(graph: Any, weights: Path, name: str) -> None:
+def _check_tables(graph: "GraphProto", weights: Path, name: str) -> None:
     if len(graph.initializer) > MAX_INITIALIZERS:
         raise ValueError(f"has more than {MAX_INITIALIZERS} tables")
     found = read_header(weights) if weights.exists() else None
@@ -187,7 +191,7 @@ def _number(text: str | None) -> int:
     return int(text)
 
 
-def _check_shapes(graph: Any) -> None:
+def _check_shapes(graph: "GraphProto") -> None:
     """Bounds the tensors that are built from constant shapes. Shapes that depend on the input are bounded by these."""
     from onnx import numpy_helper
 

@@ -5,16 +5,21 @@ model.safetensors. Packed weights are unpacked once, so that OpenVINO can multip
 """
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from niwaki.core.errors import InputError, first_line
+from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
 from niwaki.engines.graph_rules import EXTERNAL, GRAPH, WEIGHTS, check_graph
 from niwaki.engines.quantized_products import QuantizedProduct, expose_scales
 from niwaki.engines.runtime import Runtime
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto
+
 
 DTYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
 
@@ -49,7 +54,7 @@ def places(model: Any, names: set[str]) -> list[Any]:
     return [place for node in model.get_ops() for place in node.outputs() if names.intersection(place.get_names())]
 
 
-def _tables(graph: Any, weights: Path, where: Path) -> dict[str, np.ndarray]:
+def _tables(graph: "GraphProto", weights: Path, where: Path) -> dict[str, np.ndarray]:
     """The initializers in the weights file, memory-mapped. Their shapes must match the file, because OpenVINO trusts them."""
     from onnx import helper
 
@@ -69,7 +74,7 @@ def _tables(graph: Any, weights: Path, where: Path) -> dict[str, np.ndarray]:
     return found
 
 
-def _with_weights_as_inputs(graph_model: Any, tables: dict[str, np.ndarray]) -> bytes:
+def _with_weights_as_inputs(graph_model: "ModelProto", tables: dict[str, np.ndarray]) -> bytes:
     """The graph with matrices as inputs, and with the values of small initializers, which OpenVINO reads at once."""
     from onnx import helper, numpy_helper
 
@@ -105,7 +110,7 @@ def unpack(model: Any, core: Any, tables: dict[str, np.ndarray], products: list[
 
 def _ancestors(places: list[Any]) -> list[Any]:
     """All nodes that these outputs depend on."""
-    found: dict[str, Any] = {}
+    found: Json = {}
     waiting = [place.get_node() for place in places]
     while waiting:
         node = waiting.pop()

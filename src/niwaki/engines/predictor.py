@@ -16,6 +16,7 @@ from niwaki.answers._answer_type import EncodedInputs, Input, Value, check_input
 from niwaki.answers._capabilities import TwoPass, load_answer_files
 from niwaki.answers._from_config import answer_type_of, labels_of
 from niwaki.core.errors import InputError, UsageError
+from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
@@ -109,7 +110,7 @@ class Predictor:
         return f"Predictor({str(self.folder)!r}, engine={self.engine!r}, labels={self.labels})"
 
 
-def check_model_folder(folder: Path) -> dict[str, Any]:
+def check_model_folder(folder: Path) -> Json:
     """The checked config. Reads only JSON and the header of the weights, so a deployment needs neither torch nor
     transformers."""
     if not folder.is_dir():

@@ -5,7 +5,11 @@ a plain product whose weights are integers times scales and, with a fixed range,
 Both compute the same sum.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, NodeProto
+
 
 FLOAT = 1  # TensorProto.DataType
 
@@ -18,21 +22,21 @@ class QuantizedProduct(NamedTuple):
     fixed: bool
 
 
-def expose_scales(graph: Any) -> list[QuantizedProduct]:
+def expose_scales(graph: "GraphProto") -> list[QuantizedProduct]:
     """Changes an ONNX graph in place. Returns the products that it changed; others stay as they are."""
     producers = {name: node for node in graph.node for name in node.output}
-    consumers: dict[str, list[Any]] = {}
+    consumers: dict[str, list[NodeProto]] = {}
     for node in graph.node:
         for name in node.input:
             consumers.setdefault(name, []).append(node)
     found: list[QuantizedProduct] = []
-    replacements: dict[str, list[Any]] = {}  # by the output of the node that they replace
+    replacements: dict[str, list[NodeProto]] = {}  # by the output of the node that they replace
     for node in graph.node:
         if node.op_type == "MatMulInteger" and (match := _match(node, producers, consumers)) is not None:
             product, last, nodes = match
             found.append(product)
             replacements[last.output[0]] = nodes
-    used: list[Any] = []
+    used: list[NodeProto] = []
     for node in graph.node:
         used += replacements.get(node.output[0], [node]) if node.output else [node]
     _keep_used(graph, used)
@@ -40,13 +44,15 @@ def expose_scales(graph: Any) -> list[QuantizedProduct]:
 
 
 def _match(
-    node: Any, producers: dict[str, Any], consumers: dict[str, list[Any]]
-) -> tuple[QuantizedProduct, Any, list[Any]] | None:
+    node: "NodeProto", producers: "dict[str, NodeProto]", consumers: "dict[str, list[NodeProto]]"
+) -> "tuple[QuantizedProduct, NodeProto, list[NodeProto]] | None":
     """The product that `models/packed` exports around a MatMulInteger, its last node, and the nodes that replace it."""
     rounding = producers.get(node.input[0]) if len(node.input) == 3 else None
     cast = _only_consumer(consumers, node.output[0], "Cast")
     last = _only_consumer(consumers, cast.output[0], "Mul") if cast is not None else None
-    if rounding is None or last is None or not any(entry.i == FLOAT for entry in cast.attribute if entry.name == "to"):
+    if rounding is None or cast is None or last is None:
+        return None
+    if not any(entry.i == FLOAT for entry in cast.attribute if entry.name == "to"):
         return None
     factor = producers.get(_other(last, cast.output[0]))
     fixed = rounding.op_type == "QuantizeLinear"
@@ -59,7 +65,9 @@ def _match(
     return product, last, _float_product(product, rounding, step, zero, last.output[0])
 
 
-def _float_product(product: QuantizedProduct, rounding: Any, step: str, zero: str, output: str) -> list[Any]:
+def _float_product(
+    product: QuantizedProduct, rounding: "NodeProto", step: str, zero: str, output: str
+) -> "list[NodeProto]":
     from onnx import helper
 
     nodes = [helper.make_node("DequantizeLinear", [product.weight, product.scale], [f"{output}_weight"], axis=1)]
@@ -70,17 +78,17 @@ def _float_product(product: QuantizedProduct, rounding: Any, step: str, zero: st
     return [*nodes, helper.make_node("MatMul", [given, f"{output}_weight"], [output])]
 
 
-def _only_consumer(consumers: dict[str, list[Any]], name: str, kind: str) -> Any:
+def _only_consumer(consumers: "dict[str, list[NodeProto]]", name: str, kind: str) -> "NodeProto | None":
     found = consumers.get(name, [])
     return found[0] if len(found) == 1 and found[0].op_type == kind else None
 
 
-def _other(node: Any, name: str) -> str:
+def _other(node: "NodeProto", name: str) -> str:
     first, second = node.input
     return second if first == name else first
 
 
-def _keep_used(graph: Any, nodes: list[Any]) -> None:
+def _keep_used(graph: "GraphProto", nodes: "list[NodeProto]") -> None:
     """The nodes that an output depends on, in their order."""
     wanted = {entry.name for entry in graph.output}
     used = []

@@ -17,6 +17,7 @@ from niwaki.answers._answer_type import EncodedInputs
 from niwaki.core import log
 from niwaki.core.errors import InputError
 from niwaki.core.files import files_below, fingerprint, sha256
+from niwaki.core.json_types import Json
 from niwaki.core.signals import stopping
 from niwaki.engines.input_encoder import NoTokens
 from niwaki.engines.input_file import InputRow, read_inputs, row_error
@@ -87,7 +88,7 @@ def answered(predictor: Predictor, source: Iterator[Batch]) -> Iterator[tuple[Ba
         pool.shutdown(wait=False)  # the reading thread may wait for a line until the input is closed
 
 
-def records(batch: Batch, answers: Sequence[Any]) -> Iterator[dict[str, Any]]:
+def records(batch: Batch, answers: Sequence[Any]) -> Iterator[Json]:
     """One record for each input, in order: its id or text, and the answer or the error."""
     rest = iter(answers)
     for row in batch.rows:
@@ -105,7 +106,7 @@ def predict_file(
     columns: Sequence[str] = (),
     skip_bad: bool = False,
     force: bool = False,
-) -> dict[str, Any]:
+) -> Json:
     """Answers every input of a file in a file of JSON lines. If it is killed, the same call resumes."""
     check_output_path(out, force, [source])
     settings = {
@@ -172,7 +173,7 @@ def skip_answered(lines: InputLines, found: Iterator[InputRow], part: PartialOut
         )
 
 
-def json_lines(values: Iterable[dict[str, Any]]) -> bytes:
+def json_lines(values: Iterable[Json]) -> bytes:
     """JSON lines. A lone surrogate, which an id may contain, is escaped."""
     encode = json.JSONEncoder(ensure_ascii=False).encode
     return "".join(f"{encode(value)}\n" for value in values).encode("utf-8", "backslashreplace")

@@ -1,9 +1,12 @@
 """Makes an exported ONNX graph smaller: short names for values, none for nodes, and no duplicate constants."""
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnx import GraphProto
 
 
-def tidy(graph: Any) -> None:
+def tidy(graph: "GraphProto") -> None:
     """Changes an ONNX graph in place. Inputs, outputs and initializers keep their names; other values are numbered."""
     del graph.value_info[:]
     duplicates = _merged_constants(graph)
@@ -18,7 +21,7 @@ def tidy(graph: Any) -> None:
                 names[place] = name if name in fixed else short.setdefault(name, f"v{len(short)}")
 
 
-def _merged_constants(graph: Any) -> dict[str, str]:
+def _merged_constants(graph: "GraphProto") -> dict[str, str]:
     """Removes duplicate constants. Returns the name of each and that of the first equal constant."""
     names_by_value: dict[bytes, str] = {}
     duplicates: dict[str, str] = {}

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from niwaki.answers._answer_type import Input, Value
 from niwaki.core.catalog import Catalog
+from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.core.seeds import numpy_generator
 from niwaki.evaluate.quality import quality
@@ -73,9 +74,7 @@ class Baseline:
         self.note = f"{self.note}; {what}" if self.note else what
 
 
-def run_baselines(
-    task: Task, model: Path, window: Callable[[], Window], vectors: str = ""
-) -> tuple[dict[str, Any], np.ndarray]:
+def run_baselines(task: Task, model: Path, window: Callable[[], Window], vectors: str = "") -> tuple[Json, np.ndarray]:
     """The content of baseline.json, and the per-example statistics on the test rows (baselines, rows, …).
 
     The baseline of the run is the best one without a transformer, chosen on the validation rows. If the recipe's model is already
@@ -100,7 +99,7 @@ def run_baselines(
 
 def _run_baseline(
     kind: str, baseline: Baseline, task: Task, window: Callable[[], Window]
-) -> tuple[dict[str, Any], np.ndarray] | None:
+) -> tuple[Json, np.ndarray] | None:
     with window() as own:
         predict = None if baseline.has_seen_labels() else baseline.fit_if_supported()
         if predict is None:

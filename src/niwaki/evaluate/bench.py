@@ -6,6 +6,7 @@ from typing import Any
 
 from niwaki.answers._answer_type import Input
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.engines.cascade import is_cascade, model_folders, open_predictor, read_cascade_plan
 from niwaki.engines.predictor import check_model_folder
@@ -56,11 +57,9 @@ def positions_in(folder: Path) -> int:
     )
 
 
-def bench(
-    models: Mapping[str, tuple[Path, str]], streams: Sequence[str], rounds: int, threads: int | None
-) -> dict[str, Any]:
+def bench(models: Mapping[str, tuple[Path, str]], streams: Sequence[str], rounds: int, threads: int | None) -> Json:
     """The speed of all models, given by label as folder and engine, on each stream; ratios are to the first of them."""
-    result: dict[str, Any] = {"version": 1, "streams": {}}
+    result: Json = {"version": 1, "streams": {}}
     for stream in streams:
         runners: dict[str, Callable[[Sequence[Input]], Any]] = {}
         for label, (folder, engine) in models.items():

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from niwaki.core.files import folder_bytes
+from niwaki.core.json_types import Json
 from niwaki.models.forward import run_padded
 from niwaki.models.model import Model
 
 
-def footprint(model: Model, folder: Path, tokens: int) -> dict[str, Any]:
+def footprint(model: Model, folder: Path, tokens: int) -> Json:
     return {
         "bytes": folder_bytes(folder),
         "parameters": model.parameters(),
@@ -33,7 +33,7 @@ def flops(model: Model, tokens: int) -> int:
     return int(counter.get_total_flops())
 
 
-def lstm_flops(inputs: Sequence[int], by_input: Sequence[int], by_unit: Sequence[int], *_: Any, **__: Any) -> int:
+def lstm_flops(inputs: Sequence[int], by_input: Sequence[int], by_unit: Sequence[int], *_: object, **__: object) -> int:
     """FLOPs of one direction of an LSTM, an operation that torch's counter does not know. Shapes: (tokens, batch,
     inputs), (4 × units, inputs), (4 × units, units)."""
     tokens, batch, _inputs = inputs

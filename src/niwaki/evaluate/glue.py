@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from statistics import mean
 from typing import Any
 
+from niwaki.core.json_types import Json
+
 TASKS = ("cola", "sst2", "mrpc", "stsb", "qqp", "mnli", "qnli", "rte", "wnli")
 
 
@@ -14,7 +16,7 @@ def task_score(result: Mapping[str, Any]) -> float:
     return mean([score["value"], *(part["value"] for part in result.get("parts", {}).values())])
 
 
-def average(scores: Mapping[str, float]) -> dict[str, Any]:
+def average(scores: Mapping[str, float]) -> Json:
     """Over all nine tasks, and without WNLI as most tables give it; None where a task is missing, never over fewer."""
     missing = [task for task in TASKS if task not in scores]
     known = [scores[task] for task in TASKS if task in scores]

@@ -3,8 +3,8 @@
 import os
 from collections.abc import Iterable, Sequence
 from statistics import median
-from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.meter.counters import cpu_seconds
 from niwaki.meter.machine import Host
 
@@ -15,7 +15,7 @@ class LoadMonitor:
     def __init__(self) -> None:
         self.host, self.own, self.load = Host.now(), cpu_seconds(), os.getloadavg()[0]
 
-    def conditions(self, laps: Iterable[Sequence[float]]) -> dict[str, Any]:
+    def conditions(self, laps: Iterable[Sequence[float]]) -> Json:
         """`laps` are the seconds of each contender, lap by lap."""
         return {"load": self.load, **shares(self.host, Host.now(), cpu_seconds() - self.own), "spread": spread(laps)}
 

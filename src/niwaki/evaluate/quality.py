@@ -1,17 +1,17 @@
 """Scores of an artifact with bootstrap intervals, and the difference between two artifacts."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
+from niwaki.core.json_types import Json
 from niwaki.core.seeds import numpy_generator
 from niwaki.tasks._task import Task
 
 RESAMPLES = 1000
 
 
-def quality(task: Task, example_stats: np.ndarray, seed: int = 0) -> dict[str, Any]:
+def quality(task: Task, example_stats: np.ndarray, seed: int = 0) -> Json:
     """All metrics of the task with 95 % intervals from a bootstrap over the rows; the primary one on top.
     A metric of a subset of rows, such as verbs, is left out of draws without such rows."""
     value = task.scorer.scores(example_stats)
@@ -20,7 +20,7 @@ def quality(task: Task, example_stats: np.ndarray, seed: int = 0) -> dict[str, A
     return {"metric": task.metric, **every[task.metric], "rows": len(example_stats), "all": every}
 
 
-def difference(task: Task, a: Sequence[np.ndarray], b: Sequence[np.ndarray], seed: int = 0) -> dict[str, Any]:
+def difference(task: Task, a: Sequence[np.ndarray], b: Sequence[np.ndarray], seed: int = 0) -> Json:
     """score(a) − score(b), means over their seeds, by a paired bootstrap: the same rows are drawn for both, and seeds are drawn
     too. `shown` says whether the interval excludes 0."""
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from niwaki.core.json_types import Json
 from niwaki.core.log import progress
 from niwaki.models.anatomy import Network
 from niwaki.models.edits.decoder import Decoder
@@ -67,7 +68,7 @@ MATRIX_CUTS = {
 
 
 @torch.no_grad()
-def sensitivity(model: Model, batches: Sequence[Batch], loss: Loss) -> dict[str, Any]:
+def sensitivity(model: Model, batches: Sequence[Batch], loss: Loss) -> Json:
     """The loss of the whole model, and the increase by every cut."""
     model.network.eval()
     whole = _losses(model, batches, loss)

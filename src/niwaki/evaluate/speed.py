@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from niwaki.core.json_types import Json
 from niwaki.core.log import progress
 from niwaki.core.seeds import numpy_generator
 from niwaki.evaluate.machine_load import LoadMonitor
@@ -34,7 +35,7 @@ def race(
     rounds: int = ROUNDS,
     singles: int = SINGLES,
     window: Callable[[], Window] = meter,
-) -> dict[str, Any]:
+) -> Json:
     """Throughput with interval, latency percentiles, energy, the ratios to `reference` from paired rounds, and how quiet the machine was."""
     names, laps = list(contenders), {name: Timings() for name in contenders}
     for runner in contenders.values():  # warm up: caches, thread pools, memory
@@ -76,7 +77,7 @@ def seconds(laps: Timings) -> list[float]:
     return [reading.seconds for reading in laps.readings]
 
 
-def _summary(laps: Timings, reference: Timings, texts: int) -> dict[str, Any]:
+def _summary(laps: Timings, reference: Timings, texts: int) -> Json:
     p50, p95, p99 = (float(value) for value in np.percentile(laps.latency_ms, [50, 95, 99]))
     total = sum(laps.readings[1:], laps.readings[0])
     return {

@@ -1,13 +1,15 @@
 """What a run gave, as report.json, report.html and report.md. Reads files only; needs no torch."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from niwaki.core.json_types import Json
 
 if TYPE_CHECKING:
     from niwaki.core.run_folder import VerifiedRun
 
 
-def write(run_folder: Path, per_day: float | None = None) -> dict[str, Any]:
+def write(run_folder: Path, per_day: float | None = None) -> Json:
     """Writes the three reports and the models' cards into the run folder and returns the content of report.json.
 
     `per_day` is how many texts will be answered a day: the payback then also tells days, and what a year saves.
@@ -30,14 +32,14 @@ def write(run_folder: Path, per_day: float | None = None) -> dict[str, Any]:
     return report
 
 
-def build(run_folder: Path, per_day: float | None = None) -> dict[str, Any]:
+def build(run_folder: Path, per_day: float | None = None) -> Json:
     """The content of report.json, without writing anything."""
     from niwaki.core.run_folder import open_run
 
     return content(open_run(Path(run_folder), full=True), per_day)
 
 
-def content(verified: "VerifiedRun", per_day: float | None = None) -> dict[str, Any]:
+def content(verified: "VerifiedRun", per_day: float | None = None) -> Json:
     """What the report of a verified run says."""
     from niwaki.report.baseline_rows import with_gains
     from niwaki.report.facts import facts

@@ -1,13 +1,12 @@
 """The table of baselines: their scores and costs, then the best and the deployed stage."""
 
-from typing import Any
-
+from niwaki.core.json_types import Json
 from niwaki.report.comparisons import find_comparison, gap
 from niwaki.report.readings import add, reading
 from niwaki.report.run_files import mappings, number
 from niwaki.report.scores import quality
 
-Facts = dict[str, Any]
+Facts = Json
 
 
 def baseline_rows(baseline: Facts) -> list[Facts]:

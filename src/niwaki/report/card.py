@@ -1,9 +1,9 @@
 """Writes a model card next to each finished model: what it is, how it was made, its scores and running costs."""
 
 from pathlib import Path
-from typing import Any
 
 from niwaki.core.files import write_text
+from niwaki.core.json_types import Json
 from niwaki.report.baseline_rows import lineage
 from niwaki.report.markdown import fenced, plain
 from niwaki.report.page import environment
@@ -24,7 +24,7 @@ EXAMPLES = {  # answer type → example input
     "choice": '[("She opens the door and", ["goes in.", "the door."])]',
 }
 CARD, LABEL = "README.md", "energy-label.svg"
-Facts = dict[str, Any]
+Facts = Json
 
 
 def write_cards(report: Facts, run_folder: Path) -> None:

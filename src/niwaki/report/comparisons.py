@@ -1,13 +1,13 @@
 """Differences between two models on the same test rows, with intervals and in words."""
 
 from collections.abc import Iterable
-from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.report import formatting
 from niwaki.report.run_files import mappings, number
 
 NOT_SHOWN = "no difference shown"
-Facts = dict[str, Any]
+Facts = Json
 
 
 def comparisons(record: Facts, metric: str | None, names: Iterable[str]) -> list[Facts]:

@@ -1,7 +1,6 @@
 """Whether the machine was busy while speed was measured, and the sentence that then stands next to the figures."""
 
-from typing import Any
-
+from niwaki.core.json_types import Json
 from niwaki.report import formatting
 from niwaki.report.run_files import mapping, number
 
@@ -12,7 +11,7 @@ WORDS = {
     "spread": "laps of the same work differed by {}",
 }
 FIX = "Treat speed, energy and their ratios as rough. To measure again on a quiet machine, remove speed.json and run the recipe again"
-Facts = dict[str, Any]
+Facts = Json
 
 
 def conditions(speed: Facts) -> Facts:

@@ -1,18 +1,17 @@
 """Training curves with few enough points for a page: the loss in bins, and the validation scores."""
 
-from typing import Any
-
+from niwaki.core.json_types import Json
 from niwaki.report.run_files import number
 
 POINTS = 160  # more than the width of the plot can show
 
 
-def curve(lines: list[dict[str, Any]]) -> dict[str, list[list[float]]]:
+def curve(lines: list[Json]) -> dict[str, list[list[float]]]:
     """{"loss": [[step, loss] …], "validation": [[step, score] …]} from the lines of train.jsonl."""
     return {"loss": thin(_pairs(lines, "step", "loss")), "validation": thin(_pairs(lines, "validation", "score"))}
 
 
-def _pairs(lines: list[dict[str, Any]], kind: str, value: str) -> list[list[float]]:
+def _pairs(lines: list[Json], kind: str, value: str) -> list[list[float]]:
     """Sorted by step. The last value counts if a step occurs twice (a run that was resumed before its last save)."""
     by_step: dict[float, float] = {}
     for line in lines:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.report.baseline_rows import baseline_rows, without_transformer
 from niwaki.report.comparisons import comparisons
 from niwaki.report.conditions import conditions
@@ -14,7 +15,7 @@ from niwaki.report.worth import letters
 SCHEMA = 1
 REFERENCE = "reference"  # name in speed.json of the first stage's model as users run it today: eager, fp32
 PACE = ("throughput", "throughput_low", "throughput_high", "latency_ms")
-Facts = dict[str, Any]
+Facts = Json
 
 
 def facts(run: RunFiles) -> Facts:
@@ -105,7 +106,7 @@ def _metric(run: RunFiles) -> str | None:
     return next((metric for metric in metrics if metric), _task(run)["metric"])
 
 
-def _string(value: Any) -> str | None:
+def _string(value: object) -> str | None:
     return None if value is None else str(value)
 
 

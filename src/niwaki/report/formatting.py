@@ -1,7 +1,8 @@
 """Formats numbers: units, significant digits, ranges. None becomes "unknown", never 0."""
 
 import math
-from typing import Any
+
+from niwaki.core.json_types import Json
 
 UNKNOWN = "unknown"
 SHARES = {  # in per cent, differences in points; others (matthews, pearson, spearman) as plain numbers
@@ -41,14 +42,14 @@ def score(metric: str | None, value: float | None) -> str:
     return f"{_amount(metric, value)} %" if metric in SHARES else _amount(metric, value)
 
 
-def scored(metric: str | None, row: dict[str, Any]) -> str:
+def scored(metric: str | None, row: Json) -> str:
     """The score of a stage or a baseline: "82.0 %", and where several seeds were run "82.0 % ± 0.3 (3 seeds)"."""
     seeds = row.get("seeds") or {"sd": None}
     spread = "" if seeds["sd"] is None else f" ± {_amount(metric, seeds['sd'])} ({len(seeds['values'])} seeds)"
     return score(metric, row["score"]) + spread
 
 
-def score_with_interval(metric: str | None, row: dict[str, Any]) -> str:
+def score_with_interval(metric: str | None, row: Json) -> str:
     """The score with its interval: "82.0 % (79.6–84.4 %)"."""
     between = interval(metric, row["score_low"], row["score_high"])
     return scored(metric, row) + (f" ({between})" if between else "")
@@ -145,7 +146,7 @@ def joule_unit(value: float) -> tuple[float, str]:
     return next(((f, u) for f, u in ((1e6, "MJ"), (1e3, "kJ"), (1, "J")) if value >= f), (1e-3, "mJ"))
 
 
-def energy(reading: dict[str, Any]) -> str:
+def energy(reading: Json) -> str:
     """Two significant digits unless it was measured: an estimate must not look exact. A lower bound is marked as one."""
     joules = reading["joules"]
     if joules is None:
@@ -155,7 +156,7 @@ def energy(reading: dict[str, Any]) -> str:
     return f"at least {text}" if reading.get("unknown") else text
 
 
-def energy_range(reading: dict[str, Any]) -> str:
+def energy_range(reading: Json) -> str:
     """ "8.0–17 kJ", in the unit of the value itself; nothing where there is no range."""
     joules, low, high = reading["joules"], reading["joules_low"], reading["joules_high"]
     if joules is None or low is None or high is None or low == high:
@@ -164,18 +165,18 @@ def energy_range(reading: dict[str, Any]) -> str:
     return f"{significant(low / factor)}–{significant(high / factor)} {unit}"
 
 
-def energy_with_range(reading: dict[str, Any]) -> str:
+def energy_with_range(reading: Json) -> str:
     """With range and tier: "12 kJ (8.0–17 kJ, estimated)"."""
     between = energy_range(reading)
     return energy(reading) + (f" ({between}, {reading['tier']})" if between else "")
 
 
-def carbon(reading: dict[str, Any]) -> str:
+def carbon(reading: Json) -> str:
     grams = reading["co2e_grams"]
     if grams is None:
         return "no location set"
     return f"{significant(grams / 1000)} kg" if grams >= 1000 else f"{significant(grams)} g"
 
 
-def money(reading: dict[str, Any]) -> str:
+def money(reading: Json) -> str:
     return "no price set" if reading["usd"] is None else f"${significant(reading['usd'])}"

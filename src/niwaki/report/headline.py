@@ -6,14 +6,14 @@ ratios from the repeated rounds of the speed measurement.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.report import formatting
 from niwaki.report.comparisons import retention_range
 from niwaki.report.run_files import number
 from niwaki.report.verdict import as_loaded
 
-Facts = dict[str, Any]
+Facts = Json
 INPUTS = {  # answer type → an example input; all others take a text
     "span": '("Where was she born?", "Ada Lovelace was born in London.")',
     "choice": '("She opens the door and", ["goes in.", "the door."])',

@@ -1,8 +1,8 @@
 """The facts as markdown, for a pull request or a README: the same order as the page, without plots."""
 
 import re
-from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.report.baseline_rows import baseline_table
 from niwaki.report.headline import headline
 from niwaki.report.page import environment
@@ -23,7 +23,7 @@ def fenced(value: str) -> str:
     return f"{fence}\n{value.rstrip()}\n{fence}"
 
 
-def markdown(facts: dict[str, Any]) -> str:
+def markdown(facts: Json) -> str:
     """The content of report.md from the facts of a run with their verdict."""
     templates = environment(html=False)
     templates.filters.update(plain=plain, fenced=fenced)

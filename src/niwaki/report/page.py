@@ -5,11 +5,11 @@ import hashlib
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from niwaki.core.json_types import Json
 from niwaki.report import formatting, page_plots
 from niwaki.report.baseline_rows import baseline_table
 from niwaki.report.headline import headline
@@ -34,7 +34,7 @@ NUMBER_FILTERS = (
 )
 
 
-def page(facts: dict[str, Any]) -> str:
+def page(facts: Json) -> str:
     """The content of report.html from the facts of a run with their verdict."""
     style, script = _asset("page.css"), _asset("page.js")
     label = deployed_label(facts)
@@ -58,7 +58,7 @@ def page(facts: dict[str, Any]) -> str:
     )
 
 
-def with_copies(stages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_copies(stages: list[Json]) -> list[Json]:
     """The stages in the order of the recipe, each followed by its quantized copies."""
     copies = [stage for stage in stages if stage.get("copy_of")]
     named = {stage["name"] for stage in stages if not stage.get("copy_of")}

@@ -4,12 +4,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from niwaki.core.json_types import Json
 from niwaki.report import formatting
 from niwaki.report.plots import pareto, training
 from niwaki.report.run_files import mapping, number
 from niwaki.report.verdict import as_loaded
 
-Facts = dict[str, Any]
+Facts = Json
 Drawings = list[tuple[str, pareto.Drawing]]  # the same plot for wide and narrow pages, by CSS class
 
 

@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.report.run_files import number
 
 TIERS = ("measured", "apportioned", "estimated", "unknown")  # strongest first
 AMOUNTS = ("seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "marginal_joules", "co2e_grams", "usd")
 STATUSES = ("done", "failed", "interrupted", "killed", "open")
-Reading = dict[str, Any]
+Reading = Json
 
 
-def reading(value: Any) -> Reading:
+def reading(value: object) -> Reading:
     """A reading with all of its keys. No joules means tier "unknown", whatever was claimed."""
     given: Mapping[str, Any] = value if isinstance(value, dict) else {}
     amounts: Reading = {key: number(given.get(key)) for key in AMOUNTS}
@@ -56,7 +57,7 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def charges(ledger: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def charges(ledger: list[Json]) -> list[Json]:
     """One line per attempt, from a ledger with the events begin, beat and charge.
 
     The first charge of an id counts. An attempt without a charge is "open", with its last beat: it may still run or was killed, which
@@ -70,7 +71,7 @@ def charges(ledger: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [line for line in closed if line.get("id") is None or known[str(line["id"])] is line] + still
 
 
-def spent(ledger: list[dict[str, Any]], order: list[str]) -> dict[str, Any]:
+def spent(ledger: list[Json], order: list[str]) -> Json:
     """Totals of the ledger by stage: planned stages first, in order, then whatever else it names."""
     ledger = charges(ledger)
     names = list(dict.fromkeys([*order, *(str(line.get("stage")) for line in ledger)]))
@@ -82,7 +83,7 @@ def spent(ledger: list[dict[str, Any]], order: list[str]) -> dict[str, Any]:
     }
 
 
-def _account(lines: list[dict[str, Any]]) -> dict[str, Any]:
+def _account(lines: list[Json]) -> Json:
     kinds = list(dict.fromkeys(str(line.get("what")) for line in lines))
     return {
         "entries": len(lines),

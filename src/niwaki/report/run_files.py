@@ -11,6 +11,7 @@ from typing import Any
 
 from niwaki.core import files, strict_json, strict_toml
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import PLAN, RESULT
 from niwaki.core.path_safety import file_inside, reject_hard_link
 from niwaki.core.redaction import redact
@@ -31,15 +32,15 @@ class RunFiles:
     `repeats` are the results for the seeds after the first, by stage name and seed; that of an unfinished one is {}.
     """
 
-    plan: dict[str, Any]
+    plan: Json
     recipe: str | None = None
-    results: dict[str, dict[str, Any]] = field(default_factory=dict)
-    repeats: dict[str, dict[float, dict[str, Any]]] = field(default_factory=dict)
-    curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    ledger: list[dict[str, Any]] = field(default_factory=list)
-    speed: dict[str, Any] = field(default_factory=dict)
-    baseline: dict[str, Any] = field(default_factory=dict)
-    comparisons: dict[str, Any] = field(default_factory=dict)
+    results: dict[str, Json] = field(default_factory=dict)
+    repeats: dict[str, dict[float, Json]] = field(default_factory=dict)
+    curves: dict[str, list[Json]] = field(default_factory=dict)
+    ledger: list[Json] = field(default_factory=list)
+    speed: Json = field(default_factory=dict)
+    baseline: Json = field(default_factory=dict)
+    comparisons: Json = field(default_factory=dict)
 
 
 def read_run(verified: VerifiedRun) -> RunFiles:
@@ -63,9 +64,9 @@ def read_run(verified: VerifiedRun) -> RunFiles:
     )
 
 
-def _repeats(verified: VerifiedRun, plan: dict[str, Any]) -> dict[str, dict[float, dict[str, Any]]]:
+def _repeats(verified: VerifiedRun, plan: Json) -> dict[str, dict[float, Json]]:
     """A repeat whose seed is not a number is none: it could be the same one again."""
-    found: dict[str, dict[float, dict[str, Any]]] = {}
+    found: dict[str, dict[float, Json]] = {}
     for repeat in mappings(plan.get("repeats")):
         seed = number(repeat.get("seed"))
         if seed is None:
@@ -75,13 +76,13 @@ def _repeats(verified: VerifiedRun, plan: dict[str, Any]) -> dict[str, dict[floa
     return found
 
 
-def result_of(verified: VerifiedRun, stage: dict[str, Any]) -> dict[str, Any]:
+def result_of(verified: VerifiedRun, stage: Json) -> Json:
     """The result of a stage; {} where it is not finished."""
     home = verified.stages.get(str(stage.get("folder")))
     return checked(own(home / RESULT), verified.result(stage)) if home else {}
 
 
-def checked(path: Path, value: Any) -> dict[str, Any]:
+def checked(path: Path, value: object) -> Json:
     """The content of a file of the run, cleaned."""
     own(path)
     value = clean(value)
@@ -94,7 +95,7 @@ def checked(path: Path, value: Any) -> dict[str, Any]:
     return value
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
+def lines(path: Path) -> list[Json]:
     if not own(path).is_file():
         return []
     data = strict_json.read_bytes(path, MAX_BYTES)
@@ -108,11 +109,11 @@ def own(path: Path) -> Path:
     return reject_hard_link(file_inside(path.parent, path.name))
 
 
-def mappings(value: Any) -> list[dict[str, Any]]:
+def mappings(value: object) -> list[Json]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def mapping(value: Any) -> dict[str, Any]:
+def mapping(value: object) -> Json:
     return value if isinstance(value, dict) else {}
 
 

@@ -1,8 +1,8 @@
 """Measured savings of each stage against the stage it started from, and the claims of its methods."""
 
-from typing import Any
+from niwaki.core.json_types import Json
 
-Facts = dict[str, Any]
+Facts = Json
 KINDS = {
     "file": "bytes",
     "memory": "memory",

@@ -3,13 +3,14 @@
 from statistics import fmean, stdev
 from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.report.run_files import mapping, number
 
 ENDS = {"score": "value", "score_low": "low", "score_high": "high"}  # key of a fact → key in the file
-Facts = dict[str, Any]
+Facts = Json
 
 
-def quality(score: Any) -> Facts:
+def quality(score: object) -> Facts:
     """One score as a file tells it: value, interval, rows, and all metrics."""
     given = mapping(score)
     every = {name: mapping(one) for name, one in mapping(given.get("all")).items()}

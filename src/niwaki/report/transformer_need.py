@@ -8,8 +8,7 @@ Only baselines without a transformer answer this question. A linear model on a f
 whether fine-tuning is needed (`fine_tuning`), by the same rule.
 """
 
-from typing import Any
-
+from niwaki.core.json_types import Json
 from niwaki.report import formatting
 from niwaki.report.comparisons import find_comparison
 
@@ -19,7 +18,7 @@ FINE_TUNING = {
     "not shown": "Fine-tuning may not be needed, but a linear model on the frozen encoder still runs the whole transformer",
     "no": "Fine-tuning does not help here, but a linear model on the frozen encoder still runs the whole transformer",
 }
-Facts = dict[str, Any]
+Facts = Json
 
 
 def transformer_need(facts: Facts, best: Facts) -> Facts | None:

@@ -13,15 +13,15 @@ With several seeds every score here is the mean over them. A best score that is 
 """
 
 from collections.abc import Callable
-from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.report import formatting
 from niwaki.report.comparisons import find_comparison, retention_range
 from niwaki.report.transformer_need import fine_tuning, transformer_need
 
 KEEP = 0.97  # share of the best score that a stage must keep
 TIE = 1.05  # closer costs count as equal: repeated measurements differ by as much
-Stage = dict[str, Any]
+Stage = Json
 Cost = Callable[[Stage], float | None]
 
 
@@ -43,7 +43,7 @@ COSTS: dict[str, Cost] = {
 }
 
 
-def verdict(facts: dict[str, Any], keep: float = KEEP) -> dict[str, Any]:
+def verdict(facts: Json, keep: float = KEEP) -> Json:
     """{"deploy", "best", "keep", "cost", "sentence", "reasons", "transformer", "fine_tuning"} from the facts of a run."""
     scored = [stage for stage in facts["stages"] if stage["score"] is not None]
     if not scored:
@@ -91,7 +91,7 @@ def cheapest(stages: list[Stage]) -> tuple[str | None, Stage]:
     return None, max(stages, key=lambda stage: stage["score"])
 
 
-def _sentence(facts: dict[str, Any], chosen: Stage, best: Stage, answer: dict[str, Any] | None) -> str:
+def _sentence(facts: Json, chosen: Stage, best: Stage, answer: Json | None) -> str:
     gains = _gains(chosen)
     against = f" and, against {_plain(facts)}, {gains}" if gains else ""
     stage = f"{chosen['name']}: {_quality(facts, chosen, best)}{against}."
@@ -101,13 +101,13 @@ def _sentence(facts: dict[str, Any], chosen: Stage, best: Stage, answer: dict[st
     return f"Deploy {stage} {short}.".removesuffix(" .")
 
 
-def _plain(facts: dict[str, Any]) -> str:
+def _plain(facts: Json) -> str:
     """What the ratios are against, and whether they can be trusted."""
     busy = " (measured on a busy machine)" if facts["race"] and facts["race"]["busy"] else ""
     return f"{facts['reference']['stage']} in plain {facts['reference']['engine']}{busy}"
 
 
-def _quality(facts: dict[str, Any], chosen: Stage, best: Stage) -> str:
+def _quality(facts: Json, chosen: Stage, best: Stage) -> str:
     metric = facts["metric"]
     own = formatting.score(metric, chosen["score"])
     if chosen is best:
@@ -149,9 +149,7 @@ def _portable(stage: Stage) -> str:
     return f" in the {picked} engine, which niwaki.load picks ({stage['engine']}: {_ranged(stage['ratios'], 'throughput')})"
 
 
-def _reasons(
-    facts: dict[str, Any], chosen: Stage, best: Stage, enough: list[Stage], cost: str | None, keep: float
-) -> list[str]:
+def _reasons(facts: Json, chosen: Stage, best: Stage, enough: list[Stage], cost: str | None, keep: float) -> list[str]:
     least = floor(best, keep)
     share = (
         f"{formatting.share(keep)} of the best" if best["score"] > 0 else "no less than the best, which is not above 0"
@@ -185,7 +183,7 @@ def _choice(chosen: Stage, enough: list[Stage], cost: str | None) -> str:
     )
 
 
-def _doubts(facts: dict[str, Any], chosen: Stage, best: Stage, least: float) -> list[str]:
+def _doubts(facts: Json, chosen: Stage, best: Stage, least: float) -> list[str]:
     """What the size of the test set leaves open."""
     low, rows = chosen["score_low"], chosen["score_rows"]
     if low is None or chosen is best:
@@ -203,7 +201,7 @@ def _below_in_engine(metric: str | None, chosen: Stage, least: float) -> str:
     return f'In the {loaded["engine"]} engine {chosen["name"]} scores {formatting.score(metric, loaded["score"])}, below that line; engine="{chosen["engine"]}" gives the score above.'
 
 
-def _over_baseline(facts: dict[str, Any], chosen: Stage, low: float) -> str:
+def _over_baseline(facts: Json, chosen: Stage, low: float) -> str:
     """What the chosen stage gains over the baseline, where that was compared, or the doubt that it gains anything."""
     baseline = facts["baseline"]
     if baseline is None or baseline["score"] is None:

@@ -1,9 +1,9 @@
 """When the compression has paid for itself, and the energy label of the deployed stage."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from niwaki.core.errors import UsageError
+from niwaki.core.json_types import Json
 from niwaki.meter.energy_label import EnergyLabel, energy_label
 from niwaki.meter.payback import NOT_SHOWN, payback
 from niwaki.meter.reading import Reading
@@ -11,7 +11,7 @@ from niwaki.report import formatting
 from niwaki.report.run_files import RunFiles, mapping, number
 
 SAMPLES = "cpu_seconds_per_1000"  # of a contender in speed.json: one figure per round, for paired comparisons
-Facts = dict[str, Any]
+Facts = Json
 
 
 def letters(used: Facts) -> str | None:
@@ -64,7 +64,7 @@ def payback_of(facts: Facts, run: RunFiles, per_day: float | None = None) -> Fac
         return {"before": first, "after": deploy, "shown": False, "words": f"{NOT_SHOWN}: {error}"}
 
 
-def _samples(contender: Any) -> list[float]:
+def _samples(contender: object) -> list[float]:
     values = contender.get(SAMPLES) if isinstance(contender, dict) else None
     return [value for value in map(number, values) if value is not None] if isinstance(values, list) else []
 

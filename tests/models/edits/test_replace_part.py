@@ -191,7 +191,7 @@ def test_activations_that_a_mixer_lacks_are_rejected(site):
 
 def test_a_part_without_a_native_translation_is_named(site):
     model = replaced("bert")
-    with pytest.raises(InputError, match="native engine: head 'linear' has no translation; take engine 'onnx'"):
+    with pytest.raises(InputError, match="native engine: head 'linear' has no translation; use engine 'onnx'"):
         translate(model.network, model.anatomy)
 
 

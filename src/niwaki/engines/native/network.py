@@ -114,7 +114,7 @@ class _Layout:
 
     def __init__(self, kernels: Any, parts: p.Parts) -> None:
         self.kernels, self.parts = kernels, parts
-        self.pinned: list[Any] = []
+        self.pinned: list[object] = []
         self._panels: dict[int, tuple[Any, Any]] = {}
 
     def model(self, program: p.Program) -> Any:

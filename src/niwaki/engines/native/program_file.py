@@ -3,13 +3,14 @@
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.files import fingerprint, write_json
+from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 from niwaki.core.settings import check
 from niwaki.core.tensor_file import read_header
@@ -71,7 +72,7 @@ def outdated(folder: Path) -> str | None:
         return None
 
 
-def _lacks_digests(values: dict[str, Any]) -> bool:
+def _lacks_digests(values: Json) -> bool:
     return values.get("version") == VERSION_WITHOUT_DIGESTS and DIGESTS not in values
 
 
@@ -99,7 +100,7 @@ def tensors_of(folder: Path) -> Iterable[tuple[str, np.ndarray]]:
             yield name, file.get_tensor(name)
 
 
-def _read(where: Path) -> dict[str, Any]:
+def _read(where: Path) -> Json:
     values = strict_json.load(where, MAX_BYTES)
     if not isinstance(values, dict):
         raise InputError(f"{where}: is not a program for the native engine")

@@ -5,6 +5,7 @@ from typing import Any
 from torch import nn
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
 from niwaki.engines.native.library import MAX_FACTORS
@@ -19,6 +20,7 @@ from niwaki.models.packed.low_bit import LowBit
 from niwaki.models.packed.sparse import Sparse
 from niwaki.models.packed.static import StaticInt8Linear
 from niwaki.models.packed.store import Floats, StoredLinear, StoredTable
+from niwaki.models.parts._part import Part
 from niwaki.models.ties import first_names
 
 ACTIVATIONS = {
@@ -65,7 +67,7 @@ class _Translator:
             per_token=anatomy.per_token,
         )
 
-    def token_embeddings(self) -> dict[str, Any]:
+    def token_embeddings(self) -> Json:
         """Fields of a program."""
         inputs = self.anatomy.inputs
         tables = dict(zip(("positions", "types"), inputs.small_tables, strict=False))
@@ -90,7 +92,7 @@ class _Translator:
     def at(self, layer: Layer, role: str) -> str:
         return f"{self.paths[id(layer.module)]}.{layer.path(role)}"
 
-    def attention(self, layer: Layer) -> dict[str, Any]:
+    def attention(self, layer: Layer) -> Json:
         """Fields of a layer."""
         if layer.mixer.removed:
             return {"attention_bias": self.name_or_none(f"{self.at(layer, 'out')}.bias")}
@@ -98,7 +100,7 @@ class _Translator:
         relative = self.relative(layer)
         return {"attention": p.Attention(heads=layer.heads, head_size=layer.head_size, relative=relative, **matrices)}
 
-    def dense(self, layer: Layer) -> dict[str, Any]:
+    def dense(self, layer: Layer) -> Json:
         if layer.feed_forward.removed:
             return {"ffn_bias": self.name_or_none(f"{self.at(layer, 'ffn_out')}.bias")}
         activation: Any = activation_of(layer.part("activation"))
@@ -184,14 +186,14 @@ class _Translator:
 INPUTS, MIXERS, FEED_FORWARDS, HEADS = {"token_embeddings"}, {"attention"}, {"dense"}, {"dense"}
 
 
-def translated(part: Any, what: str, known: set[str]) -> str:
-    """How a part is translated; an error where it is not."""
-    if part.native not in known:
-        raise InputError(f"native engine: {what} '{part.label()}' has no translation; take engine 'onnx'")
+def translated(part: Part | type[Part], what: str, known: set[str]) -> str:
+    """The method that translates a part. Rejects parts without a translation."""
+    if part.native is None or part.native not in known:
+        raise InputError(f"native engine: {what} '{part.label()}' has no translation; use engine 'onnx'")
     return part.native
 
 
-def unknown(path: str, module: Any) -> InputError:
+def unknown(path: str, module: object) -> InputError:
     return InputError(f"native engine: it does not support '{path}', which is a {type(module).__name__}")
 
 

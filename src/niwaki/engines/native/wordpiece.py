@@ -37,7 +37,7 @@ Fallback = Callable[[list[Input]], EncodedInputs]  # encodes with the library
 class Wordpiece:
     """The tables of the C code, and the memory that they point to."""
 
-    def __init__(self, tables: c.Wordpiece, pinned: list[Any], max_tokens: int) -> None:
+    def __init__(self, tables: c.Wordpiece, pinned: list[object], max_tokens: int) -> None:
         self._tables, self._pinned, self._max_tokens = tables, pinned, max_tokens
         self._special_count = max(
             sum(getattr(frame, part).count for part in ("before", "between", "behind"))
