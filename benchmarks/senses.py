@@ -82,8 +82,8 @@ def run(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
 def published(data: str) -> dict[str, Any]:
     """Scores published answers and two baselines on ALL, each test set and each part of speech."""
     task = Wsd(path=data)
-    predictions = read_table(Path(task.source()) / "system_predictions_ALL.parquet").to_pylist()
-    inventory, train = task.inventory_without_vectors, task.splits()["train"]
+    predictions = read_table(Path(task.data.source) / "system_predictions_ALL.parquet").to_pylist()
+    inventory, train = task.inventories.without_vectors, task.splits()["train"]
     common = counted(task.inputs(train), task.gold(train))
     tellers: dict[str, Callable[[str], Answers]] = {}
     for column, title in SYSTEMS.items():
@@ -177,7 +177,7 @@ def stage_record(plan: Plan, folder: Path, stage: str) -> dict[str, Any]:
     result = read_json(home / "result.json")
     parts = {"test": result["score"], **result["parts"]}
     weights = (home / "model" / "model.safetensors").stat().st_size
-    inventory = sum((home / "model" / name).stat().st_size for name in plan.task.answer_type.files)
+    inventory = sum((home / "model" / name).stat().st_size for name in plan.task.answer_type.required_files({}))
     return {
         "stage": stage,
         "scores": {part: {name: one["value"] for name, one in score["all"].items()} for part, score in parts.items()},

@@ -66,7 +66,7 @@ def main(data: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         written = write(data, folder / NAME)
-        columns = Classification(path=str(folder / NAME)).columns(dataset_files.read_splits(folder / NAME)["all"])
+        columns = Classification(path=str(folder / NAME)).data.columns(dataset_files.read_splits(folder / NAME)["all"])
         start = time.perf_counter()
         subprocess.run([PROGRAM, "run", "--data", NAME, "--quiet"], check=True, cwd=folder)
         seconds = time.perf_counter() - start
