@@ -189,7 +189,7 @@ def test_many_rows_do_not_overflow():
 
 
 def test_labels_outside_of_the_range_are_not_counted_as_others():
-    with pytest.raises(ValueError, match="labels: 2 are said to exist, number 2 was met"):
+    with pytest.raises(ValueError, match="labels: 2 are expected, and number 2 occurs"):
         metrics.f1_macro(PREDICTED, GOLD, 2)
     with pytest.raises(ValueError):
         metrics.f1_macro(np.array([0, -100]), np.array([0, 1]), 2)

@@ -29,7 +29,7 @@ def test_what_the_question_does_not_spell_out_stays():
     assert swappable("Texans like Texas", "answer(stateid('texas'))") == [TEXAS]
     assert swappable("Texas or Texas", "answer(stateid('texas'))") == []  # which of them?
     both = swappable("Virginia , West Virginia", "answer(intersection(stateid('virginia'), stateid('west virginia')))")
-    assert [one.said for one in both] == ["west virginia"]
+    assert [one.spoken for one in both] == ["west virginia"]
 
 
 def test_a_city_told_with_its_state_is_exchanged_with_it():
@@ -60,5 +60,5 @@ def test_names_of_a_database(tmp_path):
         "stateid('new east')",
         "stateid('west')",
     ]
-    assert [one.said for one in found["city"]] == ["big noon", "dawn", "noon", "port", "sunset"]  # each once
+    assert [one.spoken for one in found["city"]] == ["big noon", "dawn", "noon", "port", "sunset"]  # each once
     assert found["town"] == []  # none of its states has letters

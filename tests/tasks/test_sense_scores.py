@@ -25,8 +25,8 @@ def test_points(said, gold, wanted):
 
 def test_scores_by_hand():
     """Two sentences: nouns 1 right of 2; verbs 1 right, 1 not answered; an adverb wrong."""
-    first = scoring.outcome(["a", "b", None], [["a"], ["c"], ["d"]], ["noun", "noun", "verb"])
-    second = scoring.outcome(["e", "f"], [["e", "g"], ["h"]], ["verb", "adv"])
+    first = scoring.counts(["a", "b", None], [["a"], ["c"], ["d"]], ["noun", "noun", "verb"])
+    second = scoring.counts(["e", "f"], [["e", "g"], ["h"]], ["verb", "adv"])
     assert first.tolist() == [1, 2, 2, 0, 0, 1, 0, 0, 0, 0, 0, 0]
     found = scoring.scores(np.stack([first, second]))
     assert found == pytest.approx(
@@ -43,9 +43,9 @@ def test_scores_by_hand():
 
 
 def test_where_all_are_answered_it_is_the_share_of_right_ones():
-    found = scoring.scores(scoring.outcome(["a", "b", "c"], [["a"], ["b"], ["x"]], ["noun"] * 3)[None])
+    found = scoring.scores(scoring.counts(["a", "b", "c"], [["a"], ["b"], ["x"]], ["noun"] * 3)[None])
     assert found["f1"] == found["precision"] == found["recall"] == pytest.approx(2 / 3)
 
 
 def test_nothing_said_is_no_fault():
-    assert scoring.scores(scoring.outcome([None], [["a"]], ["noun"])[None])["f1"] == 0
+    assert scoring.scores(scoring.counts([None], [["a"]], ["noun"])[None])["f1"] == 0

@@ -347,7 +347,7 @@ def test_rows_that_are_none_are_refused_in_a_line(tmp_path, row, words):
 def test_without_an_inventory_it_is_said_what_is_needed(tmp_path):
     task = Senses(path=jsonl(tmp_path / "rows.jsonl", ROWS))
     with pytest.raises(
-        InputError, match=r"data\.inventory: needed for task 'senses' .* there is no 'wordnet30' beside"
+        InputError, match=r"data\.inventory: needed for task 'senses' .* there is no 'wordnet30' next to"
     ):
         task.data.fingerprint()
 

@@ -73,7 +73,7 @@ class Answer:
         return str(self)
 
     def record(self) -> dict[str, Any]:
-        """As JSON, to stand beside its input's `id` or `text`."""
+        """As a JSON record, which also holds the `id` or `text` of the input."""
         return vars(self)
 
 

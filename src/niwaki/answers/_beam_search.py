@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-PAD, START, END, UNKNOWN = range(4)  # marks of every target tokenizer that niwaki makes, its first pieces
+PAD, START, END, UNKNOWN = range(4)  # special tokens of every target tokenizer that niwaki trains
 NO_TOKEN = -1
 IMPOSSIBLE = -1e9  # the logarithm of how likely that is which may not be
 
@@ -19,8 +19,8 @@ class DecodeStep(Protocol):
     """What an engine does for some texts that it has read."""
 
     def __call__(self, tokens: np.ndarray, parents: np.ndarray, texts: np.ndarray) -> np.ndarray:
-        """One token further: (texts, hypotheses) of tokens and of the hypotheses that they continue, for those of the texts of the
-        step before that go on, to the logarithms (texts, hypotheses, pieces)."""
+        """Log-probabilities of the next token, (texts, hypotheses, vocabulary), from the last tokens and the hypotheses that they
+        continue, each (texts, hypotheses). `texts` are the texts of the previous step that remain."""
         ...
 
 
@@ -53,7 +53,7 @@ class Grammar(Protocol):
     def start(self) -> Any: ...
 
     def allowed(self, state: Any, room: int | None = None) -> np.ndarray:
-        """(pieces,) of which may come next; END where the text may end. With `room`, those alone from which the end is reached
+        """(vocabulary,) of which may come next; END where the text may end. With `room`, those alone from which the end is reached
         within so many tokens, these included, where there are such."""
         ...
 
@@ -72,7 +72,7 @@ class SearchSettings:
     grammar: Grammar | None = None
     start: int = START  # what a text begins with
     end: int = END  # what it ends with
-    suppress_tokens: tuple[int, ...] = (PAD, START, UNKNOWN)  # pieces that are not written
+    suppress_tokens: tuple[int, ...] = (PAD, START, UNKNOWN)  # never generated
 
     @property
     def greedy(self) -> "SearchSettings":
@@ -103,26 +103,28 @@ def beam_search(step: DecodeStep, texts: int, how: SearchSettings) -> np.ndarray
     states = [[how.grammar.start()] * how.beam for _ in range(texts)] if how.grammar else []
     going = Hypotheses(np.arange(texts), np.full((texts, how.beam, 1), how.start), scores, states)
     parents = np.tile(np.arange(how.beam), (texts, 1))
-    kept = np.arange(texts)
+    remaining = np.arange(texts)
     astray = np.zeros(texts, dtype=bool)
     for length in range(1, how.max_new_tokens + 1):
-        ahead = step(going.tokens[:, :, -1], parents, kept)  # (texts, beam, pieces)
+        ahead = step(going.tokens[:, :, -1], parents, remaining)  # (texts, beam, vocabulary)
         astray[going.numbers] |= np.isnan(ahead[:, :, how.end]).any(axis=1)  # of logarithms all are NaN or none
         totals = _permitted(ahead, going, how, how.max_new_tokens - length)
         totals += going.scores[:, :, None]
         choices, values = _best(totals, 2 * how.beam)
-        parents, pieces = np.divmod(choices, totals.shape[2])
-        ends = (pieces == how.end) | (length == how.max_new_tokens)
+        parents, next_tokens = np.divmod(choices, totals.shape[2])
+        ends = (next_tokens == how.end) | (length == how.max_new_tokens)
         ends[:, how.beam :] = False
-        _note(found, best, going, (parents, pieces, values, ends), how, length)
-        values = np.where(pieces == how.end, -np.inf, values)
+        _note(found, best, going, (parents, next_tokens, values, ends), how, length)
+        values = np.where(next_tokens == how.end, -np.inf, values)
         order = np.argsort(-values, axis=1, kind="stable")[:, : how.beam]
-        parents, pieces, values = (np.take_along_axis(part, order, axis=1) for part in (parents, pieces, values))
+        parents, next_tokens, values = (
+            np.take_along_axis(part, order, axis=1) for part in (parents, next_tokens, values)
+        )
         hopeful = how.normalized_score(values[:, 0], length) > best[going.numbers].min(axis=1)
-        kept = np.flatnonzero(hopeful & (values[:, 0] > IMPOSSIBLE / 2))
-        if not len(kept) or length == how.max_new_tokens:
+        remaining = np.flatnonzero(hopeful & (values[:, 0] > IMPOSSIBLE / 2))
+        if not len(remaining) or length == how.max_new_tokens:
             break
-        going, parents = _further(going, parents, pieces, values, kept, how), parents[kept]
+        going, parents = _further(going, parents, next_tokens, values, remaining, how), parents[remaining]
     found[astray, 0] = np.nan
     return found
 
@@ -141,9 +143,9 @@ def _permitted(ahead: np.ndarray, going: Hypotheses, how: SearchSettings, left: 
 
 
 def _best(totals: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """(texts, beam, pieces) to the places of the best of each text and their values, the best first."""
+    """(texts, beam, vocabulary) to the places of the best of each text and their values, the best first."""
     flat = totals.reshape(len(totals), -1)
-    if count == 2 and totals.shape[1] == 1:  # greedy: the second is never asked for
+    if count == 2 and totals.shape[1] == 1:  # greedy: the second is never used
         places = flat.argmax(axis=1)[:, None]
         places = np.concatenate([places, places], axis=1)
         values = np.take_along_axis(flat, places, axis=1)
@@ -155,7 +157,7 @@ def _best(totals: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.take_along_axis(places, order, axis=1), np.take_along_axis(values, order, axis=1)
 
 
-STRETCH = 64  # pieces that are looked at together
+STRETCH = 64  # tokens that are compared together
 
 
 def _likely(flat: np.ndarray, count: int) -> np.ndarray:
@@ -181,7 +183,7 @@ def _note(
     length: int,
 ) -> None:
     """Writes down the texts that end here where they are better than those before."""
-    parents, pieces, values, ends = chosen
+    parents, next_tokens, values, ends = chosen
     for text, place in zip(*np.nonzero(ends & (values > IMPOSSIBLE / 2)), strict=True):
         number, value = going.numbers[text], float(values[text, place])
         normalized_score, before = how.normalized_score(value, length), best[number].max()
@@ -190,7 +192,7 @@ def _note(
         if normalized_score <= before:
             continue
         tokens = going.tokens[text, parents[text, place], 1:]
-        last = [] if pieces[text, place] == how.end else [pieces[text, place]]
+        last = [] if next_tokens[text, place] == how.end else [next_tokens[text, place]]
         found[number] = NO_TOKEN
         found[number, 0] = value
         found[number, 1 : 1 + len(tokens) + len(last)] = [*tokens, *last]
@@ -199,17 +201,17 @@ def _note(
 def _further(
     going: Hypotheses,
     parents: np.ndarray,
-    pieces: np.ndarray,
+    next_tokens: np.ndarray,
     values: np.ndarray,
-    kept: np.ndarray,
+    remaining: np.ndarray,
     how: SearchSettings,
 ) -> Hypotheses:
     """The hypotheses of the texts that go on, with their new tokens."""
-    parents, pieces, values = parents[kept], pieces[kept], values[kept]
-    before = np.take_along_axis(going.tokens[kept], parents[:, :, None], axis=1)
+    parents, next_tokens, values = parents[remaining], next_tokens[remaining], values[remaining]
+    before = np.take_along_axis(going.tokens[remaining], parents[:, :, None], axis=1)
     states = []
     if how.grammar is not None:
-        for text, row, tokens, scores in zip(kept, parents, pieces, values, strict=True):
+        for text, row, tokens, scores in zip(remaining, parents, next_tokens, values, strict=True):
             olds = [going.states[text][parent] for parent in row]
             states.append(
                 [
@@ -217,4 +219,6 @@ def _further(
                     for old, token, score in zip(olds, tokens, scores, strict=True)
                 ]
             )
-    return Hypotheses(going.numbers[kept], np.concatenate([before, pieces[:, :, None]], axis=2), values, states)
+    return Hypotheses(
+        going.numbers[remaining], np.concatenate([before, next_tokens[:, :, None]], axis=2), values, states
+    )

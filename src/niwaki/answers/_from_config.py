@@ -14,20 +14,20 @@ BY_PROBLEM = {"regression": "number", "multi_label_classification": "labels"}
 
 
 def answer_type_of(config: dict[str, Any], where: str) -> AnswerType:
-    said = config.get("niwaki_answer")
-    if not isinstance(said, dict):
-        said = {"kind": guess_answer_type(config)}
-    kind: type[AnswerType] = ANSWERS.load(str(said.get("kind")), AnswerType)
-    return check(kind, {key: value for key, value in said.items() if key != "kind"}, f"{where}: niwaki_answer")
+    saved = config.get("niwaki_answer")
+    if not isinstance(saved, dict):
+        saved = {"kind": guess_answer_type(config)}
+    kind: type[AnswerType] = ANSWERS.load(str(saved.get("kind")), AnswerType)
+    return check(kind, {key: value for key, value in saved.items() if key != "kind"}, f"{where}: niwaki_answer")
 
 
 def answer_files_of(config: dict[str, Any]) -> tuple[str, ...]:
-    """Files that the kind of answer needs beside the network; none of a kind that is not known."""
-    said = config.get("niwaki_answer")
-    if not isinstance(said, dict) or str(said.get("kind")) not in ANSWERS.names():
+    """Files that the answer type needs next to the network; none for an unknown type."""
+    saved = config.get("niwaki_answer")
+    if not isinstance(saved, dict) or str(saved.get("kind")) not in ANSWERS.names():
         return ()
-    kind = ANSWERS.load(str(said["kind"]), AnswerType)
-    return kind.required_files(said) if issubclass(kind, NeedsFiles) else ()
+    kind = ANSWERS.load(str(saved["kind"]), AnswerType)
+    return kind.required_files(saved) if issubclass(kind, NeedsFiles) else ()
 
 
 def labels_of(config: dict[str, Any], where: str) -> list[str]:

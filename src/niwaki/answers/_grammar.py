@@ -7,7 +7,7 @@ with (Greibach 1965), so that the next symbol alone says how it goes on:
     rules[1] = [[["state", "city"], ["(", 1, ")"]], [["all"], []]]   a call of either, or all
 
 Numbers stand for rules, texts for symbols. What is left to be written is a stack of them, and that is the state. Every symbol
-must be one token: that is so where texts are split into words, and refused of other pieces.
+must be one token, so texts must be split into words; other tokenizers are rejected.
 """
 
 import json
@@ -129,37 +129,39 @@ class Grammar:
 
 
 def read(data: bytes, target: Tokenizer, where: str = "") -> Grammar:
-    """From the file beside a model, over the tokens of what it writes; Refused in a line where it is damaged or of another model."""
+    """The grammar in a model's file, over its target tokens. Rejects a damaged file and one of another model."""
     path = str(Path(where) / FILE)
     if len(data) > MAX_BYTES:
         raise InputError(f"{path}: is larger than any that niwaki writes")
-    said = strict_json.parse(data, path)
+    content = strict_json.parse(data, path)
     try:
-        return Grammar(parsed(said), target.get_vocab())
+        return Grammar(parsed(content), target.get_vocab())
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
 def to_bytes(rules: Rules) -> bytes:
-    """As the file beside the model has it."""
+    """The content of the grammar file."""
     return json.dumps({"format": FORMAT, "rules": rules}, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def parsed(said: Any) -> Rules:
+def parsed(content: Any) -> Rules:
     """Rules from JSON, all of the types they must have."""
-    if not isinstance(said, dict) or set(said) != {"format", "rules"} or said["format"] != FORMAT:
+    if not isinstance(content, dict) or set(content) != {"format", "rules"} or content["format"] != FORMAT:
         raise InputError(f"must hold format {FORMAT} and rules, and nothing else")
-    if not isinstance(said["rules"], list) or not all(
-        isinstance(rule, list) and all(map(_is_alternative, rule)) for rule in said["rules"]
+    if not isinstance(content["rules"], list) or not all(
+        isinstance(rule, list) and all(map(_is_alternative, rule)) for rule in content["rules"]
     ):
         raise InputError("a rule must be a list of alternatives: first symbols, and what follows them")
-    return said["rules"]
+    return content["rules"]
 
 
-def _is_alternative(said: Any) -> bool:
-    if not isinstance(said, list) or len(said) != 2 or not all(isinstance(part, list) for part in said):
+def _is_alternative(content: Any) -> bool:
+    if not isinstance(content, list) or len(content) != 2 or not all(isinstance(part, list) for part in content):
         return False
-    return all(type(symbol) is str for symbol in said[0]) and all(type(symbol) in (str, int) for symbol in said[1])
+    return all(type(symbol) is str for symbol in content[0]) and all(
+        type(symbol) in (str, int) for symbol in content[1]
+    )
 
 
 def symbols(rules: Rules) -> set[str]:
@@ -172,7 +174,7 @@ def each(rules: Rules) -> Iterator[Alternative]:
 
 
 def check_rules(rules: Rules) -> None:
-    """Refused unless the next symbol always decides, every text can end, and the end comes at the end alone."""
+    """Rejects rules unless the next symbol always decides, every text can end, and the end comes at the end alone."""
     if not rules:
         raise InputError("has no rules")
     if len(rules) > MOST_RULES or sum(len(firsts) + len(then) for firsts, then in each(rules)) > MOST_SYMBOLS:
@@ -192,14 +194,14 @@ def check_rules(rules: Rules) -> None:
 def nearest_ends(rules: Rules) -> list[int]:
     """Of each rule, the fewest tokens that complete it. The nearest are found first, and each rule is looked at once (Knuth 1977)."""
     nearest = [UNREACHABLE] * len(rules)
-    asks: dict[int, list[list[int]]] = defaultdict(list)  # by the rule that is asked for: those that wait for it
+    waiting_for: dict[int, list[list[int]]] = defaultdict(list)  # by rule: the alternatives that contain it
     known: list[tuple[int, int]] = []
     for number, rule in enumerate(rules):
         for _, then in rule:
             others = [symbol for symbol in then if isinstance(symbol, int)]
             waiting = [1 + len(then) - len(others), len(others), number]  # tokens, rules not known yet, whose it is
             for other in others:
-                asks[other].append(waiting)
+                waiting_for[other].append(waiting)
             if not others:
                 known.append((waiting[0], number))
     heapify(known)
@@ -208,7 +210,7 @@ def nearest_ends(rules: Rules) -> list[int]:
         if nearest[number] < UNREACHABLE or tokens >= UNREACHABLE:
             continue
         nearest[number] = tokens
-        for waiting in asks[number]:
+        for waiting in waiting_for[number]:
             waiting[0] += tokens
             waiting[1] -= 1
             if not waiting[1]:

@@ -12,7 +12,7 @@ from niwaki.answers.tags import first_tokens, split_to_fit
 from niwaki.core.errors import InputError
 from niwaki.tokenization.tokenizing import encode, encode_batch
 
-MARKS = 2  # special tokens around a predicate
+SEPARATORS = 2  # special tokens around a predicate
 Note = tuple[int, np.ndarray, int]  # first word, position of each word's first token, the predicate's word or -1
 
 
@@ -48,8 +48,8 @@ class Marker:
                 yield tokens, (*first_tokens(number, some, tokens), -1)
             return
         first, end = 0, len(words)
-        if encoding.overflowing or len(encoding.ids) + MARKS > self.max_tokens:
-            first, end = window(words, predicate, encoding, self.max_tokens - MARKS)
+        if encoding.overflowing or len(encoding.ids) + SEPARATORS > self.max_tokens:
+            first, end = window(words, predicate, encoding, self.max_tokens - SEPARATORS)
             encoding = encode_batch(self.whole, [words[first:end]], is_pretokenized=True)[0]
         yield self.marked(encoding, first, words[first:end], predicate)
 
@@ -60,11 +60,11 @@ class Marker:
         places = first_tokens(first, words, encoding)[1]
         own = [place for place, word in enumerate(encoding.word_ids) if word == predicate - first]
         start, end = (own[0], own[-1] + 1) if own else (len(encoding.ids) - 1, len(encoding.ids) - 1)
-        over = max(0, len(encoding.ids) + MARKS - self.max_tokens)
-        kept = [self.separator, *encoding.ids[start : end - over], self.separator]
-        ids = [*encoding.ids[:start], *kept, *encoding.ids[end:]]
-        types = [0] * start + [1] * len(kept) + [0] * (len(encoding.ids) - end)
-        places = places + (places >= start) + (places >= end) * (MARKS - 1 - over)
+        over = max(0, len(encoding.ids) + SEPARATORS - self.max_tokens)
+        marked_ids = [self.separator, *encoding.ids[start : end - over], self.separator]
+        ids = [*encoding.ids[:start], *marked_ids, *encoding.ids[end:]]
+        types = [0] * start + [1] * len(marked_ids) + [0] * (len(encoding.ids) - end)
+        places = places + (places >= start) + (places >= end) * (SEPARATORS - 1 - over)
         if not own:
             places[predicate - first] = start
         return Marked(ids, types), (first, places, predicate)

@@ -1,4 +1,4 @@
-"""What a model that names senses knows beside its network: the senses of every lemma, their glosses, and a fixed vector each.
+"""The sense inventory of a model: the senses of every lemma, their glosses, and a fixed vector for each sense.
 
 The network gives a vector v at a word; a sense s has the vector g_s, and its score is v · g_s. g_s is made of three parts:
 the gloss of its synset in a few dimensions, kept in 8 bits; one of the 45 lexicographer files (`noun.animal`, `verb.motion`
@@ -132,7 +132,7 @@ class SenseInventory:
 
     @classmethod
     def from_folder(cls, folder: Path) -> "SenseInventory":
-        """Refused where a file is missing, damaged, or does not go with the others."""
+        """Rejects missing and damaged files, and files that do not belong together."""
         senses, synsets, forms = (_read(folder / name, schema) for name, schema in TABLES.items())
         reject_dangling_senses(folder, senses, synsets)
         irregular = {(row["form"], row["pos"]): row["lemma"] for row in forms.to_pylist()}
@@ -176,7 +176,7 @@ def _parquet(table: pa.Table) -> bytes:
 
 def _read(path: Path, schema: pa.Schema) -> pa.Table:
     if not path.is_file():
-        raise InputError(f"{path}: is missing; a model that names senses needs it beside its weights")
+        raise InputError(f"{path}: is missing; a model that names senses needs it next to its weights")
     try:
         return gather(dataset_files.batches(path, schema.names), schema).cast(schema)  # which may have no rows
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -187,7 +187,7 @@ def _vectors(path: Path, synsets: int) -> Vectors:
     from safetensors.numpy import load_file
 
     if not path.is_file():
-        raise InputError(f"{path}: is missing; a model that names senses needs it beside its weights")
+        raise InputError(f"{path}: is missing; a model that names senses needs it next to its weights")
     found = read_header(path).tensors
     shapes = {name: (tensor.dtype, len(tensor.shape)) for name, tensor in found.items()}
     if shapes != {"codes": ("I8", 2), "rows": ("I32", 1), "scale": ("F32", 1)} or found["rows"].shape != (synsets,):

@@ -58,14 +58,14 @@ class Choice(AnswerType):
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
         """A sequence for each ending. Training takes those of an input together, so there all have as many."""
         tokenizer = with_truncation(tokenizer, max_tokens)
-        writer, counts = EncodedInputsBuilder(), set()
+        builder, counts = EncodedInputsBuilder(), set()
         for chunk in chunked(inputs):
             pairs = [(beginning, ending) for beginning, endings in chunk for ending in endings]
             input_index = [number for number, (_, endings) in enumerate(chunk) for _ in endings]
             counts |= {len(endings) for _, endings in chunk}
-            writer.add(encode_batch(tokenizer, pairs, fast=True), input_index)
-        writer.group = counts.pop() if len(counts) == 1 else 1
-        return writer.done()
+            builder.add(encode_batch(tokenizer, pairs, fast=True), input_index)
+        builder.group = counts.pop() if len(counts) == 1 else 1
+        return builder.done()
 
     def values(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]

@@ -1,7 +1,7 @@
 """Who did what to whom: the predicates of a sentence, the sense of each, and its arguments with their roles.
 
-One head says it all. A sentence alone is asked for its predicates: each word is `P` or `O`. With a predicate marked it is asked
-for roles, `B-ARG0`, `I-ARG0`, …, and the predicate's own word for its sense, `S-01`. A plain sentence so takes two passes.
+One head serves both passes. For a sentence alone it tags predicates: each word is `P` or `O`. For a sentence with a marked
+predicate it tags roles, `B-ARG0`, `I-ARG0`, …, and the sense of the predicate, `S-01`. A plain sentence takes two passes.
 
 The mark is a separator on either side of the predicate, and token type 1 for families that have types: networks without types
 can learn from a teacher that has them, since both read the same tokens.
@@ -81,27 +81,27 @@ class Roles(AnswerType):
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
         """Notes: of each sequence the number of its first word, the place of every word's first token, and the number of
         the predicate's word, -1 without one. A long sentence is cut between words; with a predicate, it is the words around that."""
-        marker, writer = Marker(tokenizer, max_tokens), EncodedInputsBuilder()
+        marker, builder = Marker(tokenizer, max_tokens), EncodedInputsBuilder()
         for chunk in chunked(inputs):
-            asked = [split(given) for given in chunk]
-            encodings = encode_batch(marker.whole, [words for words, _ in asked], is_pretokenized=True)
+            sentences = [split(given) for given in chunk]
+            encodings = encode_batch(marker.whole, [words for words, _ in sentences], is_pretokenized=True)
             sequences, input_index, metadata = [], [], []
-            for owner, ((words, predicate), encoding) in enumerate(zip(asked, encodings, strict=True)):
+            for owner, ((words, predicate), encoding) in enumerate(zip(sentences, encodings, strict=True)):
                 for tokens, about in marker.sequences(words, predicate, encoding):
                     sequences.append(tokens)
                     input_index.append(owner)
                     metadata.append(about)
-            writer.add(sequences, input_index, metadata)
-        return writer.done()
+            builder.add(sequences, input_index, metadata)
+        return builder.done()
 
     def values(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
     ) -> list[Value]:
         """A tag for every word."""
-        said = [[OUTSIDE] * len(split(given)[0]) for given in inputs]
+        found = [[OUTSIDE] * len(split(given)[0]) for given in inputs]
         for owner, first, numbers, _ in self._tagged(logits, rows, inputs, labels):
-            said[owner][first : first + len(numbers)] = [labels[number] for number in numbers]
-        return said
+            found[owner][first : first + len(numbers)] = [labels[number] for number in numbers]
+        return found
 
     def answers(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
@@ -132,7 +132,7 @@ class Roles(AnswerType):
         return found
 
     def second_pass_inputs(self, answers: Sequence[Prediction]) -> list[Input]:
-        """Every predicate that was found and has no roleset yet is asked for its roles."""
+        """One input for every predicate without a roleset."""
         return [(one.words, frame["predicate"]) for one in answers for frame in one.frames if "roleset" not in frame]
 
     def merge_second_pass(self, answers: Sequence[Prediction], others: Sequence[Prediction]) -> list[Prediction]:
@@ -221,7 +221,7 @@ def labelled_spans(tags: Sequence[str]) -> list[LabelledSpan]:
 
 def frame_of(tags: Sequence[str], sure: np.ndarray, first: int, predicate: int, roleset: str) -> Frame:
     """`sure`: the probability of each word's tag; that of an argument is the least of its words'."""
-    told = [
+    arguments = [
         {"label": label, "start": first + start, "end": first + end, "probability": float(sure[start:end].min())}
         for label, start, end in labelled_spans(tags)
     ]
@@ -229,7 +229,7 @@ def frame_of(tags: Sequence[str], sure: np.ndarray, first: int, predicate: int, 
         "predicate": predicate,
         "roleset": roleset,
         "probability": float(sure[predicate - first]),
-        "arguments": told,
+        "arguments": arguments,
     }
 
 

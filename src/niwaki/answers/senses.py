@@ -1,6 +1,6 @@
-"""The sense of each word that is asked about: of all that its lemma has in an inventory, the one whose vector fits best.
+"""The sense of each target word: among the senses of its lemma in an inventory, the one whose vector fits best.
 
-An input is words, and of those asked about the lemma and the part of speech. Of a plain sentence both are guessed: see
+An input is a list of words, with lemma and part of speech of the target words. In a plain sentence both are guessed: see
 `_lemmas`. Long sentences are cut between words, like those of `tags`.
 """
 
@@ -28,7 +28,7 @@ PARALLEL = 3  # tokens, lemmas, parts of speech
 
 @dataclass(frozen=True)
 class Target:
-    """A word asked about. Without a part of speech all that the lemma has are candidates."""
+    """A target word. Without a part of speech all senses of the lemma are candidates."""
 
     word: int  # its place in the sentence
     lemma: str
@@ -44,17 +44,17 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Prediction(Answer):
-    """For each word asked about: its sense, what that means, and how sure it is among the candidates."""
+    """For each target word: its sense, the gloss, and its probability among the candidates."""
 
     words: list[str]
     senses: list[dict[str, Any]]  # {word, text, lemma, pos, sense, synset, gloss, probability, candidates}
 
     def __str__(self) -> str:
-        """The words, those asked about with their sense and the beginning of what it means."""
-        told = {
+        """The words, each target word with its sense and the beginning of the gloss."""
+        notes = {
             one["word"]: f"[{one['sense']} {meaning(one['gloss'])} {one['probability']:.2f}]" for one in self.senses
         }
-        return " ".join(f"{word} {told[place]}" if place in told else word for place, word in enumerate(self.words))
+        return " ".join(f"{word} {notes[place]}" if place in notes else word for place, word in enumerate(self.words))
 
 
 def meaning(gloss: str) -> str:
@@ -71,7 +71,7 @@ class Senses(AnswerType):
 
     @classmethod
     def with_inventory(cls, source: Callable[[], SenseInventory]) -> "Senses":
-        """With an inventory that is made when it is first asked for."""
+        """With an inventory that is built when it is first used."""
         kind = cls()
         kind._source = source
         return kind
@@ -151,14 +151,14 @@ class Senses(AnswerType):
     ) -> list[Prediction]:
         judged = self._judged(logits, rows, inputs)
         return [
-            Prediction(one.words, [self._told_of(one, target, *next(judged)) for target in one.targets])
+            Prediction(one.words, [self._describe(one, target, *next(judged)) for target in one.targets])
             for one in inputs
         ]
 
     def confidence(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
     ) -> np.ndarray:
-        """The largest probability among its candidates of the least sure word asked about; 1 where none is."""
+        """The largest candidate probability of the least certain target word; 1 without target words."""
         judged = (chances for _, chances in self._judged(logits, rows, inputs))
         return np.array(
             [min([float(next(judged).max(initial=0.0)) or 1.0 for _ in one.targets], default=1.0) for one in inputs]
@@ -168,7 +168,7 @@ class Senses(AnswerType):
         """Whether senses have the same numbers: inputs name candidates by them."""
         return isinstance(other, Senses) and self.sense_inventory.keys == other.sense_inventory.keys
 
-    def _told_of(self, sentence: Sentence, target: Target, senses: np.ndarray, chances: np.ndarray) -> dict[str, Any]:
+    def _describe(self, sentence: Sentence, target: Target, senses: np.ndarray, chances: np.ndarray) -> dict[str, Any]:
         about = {"word": target.word, "text": sentence.words[target.word], "lemma": target.lemma, "pos": target.pos}
         if not len(senses):
             nothing = {"sense": None, "synset": None, "gloss": "", "probability": 0.0, "candidates": 0}

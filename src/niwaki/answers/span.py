@@ -83,7 +83,7 @@ class Span(AnswerType):
             with_truncation(tokenizer, max_tokens // 2),
             with_truncation(tokenizer, max_tokens, strategy="only_second", stride=stride),
         )
-        writer = EncodedInputsBuilder()
+        builder = EncodedInputsBuilder()
         for chunk in chunked(inputs):
             questions = encode_batch(plain, [question for question, _ in chunk])
             pairs = [
@@ -94,10 +94,10 @@ class Span(AnswerType):
                 for number, whole in enumerate(encode_batch(windowed, pairs))
                 for part in (whole, *whole.overflowing)
             ]
-            writer.add(
+            builder.add(
                 [part for _, part in found], [number for number, _ in found], [_window(part) for _, part in found]
             )
-        return writer.done()
+        return builder.done()
 
     def values(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
@@ -123,8 +123,8 @@ class Span(AnswerType):
     def _share(self, best: BestSpan, total: float) -> float:
         """1 for a text that has no token, of which no model can say more."""
         total = float(np.logaddexp(total, best.none)) if self.allow_no_answer else total
-        said = best.none if self._is_none(best) else best.score
-        return math.exp(min(0.0, said - total)) if total > -math.inf else 1.0
+        chosen = best.none if self._is_none(best) else best.score
+        return math.exp(min(0.0, chosen - total)) if total > -math.inf else 1.0
 
     def _is_none(self, best: BestSpan) -> bool:
         return self.allow_no_answer and best.none - best.score > self.threshold

@@ -59,17 +59,17 @@ class Tags(AnswerType):
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
         """Notes: for each sequence the place of every word's first token, and the number of its first word."""
         tokenizer = with_truncation(tokenizer, max_tokens)
-        writer = EncodedInputsBuilder()
+        builder = EncodedInputsBuilder()
         for chunk in chunked(inputs):
             whole = encode_batch(tokenizer, chunk, is_pretokenized=True)
-            pieces = [
+            segments = [
                 (number, piece)
                 for number, (words, encoding) in enumerate(zip(chunk, whole, strict=True))
                 for piece in split_to_fit(list(words), encoding, tokenizer)
             ]
-            metadata = [first_tokens(*piece) for _, piece in pieces]
-            writer.add([encoding for _, (*_, encoding) in pieces], [number for number, _ in pieces], metadata)
-        return writer.done()
+            metadata = [first_tokens(*piece) for _, piece in segments]
+            builder.add([encoding for _, (*_, encoding) in segments], [number for number, _ in segments], metadata)
+        return builder.done()
 
     def values(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]

@@ -1,4 +1,4 @@
-"""A text that the model writes: a translation, a formula. Beside the network lies the tokenizer of what is written."""
+"""A generated text: a translation, a formula. The tokenizer of generated texts is a file next to the network."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ class Text(AnswerType):
     grammar: bool = setting(False, f"whether only what {GRAMMAR} allows is written")
     start: int = setting(START, "piece that a text begins with, before the first that is written", ge=0)
     end: int = setting(END, "piece that it ends with", ge=0)
-    suppress_tokens: list[int] = setting([PAD, START, UNKNOWN], "pieces that are not written")
+    suppress_tokens: list[int] = setting([PAD, START, UNKNOWN], "tokens that are never generated")
 
     architecture: ClassVar[str] = "ConditionalGeneration"
     input_description: ClassVar[str] = "a string"
@@ -110,8 +110,8 @@ class Text(AnswerType):
         """`logits` are what the search wrote (`answers/_beam_search.py`)."""
         if not len(logits):
             return []
-        pieces = logits[:, 1:].astype(np.int64)
-        return self.target.decode_batch([[int(one) for one in row[row != NO_TOKEN]] for row in pieces])
+        tokens = logits[:, 1:].astype(np.int64)
+        return self.target.decode_batch([[int(one) for one in row[row != NO_TOKEN]] for row in tokens])
 
     def answers(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]

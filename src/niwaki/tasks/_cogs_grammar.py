@@ -60,7 +60,7 @@ class Words:
             case [verb, role]:
                 self.verbs.add(verb)
                 self.roles.add(role)
-            case [noun, said, preposition] if said == MOD:
+            case [noun, modifier, preposition] if modifier == MOD:
                 self.nouns.add(noun)
                 self.prepositions.add(preposition)
             case _:
@@ -85,7 +85,7 @@ def rules(formulas: Sequence[str]) -> Rules:
             words.add(formula)
         except ValueError as error:
             raise InputError(
-                f"row {number + 1} of the train rows is no formula in clauses ({error}): {formula[:80]}; mend it, or set data.well_formed = false"
+                f"row {number + 1} of the train rows is no formula in clauses ({error}): {formula[:80]}; fix it, or set data.well_formed = false"
             ) from None
     return Maker(words).rules()
 
@@ -93,10 +93,10 @@ def rules(formulas: Sequence[str]) -> Rules:
 class Maker:
     def __init__(self, words: Words) -> None:
         self.words = words
-        self.made: list[list[Alternative]] = [[]]  # the first is the formula
+        self.alternatives_of: list[list[Alternative]] = [[]]  # the first is the formula
 
     def rules(self) -> Rules:
-        words, formula = self.words, self.made[0]
+        words, formula = self.words, self.alternatives_of[0]
         if words.numbers:
             variable: list[Symbol] = [MARK, "_", self._rule([(sorted(words.numbers), [])])]
             named = self._rule([([MARK], variable[1:]), *([(sorted(words.names), [])] if words.names else [])])
@@ -110,11 +110,11 @@ class Maker:
             formula.append((alone, [END]))
         if words.letters:
             formula.append(([BINDS], [self._bound()]))
-        return self.made
+        return self.alternatives_of
 
     def _rule(self, alternatives: list[Alternative]) -> int:
-        self.made.append(alternatives)
-        return len(self.made) - 1
+        self.alternatives_of.append(alternatives)
+        return len(self.alternatives_of) - 1
 
     def _clause(self, variable: list[Symbol], named: int) -> list[Alternative]:
         """Each head and the rest of its clause."""
@@ -145,16 +145,18 @@ class Maker:
 
     def _tail(self, heads: list[Alternative]) -> int:
         tail = self._rule([])
-        self.made[tail].append(([END], []))
+        self.alternatives_of[tail].append(([END], []))
         if "AND" in self.words.symbols:
-            self.made[tail].append((["AND"], [self._rule([(firsts, [*then, tail]) for firsts, then in heads])]))
+            self.alternatives_of[tail].append(
+                (["AND"], [self._rule([(firsts, [*then, tail]) for firsts, then in heads])])
+            )
         return tail
 
     def _starred(self, variable: list[Symbol], tail: int, heads: list[Alternative]) -> int:
         """A definite noun, a semicolon, and then another or the clauses."""
         starred, after = self._rule([]), self._rule([(firsts, [*then, tail]) for firsts, then in heads])
-        self.made[after].append((["*"], [starred]))
-        self.made[starred].append((sorted(self.words.nouns), ["(", *variable, ")", ";", after]))
+        self.alternatives_of[after].append((["*"], [starred]))
+        self.alternatives_of[starred].append((sorted(self.words.nouns), ["(", *variable, ")", ";", after]))
         return starred
 
     def _bound(self) -> int:
@@ -164,5 +166,5 @@ class Maker:
         heads = self._clause([letter], letter)
         tail, bound = self._tail(heads), self._rule([])
         body = self._rule([([BINDS], [bound]), *((firsts, [*then, tail]) for firsts, then in heads)])
-        self.made[bound].append((letters, [".", body]))
+        self.alternatives_of[bound].append((letters, [".", body]))
         return bound

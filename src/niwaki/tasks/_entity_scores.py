@@ -48,19 +48,19 @@ def opens(before: str, letter: str, other_type: bool) -> bool:
 
 def counts(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int, int]:
     """(hits, predicted, gold) of one sentence."""
-    said, true = set(entities(predicted)), set(entities(gold))
-    return len(said & true), len(said), len(true)
+    found_entities, true = set(entities(predicted)), set(entities(gold))
+    return len(found_entities & true), len(found_entities), len(true)
 
 
 def counts_by_type(predicted: Sequence[str], gold: Sequence[str], types: Sequence[str]) -> np.ndarray:
     """(types, 3): hits, predicted, gold of one sentence for each of the types."""
-    said, true = set(entities(predicted)), set(entities(gold))
+    found_entities, true = set(entities(predicted)), set(entities(gold))
     row = {kind: k for k, kind in enumerate(types)}
-    made = np.zeros((len(types), 3), dtype=np.int64)
-    for column, found in enumerate((said & true, said, true)):
+    table = np.zeros((len(types), 3), dtype=np.int64)
+    for column, found in enumerate((found_entities & true, found_entities, true)):
         for kind, _, _ in found:
-            made[row[kind], column] += 1
-    return made
+            table[row[kind], column] += 1
+    return table
 
 
 def precision_of(hits: float, predicted: float, gold: float) -> float:
@@ -80,5 +80,5 @@ def f1_of(hits: float, predicted: float, gold: float) -> float:
 
 def f1_macro_of(by_type: np.ndarray) -> float:
     """Mean F1 over the types that occur in either, from summed `counts_by_type`."""
-    hits, said, true = by_type[by_type.sum(axis=1) > 0].T  # each (types that occur,)
-    return mean(ratios(2 * hits, said + true))
+    hits, found_entities, true = by_type[by_type.sum(axis=1) > 0].T  # each (types that occur,)
+    return mean(ratios(2 * hits, found_entities + true))

@@ -17,7 +17,7 @@ from niwaki.tasks.generation import Generation, TextScorer
 
 class FormulaTask(Generation):
     split: Literal["words", "bpe", "wordpiece", "bytes", "characters"] = setting(
-        "words", "pieces of what is written; a grammar needs words"
+        "words", "tokens of generated texts; a grammar needs words"
     )
     well_formed: bool = setting(
         True, "whether only what a grammar allows is written, read off the train formulas; of words alone"

@@ -116,7 +116,7 @@ class Asking:
         raise ValueError(f"'{head}' is no symbol of FunQL")
 
     def _named(self, tree: Tree) -> Found:
-        """Things of a name; of cities also of a state, told by its abbreviation."""
+        """Things of a name; of cities also by the abbreviation of a state."""
         names = [one.head.strip("' ") for one in tree.arguments or ()]
         wanted = 2 if tree.head == "cityid" else 1
         if len(names) != wanted or any(one.arguments is not None for one in tree.arguments or ()):

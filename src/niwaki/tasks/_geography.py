@@ -80,7 +80,7 @@ TABLES = {
 class Thing(NamedTuple):
     kind: str  # state, city, river, lake, mountain, place (a highest or lowest point), country
     name: str
-    state: str = ""  # of those that are told apart by it
+    state: str = ""  # of things that it distinguishes
 
 
 COUNTRY = Thing("country", "usa")

@@ -2,7 +2,7 @@
 
     bank: a financial institution that accepts deposits; "he cashed a check at the bank"
 
-The word that shows it is the first that can be a form of one of the synset's lemmas; it is the only one asked about. Lemmas
+The word that shows it is the first that can be a form of one of the synset's lemmas; it is the only target word. Lemmas
 with one sense have nothing to teach.
 """
 
@@ -19,7 +19,7 @@ Shown = dict[str, tuple[str, str]]  # lemma → its part of speech and sense key
 
 
 def examples(inventory: SenseInventory, lemmas: Lemmas) -> Iterator[dict[str, list]]:
-    """Words, and of the one that is asked about its place, lemma, part of speech, sense and name."""
+    """Words, and of the target word its place, lemma, part of speech, sense and name."""
     shown = by_synset(inventory)
     for synset, gloss in zip(
         *(inventory.synsets.column(name).to_pylist() for name in ("synset", "gloss")), strict=True

@@ -1,7 +1,7 @@
 """Glosses as vectors: what a frozen pretrained encoder makes of them, computed once and kept by content, then reduced.
 
 The key of what is kept is a hash of the encoder's files and of the texts, so stages, seeds and runs share it, and nothing
-that has changed is taken for what it was. It lies beside the user's other caches ($XDG_CACHE_HOME/niwaki/glosses).
+that has changed is taken for what it was. It is stored with the user's other caches ($XDG_CACHE_HOME/niwaki/glosses).
 """
 
 import uuid
@@ -46,12 +46,12 @@ def encoded(name: str, texts: Sequence[str]) -> np.ndarray:
     if name == WORDS:
         return by_words(texts)
     path = cache_folder() / f"{fingerprint([VERSION, encoder_digest(name), fingerprint(list(texts))])[:32]}.npy"
-    kept = _read(path, len(texts))
-    if kept is not None:
-        return kept.astype(np.float32)
-    made = by_encoder(locate(name), texts)
-    _write(path, made.astype(np.float16))
-    return made.astype(np.float16).astype(np.float32)  # the same whether it was made now or before
+    cached = _read(path, len(texts))
+    if cached is not None:
+        return cached.astype(np.float32)
+    vectors = by_encoder(locate(name), texts)
+    _write(path, vectors.astype(np.float16))
+    return vectors.astype(np.float16).astype(np.float32)  # the same whether it was made now or before
 
 
 def cache_folder() -> Path:
@@ -125,12 +125,12 @@ def _read(path: Path, count: int) -> np.ndarray | None:
     return found if found.ndim == 2 and len(found) == count and np.isfinite(found).all() else None
 
 
-def _write(path: Path, made: np.ndarray) -> None:
+def _write(path: Path, vectors: np.ndarray) -> None:
     temporary = path.with_name(f".{path.name}.tmp-{uuid.uuid4().hex[:8]}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
-            np.save(file, made, allow_pickle=False)
+            np.save(file, vectors, allow_pickle=False)
         temporary.replace(path)
     except OSError:
         temporary.unlink(missing_ok=True)  # a home that cannot be written to costs the same work at every start

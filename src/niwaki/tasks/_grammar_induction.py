@@ -143,7 +143,7 @@ class Maker:
 
     def __init__(self, seen: Seen, notation: Notation) -> None:
         self.seen, self.notation, self.kinds = seen, notation, seen.kinds(notation == "calls")
-        self.made: list[list[Alternative]] = []
+        self.alternatives_of: list[list[Alternative]] = []
         self.numbers: dict[tuple[object, ...], int] = {}
         self.calls: dict[str, set[str]] = defaultdict(set)
         for slot, heads in seen.called.items():
@@ -151,14 +151,14 @@ class Maker:
 
     def rules(self) -> Rules:
         self._numbered(("formula",), lambda: [(firsts, [*then, END]) for firsts, then in self._term(self.kinds[ROOT])])
-        return self.made
+        return self.alternatives_of
 
     def _numbered(self, key: tuple[object, ...], make: Callable[[], list[Alternative]]) -> int:
         """The number of a rule that is made once."""
         if key not in self.numbers:
-            self.numbers[key] = len(self.made)
-            self.made.append([])
-            self.made[self.numbers[key]] = grouped(make())
+            self.numbers[key] = len(self.alternatives_of)
+            self.alternatives_of.append([])
+            self.alternatives_of[self.numbers[key]] = grouped(make())
         return self.numbers[key]
 
     def _kind(self, head: str, place: int) -> SlotType:

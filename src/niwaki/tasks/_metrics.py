@@ -17,15 +17,15 @@ def accuracy(predicted: np.ndarray, gold: np.ndarray) -> float:
 
 def f1_binary(predicted: np.ndarray, gold: np.ndarray, positive: int = 1) -> float:
     """F1 of one label; 0 where neither side has it."""
-    said, true = predicted == positive, gold == positive
-    return ratio(2 * np.count_nonzero(said & true), np.count_nonzero(said) + np.count_nonzero(true))
+    claimed, true = predicted == positive, gold == positive
+    return ratio(2 * np.count_nonzero(claimed & true), np.count_nonzero(claimed) + np.count_nonzero(true))
 
 
 def f1_macro(predicted: np.ndarray, gold: np.ndarray, labels: int) -> float:
     """Mean F1 over those of the labels 0 to `labels` - 1 that occur in either; a label never hit counts 0."""
-    hits, said, true = tallies(predicted, gold, labels)
-    occurs = said + true > 0
-    return mean(ratios(2 * hits[occurs], (said + true)[occurs]))
+    hits, claimed, true = tallies(predicted, gold, labels)
+    occurs = claimed + true > 0
+    return mean(ratios(2 * hits[occurs], (claimed + true)[occurs]))
 
 
 def matthews(predicted: np.ndarray, gold: np.ndarray) -> float:
@@ -34,24 +34,28 @@ def matthews(predicted: np.ndarray, gold: np.ndarray) -> float:
         return 0.0
     rows, labels = len(gold), 1 + int(max(predicted.max(), gold.max()))
     # floats: the product of spreads outgrows 64-bit integers from 55 000 rows on
-    hits, said, true = (tally.astype(np.float64) for tally in tallies(predicted, gold, labels))
-    spread = (rows**2 - said @ said) * (rows**2 - true @ true)
-    return float((hits.sum() * rows - said @ true) / np.sqrt(spread)) if spread > 0 else 0.0
+    hits, claimed, true = (tally.astype(np.float64) for tally in tallies(predicted, gold, labels))
+    spread = (rows**2 - claimed @ claimed) * (rows**2 - true @ true)
+    return float((hits.sum() * rows - claimed @ true) / np.sqrt(spread)) if spread > 0 else 0.0
 
 
 def all_labels_wrong(example_stats: np.ndarray) -> np.ndarray:
-    """(rows, 2) of labels said and right, to the same with another label said wherever it was the right one."""
-    said, gold = example_stats.T
-    return np.stack([np.where(said == gold, (said + 1) % max(2, int(gold.max(initial=0)) + 1), said), gold], axis=1)
+    """(rows, 2) of predicted and gold labels, with every correct prediction replaced by a wrong one."""
+    claimed, gold = example_stats.T
+    return np.stack(
+        [np.where(claimed == gold, (claimed + 1) % max(2, int(gold.max(initial=0)) + 1), claimed), gold], axis=1
+    )
 
 
 def tallies(predicted: np.ndarray, gold: np.ndarray, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How often each label is hit, predicted, true: the diagonal of the confusion matrix and its two sums, which is all
     that F1 and Matthews ask of it."""
-    hits, said, true = (np.bincount(column, minlength=labels) for column in (gold[predicted == gold], predicted, gold))
-    if max(len(said), len(true)) > labels:
-        raise ValueError(f"labels: {labels} are said to exist, number {max(len(said), len(true)) - 1} was met")
-    return hits, said, true
+    hits, claimed, true = (
+        np.bincount(column, minlength=labels) for column in (gold[predicted == gold], predicted, gold)
+    )
+    if max(len(claimed), len(true)) > labels:
+        raise ValueError(f"labels: {labels} are expected, and number {max(len(claimed), len(true)) - 1} occurs")
+    return hits, claimed, true
 
 
 # several labels per row: (rows, labels) arrays of booleans
@@ -88,7 +92,7 @@ def f1_along(predicted: np.ndarray, gold: np.ndarray, axis: int) -> np.ndarray:
 def pearson(a: np.ndarray, b: np.ndarray) -> float:
     """Linear correlation; 0 where a side is constant or there are fewer than 2 rows."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    # asked of the values and not of the spread: the mean of equal values may be off by a rounding, which is noise, not spread
+    # compares the values and not the spread: the mean of equal values may be off by a rounding, which is noise, not spread
     if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
         return 0.0
     return float(np.clip(direction(a) @ direction(b), -1.0, 1.0))

@@ -129,13 +129,13 @@ def sorted_within(tree: Tree, unordered: Sequence[str]) -> Tree:
 
 
 def trees(formulas: Sequence[str], notation: Notation) -> list[Tree]:
-    """Of train rows, all of which must be sound; Refused at the first that is not."""
+    """The formulas of train rows. Rejects the first that cannot be parsed."""
     found = []
     for number, formula in enumerate(formulas):
         try:
             found.append(parse(formula, notation))
         except ValueError as error:
             raise InputError(
-                f"row {number + 1} of the train rows is no formula in {notation} ({error}): {formula[:80]}; mend it, or set data.well_formed = false"
+                f"row {number + 1} of the train rows is no formula in {notation} ({error}): {formula[:80]}; fix it, or set data.well_formed = false"
             ) from None
     return found

@@ -19,8 +19,8 @@ Row = tuple[str, str]  # question, formula
 
 
 class Name(NamedTuple):
-    kind: str  # state, river, city, or town: a city told with its state
-    said: str  # in a question
+    kind: str  # state, river, city, or town: a city named with its state
+    spoken: str  # in a question
     written: str  # in a formula
 
 
@@ -59,7 +59,7 @@ def swappable(question: str, formula: str) -> list[Name]:
     return [
         one
         for one in names
-        if len(spelt(one.said, question)) == 1 and sum(one.said in other.said for other in names) == 1
+        if len(spelt(one.spoken, question)) == 1 and sum(one.spoken in other.spoken for other in names) == 1
     ]
 
 
@@ -83,11 +83,11 @@ def spelt(name: str, question: str) -> list[str]:
 
 def swapped(question: str, formula: str, name: Name, other: Name) -> Row:
     """Another name in the place of one, capitalized as that was."""
-    as_written = spelt(name.said, question)[:1]
+    as_written = spelt(name.spoken, question)[:1]
     if not as_written:
         return question, formula  # a name put in before hides it
-    shown = other.said if as_written[0].islower() else " ".join(word.capitalize() for word in other.said.split())
-    pattern = re.compile(rf"(?<!\w){re.escape(name.said)}(?!\w)", re.IGNORECASE)
+    shown = other.spoken if as_written[0].islower() else " ".join(word.capitalize() for word in other.spoken.split())
+    pattern = re.compile(rf"(?<!\w){re.escape(name.spoken)}(?!\w)", re.IGNORECASE)
     return pattern.sub(lambda _: shown, question, count=1), formula.replace(name.written, other.written)
 
 
@@ -101,7 +101,7 @@ def names_in(world: World) -> dict[str, list[Name]]:
         ]
         for kind in ("state", "river")
     }
-    states, letters = {one.said for one in found["state"]}, {state: said for said, state in STATES.items()}
+    states, letters = {one.spoken for one in found["state"]}, {state: spoken for spoken, state in STATES.items()}
     cities = [one for one in things if one.kind == "city"]
     alone = dict.fromkeys(one.name for one in cities if one.name not in states)
     return {

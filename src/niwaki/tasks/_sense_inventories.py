@@ -36,7 +36,7 @@ class InventoryBuilder:
         found = next((place / INVENTORY for place in (rows, *rows.parents[:2]) if (place / INVENTORY).is_dir()), None)
         if found is None:
             raise InputError(
-                f"data.inventory: needed for task '{self.task.name}' (a folder of WordNet; there is no '{INVENTORY}' beside {rows})"
+                f"data.inventory: needed for task '{self.task.name}' (a folder of WordNet; there is no '{INVENTORY}' next to {rows})"
             )
         return found
 

@@ -10,7 +10,7 @@ class SenseSettings(DataSettings):
     pos: str = setting("", "column that holds their parts of speech; none guesses")
     senses: str = setting("", "column that holds the right sense keys of each word, a list or nothing; none guesses")
     inventory: str = setting(
-        "", "folder of WordNet (parquet, or its dict files); none looks for 'wordnet30' beside the rows"
+        "", "folder of WordNet (parquet, or its dict files); none looks for 'wordnet30' next to the rows"
     )
     glosses: str = setting("minilm", "encoder that reads the glosses: a name, folder or hub id; 'words' takes TF-IDF")
     dimensions: int = setting(128, "numbers that a gloss is reduced to", ge=2, le=4096)

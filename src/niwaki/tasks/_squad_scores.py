@@ -28,8 +28,8 @@ def exact(prediction: str, golds: Sequence[str]) -> float:
 
 def overlap(prediction: str, golds: Sequence[str]) -> float:
     """F1 over bags of words with the gold answer that it is nearest to."""
-    said = normalised(prediction).split()
-    return max(f1_of_bags(said, gold.split()) for gold in comparable(golds))
+    predicted = normalised(prediction).split()
+    return max(f1_of_bags(predicted, gold.split()) for gold in comparable(golds))
 
 
 def comparable(golds: Sequence[str]) -> list[str]:
@@ -37,10 +37,10 @@ def comparable(golds: Sequence[str]) -> list[str]:
     return [gold for gold in map(normalised, golds) if gold] or [""]
 
 
-def f1_of_bags(said: Sequence[str], true: Sequence[str]) -> float:
-    if not said or not true:
-        return float(not said and not true)
-    return 2 * (Counter(said) & Counter(true)).total() / (len(said) + len(true))
+def f1_of_bags(predicted: Sequence[str], true: Sequence[str]) -> float:
+    if not predicted or not true:
+        return float(not predicted and not true)
+    return 2 * (Counter(predicted) & Counter(true)).total() / (len(predicted) + len(true))
 
 
 def best_threshold(

@@ -30,12 +30,12 @@ class Sentence:
 
     @property
     def scores_heads(self) -> bool:
-        """Whether arguments are told by their head words, and the tree is there to find the head of a stretch."""
+        """Whether arguments are given by their head words, and the tree is there to find the head of a stretch."""
         by_token = any(one.get("token") is not None for one in self.arguments)
         return bool(len(self.heads)) and (by_token or not self.arguments)
 
     def labelled_spans(self, place: int) -> Iterator[LabelledSpan]:
-        """The arguments of a predicate. Its own words beside the first one go on with it."""
+        """The arguments of a predicate. Words of the predicate other than the first continue it."""
         for one in self.arguments:
             if one["predicate"] == place:
                 start, end = bounds(one)

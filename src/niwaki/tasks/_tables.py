@@ -1,4 +1,4 @@
-"""What tasks do with tables: slices of them, columns as text, what is said of them."""
+"""Tables: slices, columns as text, digests."""
 
 import hashlib
 from collections.abc import Iterator
@@ -44,8 +44,8 @@ def digest(rows: pa.Table) -> str:
     return digest.hexdigest()
 
 
-def each_of(said: list[str] | str, table: pa.Table) -> list[str]:
+def each_of(names: list[str] | str, table: pa.Table) -> list[str]:
     """The columns that a setting names: a list, or a text with commas between them."""
-    if isinstance(said, list):
-        return said
-    return [said] if said in table.column_names else [name.strip() for name in said.split(",")]
+    if isinstance(names, list):
+        return names
+    return [names] if names in table.column_names else [name.strip() for name in names.split(",")]

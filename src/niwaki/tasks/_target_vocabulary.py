@@ -27,7 +27,7 @@ class TargetVocabulary:
             return
         if self.task.grammar():
             raise InputError(
-                f"task '{self.task.name}': its grammar is one of pieces that it makes itself, and {folder} writes its own; start from an encoder, with {{ use = 'writer' }}"
+                f"task '{self.task.name}': its grammar needs a target tokenizer of its own, and {folder} has one already; start from an encoder, with {{ use = 'add_decoder' }}"
             )
         longest, wanted = self.of_model.longest, self.task.max_new_tokens
         if longest is not None and wanted > longest:

@@ -52,7 +52,7 @@ class Cogs(FormulaTask):
     published: ClassVar[Published] = Published(
         "cogs",
         columns={"text": "sentence", "target": "logical_form"},
-        caveat="The test is of the train rows' own kind; `gen`, told beside it, is what the set was made for.",
+        caveat="The test is of the train rows' own kind; `gen`, reported next to it, is what the set was made for.",
     )
     description: ClassVar[str] = "the logical form of a sentence"
 

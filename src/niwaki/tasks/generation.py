@@ -74,13 +74,13 @@ class Generation(GenerationSettings, Task):
 
     def targets(self, rows: pa.Table, encoded: EncodedInputs) -> Ragged:
         """Target tokens with the tokenizer's special tokens and the end token, truncated to `max_new_tokens`."""
-        kind, writer = self.answer_type, RaggedWriter(np.int32)
+        kind, builder = self.answer_type, RaggedWriter(np.int32)
         end = [kind.end]
         for part in row_slices(rows):
             encodings = encode_batch(kind.target, [self.separate_symbols(text) for text in self.gold(part)], fast=True)
             ids = (encoding.ids for encoding in encodings)
-            writer.add((tokens if tokens[-1:] == end else tokens + end)[: kind.max_new_tokens] for tokens in ids)
-        return writer.done()
+            builder.add((tokens if tokens[-1:] == end else tokens + end)[: kind.max_new_tokens] for tokens in ids)
+        return builder.done()
 
     @cached_property
     def criterion(self) -> TokenCrossEntropy:

@@ -65,7 +65,7 @@ class Geoquery(FormulaTask):
         """Train rows with other names; no question of another part is among them."""
         if self.meaning != "funql" or not self.database_file.is_file():
             raise InputError(
-                f"data.recombined: other names can be put into funql alone, and come from {DATABASE} beside the rows; set it to 0"
+                f"data.recombined: other names can be put into funql alone, and come from {DATABASE} next to the rows; set it to 0"
             )
         without = {
             text for part, table in found.items() if part != "train" for text in table.column("text").to_pylist()

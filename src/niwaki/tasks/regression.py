@@ -37,11 +37,11 @@ class Regression(TextTask):
             numbers = numbers.cast(pa.float64())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise InputError(
-                f"{source}: column '{column}' is not all numbers ({first_line(error)}); mend it, or take task 'classification'"
+                f"{source}: column '{column}' is not all numbers ({first_line(error)}); fix it, or take task 'classification'"
             ) from None
         if not (np.abs(numbers.to_numpy()) <= LARGEST).all():
             raise InputError(
-                f"{source}: column '{column}' has missing numbers, or some over {LARGEST:g}; mend or drop them"
+                f"{source}: column '{column}' has missing numbers, or some over {LARGEST:g}; fix or drop them"
             )
         return numbers
 

@@ -129,7 +129,7 @@ class SensesScorer(Scorer[Senses]):
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         """Points, answered words and target words of each part of speech."""
         examples = zip(values, self.task.gold(rows), rows.column("pos").to_pylist(), strict=True)
-        return np.stack([scoring.outcome(*example) for example in examples])
+        return np.stack([scoring.counts(*example) for example in examples])
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         return scoring.scores(example_stats)

@@ -21,7 +21,7 @@ class Squad(QuestionAnswering):
 
     def read_parts(self) -> dict[str, pa.Table]:
         """Train and the development rows, which are the test. A folder with development rows alone is cut by article: as
-        `article_split.json` says where there is one (beside it, or beside a neighbour's), else by the hash of the title."""
+        `article_split.json` says where there is one (in it, or in a neighbouring folder), else by the hash of the title."""
         found = dataset_files.read_splits(self.data.source)
         if "train" in found:
             test = found.get("validation", found.get("test"))
@@ -37,5 +37,5 @@ class Squad(QuestionAnswering):
 
     def _articles(self) -> dict[str, list[str]] | None:
         folder = Path(self.data.source)
-        beside = [folder / ARTICLES, *sorted(folder.parent.glob(f"squad*/{ARTICLES}"))]
-        return next((read_json(path) for path in beside if path.is_file()), None)
+        candidates = [folder / ARTICLES, *sorted(folder.parent.glob(f"squad*/{ARTICLES}"))]
+        return next((read_json(path) for path in candidates if path.is_file()), None)

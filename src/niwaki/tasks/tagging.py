@@ -41,7 +41,7 @@ class Tagging(WordTask):
         different = compute.sum(compute.not_equal(words, tagged)).as_py()
         if different:
             raise InputError(
-                f"{source}: {different} of the {part} rows have not as many tags as words; mend or drop them"
+                f"{source}: {different} of the {part} rows have not as many tags as words; fix or drop them"
             )
         found = pa.table({"text": compute.binary_join(tokens, " "), "tokens": tokens, "tags": tags})
         return found.filter(compute.greater(words, 0))
@@ -61,7 +61,7 @@ class Tagging(WordTask):
 
 class TaggingScorer(Scorer[Tagging]):
     @cached_property
-    def marks_spans(self) -> bool:
+    def has_span_prefixes(self) -> bool:
         """Whether tags mark spans of words (B-PER, I-PER). For other tags, such as parts of speech, every word counts alone."""
         inside = [tag for tag in self.task.labels if tag != OUTSIDE]
         prefixed = any(tag[0] in SPAN_PREFIXES and tag[1:2] == "-" for tag in inside)
@@ -74,7 +74,7 @@ class TaggingScorer(Scorer[Tagging]):
 
     def _counts(self, predicted: list[str], gold: list[str]) -> tuple[int, ...]:
         right = sum(a == b for a, b in zip(predicted, gold, strict=True))
-        entities = counts(predicted, gold) if self.marks_spans else (right, len(gold), len(gold))
+        entities = counts(predicted, gold) if self.has_span_prefixes else (right, len(gold), len(gold))
         return (*entities, right, len(gold))
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:

@@ -18,7 +18,7 @@ ALL = "ALL"  # as the field calls the five together
 class Wsd(Senses):
     published: ClassVar[Published] = Published(
         "wsd_raganato",
-        caveat="The test is ALL without SemEval-2007, which chooses the weights; published tables give ALL, told beside it.",
+        caveat="The test is ALL without SemEval-2007, which chooses the weights; published tables give ALL, reported next to it.",
     )
     description: ClassVar[str] = "which sense of WordNet 3.0 a word of a sentence has"
 
@@ -37,7 +37,7 @@ class Wsd(Senses):
         return table.set_column(place, "instance_ids", pa.array(ids, pa.list_(pa.string())))
 
     def _read(self, name: str) -> pa.Table:
-        """From parquet or from its own form, in the folder, in one of its name, or beside it."""
+        """From parquet or from its own form, in the folder, in a folder of its name, or next to it."""
         folder = Path(self.data.source).expanduser()
         homes = [
             folder,
