@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tiny
-from contracts import made
+from contracts import task_rows
 from engines.kinds import INPUTS, model_of, saved
 from niwaki.engines.predictor import Predictor
 from niwaki.tasks.classification import Classification
@@ -100,7 +100,7 @@ def test_predictions_that_do_not_fit(rejected, rows_csv, gold, tmp_path):
     ],
 )
 def test_predictions_that_are_no_answers(rejected, tmp_path, task, value):
-    rows = made.write(task, tmp_path, count=60)
+    rows = task_rows.write(task, tmp_path, count=60)
     path = write(tmp_path / "predictions.jsonl", [value] * 9)
     line = rejected("eval", "--predictions", path, "--data", rows)
     assert "no answers to task" in line or "is not among" in line

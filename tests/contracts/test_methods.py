@@ -27,7 +27,7 @@ from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage
 from niwaki.train.loop import Interrupted
 
-from . import made as made_rows
+from . import task_rows
 
 EXAMPLES = {
     "student": {"layers": 2, "hidden": 16},
@@ -65,10 +65,10 @@ def plan_for(name: str, settings: dict, bert_folder, rows_csv):
     task, data, first = "classification", {"path": str(rows_csv)}, []
     if name in WRITES:
         rows = rows_csv.with_name("writing.jsonl")
-        task, first = "generation", [made_rows.WRITER]
+        task, first = "generation", [task_rows.WRITER]
         data = {
-            "path": str(rows if rows.exists() else made_rows.write("generation", rows.parent)),
-            **made_rows.SHORT["generation"],
+            "path": str(rows if rows.exists() else task_rows.write("generation", rows.parent)),
+            **task_rows.SHORT["generation"],
         }
     stages = [{"name": "teacher", "methods": first, "train": TRAIN}, stage]
     return make_plan(

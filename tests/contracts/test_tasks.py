@@ -20,7 +20,7 @@ from niwaki.run.runner import run_stage
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 
-from . import made
+from . import task_rows
 
 TRAIN = {"epochs": 1, "batch": 16, "lr": 2e-3, "precision": "fp32", "dropout": 0.0}
 STAGES = [
@@ -61,7 +61,7 @@ STAGES = [
 ]
 NAMES = [stage["name"] for stage in STAGES]
 CONDITIONAL_GENERATION = {
-    "teacher": {"methods": [made.WRITER]},
+    "teacher": {"methods": [task_rows.WRITER]},
     "recurrent": {"methods": [{"use": "decoder", "count": 1}, {"use": "sequence_kd"}]},
 }  # what is otherwise where texts are written
 
@@ -72,12 +72,12 @@ def stages_for(task: str) -> list[dict]:
     ]
 
 
-@pytest.fixture(scope="module", params=made.TASKS)
+@pytest.fixture(scope="module", params=task_rows.TASKS)
 def chain(request, tmp_path_factory, bert_folder):
     """A kind of task with all its stages made, as a run makes them; and the file its rows are in."""
     folder = tmp_path_factory.mktemp(request.param)
-    rows = made.write(request.param, folder, count=110)
-    data = {"path": str(rows), **made.SHORT.get(request.param, {})}
+    rows = task_rows.write(request.param, folder, count=110)
+    data = {"path": str(rows), **task_rows.SHORT.get(request.param, {})}
     plan = make_plan(
         parse(
             {
@@ -106,7 +106,7 @@ def _quick(monkeypatch):
 
 def test_every_kind_of_task_is_made():
     kinds = {TASKS.load(name, Task).table.layout for name in TASKS.names()}
-    assert kinds == set(made.TASKS)
+    assert kinds == set(task_rows.TASKS)
 
 
 def stage_folder(plan: Plan, folder, name):
@@ -154,7 +154,7 @@ def test_what_is_saved_loads_to_equal_outputs_and_knows_its_answers(chain, tmp_p
 def test_a_saved_model_and_a_file_of_what_it_says_score_alike(chain, tmp_path, name):
     plan, folder, rows = chain
     model = stage_folder(plan, folder, name) / "model"
-    overrides = [f"data.{key}={value}" for key, value in made.SHORT.get(plan.task.table.layout, {}).items()]
+    overrides = [f"data.{key}={value}" for key, value in task_rows.SHORT.get(plan.task.table.layout, {}).items()]
     found = api.evaluate(model, data=rows, overrides=overrides)
     assert found["task"] == plan.task.table.layout  # known by its columns
     told = read_json(model.parent / "result.json")["score"]

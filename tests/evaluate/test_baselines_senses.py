@@ -2,14 +2,14 @@
 
 import pytest
 
-from contracts import made
+from contracts import task_rows
 from niwaki.evaluate.baseline import BASELINES, Baseline
 from niwaki.tasks.senses import Senses
 
 
 @pytest.fixture
 def task(tmp_path):
-    return Senses(path=str(made.write("senses", tmp_path)), glosses="words", dimensions=6)
+    return Senses(path=str(task_rows.write("senses", tmp_path)), glosses="words", dimensions=6)
 
 
 def test_most_frequent_sense_of_each_word_is_predicted(task, bert_folder):

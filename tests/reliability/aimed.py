@@ -176,7 +176,7 @@ def kill_often(recipe: Path, run: Path, log: Path, aims: Iterator[Aim]) -> Kille
         if process.exitcode is None:
             os.kill(process.pid, signal.SIGKILL)
             process.join()
-        finished = stages_kept(run, finished, killed)
+        finished = repeated_stages(run, finished, killed)
         if process.exitcode == 0:
             return killed
         assert process.exitcode == -signal.SIGKILL, log.read_text()
@@ -184,7 +184,7 @@ def kill_often(recipe: Path, run: Path, log: Path, aims: Iterator[Aim]) -> Kille
         killed.open_attempts |= open_attempts(run)
 
 
-def stages_kept(run: Path, before: dict[str, tuple[int, int]], killed: Killed) -> dict[str, tuple[int, int]]:
+def repeated_stages(run: Path, before: dict[str, tuple[int, int]], killed: Killed) -> dict[str, tuple[int, int]]:
     """Stage → the file of its weights; one that is gone or another than before was made twice."""
     now = {
         path.parts[-3]: (path.stat().st_ino, path.stat().st_mtime_ns)
@@ -201,7 +201,7 @@ def open_attempts(run: Path) -> set[str]:
 
 
 def command(recipe: Path, run: Path) -> list[str]:
-    """What teachers said lies in the run folder here: runs that are compared must not share it."""
+    """The teacher cache is in the run folder here, because runs that are compared must not share it."""
     return ["run", str(recipe), "--out", str(run), "--set", f"cache.folder={run}/cache"]
 
 

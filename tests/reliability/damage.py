@@ -22,7 +22,7 @@ from niwaki.train.checkpoints import Checkpoints, TrainerState
 from niwaki.train.loop import make_optimizer
 from niwaki.train.settings import TrainSettings
 from niwaki.train.teacher_cache import fault_in_block
-from reliability.same import MADE_OF_SPEED
+from reliability.same import TIME_DEPENDENT
 
 KINDS = ("flip", "cut", "missing", "swapped")
 TEXTS = ["a good film.", "the plot was dull and the actor weak"]
@@ -58,13 +58,13 @@ class Subject:
 def damaged(subject: Subject, kind: str, draw: random.Random) -> Iterator[Path]:
     """One file of the subject, damaged; afterwards all are as they were."""
     among = [*subject.paths, *subject.others]
-    kept = {path: path.read_bytes() for path in among}
+    contents = {path: path.read_bytes() for path in among}
     target = draw.choice(subject.paths)
     harm(target, kind, draw, among)
     try:
         yield target
     finally:
-        for path, content in kept.items():
+        for path, content in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
@@ -100,7 +100,9 @@ def _stage(folder: Path, key: str) -> Verdict:
     if fault is not None:
         return Verdict(named=fault)
     there = {
-        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name not in MADE_OF_SPEED
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in TIME_DEPENDENT
     }
     return Verdict(harmless=there | {"result.json"} == files.committed_files(folder))
 
@@ -138,7 +140,7 @@ def cache_subject(run: Path) -> Subject:
 
 
 def measurement_subject(run: Path) -> Subject:
-    """The JSON files are looked at one by one; what lies beside one with it."""
+    """One subject per JSON file, with its sibling files."""
     whole = {name: read_json(run / name) for name in MEASUREMENTS}
 
     def look() -> Verdict:
@@ -163,15 +165,15 @@ def ledger_subject(run: Path) -> Subject:
 
     def look() -> Verdict:
         files._warned.clear()
-        with listening() as said:
+        with listening() as messages:
             now = {line["id"]: line for line in ledger.lines()}
-            told = [*said, *(f"no charge for {name}" for name in uncounted(ledger, list(keys.values())))]
+            problems = [*messages, *(f"no charge for {name}" for name in uncounted(ledger, list(keys.values())))]
         wrong = [id for id, line in now.items() if line["status"] != "killed" and line != charges.get(id)]
         if wrong:
             return Verdict()
         return (
-            Verdict(named=told[0])
-            if told
+            Verdict(named=problems[0])
+            if problems
             else Verdict(harmless=now.keys() == charges.keys() or len(now) >= len(charges))
         )
 
@@ -183,10 +185,10 @@ def ledger_subject(run: Path) -> Subject:
 @contextmanager
 def listening() -> Iterator[list[str]]:
     """What `say` says meanwhile."""
-    said: list[str] = []
-    real, files.info = files.info, said.append
+    messages: list[str] = []
+    real, files.info = files.info, messages.append
     try:
-        yield said
+        yield messages
     finally:
         files.info = real
 
@@ -223,8 +225,8 @@ class TwoStates:
     def look(self) -> Verdict:
         from niwaki.train import checkpoints
 
-        said: list[str] = []
-        real, checkpoints.info = checkpoints.info, said.append
+        messages: list[str] = []
+        real, checkpoints.info = checkpoints.info, messages.append
         with torch.no_grad():
             for name, value in self.modules.state_dict().items():
                 value.copy_(self.begin[name])
@@ -238,7 +240,7 @@ class TwoStates:
         whole = all(torch.equal(value, wanted[name]) for name, value in self.modules.state_dict().items())
         if not whole or (position.step and position.history != [{"step": position.step}]):
             return Verdict()
-        return Verdict(named=said[0] if said else "", harmless=position.step == 2)
+        return Verdict(named=messages[0] if messages else "", harmless=position.step == 2)
 
 
 def subjects(run: Path, folder: Path) -> dict[str, list[Subject]]:

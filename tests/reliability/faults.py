@@ -51,15 +51,15 @@ def calls_of(save: Callable[[], None], folder: Path) -> dict[str, list[int]]:
     code, _ = _traced(save, ["-y", "-e", f"trace={','.join(CALLS)}"], folder / "strace")
     assert code == SAVED
     lines = [line for line in (folder / "strace").read_text().splitlines() if "strace" not in line]
-    made = {call: [line for line in lines if line.startswith(f"{call}(")] for call in CALLS}
+    calls = {call: [line for line in lines if line.startswith(f"{call}(")] for call in CALLS}
     return {
         call: [number for number, line in enumerate(found, start=1) if str(folder) in line]
-        for call, found in made.items()
+        for call, found in calls.items()
     }
 
 
 def injected(save: Callable[[], None], error: str, call: str, number: int, folder: Path) -> tuple[int, str]:
-    """The child's end (SAVED, FAILED or BROKEN) and the line it said."""
+    """The child's end (SAVED, FAILED or BROKEN) and the line it printed."""
     return _traced(save, ["-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={number}"], folder / "strace")
 
 
@@ -79,8 +79,8 @@ def _traced(save: Callable[[], None], options: list[str], log: Path) -> tuple[in
     while "TracerPid:\t0" in Path(f"/proc/{child}/status").read_text():
         time.sleep(0.001)
     os.kill(child, signal.SIGCONT)
-    with os.fdopen(ours, "rb") as said:
-        text = said.read().decode()
+    with os.fdopen(ours, "rb") as output:
+        text = output.read().decode()
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     tracer.wait()
     return code, text

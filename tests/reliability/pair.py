@@ -62,7 +62,7 @@ def _child(
 
 
 def main(rank: int, folder: Path, kind: str, kill: tuple[int, int], stop: tuple[int, int], written: list[str]) -> None:
-    """Trains to the end and tells, beside the folder, what the weights are and what this process wrote."""
+    """Trains to the end and writes, next to the folder, a hash of the weights and the files that this process wrote."""
     import torch
 
     from niwaki.core import log
@@ -98,7 +98,7 @@ def main(rank: int, folder: Path, kind: str, kill: tuple[int, int], stop: tuple[
 
 
 def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
-    """A student beside a teacher whose layers it reads (with parameters of the method's own), or whose answers are kept."""
+    """A student with a teacher whose layers it reads (the method has parameters), or whose logits are cached."""
     import torch
 
     from niwaki.methods._method import Context, Reshapes, followed_activations, methods_with
@@ -119,9 +119,9 @@ def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
     early = Context(0, None, whole, None, None, task.criterion.soft_loss, None)
     for method in methods_with(methods, Reshapes):
         model = method.prepare(model, early)
-    asked = followed_activations(methods, model, whole)
+    activations = followed_activations(methods, model, whole)
     answering = teaching.teacher(
-        whole, Collator(encode_split(whole, task, "train"), whole, cpu), asked, folder / "kept"
+        whole, Collator(encode_split(whole, task, "train"), whole, cpu), activations, folder / "cache"
     )
     context = Context(0, answering, whole, None, None, task.criterion.soft_loss, None)
     train, validation = (Collator(encode_split(model, task, part), model, cpu) for part in ("train", "validation"))

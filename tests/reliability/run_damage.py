@@ -247,7 +247,7 @@ class Subject:
 
 
 def _loaded(where: str) -> int:
-    """`niwaki.load` in Python; an error is told as the command line tells it."""
+    """`niwaki.load` in Python; an error is printed as on the command line."""
     try:
         sys.stdout.write(repr([answer.record() for answer in api.load(where, "onnx").predict(TEXTS)]))
     except InputError as error:

@@ -9,7 +9,7 @@ from niwaki.meter.ledger import Ledger
 from niwaki.report.card import CARD, LABEL
 
 OF_THE_MOMENT = {"spent", "seconds", "joules", "energy", "digest", "files", "created", "time", "hardware"}
-MADE_OF_SPEED = (CARD, LABEL, "MANIFEST", "result.json")
+TIME_DEPENDENT = (CARD, LABEL, "MANIFEST", "result.json")
 
 
 def differences(run: Path, undisturbed: Path) -> list[str]:
@@ -27,7 +27,7 @@ def differences(run: Path, undisturbed: Path) -> list[str]:
 
 def _files(run: Path) -> set[str]:
     paths = [*run.glob("stages/[!.]*/**/*"), *run.glob("cache/*/[!.]*/*.safetensors"), run / "baseline.npy"]
-    return {str(path.relative_to(run)) for path in paths if path.is_file() and path.name not in MADE_OF_SPEED}
+    return {str(path.relative_to(run)) for path in paths if path.is_file() and path.name not in TIME_DEPENDENT}
 
 
 def _results(run: Path) -> list[str]:

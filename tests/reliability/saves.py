@@ -33,7 +33,7 @@ class Save:
     name: str
     begin: Callable[[], None]  # puts the folder as it is before
     save: Callable[[], None]
-    check: Callable[[bool], str]  # whether it said that it was saved → what is wrong, or ""
+    check: Callable[[bool], str]  # whether it reported a save → what is wrong, or ""
 
 
 def state_save(folder: Path) -> Save:
@@ -41,7 +41,7 @@ def state_save(folder: Path) -> Save:
         {"network": tiny.model("bert", layers=1, width=16, ffn=16).network, "helpers": nn.ModuleDict()}
     )
     optimizer = make_optimizer(modules, TrainSettings())
-    work, kept = folder / "work", folder / "work-kept"
+    work, backup = folder / "work", folder / "work-backup"
     values = {}
     for step in (1, 2, 3):
         for parameter in modules.parameters():
@@ -50,11 +50,11 @@ def state_save(folder: Path) -> Save:
         values[step] = {name: value.clone() for name, value in modules.state_dict().items()}
         if step < 3:
             Checkpoints(work).save(TrainerState(step=step), modules, optimizer, {})
-    shutil.copytree(work, kept)
+    shutil.copytree(work, backup)
 
     def begin() -> None:
         shutil.rmtree(work)
-        shutil.copytree(kept, work)
+        shutil.copytree(backup, work)
         modules.load_state_dict(values[3])
 
     states = Checkpoints(work)
@@ -85,11 +85,11 @@ def stage_save(folder: Path) -> Save:
 
     def begin() -> None:
         shutil.rmtree(folder / "stages", ignore_errors=True)
-        shutil.copytree(kept, target)
+        shutil.copytree(backup, target)
 
-    kept = folder / "stage-kept"
+    backup = folder / "stage-backup"
     save(1)
-    shutil.copytree(target, kept)
+    shutil.copytree(target, backup)
 
     def check(saved: bool) -> str:
         remove_leftovers(target.parent)
@@ -98,7 +98,7 @@ def stage_save(folder: Path) -> Save:
             return fault
         version = read_json(target / "result.json")["version"]
         if len(list(target.parent.iterdir())) != 1:
-            return "something is left beside it"
+            return "something is left next to it"
         return "" if version in ((2,) if saved else (1, 2)) else f"version {version}"
 
     return Save("stage", begin, save, check)

@@ -12,39 +12,39 @@ from run import small
 
 
 @pytest.fixture(scope="module")
-def kept(undisturbed_copy, tmp_path_factory) -> dict[str, list[Subject]]:
+def healthy(undisturbed_copy, tmp_path_factory) -> dict[str, list[Subject]]:
     return subjects(undisturbed_copy, tmp_path_factory.mktemp("states"))
 
 
 @pytest.fixture(scope="module")
 def undisturbed_copy(timed, tmp_path_factory):
-    return shutil.copytree(timed[0], tmp_path_factory.mktemp("kept") / "run")
+    return shutil.copytree(timed[0], tmp_path_factory.mktemp("subjects") / "run")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("part", ["stage", "served", "state", "cache", "measurement", "ledger"])
-def test_damage_is_detected_or_harmless(kept, part, kind):
+def test_damage_is_detected_or_harmless(healthy, part, kind):
     draw = random.Random(f"{part} {kind}")
     for _ in range(6):
-        subject = draw.choice(kept[part])
+        subject = draw.choice(healthy[part])
         with damaged(subject, kind, draw) as path:
             verdict = subject.look()
             assert verdict.good, f"{kind} of {path}"
             assert "\n" not in verdict.named
 
 
-def test_what_is_whole_raises_no_alarm(kept):
-    for found in kept.values():
+def test_what_is_whole_raises_no_alarm(healthy):
+    for found in healthy.values():
         for subject in found:
             assert subject.look().named == ""
 
 
-def test_a_stage_in_the_place_of_another_is_noticed(kept, undisturbed_copy):
+def test_a_stage_in_the_place_of_another_is_noticed(healthy, undisturbed_copy):
     one, two = sorted(undisturbed_copy.glob("stages/*"))[:2]
     for source, target in ((one, "aside"), (two, one.name), (one.with_name("aside"), two.name)):
         source.rename(source.with_name(target))
     try:
-        assert any("holds another stage" in subject.look().named for subject in kept["stage"])
+        assert any("holds another stage" in subject.look().named for subject in healthy["stage"])
     finally:
         for source, target in ((one, "aside"), (two, one.name), (one.with_name("aside"), two.name)):
             source.rename(source.with_name(target))
@@ -70,16 +70,18 @@ def test_a_run_goes_on_from_damage_of_every_kind_at_once(tmp_path, recipe_file, 
     log = tmp_path / "log"
     process = small.begin(aimed.command(recipe_file, run), log)
     process.join()
-    said = log.read_text()
-    assert process.exitcode == 0, said
+    output = log.read_text()
+    assert process.exitcode == 0, output
     assert differences(run, undisturbed) == []
     for path in hit[:6]:
-        assert sum(str(path) in line or str(path.parent) in line for line in said.splitlines()), f"{path} was not named"
-    assert "Traceback" not in said
+        assert sum(str(path) in line or str(path.parent) in line for line in output.splitlines()), (
+            f"{path} was not named"
+        )
+    assert "Traceback" not in output
 
 
-def test_kept_answers_that_are_damaged_are_asked_for_again(tmp_path, recipe_file, undisturbed):
-    """While the student is being made: a kill in its training, then damage to what the teacher said."""
+def test_damaged_teacher_outputs_are_recomputed(tmp_path, recipe_file, undisturbed):
+    """A kill while the student trains, then damage to the teacher cache."""
     run, log = tmp_path / "run", tmp_path / "log"
     aims = iter([aimed.Aim("border", 12), aimed.Aim("save", 110)])
     shared = tmp_path / "place"
@@ -99,7 +101,7 @@ def test_kept_answers_that_are_damaged_are_asked_for_again(tmp_path, recipe_file
         [],
     )
     small.begin(aimed.command(recipe_file, run), log).join()
-    said = log.read_text()
-    assert f"{table}: is not what was saved (damaged or changed since); the teacher computes it again" in said
-    assert f"{states[-1]}/" in said and "using the checkpoint before it" in said
+    output = log.read_text()
+    assert f"{table}: is not what was saved (damaged or changed since); the teacher computes it again" in output
+    assert f"{states[-1]}/" in output and "using the checkpoint before it" in output
     assert differences(run, undisturbed) == []

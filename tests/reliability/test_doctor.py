@@ -1,4 +1,4 @@
-"""The doctor says what the code then does, is quick, and ends with 1 where something must be mended."""
+"""The doctor reports what the code then does, is quick, and exits with 1 if something must be fixed."""
 
 import json
 import re
@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "numpy", "pyarrow", "sklearn", "scipy", "onnxruntime", "onnx", "accelerate"}
 
 
-def finding(told: dict, name: str) -> dict:
-    return next(one for one in told["findings"] if one["name"] == name)
+def finding(report: dict, name: str) -> dict:
+    return next(one for one in report["findings"] if one["name"] == name)
 
 
 def test_what_it_says_is_what_training_and_prediction_do(tmp_path):
@@ -28,16 +28,16 @@ def test_what_it_says_is_what_training_and_prediction_do(tmp_path):
     from niwaki.meter import meter
     from niwaki.train.precision import resolve_precision
 
-    told = doctor.examine(tmp_path)
-    assert finding(told, "training")["use"] == resolve_precision("auto")
+    report = doctor.examine(tmp_path)
+    assert finding(report, "training")["use"] == resolve_precision("auto")
     packages = {name: engine.package for name, engine in engines().items() if engine.preference and engine.package}
-    assert doctor.engine_packages() == packages and finding(told, "engine")["use"] == "onnx"
-    assert finding(told, "native")["use"] == (best() or "ONNX Runtime instead")
-    assert finding(told, "openvino")["use"] == "in the race of the engines"
+    assert doctor.engine_packages() == packages and finding(report, "engine")["use"] == "onnx"
+    assert finding(report, "native")["use"] == (best() or "ONNX Runtime instead")
+    assert finding(report, "openvino")["use"] == "in the race of the engines"
     with meter() as window:
         sum(range(10_000))
-    assert finding(told, "energy")["use"].split(", ")[0] in window.reading.source.casefold()
-    assert finding(told, "disk")["use"] == str(tmp_path)
+    assert finding(report, "energy")["use"].split(", ")[0] in window.reading.source.casefold()
+    assert finding(report, "disk")["use"] == str(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_what_it_says_is_what_training_and_prediction_do(tmp_path):
     ],
 )
 def test_the_processor_decides(flags, training, int8):
-    told = doctor.examine(flags=flags)
-    assert finding(told, "training")["use"] == training and finding(told, "int8")["why"].startswith(int8)
+    report = doctor.examine(flags=flags)
+    assert finding(report, "training")["use"] == training and finding(report, "int8")["why"].startswith(int8)
 
 
 def test_the_tested_versions_are_those_of_the_constraints():
@@ -83,13 +83,13 @@ def test_faults_end_with_1_and_are_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(doctor, "free_memory", lambda: 10)
     monkeypatch.setattr(doctor, "MIN_DISK", 1e18)
     assert run(["doctor", "--json", "--out", str(tmp_path)]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert [fault.split(":")[0] for fault in told["faults"]] == ["memory", "disk"] and not told["fine"]
+    report = json.loads(capsys.readouterr().out)
+    assert [fault.split(":")[0] for fault in report["faults"]] == ["memory", "disk"] and not report["fine"]
 
-    def refuse(folder):
+    def reject(folder):
         raise InputError(f"{folder}: cannot be written to")
 
-    monkeypatch.setattr(doctor, "require_writable", refuse)
+    monkeypatch.setattr(doctor, "require_writable", reject)
     assert "cannot be written to" in finding(doctor.examine(tmp_path), "disk")["fault"]
 
 
@@ -114,5 +114,5 @@ def test_as_a_module_it_is_the_verb_and_imports_nothing_heavy():
     assert done.stderr == "" and {"fine", "faults", "findings"} <= json.loads(done.stdout).keys()
 
 
-def test_kernels_for_tests_are_not_told_of():
+def test_kernels_for_tests_are_not_reported():
     assert {"plain", "amx_in_c", "avx_vnni_evex"}.isdisjoint(doctor.native().found.split(", "))

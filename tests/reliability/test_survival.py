@@ -12,7 +12,7 @@ from reliability import aimed
 from reliability.same import differences
 from run import small
 
-INTERRUPTED, REFUSED = 130, 3
+INTERRUPTED, REJECTED = 130, 3
 
 
 def begin_training(recipe_file, out, log):
@@ -31,15 +31,15 @@ def test_ctrl_c_twice_stops_at_once_and_the_same_command_goes_on(tmp_path, recip
         os.kill(process.pid, signal.SIGINT)
         time.sleep(0.01)
     process.join()
-    said = log.read_text()
-    assert process.exitcode == INTERRUPTED and "Traceback" not in said
+    output = log.read_text()
+    assert process.exitcode == INTERRUPTED and "Traceback" not in output
     assert all(fault_in_folder(folder) is None for folder in out.glob("stages/.work-*/checkpoint-*"))
     process = small.begin(aimed.command(recipe_file, out), log)
     process.join()
     assert process.exitcode == 0 and differences(out, undisturbed) == []
 
 
-def test_a_second_run_is_refused_with_the_number_of_the_first_which_goes_on(tmp_path, recipe_file):
+def test_a_second_run_is_rejected_with_the_process_id_of_the_first(tmp_path, recipe_file):
     out, log, second = tmp_path / "run", tmp_path / "log", tmp_path / "second"
     first = begin_training(recipe_file, out, log)
     os.kill(first.pid, signal.SIGSTOP)  # it holds the folder though it does nothing
@@ -49,7 +49,7 @@ def test_a_second_run_is_refused_with_the_number_of_the_first_which_goes_on(tmp_
     finally:
         os.kill(first.pid, signal.SIGKILL)
         first.join()
-    assert other.exitcode == REFUSED
+    assert other.exitcode == REJECTED
     assert (
         second.read_text() == f"niwaki: {out}: is in use by process {first.pid}; wait for it or choose another folder\n"
     )
@@ -88,7 +88,7 @@ def _child(umask, recipe, out, log) -> None:
     )
 
 
-def test_a_folder_that_cannot_be_written_to_is_refused_before_work(tmp_path, recipe_file):
+def test_a_folder_that_cannot_be_written_is_rejected(tmp_path, recipe_file):
     if os.geteuid() == 0:  # root may write everywhere, but not here
         out = "/proc/run"
     else:
@@ -97,11 +97,11 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_work(tmp_path, rec
     log = tmp_path / "log"
     process = small.begin(["run", str(recipe_file), "--out", out], log)
     process.join()
-    assert process.exitcode == REFUSED
+    assert process.exitcode == REJECTED
     assert log.read_text().count("\n") == 1 and "cannot be written to" in log.read_text()
 
 
-def test_no_memory_is_told_before_work(tmp_path, recipe_file, monkeypatch):
+def test_missing_memory_is_reported_before_work(tmp_path, recipe_file, monkeypatch):
     from niwaki import api
     from niwaki.core import files
     from niwaki.core.errors import InputError

@@ -1,4 +1,4 @@
-"""Making a cascade of saved models: what is refused, what is written, and that it keeps what it says on rows it has not seen."""
+"""Cascades of saved models: invalid arguments, the written folder, and the share of the score that is kept on unseen rows."""
 
 import json
 import shutil
@@ -49,24 +49,26 @@ def make(models, rows, out, **more):
     return api.cascade(models, data=rows, out=out, overrides=SPLITS, **{"keep": 0.9, **more})
 
 
-def test_it_is_made_loaded_and_scored(models, rows, tmp_path):
-    told = make(models, rows, tmp_path / "made")
-    assert told["validation"]["rows"] == 280 and told["validation"]["kept"] >= 0.9 and told["test"]["rows"] == 140
-    shares = [model["answers"] for model in told["models"]]
+def test_a_cascade_can_be_saved_loaded_and_scored(models, rows, tmp_path):
+    summary = make(models, rows, tmp_path / "folder")
+    assert (
+        summary["validation"]["rows"] == 280 and summary["validation"]["kept"] >= 0.9 and summary["test"]["rows"] == 140
+    )
+    shares = [model["answers"] for model in summary["models"]]
     assert sum(shares) == pytest.approx(1) and shares[0] > 0.3
-    assert list(told["speed"]) == ["1 cheap", "2 best", "cascade"] and told["speed"]["2 best"]["ratio"][
+    assert list(summary["speed"]) == ["1 cheap", "2 best", "cascade"] and summary["speed"]["2 best"]["ratio"][
         "value"
     ] == pytest.approx(1)
-    assert all(entry["seconds_per_input"] > 0 for entry in told["speed"].values())
-    made = tmp_path / "made"
-    assert fault_in_folder(made) is None and json.loads((made / "chosen.json").read_text())["keep"] == 0.9
-    assert sorted(path.name for path in (made / "model-0").iterdir()) == sorted(
+    assert all(entry["seconds_per_input"] > 0 for entry in summary["speed"].values())
+    folder = tmp_path / "folder"
+    assert fault_in_folder(folder) is None and json.loads((folder / "chosen.json").read_text())["keep"] == 0.9
+    assert sorted(path.name for path in (folder / "model-0").iterdir()) == sorted(
         path.name for path in models[1].iterdir()
     )
-    loaded = api.load(made)
-    assert isinstance(loaded, Cascade) and [step.threshold for step in loaded.plan.steps] == [told["threshold"], 0.0]
-    scored = api.evaluate(made, data=rows, overrides=SPLITS)
-    assert scored["value"] == pytest.approx(told["test"]["score"])
+    loaded = api.load(folder)
+    assert isinstance(loaded, Cascade) and [step.threshold for step in loaded.plan.steps] == [summary["threshold"], 0.0]
+    scored = api.evaluate(folder, data=rows, overrides=SPLITS)
+    assert scored["value"] == pytest.approx(summary["test"]["score"])
     table = Classification(path=str(rows), validation=0.4, test=0.2).splits()["validation"]
     texts = table.column("text").to_pylist()
     by = loaded.predict_with_steps(texts, loaded.encode(texts))[1]
@@ -91,7 +93,7 @@ def test_a_copy_elsewhere_is_the_same(models, rows, tmp_path):
     assert api.load(tmp_path / "moved", engine="onnx").values(texts) == before
 
 
-def test_what_the_rows_cannot_show_is_not_made(models, rows, tmp_path):
+def test_a_cascade_is_not_written_if_the_rows_are_too_few(models, rows, tmp_path):
     with pytest.raises(
         GateMissed,
         match=r"280 validation rows do not show with 95% confidence that 99\.9% of the accuracy is kept.*about \d+ rows",
@@ -100,7 +102,7 @@ def test_what_the_rows_cannot_show_is_not_made(models, rows, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_there_is_written_over_only_if_it_is_a_cascade_and_asked_for(models, rows, tmp_path):
+def test_only_a_cascade_is_replaced_and_only_with_force(models, rows, tmp_path):
     make(models, rows, tmp_path / "made")
     with pytest.raises(InputError, match="exists already; --force"):
         make(models, rows, tmp_path / "made")
@@ -122,7 +124,7 @@ def test_what_is_there_is_written_over_only_if_it_is_a_cascade_and_asked_for(mod
         ({"level": 1.0}, "level"),
     ],
 )
-def test_what_cannot_be_asked(models, rows, tmp_path, more, line):
+def test_invalid_arguments_are_rejected(models, rows, tmp_path, more, line):
     with pytest.raises(UsageError, match=line):
         make(models, rows, tmp_path / "made", **more)
     with pytest.raises(UsageError, match="two models or more"):
@@ -169,31 +171,33 @@ def answered(kind, folder, form):
         ("tags", ("tokens", "tags"), "tagging", "f1_entities"),
     ],
 )
-def test_a_cascade_of_another_kind_is_made_loaded_and_scored(kind, form, task, metric, tmp_path, monkeypatch):
+def test_a_cascade_of_another_answer_type_can_be_saved_loaded_and_scored(
+    kind, form, task, metric, tmp_path, monkeypatch
+):
     monkeypatch.setattr(quality, "RESAMPLES", 100)
     monkeypatch.setattr(thresholds, "STEPS", 40)
     models, rows = answered(kind, tmp_path, form)
-    told = api.cascade(models, task=task, data=rows, out=tmp_path / "made", overrides=SPLITS, keep=0.9)
-    assert told["metric"] == metric and [model["temperature"] for model in told["models"]] == [1.0, 1.0]
-    assert told["models"][1]["score"] == pytest.approx(1) and told["validation"]["kept"] >= 0.9
-    assert 0.1 < told["models"][0]["answers"] < 1 and told["models"][0]["score"] < told["validation"]["score"]
+    summary = api.cascade(models, task=task, data=rows, out=tmp_path / "made", overrides=SPLITS, keep=0.9)
+    assert summary["metric"] == metric and [model["temperature"] for model in summary["models"]] == [1.0, 1.0]
+    assert summary["models"][1]["score"] == pytest.approx(1) and summary["validation"]["kept"] >= 0.9
+    assert 0.1 < summary["models"][0]["answers"] < 1 and summary["models"][0]["score"] < summary["validation"]["score"]
     scored = api.evaluate(tmp_path / "made", task=task, data=rows, overrides=SPLITS)
-    assert scored["value"] == pytest.approx(told["test"]["score"]) and told["test"]["rows"] == scored["rows"]
+    assert scored["value"] == pytest.approx(summary["test"]["score"]) and summary["test"]["rows"] == scored["rows"]
     found = api.predict_file(tmp_path / "made", rows, tmp_path / "out.jsonl", columns=[form[0]])
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert found["inputs"] == len(lines) > 250
-    said = [line["generated"] if kind == "text" else line["tags"] for line in lines]
-    asked = [json.loads(line)[form[0]] for line in rows.read_text().splitlines()]
-    assert said == api.load(tmp_path / "made").values(asked)
+    generated = [line["generated"] if kind == "text" else line["tags"] for line in lines]
+    inputs = [json.loads(line)[form[0]] for line in rows.read_text().splitlines()]
+    assert generated == api.load(tmp_path / "made").values(inputs)
 
 
-def test_a_cascade_that_does_not_pay_is_said_to(monkeypatch):
-    said = []
-    monkeypatch.setattr(module, "info", said.append)
+def test_a_cascade_that_is_slower_than_its_last_model_is_reported(monkeypatch):
+    messages = []
+    monkeypatch.setattr(module, "info", messages.append)
     module.warn_if_slower({"value": 0.9, "low": 0.7, "high": 1.1})
-    assert said == []
+    assert messages == []
     module.warn_if_slower({"value": 0.76, "low": 0.69, "high": 0.83})
-    assert len(said) == 1 and "0.76 × as fast as the last model alone" in said[0]
+    assert len(messages) == 1 and "0.76 × as fast as the last model alone" in messages[0]
 
 
 def test_a_task_of_another_kind(models, rows, tmp_path):

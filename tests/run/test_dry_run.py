@@ -1,4 +1,4 @@
-"""Plans are rehearsed on a skeleton: what cannot be is refused in a line, before anything is loaded or made."""
+"""The dry run on a model without weights rejects impossible plans before anything is loaded."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def plan(bert_folder, rows_csv, *stages, **more):
         "quantize": [],
         "stages": [*stages],
     }
-    return make_plan(parse({**recipe, **more}), "rehearsed")
+    return make_plan(parse({**recipe, **more}), "dry run")
 
 
 def stage(name, *methods, **more):
@@ -44,7 +44,7 @@ def stage(name, *methods, **more):
         ),
     ],
 )
-def test_a_shape_that_cannot_be_is_refused_with_its_stage(bert_folder, rows_csv, monkeypatch, methods, message):
+def test_an_impossible_shape_is_rejected_with_its_stage(bert_folder, rows_csv, monkeypatch, methods, message):
     monkeypatch.setattr(models, "load_folder", None)  # nothing is loaded for it
     stages = [stage(f"made{number}", *some, train=TRAIN) for number, some in enumerate(methods)]
     with pytest.raises(InputError, match=message) as caught:
@@ -83,7 +83,7 @@ def test_a_method_that_reads_another_stage_must_name_one_that_comes_before(bert_
     assert one.stage("ticket").key != two.stage("ticket").key
 
 
-def test_an_averaging_network_for_a_task_of_tokens_is_refused_before_work(bert_folder, tmp_path):
+def test_an_averaging_network_for_a_token_task_is_rejected(bert_folder, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(f'{{"tokens": ["a", "film{n}"], "tags": ["O", "B-X"]}}\n' for n in range(40)))
     with pytest.raises(InputError, match="averaging: answers for whole texts"):
@@ -111,17 +111,17 @@ def test_an_averaging_network_for_a_task_of_tokens_is_refused_before_work(bert_f
         ),
     ],
 )
-def test_methods_of_one_stage_that_do_not_go_together_are_refused_before_work(bert_folder, rows_csv, methods, message):
+def test_incompatible_methods_of_one_stage_are_rejected(bert_folder, rows_csv, methods, message):
     heard = {"teacher": "whole"} if methods[0]["use"] in ("attention_relations", "tinybert") else {}
-    made = stage("made", *methods, train=TRAIN, **heard)
+    combined = stage("combined", *methods, train=TRAIN, **heard)
     with pytest.raises(InputError, match=message):
-        plan(bert_folder, rows_csv, stage("whole"), made)
-    other_way = {**made, "methods": methods[::-1]}
+        plan(bert_folder, rows_csv, stage("whole"), combined)
+    other_way = {**combined, "methods": methods[::-1]}
     if len(methods) > 1 and methods[1]["use"] not in ("lottery", "qat"):
         assert plan(bert_folder, rows_csv, stage("whole"), other_way)
 
 
-def test_a_ticket_of_what_gates_will_cut_is_refused_though_nobody_knows_yet_how_much(bert_folder, rows_csv):
+def test_a_ticket_of_a_stage_that_gates_will_cut_is_rejected(bert_folder, rows_csv):
     gated = stage("gated", {"use": "l0", "target": 0.6}, train=TRAIN)
     with pytest.raises(InputError, match="stage 'ticket': lottery: the weights of the recipe's model do not fit"):
         plan(bert_folder, rows_csv, gated, stage("ticket", {"use": "lottery"}, train=TRAIN))

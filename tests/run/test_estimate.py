@@ -1,4 +1,4 @@
-"""What a plan is said to take, against what was made of it, and worked out by hand."""
+"""Estimates compared with finished runs and with values worked out by hand."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def _slow_machine(monkeypatch):
 
 @pytest.fixture
 def plan(bert_folder, rows_csv):
-    def made(*stages, **more):
+    def build(*stages, **more):
         teacher = {"name": "teacher", "train": TRAIN}
         return make_plan(
             parse(
@@ -40,35 +40,37 @@ def plan(bert_folder, rows_csv):
                     **more,
                 }
             ),
-            "made",
+            "build",
         )
 
-    return made
+    return build
 
 
-def test_files_are_as_large_as_was_said(recipe_file, finished):
+def test_files_are_as_large_as_estimated(recipe_file, finished):
     plan = make_plan(read(recipe_file), "small")
     for name, both in plan.shapes.items():
         folder = finished / plan.stage(name).folder / "model"
-        size, said = (folder / "model.safetensors").stat().st_size, weights_bytes(both.finished)
+        size, estimated = (folder / "model.safetensors").stat().st_size, weights_bytes(both.finished)
         words = 8 + int.from_bytes((folder / "model.safetensors").read_bytes()[:8], "little")
-        if name in ("pruned", "int8"):  # nobody knows before how many pieces the texts use
-            assert size - words < said < 1.2 * size
+        if name in ("pruned", "int8"):  # the number of tokens that the texts use is not known in advance
+            assert size - words < estimated < 1.2 * size
         else:
-            assert size - words == said
+            assert size - words == estimated
 
 
 def test_work_is_counted_on_the_shape_that_is_trained(plan, finished, recipe_file):
     """Every step is three passes over its rows; a table for each stage of the finished run has what one pass takes."""
-    made = make_plan(read(recipe_file), "small")
-    tokens = tokens_of(made.task)
-    for stage in made.stages[:2]:
-        told = read_json(finished / stage.folder / "result.json")
-        passed = told["flops"] * tokens / told["flops_tokens"] / SPEED  # the share of the squares of lengths is small
-        found = next(one for one in estimate(made)["stages"] if one["name"] == stage.spec.name)
-        rows, validations = made.task.splits()["train"].num_rows, stage.spec.train.validations
-        texts = 3 * rows * 6 + 6 * validations * made.task.splits()["validation"].num_rows
-        heard = rows * estimate(made)["stages"][0]["cpu_seconds"] / (texts * 1.1) if stage.spec.teachers else 0
+    small_plan = make_plan(read(recipe_file), "small")
+    tokens = tokens_of(small_plan.task)
+    for stage in small_plan.stages[:2]:
+        result = read_json(finished / stage.folder / "result.json")
+        passed = (
+            result["flops"] * tokens / result["flops_tokens"] / SPEED
+        )  # the share of the squares of lengths is small
+        found = next(one for one in estimate(small_plan)["stages"] if one["name"] == stage.spec.name)
+        rows, validations = small_plan.task.splits()["train"].num_rows, stage.spec.train.validations
+        texts = 3 * rows * 6 + 6 * validations * small_plan.task.splits()["validation"].num_rows
+        heard = rows * estimate(small_plan)["stages"][0]["cpu_seconds"] / (texts * 1.1) if stage.spec.teachers else 0
         assert found["cpu_seconds"] == pytest.approx(passed * texts + heard, rel=0.3)
 
 
@@ -81,7 +83,7 @@ def test_a_smaller_student_takes_less_time_and_disk(plan):
     assert estimate(plan(ANSWERS))["megabytes"] < estimate(plan(ANSWERS, seeds=[0, 1, 2]))["megabytes"]
 
 
-def test_a_teacher_is_asked_once(plan):
+def test_a_teacher_reads_the_texts_once(plan):
     """The second phase takes the answers that came with the layers: neither time nor disk of the teacher is counted again."""
     one, two = estimate(plan(LAYERS)), estimate(plan(LAYERS, ANSWERS))
     assert two["teachers_megabytes"] == one["teachers_megabytes"] > 0
@@ -92,10 +94,10 @@ def test_a_teacher_is_asked_once(plan):
 
 
 def test_disk_of_what_a_teacher_shows_by_hand(plan):
-    made = plan(LAYERS)
-    tokens, rows = tokens_of(made.task), made.task.splits()["train"].num_rows
+    layers_plan = plan(LAYERS)
+    tokens, rows = tokens_of(layers_plan.task), layers_plan.task.splits()["train"].num_rows
     shown = 2 + 3 * tokens * WIDTH + 2 * HEADS * tokens**2  # logits, three hidden states, the scores of two layers
-    assert estimate(made)["teachers_megabytes"] == pytest.approx(4e-6 * rows * shown)
+    assert estimate(layers_plan)["teachers_megabytes"] == pytest.approx(4e-6 * rows * shown)
     capped = plan(LAYERS, cache={"gigabytes": 1e-6})
     assert estimate(capped)["teachers_megabytes"] == pytest.approx(1e-3)
 
@@ -126,14 +128,17 @@ def test_processor_time_is_measured_whatever_else_runs(monkeypatch):
     [(1, 0, 50, 128), (2, 0, 25, 64), (2, 0.4, 25, 64), (2, 2, 25, 128), (2, 6, 25, 256), (64, 0, 1, 2)],
 )
 def test_the_clock_follows_from_cores_and_load(cores, load, low, high):
-    told = estimating.times(80, cores, load)
-    assert told["cpu_seconds_range"] == [50, 128] and told["seconds_range"] == [low, high]
+    ranges = estimating.times(80, cores, load)
+    assert ranges["cpu_seconds_range"] == [50, 128] and ranges["seconds_range"] == [low, high]
 
 
 def test_all_work_is_counted(plan):
-    told = estimate(plan(ANSWERS))
-    assert told["comparing_cpu_seconds"] > 3 * estimating.RACE_SECONDS
-    assert told["cpu_seconds"] == sum(stage["cpu_seconds"] for stage in told["stages"]) + told["comparing_cpu_seconds"]
+    estimated = estimate(plan(ANSWERS))
+    assert estimated["comparing_cpu_seconds"] > 3 * estimating.RACE_SECONDS
+    assert (
+        estimated["cpu_seconds"]
+        == sum(stage["cpu_seconds"] for stage in estimated["stages"]) + estimated["comparing_cpu_seconds"]
+    )
     three = estimate(plan(ANSWERS, seeds=[0, 1, 2]))
     stages = sum(stage["cpu_seconds"] for stage in three["stages"])
     assert three["cpu_seconds"] == 3 * stages + three["comparing_cpu_seconds"]

@@ -30,31 +30,31 @@ def source(tmp_path):
 def test_native_is_int8_by_default_and_loads_without_its_source(tmp_path, family):
     (tmp_path / "source").mkdir()
     tiny.model(family).save(tmp_path / "source")
-    told = api.export(
+    summary = api.export(
         tmp_path / "source", "native", tmp_path / "out", data=tiny.write_csv(tmp_path / "rows.csv"), tolerance=0.1
     )
-    assert told["int8"] and told["same_answers"] > 0.85 and told["bytes"][1] < told["bytes"][0]
+    assert summary["int8"] and summary["same_answers"] > 0.85 and summary["bytes"][1] < summary["bytes"][0]
     assert not has_floats(load_folder(tmp_path / "out"))
     found, wanted = (api.load(tmp_path / name, engine) for name, engine in (("out", "native"), ("source", "torch")))
     np.testing.assert_allclose(found.logits(found.encode(TEXTS)), wanted.logits(wanted.encode(TEXTS)), atol=0.1)
 
 
-def test_floats_stay_floats_where_they_are_asked_for(source, tmp_path):
-    told = api.export(source, "native", tmp_path / "out", precision="float")
-    assert not told["int8"] and told["logits_apart"]["most"] < 1e-4 and told["same_answers"] == 1.0
+def test_precision_float_keeps_floats(source, tmp_path):
+    summary = api.export(source, "native", tmp_path / "out", precision="float")
+    assert not summary["int8"] and summary["logits_apart"]["most"] < 1e-4 and summary["same_answers"] == 1.0
 
 
 @pytest.mark.parametrize("engine", ["onnx", "native"])
 def test_numbers_are_answered_as_before_where_only_the_last_bits_differ(tmp_path, engine):
     source = saved(model_of("number"), tmp_path / "source")
-    told = api.export(source, engine, tmp_path / "out", precision="float")
-    assert told["same_answers"] == 1.0
+    summary = api.export(source, engine, tmp_path / "out", precision="float")
+    assert summary["same_answers"] == 1.0
 
 
 @pytest.mark.parametrize("engine", ["onnx", "openvino", "torch"])
 def test_other_engines_keep_the_weights_as_they_are(source, tmp_path, engine):
-    told = api.export(source, engine, tmp_path / "out")
-    assert not told["int8"] and told["logits_apart"]["most"] < 1e-4
+    summary = api.export(source, engine, tmp_path / "out")
+    assert not summary["int8"] and summary["logits_apart"]["most"] < 1e-4
     assert api.load(tmp_path / "out", engine).predict(TEXTS[0])[0].label in ("bad", "good")
 
 
@@ -64,10 +64,10 @@ def test_what_is_packed_already_is_not_packed_again(tmp_path):
     (tmp_path / "source").mkdir()
     model.save(tmp_path / "source")
     assert not has_floats(model)
-    told = api.export(
+    summary = api.export(
         tmp_path / "source", "native", tmp_path / "out", data=tiny.write_csv(tmp_path / "rows.csv"), tolerance=0.1
     )
-    assert not told["int8"]
+    assert not summary["int8"]
     assert (tmp_path / "out" / "model.safetensors").read_bytes() == (
         tmp_path / "source" / "model.safetensors"
     ).read_bytes()
@@ -84,17 +84,21 @@ def test_a_task_is_the_gate_and_nothing_is_written_where_it_is_missed(tmp_path):
     (tmp_path / "source").mkdir()
     model.save(tmp_path / "source")
     data, texts = tmp_path / "rows.csv", [text for text, _ in tiny.sentences(400)]
-    said = api.load(tmp_path / "source", "torch").values(texts)  # the rows' labels: so that any change is for the worse
-    data.write_text("\n".join(["text,label", *(f"{text},{label}" for text, label in zip(texts, said, strict=True))]))
+    labels_of_source = api.load(tmp_path / "source", "torch").values(
+        texts
+    )  # the rows' labels: so that any change is for the worse
+    data.write_text(
+        "\n".join(["text,label", *(f"{text},{label}" for text, label in zip(texts, labels_of_source, strict=True))])
+    )
     with pytest.raises(GateMissed, match="not written") as missed:
         api.export(tmp_path / "source", "native", tmp_path / "out", data=data, tolerance=0.0)
     assert missed.value.exit_code == 4 and "1.0000 before" in str(missed.value)
     assert [path.name for path in tmp_path.iterdir() if "out" in path.name] == []
-    told = api.export(tmp_path / "source", "native", tmp_path / "out", precision="float", data=data, tolerance=0.0)
-    assert told["scores"] == [1.0, 1.0]
+    summary = api.export(tmp_path / "source", "native", tmp_path / "out", precision="float", data=data, tolerance=0.0)
+    assert summary["scores"] == [1.0, 1.0]
 
 
-def test_without_a_task_too_many_other_answers_are_refused(source, tmp_path, monkeypatch):
+def test_without_a_task_too_many_other_answers_are_rejected(source, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "niwaki.run.export.compare_engines", lambda *given: {"texts": 100, "same_answers": 0.9, "logits_apart": {}}
     )
@@ -104,7 +108,7 @@ def test_without_a_task_too_many_other_answers_are_refused(source, tmp_path, mon
 
 
 @pytest.mark.parametrize("engine", ["native", "onnx"])
-def test_a_source_that_answers_with_nan_is_refused_by_name(tmp_path, engine):
+def test_a_source_that_predicts_nan_is_rejected_by_name(tmp_path, engine):
     """Two that answer NaN answer alike, and no difference of NaN is too large."""
     model = tiny.model("bert")
     with torch.no_grad():
@@ -139,7 +143,7 @@ def test_unknown_words_are_named(source, tmp_path, given, match):
         api.export(source, given.get("to", "native"), tmp_path / "out", precision=given.get("precision", ""))
 
 
-def test_a_model_that_the_engine_cannot_run_is_refused_in_one_line(tmp_path):
+def test_a_model_that_the_engine_cannot_run_is_rejected_in_one_line(tmp_path):
     (tmp_path / "source").mkdir()
     tiny.model("averaging").save(tmp_path / "source")
     with pytest.raises(InputError, match="runs encoders with attention"):
@@ -153,7 +157,7 @@ def test_a_model_that_the_engine_cannot_run_is_refused_in_one_line(tmp_path):
         ("TokenClassification", ["bad", "good"], "answers with a tags, the task wants a label"),
     ],
 )
-def test_rows_of_another_task_are_refused_before_any_work(tmp_path, head, labels, match):
+def test_rows_of_another_task_are_rejected(tmp_path, head, labels, match):
     """Passed over, they would be no gate at all."""
     model = tiny.model("bert", head=head, labels=labels)
     if head == "TokenClassification":

@@ -16,7 +16,7 @@ from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import execute
 
-WRITER = {
+DECODER = {
     "use": "add_decoder",
     "encoder": "fresh",
     "layers": 1,
@@ -46,9 +46,9 @@ def recipe(pairs, bert_folder, stages):
 
 
 @pytest.fixture(scope="module")
-def made(pairs, bert_folder, tmp_path_factory):
+def finished_run(pairs, bert_folder, tmp_path_factory):
     stages = [
-        {"name": "teacher", "methods": [WRITER], "train": TRAIN},
+        {"name": "teacher", "methods": [DECODER], "train": TRAIN},
         {
             "name": "student",
             "teacher": "teacher",
@@ -65,21 +65,21 @@ def made(pairs, bert_folder, tmp_path_factory):
     return folder
 
 
-def stage(made, name):
-    return next((made / "stages").glob(f"{name}-*"))
+def stage(finished_run, name):
+    return next((finished_run / "stages").glob(f"{name}-*"))
 
 
-def test_it_learns_and_its_students_go_on(made):
-    scores = {name: read_json(stage(made, name) / "result.json") for name in ("teacher", "student", "int8")}
+def test_it_learns_and_its_students_go_on(finished_run):
+    scores = {name: read_json(stage(finished_run, name) / "result.json") for name in ("teacher", "student", "int8")}
     assert all(result["score"]["value"] > 0.8 for result in scores.values())
     assert scores["int8"]["bytes"] < 0.6 * scores["teacher"]["bytes"] and scores["int8"]["engine"] == "onnx"
     assert scores["teacher"]["parity"] < 1e-4
 
 
-def test_a_new_text_is_answered_by_every_engine(made):
+def test_a_new_text_is_answered_by_every_engine(finished_run):
     for name in ("teacher", "int8"):
         found = {
-            engine: api.load(stage(made, name) / "model", engine=engine).predict(["film the", "a plot a"])
+            engine: api.load(stage(finished_run, name) / "model", engine=engine).predict(["film the", "a plot a"])
             for engine in ("onnx", "torch")
         }
         for answers in found.values():
@@ -87,12 +87,12 @@ def test_a_new_text_is_answered_by_every_engine(made):
             assert all(0.3 < answer.probability <= 1 for answer in answers)
 
 
-def test_what_the_teacher_wrote_is_kept(made):
-    assert list((made.parent / ".teachers").glob("*/*/numbers.safetensors"))
+def test_generated_targets_are_cached(finished_run):
+    assert list((finished_run.parent / ".teachers").glob("*/*/numbers.safetensors"))
 
 
-def test_alone_and_in_company_the_answer_is_the_same(made):
-    predictor = Predictor(stage(made, "teacher") / "model")
+def test_alone_and_in_company_the_answer_is_the_same(finished_run):
+    predictor = Predictor(stage(finished_run, "teacher") / "model")
     texts = ["film the", "the a movie", "plot plot", "actor a"]
     together = predictor.predict(texts)
     alone = [predictor.predict([text])[0] for text in texts]
@@ -101,15 +101,15 @@ def test_alone_and_in_company_the_answer_is_the_same(made):
 
 
 @pytest.mark.parametrize("name", ["target.json", "decoder.onnx", "encoder.onnx"])
-def test_a_folder_without_its_files_is_refused(made, name, tmp_path):
+def test_a_folder_without_its_files_is_rejected(finished_run, name, tmp_path):
     folder = tmp_path / "model"
-    shutil.copytree(stage(made, "teacher") / "model", folder)
+    shutil.copytree(stage(finished_run, "teacher") / "model", folder)
     (folder / name).unlink()
     with pytest.raises(InputError, match=name if name == "target.json" else "model.onnx"):
         Predictor(folder, "onnx").predict(["film the"])
 
 
-def test_an_encoder_alone_is_refused_before_any_work(pairs, bert_folder):
+def test_an_encoder_without_a_decoder_is_rejected(pairs, bert_folder):
     with pytest.raises(InputError, match="stage 'teacher': task 'generation' needs a decoder, and the model has none"):
         make_plan(recipe(pairs, bert_folder, [{"name": "teacher", "train": TRAIN}]), "plan")
 
@@ -136,7 +136,7 @@ def test_one_stack_learns_to_read_and_write(pairs, bert_folder, tmp_path, monkey
 
 
 def test_a_decoder_that_is_compared_is_cut_before_and_not_after(pairs, bert_folder):
-    teacher = {"name": "teacher", "methods": [{**WRITER, "layers": 2}], "train": TRAIN}
+    teacher = {"name": "teacher", "methods": [{**DECODER, "layers": 2}], "train": TRAIN}
     for methods in (["decoder", "decoder_kd"], ["decoder_kd", "decoder"]):
         student = {
             "name": "student",
@@ -159,21 +159,23 @@ def test_a_decoder_that_is_compared_is_cut_before_and_not_after(pairs, bert_fold
     [
         ({"use": "add_decoder", "hidden": 64}, "hidden is for a fresh encoder"),
         ({"use": "add_decoder", "shared": True}, "shared is for a fresh encoder"),
-        ({**WRITER, "hidden": 30}, "hidden 30 is not a multiple of heads 4"),
+        ({**DECODER, "hidden": 30}, "hidden 30 is not a multiple of heads 4"),
     ],
 )
-def test_shapes_that_cannot_be_are_refused_before_any_work(pairs, bert_folder, decoder, fault):
+def test_impossible_decoder_shapes_are_rejected(pairs, bert_folder, decoder, fault):
     with pytest.raises(InputError, match=fault):
         make_plan(recipe(pairs, bert_folder, [{"name": "teacher", "methods": [decoder], "train": TRAIN}]), "plan")
 
 
-def test_a_writer_of_other_pieces_is_refused(made, pairs, tmp_path):
-    """Its pieces came from other rows: it would learn others than it writes."""
+def test_a_model_with_another_target_vocabulary_is_rejected(finished_run, pairs, tmp_path):
+    """Its target vocabulary was built from other rows."""
     rows = pairs.read_text().splitlines()
     other = tmp_path / "other.jsonl"
     other.write_text(
         "\n".join(row.upper() for row in rows[: len(rows) // 2]).replace("SOURCE", "source").replace("TARGET", "target")
     )
-    plan = make_plan(recipe(other, stage(made, "teacher") / "model", [{"name": "more", "train": TRAIN}]), "plan")
+    plan = make_plan(
+        recipe(other, stage(finished_run, "teacher") / "model", [{"name": "more", "train": TRAIN}]), "plan"
+    )
     with pytest.raises(InputError, match=r"target\.json: is not what the task's rows give"):
         execute(plan.recipe, "more", tmp_path / "run")

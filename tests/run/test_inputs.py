@@ -63,7 +63,7 @@ FILES = {
     "NaN": ("model", lambda path: spoil(path / "model.safetensors"), "infinite or NaN"),
     "another model": ("other", lambda path: (path / "config.json").unlink(), "stage 'small': "),
 }
-NO_SHAPES = {"no config", "a broken config", "another model"}  # without a config there is nothing to rehearse
+NO_SHAPES = {"no config", "a broken config", "another model"}  # without a config there is no dry run
 
 
 def spoil(path):
@@ -76,7 +76,7 @@ def spoil(path):
 def faults_of(tmp_path, bert_folder, rows_csv):
     """Faults of a recipe with some of the mistakes above."""
 
-    def made(*mistakes):
+    def build(*mistakes):
         places = {"rows": tmp_path / "rows.csv", "model": tmp_path / "model", "other": tmp_path / "other"}
         shutil.copyfile(rows_csv, places["rows"])
         for name in ("model", "other"):
@@ -97,7 +97,7 @@ def faults_of(tmp_path, bert_folder, rows_csv):
             check(tmp_path / "recipe.toml", overrides=settings)
         return caught.value.faults
 
-    return made
+    return build
 
 
 def words_of(mistake):
@@ -113,9 +113,9 @@ def test_one_mistake_is_one_fault(faults_of, mistake):
 def apart(one, two):
     """Whether neither mistake can hide the other: the same file is not broken twice, and a rehearsal needs a sound recipe."""
     same_file = one in FILES and two in FILES and FILES[one][0] == FILES[two][0]
-    no_rehearsal = any(a in SHAPES and (b in OVERRIDES or b in NO_SHAPES) for a, b in ((one, two), (two, one)))
+    no_dry_run = any(a in SHAPES and (b in OVERRIDES or b in NO_SHAPES) for a, b in ((one, two), (two, one)))
     same_stage = {one, two} == {"a reference", "another model"}
-    return not same_file and not no_rehearsal and not same_stage
+    return not same_file and not no_dry_run and not same_stage
 
 
 PAIRS = [pair for pair in itertools.combinations([*OVERRIDES, *SHAPES, *FILES], 2) if apart(*pair)]
@@ -167,8 +167,8 @@ def test_a_vocabulary_that_does_not_fit_is_a_warning(tmp_path, bert_folder, caps
         assert check(tmp_path / "recipe.toml")["stages"]
     finally:
         log.quiet()
-    said = [line for line in capsys.readouterr().err.splitlines() if "vocabulary does not fit the texts" in line]
-    assert len(said) == 1 and "(e.g. 'фильм', " in said[0]
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "vocabulary does not fit the texts" in line]
+    assert len(warnings) == 1 and "(e.g. 'фильм', " in warnings[0]
 
 
 def test_a_broken_tokenizer_is_found_before_any_work(tmp_path, bert_folder, rows_csv):

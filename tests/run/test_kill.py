@@ -36,8 +36,8 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, recipe_file, finish
     assert process.exitcode == INTERRUPTED
     assert list(out.glob("stages/.work-teacher-*/checkpoint-*/MANIFEST")), "nothing was saved"
     assert not list(out.glob("stages/teacher-*")), "it was too late"
-    said = log.read_text()
-    assert "niwaki: interrupted; what was finished is kept" in said and "Traceback" not in said
+    output = log.read_text()
+    assert "niwaki: interrupted; what was finished is kept" in output and "Traceback" not in output
     run_to_end(arguments, log)
     assert_same(out, finished)
     statuses = [line["status"] for line in _charges(out) if line["stage"] == "teacher"]

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import tiny
-from contracts import made
+from contracts import task_rows
 from niwaki import api
 from niwaki.cli._app import run
 from niwaki.core.errors import InputError
@@ -22,12 +22,12 @@ def odd_csv(path, rows=420):
     """Odd names, quoted newlines and quotes, 50 labels of which one has 30 % of the rows."""
     draw = random.Random(0)
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["lfd. Nr", "Kunden Äußerung (frei)", "Zuordnung – Stand 2"])
+        table = csv.writer(file)
+        table.writerow(["lfd. Nr", "Kunden Äußerung (frei)", "Zuordnung – Stand 2"])
         for number in range(rows):
             label = LABELS[0] if draw.random() < 0.3 else LABELS[number % 50]
             words = " ".join(draw.choices([*tiny.PLAIN, *tiny.GOOD], k=12))
-            writer.writerow([number, f'{words},\n"{number}" {words[:9]}\n', label])
+            table.writerow([number, f'{words},\n"{number}" {words[:9]}\n', label])
     return path
 
 
@@ -55,10 +55,13 @@ def test_an_odd_csv_goes_to_a_report_and_no_other_file_is_written(tmp_path, bert
 
 def test_rows_of_every_kind_are_recognised(tmp_path, bert_folder):
     """And the recipe that is run where none is named is fit for them."""
-    assert resolve("", (), made.write("choice", tmp_path), Problems())[:2] == (locate("own_data"), "choice-own_data")
-    for task in made.TASKS:
-        short = [f"data.{name}={value}" for name, value in made.SHORT.get(task, {}).items()]
-        plan = api.check(data=made.write(task, tmp_path), overrides=[f"model={bert_folder}", *short])
+    assert resolve("", (), task_rows.write("choice", tmp_path), Problems())[:2] == (
+        locate("own_data"),
+        "choice-own_data",
+    )
+    for task in task_rows.TASKS:
+        short = [f"data.{name}={value}" for name, value in task_rows.SHORT.get(task, {}).items()]
+        plan = api.check(data=task_rows.write(task, tmp_path), overrides=[f"model={bert_folder}", *short])
         assert plan["task"]["name"] == task
         assert (
             plan["task"]["answer"]
@@ -74,13 +77,13 @@ def test_rows_of_every_kind_are_recognised(tmp_path, bert_folder):
                 "generation": "text",
             }[task]
         )
-        # a sentence is several rows of roles, and none of senses where nothing is asked
+        # a sentence is several rows of roles, and none of senses where no word is annotated
         assert sum(plan["task"]["rows"].values()) == 90 or task in ("roles", "senses")
 
 
-def test_settings_that_name_no_column_may_stand_beside_the_data(tmp_path, bert_folder):
+def test_settings_that_name_no_column_may_be_combined_with_data(tmp_path, bert_folder):
     overrides = [f"model={bert_folder}", "data.max_tokens=32", "data.test=0.3"]
-    plan = api.check("finetune", data=made.write("question_answering", tmp_path), overrides=overrides)
+    plan = api.check("finetune", data=task_rows.write("question_answering", tmp_path), overrides=overrides)
     assert plan["task"]["name"] == "question_answering" and plan["task"]["rows"]["test"] > 20
 
 
@@ -93,11 +96,11 @@ def test_a_named_column_tells_the_task(tmp_path, bert_folder):
     assert plan["task"]["labels"] == ["x", "y"]
 
 
-def test_a_bad_file_of_vectors_is_refused_in_the_plan(tmp_path, bert_folder):
-    """The ladder would come to it after the last stage."""
+def test_an_invalid_file_of_vectors_is_rejected(tmp_path, bert_folder):
+    """The baselines would read it after the last stage."""
     vectors = tmp_path / "vectors.txt"
     given = {
-        "data": made.write("classification", tmp_path),
+        "data": task_rows.write("classification", tmp_path),
         "overrides": [f"model={bert_folder}", f"vectors={vectors}"],
     }
     for text, says in (
@@ -111,17 +114,17 @@ def test_a_bad_file_of_vectors_is_refused_in_the_plan(tmp_path, bert_folder):
     assert api.check("finetune", **given)["task"]["name"] == "classification"
 
 
-def test_rows_trained_on_and_scored_on_are_said_before_and_noted_in_the_plan(tmp_path, bert_folder, monkeypatch):
-    said: list[str] = []
-    monkeypatch.setattr("niwaki.run.plan.info", said.append)
+def test_test_rows_that_are_train_rows_are_reported_and_noted_in_the_plan(tmp_path, bert_folder, monkeypatch):
+    messages: list[str] = []
+    monkeypatch.setattr("niwaki.run.plan.info", messages.append)
     lines = [f"film number {k} was seen,{'ab'[k % 2]}\n" for k in range(60)]
     for part, some in (("train", lines[:50]), ("test", lines[47:])):
         (tmp_path / f"{part}.csv").write_text("text,label\n" + "".join(some))
     plan = api.check("finetune", data=tmp_path, overrides=[f"model={bert_folder}"])
-    assert said[0] == f"{tmp_path}: classification, text: text, label: label"
+    assert messages[0] == f"{tmp_path}: classification, text: text, label: label"
     assert (
-        said[1] == f"{tmp_path}: {plan['task']['caveat']}"
-        and "of the 13 test rows stand in the train rows too" in said[1]
+        messages[1] == f"{tmp_path}: {plan['task']['caveat']}"
+        and "of the 13 test rows stand in the train rows too" in messages[1]
     )
 
 

@@ -157,7 +157,7 @@ def test_a_start_model_of_its_own_counts_for_its_stage_and_those_behind_it(value
     ]
     assert (
         plan.largest_source == other and make_plan(parse(values), "a").largest_source == bert_folder
-    )  # by which room is asked for
+    )  # by which the required space is computed
     moved = tmp_path / "moved"
     shutil.copytree(other, moved)
     assert keys(with_stage(values, 1, model=str(moved))) == found
@@ -165,7 +165,7 @@ def test_a_start_model_of_its_own_counts_for_its_stage_and_those_behind_it(value
     assert differing(found, keys(with_stage(values, 1, model=str(other)))) == ["pruned", "int8"]
 
 
-def test_a_start_model_that_cannot_be_is_refused_before_any_work(values, bert_folder, tmp_path):
+def test_an_invalid_start_model_is_rejected(values, bert_folder, tmp_path):
     with pytest.raises(InputError, match=r"stages.1: has both start and model; a stage starts from one of them"):
         parse(with_stage(values, 1, start="teacher", model=str(bert_folder)))
     with pytest.raises(InputError, match=r"stage 'pruned': model '/nowhere': is neither"):

@@ -55,7 +55,7 @@ def test_the_setting_chooses_them_and_turns_them_off(plain):
 
 
 @pytest.mark.parametrize("name", ["int8", "teacher-int8", "packed"])
-def test_what_the_recipe_makes_itself_is_not_made_twice(plain, name):
+def test_a_copy_that_the_recipe_names_is_not_planned_again(plain, name):
     own = {"name": name, "methods": [{"use": "int8"}]}
     assert planned(plain, TEACHER, own) == {"teacher": "", name: "", "teacher-4bit": "teacher"}
 
@@ -103,7 +103,7 @@ def test_an_untrained_head_has_no_copies_and_a_fine_tuned_start_has(plain, encod
 
 
 @pytest.mark.parametrize("method", ["bilstm", "cnn", "averaging"])
-def test_copies_that_would_be_alike_are_made_once(plain, method):
+def test_identical_copies_are_planned_once(plain, method):
     """An LSTM gets 8 bits where others get 4; what differs is the token table."""
     student = {
         "name": "student",
@@ -115,7 +115,7 @@ def test_copies_that_would_be_alike_are_made_once(plain, method):
     assert "student-int8" in found and "student-4bit" in found
 
 
-def test_copies_are_made_with_every_seed(plain):
+def test_copies_exist_for_every_seed(plain):
     plan = make_plan(parse({**plain, "stages": [TEACHER], "seeds": [3, 4]}), "a")
     seeds = [[(stage.spec.name, stage.key) for stage in one.stages] for one in (plan, *plan.repeats)]
     assert [[name for name, _ in one] for one in seeds] == [["teacher", "teacher-int8", "teacher-4bit"]] * 2
@@ -141,14 +141,14 @@ def recipe(tmp_path_factory: pytest.TempPathFactory, plain: dict) -> Path:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory, recipe: Path) -> Path:
+def run_folder(tmp_path_factory: pytest.TempPathFactory, recipe: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         small.measure_little(patch)
         return api.run(recipe, out=tmp_path_factory.mktemp("copies") / "run").folder
 
 
-def test_copies_are_scored_raced_and_smaller(made):
-    stages = {stage["name"]: stage for stage in json.loads((made / "report.json").read_text())["stages"]}
+def test_copies_are_scored_raced_and_smaller(run_folder):
+    stages = {stage["name"]: stage for stage in json.loads((run_folder / "report.json").read_text())["stages"]}
     assert [stage["copy_of"] for stage in stages.values()] == [None, "teacher", "teacher"]
     teacher, int8, low = (stages[name] for name in ("teacher", "teacher-int8", "teacher-4bit"))
     assert teacher["bytes"] > int8["bytes"] > low["bytes"]
@@ -157,39 +157,39 @@ def test_copies_are_scored_raced_and_smaller(made):
     assert [(stage["parent"], stage["training"]) for stage in (int8, low)] == [("teacher", None)] * 2
 
 
-def test_each_stage_is_timed_in_the_engine_that_load_picks(made):
-    report = json.loads((made / "report.json").read_text())
+def test_each_stage_is_timed_in_the_engine_that_load_picks(run_folder):
+    report = json.loads((run_folder / "report.json").read_text())
     for stage in report["stages"]:
-        picked = niwaki.load(made, stage=stage["name"])
+        picked = niwaki.load(run_folder, stage=stage["name"])
         assert stage["loaded"]["engine"] == picked.engine and stage["engine"] == "onnx"
         low, value, high = (
             stage["loaded"]["ratios"][key] for key in ("throughput_low", "throughput", "throughput_high")
         )
         assert low <= value <= high and 0 <= stage["loaded"]["score"] <= 1
-    assert set(json.loads((made / "speed.json").read_text())["contenders"]) == {
+    assert set(json.loads((run_folder / "speed.json").read_text())["contenders"]) == {
         "reference",
         *(stage["name"] for stage in report["stages"]),
     }
     assert report["race"]["spread"] >= 0 and report["race"]["busy"] in (True, False)
 
 
-def test_a_copy_is_loaded_where_it_is_recommended_and_by_name(made, tmp_path):
-    report = json.loads((made / "report.json").read_text())
+def test_a_copy_is_loaded_where_it_is_recommended_and_by_name(run_folder, tmp_path):
+    report = json.loads((run_folder / "report.json").read_text())
     assert report["verdict"]["deploy"] in ("teacher-int8", "teacher-4bit")
-    assert niwaki.load(made).folder.parent.name.startswith(report["verdict"]["deploy"])
+    assert niwaki.load(run_folder).folder.parent.name.startswith(report["verdict"]["deploy"])
     for name in ("teacher", "teacher-int8", "teacher-4bit"):
-        model = niwaki.load(made, stage=name)
-        assert model.folder == Run.read(made).model(name)
+        model = niwaki.load(run_folder, stage=name)
+        assert model.folder == Run.read(run_folder).model(name)
         assert {answer.label for answer in model.predict(["a good film."])} <= {"bad", "good"}
     with pytest.raises(InputError, match="has no stage 'teacher-2bit'; there is: teacher, teacher-int8, teacher-4bit"):
-        niwaki.load(made, stage="teacher-2bit")
+        niwaki.load(run_folder, stage="teacher-2bit")
     with pytest.raises(UsageError, match="is not the folder of a run"):
-        niwaki.load(Run.read(made).model("teacher"), stage="teacher")
+        niwaki.load(Run.read(run_folder).model("teacher"), stage="teacher")
 
 
-def test_a_lost_copy_is_made_again_without_training(made, recipe, tmp_path, capfd):
+def test_a_lost_copy_is_restored_without_training(run_folder, recipe, tmp_path, capfd):
     copy = tmp_path / "run"
-    shutil.copytree(made, copy)
+    shutil.copytree(run_folder, copy)
     before = small.weights(copy)
     for stage in copy.glob("stages/teacher-int8-*"):
         shutil.rmtree(stage)

@@ -1,4 +1,4 @@
-"""Recipes: strict, every fault at once and with its mending; written out, they read back the same."""
+"""Recipes: all problems at once, each with its fix; written and read again, they are the same."""
 
 import tomllib
 from pathlib import Path
@@ -40,24 +40,24 @@ def test_every_shipped_recipe_is_sound():
         assert read(path).stages
 
 
-def test_all_faults_are_told_at_once_with_their_places():
-    told = faults(
+def test_all_problems_are_reported_at_once_with_their_paths():
+    problems = faults(
         {
             "modle": "minilm",
             "seed": "many",
             "stages": [{"name": "a", "train": {"epoch": 1, "lr": 2}}, {"nam": "b"}],
         }
     )
-    assert any("modle: unknown key, did you mean 'model'?" in fault for fault in told)
-    assert any(fault.startswith("seed: ") and "'many'" in fault for fault in told)
-    assert any("stages.0.train.epoch: unknown key, did you mean 'epochs'?" in fault for fault in told)
-    assert any(fault.startswith("stages.0.train.lr: ") for fault in told)
-    assert any("stages.1.name: needed" in fault for fault in told)
-    assert all("\n" not in fault for fault in told)
+    assert any("modle: unknown key, did you mean 'model'?" in fault for fault in problems)
+    assert any(fault.startswith("seed: ") and "'many'" in fault for fault in problems)
+    assert any("stages.0.train.epoch: unknown key, did you mean 'epochs'?" in fault for fault in problems)
+    assert any(fault.startswith("stages.0.train.lr: ") for fault in problems)
+    assert any("stages.1.name: needed" in fault for fault in problems)
+    assert all("\n" not in fault for fault in problems)
 
 
 def test_faults_of_names_tasks_and_methods_come_together():
-    told = faults(
+    problems = faults(
         {
             "task": "rotten_tomatos",
             "stages": [
@@ -84,8 +84,8 @@ def test_faults_of_names_tasks_and_methods_come_together():
         "stages.4.methods.2: needs the key 'use'",
     ]
     for start in wanted:
-        assert any(fault.startswith(start) for fault in told), (start, told)
-    assert len(told) == len(wanted)
+        assert any(fault.startswith(start) for fault in problems), (start, problems)
+    assert len(problems) == len(wanted)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_faults_of_names_tasks_and_methods_come_together():
         ({"name": "x", "start": "x"}, "is not an earlier stage"),
     ],
 )
-def test_what_cannot_work_is_refused_before_work(stage, words):
+def test_stages_that_cannot_work_are_rejected(stage, words):
     assert any(words in fault for fault in faults({"stages": [STAGE, stage]}))
 
 
@@ -136,8 +136,8 @@ def test_the_meter_takes_names_and_numbers_and_says_what_it_does_not_know():
         recipe = parse({"stages": [STAGE], "meter": given_meter})
         assert parse(tomllib.loads(to_toml(recipe))) == recipe
     for key, value in (("place", "Atlantis"), ("pue", 0.5), ("pue", "best"), ("price", "free")):
-        told = faults({"stages": [STAGE], "meter": {key: value}})
-        assert len(told) == 1 and told[0].startswith(f"meter.{key}: "), told
+        problems = faults({"stages": [STAGE], "meter": {key: value}})
+        assert len(problems) == 1 and problems[0].startswith(f"meter.{key}: "), problems
 
 
 def test_locating_suggests_and_tells_a_missing_file():
@@ -221,11 +221,11 @@ methods = st.lists(
 @example("\x7f\u2028", '"\\\n', 0, [([], None)])
 @given(words, words, st.integers(0, 2**31 - 1), st.lists(st.tuples(methods, trains), min_size=1, max_size=3))
 def test_written_out_a_recipe_reads_back_the_same(model, path, seed, stages):
-    made = [
+    stages = [
         {"name": f"s{number}", "methods": given_methods, **({"train": train} if train is not None else {})}
         for number, (given_methods, train) in enumerate(stages)
     ]
-    recipe = parse({"model": model, "task": "classification", "data": {"path": path}, "seed": seed, "stages": made})
+    recipe = parse({"model": model, "task": "classification", "data": {"path": path}, "seed": seed, "stages": stages})
     again = parse(tomllib.loads(to_toml(recipe)))
     assert again == recipe
     assert to_toml(again) == to_toml(recipe)

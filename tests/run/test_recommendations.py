@@ -43,7 +43,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def made(folder: Path, model: Path, rows: Path, epochs: float) -> dict:
+def report_of(folder: Path, model: Path, rows: Path, epochs: float) -> dict:
     folder.mkdir()
     recipe = folder / "questions.toml"
     recipe.write_text(RECIPE.format(model=json.dumps(str(model)), rows=json.dumps(str(rows)), epochs=epochs))
@@ -55,7 +55,7 @@ def made(folder: Path, model: Path, rows: Path, epochs: float) -> dict:
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory, encoder_folder: Path, questions: Path) -> tuple[dict, Path]:
     folder = tmp_path_factory.mktemp("plain") / "home"
-    return made(folder, encoder_folder, questions, epochs=8), folder / "run"
+    return report_of(folder, encoder_folder, questions, epochs=8), folder / "run"
 
 
 def expected(report: dict) -> str:
@@ -82,7 +82,7 @@ def test_a_file_of_questions(plain):
 def test_a_recipe_that_starts_from_a_fine_tuned_model(plain, tmp_path, questions):
     """Its encoder has seen the labels, so a linear model on it would score like the model itself."""
     _, run = plain
-    report = made(tmp_path / "home", next(run.glob("stages/teacher-????????????")) / "model", questions, epochs=1)
+    report = report_of(tmp_path / "home", next(run.glob("stages/teacher-????????????")) / "model", questions, epochs=1)
     assert [entry["kind"] for entry in report["baselines"]] == ["majority", "tfidf"]
     assert len(report["baselines_not_run"]) == 2 and report["verdict"]["fine_tuning"] is None
     assert report["verdict"]["deploy"] == expected(report)

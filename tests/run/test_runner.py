@@ -1,4 +1,4 @@
-"""A whole recipe: what it leaves, that it is never made twice, and that damage is found and mended."""
+"""A whole recipe: what it writes, that finished stages are reused, and that damage is found and repaired."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def charges(run: Path) -> list[dict]:
 
 
 def times(run: Path) -> dict[str, int]:
-    """Of what belongs to stages; the cards beside the models are made anew with every report."""
+    """Of what belongs to stages; the cards next to the models are written with every report."""
     return {
         str(path): path.stat().st_mtime_ns
         for path in sorted(run.glob("stages/**/*"))
@@ -79,7 +79,7 @@ def test_another_setting_of_the_last_stage_makes_only_that_stage(copy, recipe_fi
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "missing", "manifest"])
-def test_a_damaged_stage_is_made_again_to_the_same_bits(copy, recipe_file, damage):
+def test_a_damaged_stage_is_repeated_to_the_same_bits(copy, recipe_file, damage):
     whole = small.weights(copy)
     target = stage_folder(copy, "int8")
     weights = target / "model" / "model.safetensors"
@@ -98,7 +98,7 @@ def test_a_damaged_stage_is_made_again_to_the_same_bits(copy, recipe_file, damag
     assert {path: times(copy)[path] for path in others} == others
 
 
-def test_what_a_crash_left_beside_the_stages_is_swept_away(copy, recipe_file):
+def test_leftovers_of_a_crash_are_removed(copy, recipe_file):
     left = copy / "stages" / ".teacher-abc.tmp-12345678"
     left.mkdir()
     (left / "part").write_text("half")
@@ -107,7 +107,7 @@ def test_what_a_crash_left_beside_the_stages_is_swept_away(copy, recipe_file):
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"inputs": 1}'])
-def test_a_damaged_measurement_is_made_again(copy, recipe_file, content):
+def test_a_damaged_measurement_is_repeated(copy, recipe_file, content):
     (copy / "baseline.json").write_text(content)
     (copy / ".plan.json.tmp-12345678").write_text("half")
     api.run(recipe_file, out=copy)
@@ -115,7 +115,7 @@ def test_a_damaged_measurement_is_made_again(copy, recipe_file, content):
     assert not (copy / ".plan.json.tmp-12345678").exists()
 
 
-def test_a_folder_in_use_is_refused_with_the_process(copy, recipe_file):
+def test_a_folder_in_use_is_rejected_with_the_process_id(copy, recipe_file):
     with locked(copy), pytest.raises(InputError, match=f"in use by process {os.getpid()}"):
         api.run(recipe_file, out=copy)
 
@@ -134,7 +134,7 @@ def test_layers_of_models_with_different_tokens_are_not_compared(copy, recipe_fi
     assert not list((copy / "stages").glob(".work-student-*/checkpoint-*"))
 
 
-def test_no_room_is_told_before_work(tmp_path, recipe_file, monkeypatch):
+def test_missing_disk_space_is_reported_before_work(tmp_path, recipe_file, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
     with pytest.raises(InputError, match=r"this run needs about .* MB and 0 MB are free"):
@@ -146,7 +146,7 @@ def test_no_room_is_told_before_work(tmp_path, recipe_file, monkeypatch):
 def needs(tmp_path, recipe_file, monkeypatch):
     """What a run asks of the disk before it begins: (folder, bytes), for a teacher whose layers are kept."""
 
-    def asked(*overrides: str) -> list[tuple[str, int]]:
+    def required(*overrides: str) -> list[tuple[str, int]]:
         found: list[tuple[str, int]] = []
         monkeypatch.setattr(runner, "require_space", lambda folder, need, what: found.append((folder.name, need)))
         monkeypatch.setattr(runner, "require_memory", lambda need, what: (_ for _ in ()).throw(InputError("enough")))
@@ -155,20 +155,20 @@ def needs(tmp_path, recipe_file, monkeypatch):
             api.run(recipe_file, out=tmp_path / "runs" / "run", overrides=[layers, *overrides])
         return found
 
-    return asked
+    return required
 
 
 def test_the_disk_check_counts_what_teachers_say(needs, tmp_path, monkeypatch):
     none = needs("cache.gigabytes=0")
     ((name, need),) = needs()
     assert none[0][0] == name == "run"
-    kept = need - none[0][1]
-    assert kept > 100_000  # layers of some hundred rows
+    cached = need - none[0][1]
+    assert cached > 100_000  # layers of some hundred rows
     (tmp_path / "runs" / ".teachers").mkdir(parents=True)
     (tmp_path / "runs" / ".teachers" / "block").write_bytes(bytes(50_000))
     assert needs()[0][1] == need - 50_000  # what is there may be what is needed
     monkeypatch.setattr(runner, "disk_of", lambda path: path.name == ".teachers")
-    assert needs() == [("run", none[0][1]), (".teachers", kept - 50_000)]
+    assert needs() == [("run", none[0][1]), (".teachers", cached - 50_000)]
 
 
 def test_absurd_sizes_are_rejected_by_check(recipe_file):
@@ -199,9 +199,9 @@ def test_run_and_load_from_python(finished, recipe_file):
 
 
 def test_the_recipe_in_the_folder_gives_the_same_plan(finished):
-    said = json.loads((finished / "plan.json").read_text())["stages"]
+    planned = json.loads((finished / "plan.json").read_text())["stages"]
     again = api.check(finished / "recipe.toml")["stages"]
-    assert [stage["key"] for stage in again] == [stage["key"] for stage in said]
+    assert [stage["key"] for stage in again] == [stage["key"] for stage in planned]
 
 
 def test_checking_does_no_work(recipe_file, tmp_path, monkeypatch):
@@ -211,4 +211,4 @@ def test_checking_does_no_work(recipe_file, tmp_path, monkeypatch):
     assert plan["estimate"]["cpu_seconds"] > 0 and plan["estimate"]["megabytes"] > 0
     assert list(tmp_path.iterdir()) == []
     more = api.check(recipe_file, overrides=["stages.student.train.unlabelled=1000"])["estimate"]["stages"]
-    assert [stage["steps"] for stage in more] == [48, 48, 48, 0]  # these rows have no unlabelled texts beside them
+    assert [stage["steps"] for stage in more] == [48, 48, 48, 0]  # these rows have no unlabelled texts

@@ -1,4 +1,4 @@
-"""Several seeds in one recipe: every stage with each, the comparisons by hand, the report over all, nothing made twice."""
+"""Several seeds in one recipe: every stage with each, the comparisons by hand, the report over all, nothing finished_run twice."""
 
 import json
 import os
@@ -34,7 +34,7 @@ train = {{ epochs = 0.5, lr = 1e-3, batch = 16 }}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, bert_folder, rows_csv) -> tuple[Path, Path]:
+def finished_run(tmp_path_factory, bert_folder, rows_csv) -> tuple[Path, Path]:
     """The recipe and the folder of its run."""
     recipe = tmp_path_factory.mktemp("seeds") / "two.toml"
     recipe.write_text(RECIPE.format(model=json.dumps(str(bert_folder)), rows=json.dumps(str(rows_csv))))
@@ -59,8 +59,8 @@ def scores(folder: Path) -> dict[str, list[float]]:
     return found
 
 
-def test_every_stage_is_made_with_every_seed(made):
-    _, folder = made
+def test_every_stage_exists_for_every_seed(finished_run):
+    _, folder = finished_run
     plan = json.loads((folder / "plan.json").read_text())
     assert plan["seeds"] == [0, 1] and [repeat["seed"] for repeat in plan["repeats"]] == [1]
     first, second = stages(folder)
@@ -71,16 +71,16 @@ def test_every_stage_is_made_with_every_seed(made):
         assert one["key"] != two["key"] and weights[0] != weights[1]
 
 
-def test_a_seed_in_a_list_is_the_seed_alone(made):
+def test_a_seed_in_a_list_is_the_seed_alone(finished_run):
     """So a table of several seeds can go on from a run of one."""
-    recipe, folder = made
+    recipe, folder = finished_run
     for number, of_seed in enumerate(stages(folder)):
         alone = make_plan(read(recipe, ["seeds=[]", f"seed={number}"]), "x")
         assert [stage.key for stage in alone.stages] == [stage["key"] for stage in of_seed]
 
 
-def test_the_spread_by_hand(made):
-    _, folder = made
+def test_the_spread_by_hand(finished_run):
+    _, folder = finished_run
     found = json.loads((folder / "comparisons.json").read_text())
     assert found["metric"] == "accuracy" and found["spread"].keys() == scores(folder).keys()
     for name, values in scores(folder).items():
@@ -90,9 +90,9 @@ def test_the_spread_by_hand(made):
         assert spread["sd"] == pytest.approx(statistics.stdev(values))
 
 
-def test_the_pairs_by_hand(made):
+def test_the_pairs_by_hand(finished_run):
     """Each stage against the first, against the best one, and against the best baseline."""
-    recipe, folder = made
+    recipe, folder = finished_run
     found = json.loads((folder / "comparisons.json").read_text())
     baseline = json.loads((folder / "baseline.json").read_text())
     means = {name: sum(values) / 2 for name, values in scores(folder).items()}
@@ -106,20 +106,20 @@ def test_the_pairs_by_hand(made):
         assert pair["low"] <= pair["difference"] <= pair["high"]
         assert pair["shown"] == (not pair["low"] <= 0 <= pair["high"])
     task = make_plan(read(recipe), "x").task
-    kept = {
+    stats = {
         name: [
             np.load(folder / of_seed[place]["folder"] / "example_stats.npy", allow_pickle=False)
             for of_seed in stages(folder)
         ]
         for place, name in enumerate(["teacher", "small"])
     }
-    again = difference(task, kept["small"], kept["teacher"])
-    (told,) = [pair for pair in found["pairs"] if pair["b"] == "teacher"]
-    assert {key: told[key] for key in again} == again
+    again = difference(task, stats["small"], stats["teacher"])
+    (pair_of_small,) = [pair for pair in found["pairs"] if pair["b"] == "teacher"]
+    assert {key: pair_of_small[key] for key in again} == again
 
 
-def test_the_report_tells_all_seeds(made):
-    _, folder = made
+def test_the_report_tells_all_seeds(finished_run):
+    _, folder = finished_run
     report = json.loads((folder / "report.json").read_text())
     for stage in report["stages"]:
         values = scores(folder)[stage["name"]]
@@ -129,16 +129,16 @@ def test_the_report_tells_all_seeds(made):
     assert report["comparisons"]
 
 
-def test_a_second_run_makes_nothing_anew(made):
-    recipe, folder = made
+def test_a_second_run_makes_nothing_anew(finished_run):
+    recipe, folder = finished_run
 
     def times():
-        kept = [path for path in folder.glob("stages/**/*") if path.is_file() and path.name not in (CARD, LABEL)]
-        kept += [
+        files = [path for path in folder.glob("stages/**/*") if path.is_file() and path.name not in (CARD, LABEL)]
+        files += [
             folder / name
             for name in ("baseline.json", "baseline.npy", "comparisons.json", "speed.json", "ledger.jsonl")
         ]
-        return {path: path.stat().st_mtime_ns for path in kept}
+        return {path: path.stat().st_mtime_ns for path in files}
 
     before = times()
     api.run(recipe, out=folder)
@@ -146,8 +146,8 @@ def test_a_second_run_makes_nothing_anew(made):
 
 
 @pytest.mark.parametrize(("seeds", "words"), [('["a"]', "seeds"), ("3", "seeds")])
-def test_seeds_that_are_none(made, seeds, words):
+def test_seeds_that_are_none(finished_run, seeds, words):
     from niwaki.core.errors import InputError
 
     with pytest.raises(InputError, match=words):
-        read(made[0], [f"seeds={seeds}"])
+        read(finished_run[0], [f"seeds={seeds}"])

@@ -21,8 +21,8 @@ WORDS = [word.lower() for word in stock.WORDS[:5]]
 
 def rows(count):
     """A text, and its words in capital letters."""
-    made = [" ".join(WORDS[(number // 5**place) % 5] for place in range(2 + number % 3)) for number in range(count)]
-    return [{"source": text, "target": text.upper()} for text in made]
+    texts = [" ".join(WORDS[(number // 5**place) % 5] for place in range(2 + number % 3)) for number in range(count)]
+    return [{"source": text, "target": text.upper()} for text in texts]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def recipe(place, model="bart", stages=None, **data):
     return parse({"model": str(place / model), "task": "generation", "data": data, "quantize": [], "stages": stages})
 
 
-def test_it_writes_its_own_pieces_with_its_own_marks(place):
+def test_it_generates_its_own_tokens_and_special_tokens(place):
     """The marks that BART puts around a text are learnt with it, as in its pretraining."""
     task = make_plan(recipe(place), "a").task
     table = task.splits()["train"].slice(0, 3)
@@ -50,7 +50,7 @@ def test_it_writes_its_own_pieces_with_its_own_marks(place):
     assert task.files()[TARGET] == load_folder(place / "bart", task.head).sibling_files[TARGET]
 
 
-def test_what_is_too_long_for_it_is_refused_before_work(place):
+def test_targets_that_are_too_long_are_rejected(place):
     with pytest.raises(InputError, match=r"data.max_new_tokens: 41 is more than the 40 tokens that .*bart can write"):
         make_plan(recipe(place, max_new_tokens=41), "a")
 
@@ -62,7 +62,7 @@ def test_it_is_given_no_second_decoder(place):
         )
 
 
-def test_its_pieces_are_kept(place):
+def test_its_vocabulary_cannot_be_trimmed(place):
     with pytest.raises(
         InputError, match="stage 'a': vocabulary: a model that writes the pieces it reads keeps them all"
     ):
@@ -70,7 +70,7 @@ def test_its_pieces_are_kept(place):
 
 
 @pytest.fixture(scope="module")
-def made(place):
+def finished_stages(place):
     """Tuned, then taught by itself with half of its heads and neurons, then packed."""
     train = {"epochs": 14, "lr": 5e-3, "batch": 16, "dropout": 0.0, "precision": "fp32"}
     cuts = [{"use": "ffn", "keep": 0.5, "multiple": 1}, {"use": "heads", "keep": 0.5}, {"use": "logits"}]
@@ -90,32 +90,32 @@ def made(place):
     return {stage.spec.name: folder / stage.folder for stage in plan.stages}
 
 
-def test_a_recipe_from_a_stock_model_to_a_packed_one(made):
-    results = {name: read_json(folder / "result.json") for name, folder in made.items()}
+def test_a_recipe_from_a_stock_model_to_a_packed_one(finished_stages):
+    results = {name: read_json(folder / "result.json") for name, folder in finished_stages.items()}
     assert results["tuned"]["score"]["value"] > 0.8
     assert all(result["engine"] == "onnx" for result in results.values())
     assert results["tuned"]["parity"] < 1e-4
-    sizes = [(folder / "model" / WEIGHTS).stat().st_size for folder in made.values()]
+    sizes = [(folder / "model" / WEIGHTS).stat().st_size for folder in finished_stages.values()]
     assert sizes == sorted(sizes, reverse=True) and sizes[0] > 2 * sizes[2]
 
 
-def test_it_is_predicted_with_and_given_back_to_transformers(made):
+def test_it_is_predicted_with_and_given_back_to_transformers(finished_stages):
     import torch
     import transformers
 
-    folder = made["tuned"] / "model"
+    folder = finished_stages["tuned"] / "model"
     found = [str(answer) for answer in Predictor(folder).predict(["one two", "five three four"])]
     again = transformers.BartForConditionalGeneration.from_pretrained(folder).eval()
-    pieces = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
-    given = pieces(["one two", "five three four"], return_tensors="pt", padding=True)
+    tokenizer = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
+    given = tokenizer(["one two", "five three four"], return_tensors="pt", padding=True)
     with torch.no_grad():
-        said = again.generate(
+        generated = again.generate(
             input_ids=given["input_ids"], attention_mask=given["attention_mask"], num_beams=2, max_new_tokens=12
         )
-    assert found == pieces.batch_decode(said, skip_special_tokens=True)
+    assert found == tokenizer.batch_decode(generated, skip_special_tokens=True)
 
 
-def test_a_stage_is_begun_from_in_another_recipe(place, made):
-    again = make_plan(recipe(place, model=made["int8"].relative_to(place) / "model"), "again")
+def test_a_stage_is_begun_from_in_another_recipe(place, finished_stages):
+    again = make_plan(recipe(place, model=finished_stages["int8"].relative_to(place) / "model"), "again")
     model = load_folder(again.model_folder, again.task.head)
     assert model.sibling_files[TARGET] == load_folder(place / "bart", again.task.head).sibling_files[TARGET]

@@ -1,4 +1,4 @@
-"""Stages that learn from teachers: several at once, on texts of one's own, on copies; kept and anew; refused before work starts."""
+"""Stages that learn from teachers: several teachers, unlabelled texts, augmentation, the cache, and what is rejected."""
 
 import hashlib
 import shutil
@@ -8,7 +8,7 @@ import pytest
 from safetensors.torch import load_file
 
 import tiny
-from contracts import made
+from contracts import task_rows
 from niwaki.answers._answer_type import EncodedInputs
 from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
@@ -35,7 +35,7 @@ def _quick(monkeypatch, quick_disk):
 
 @pytest.fixture
 def recipe(bert_folder, rows_csv):
-    def made(*stages, cache=None, **more):
+    def build(*stages, cache=None, **more):
         teacher = {"name": "teacher", "train": TRAIN}
         return parse(
             {
@@ -52,7 +52,7 @@ def recipe(bert_folder, rows_csv):
             }
         )
 
-    return made
+    return build
 
 
 def run(recipe, folder):
@@ -71,28 +71,28 @@ def learner(name="learner", methods=(LOGITS,), teacher="teacher", start="teacher
     return {"name": name, "start": start, "teacher": teacher, "methods": list(methods), "train": {**TRAIN, **train}}
 
 
-def test_kept_or_asked_anew_the_weights_are_the_same_bits(recipe, tmp_path):
-    """The promise for layers; in a second run folder beside, everything is found and nobody is asked."""
+def test_cached_and_recomputed_activations_give_the_same_weights(recipe, tmp_path):
+    """A second run next to the first finds all activations in the cache."""
     stage = learner(methods=[{"use": "student", "layers": 2, "hidden": 16, "heads": 4}, {"use": "tinybert"}])
-    *_, kept = run(recipe(stage), tmp_path / "one" / "run")
+    *_, cached = run(recipe(stage), tmp_path / "one" / "run")
     blocks = sorted((tmp_path / "one" / ".teachers").glob("*/*"))
     assert blocks
     times = [path.stat().st_ctime_ns for path in blocks]
     *_, anew = run(recipe(stage, cache={"gigabytes": 0.0}), tmp_path / "two" / "run")
     assert not (tmp_path / "two" / ".teachers").exists()
-    assert weights(kept) == weights(anew) and kept.name == anew.name
+    assert weights(cached) == weights(anew) and cached.name == anew.name
     *_, again = run(recipe(stage), tmp_path / "one" / "other")
-    assert weights(again) == weights(kept)
+    assert weights(again) == weights(cached)
     assert all(
         (block / "numbers.safetensors").stat().st_mtime_ns <= time for block, time in zip(blocks, times, strict=True)
     )
     assert sorted((tmp_path / "one" / ".teachers").glob("*/*")) == blocks
 
 
-def test_answers_alone_are_kept_whatever_the_cache_may_hold(recipe, tmp_path):
-    """Asked in the student's batches, and so in other company, a teacher would give other bits to a second run, or a resumed one."""
-    asked = recipe(learner(), cache={"gigabytes": 0.0})
-    one, two = (run(asked, tmp_path / "runs" / name)[-1] for name in ("one", "two"))
+def test_logits_are_cached_whatever_the_size_limit(recipe, tmp_path):
+    """Computed in the student's batches, the logits of a second or resumed run would differ in their last bits."""
+    no_cache = recipe(learner(), cache={"gigabytes": 0.0})
+    one, two = (run(no_cache, tmp_path / "runs" / name)[-1] for name in ("one", "two"))
     assert one.name == two.name and weights(one) == weights(two)
 
 
@@ -101,9 +101,9 @@ def test_a_student_may_be_another_pretrained_model(recipe, tmp_path):
     other.mkdir()
     tiny.model("roberta", layers=2).save(other)
     stage = {"name": "learner", "model": str(other), "teacher": "teacher", "methods": [LOGITS], "train": TRAIN}
-    *_, made = run(recipe(stage), tmp_path / "run")
-    assert read_json(made / "model" / "config.json")["model_type"] == "roberta"
-    own, before = (load_file(folder / "model.safetensors") for folder in (made / "model", other))
+    *_, learner_folder = run(recipe(stage), tmp_path / "run")
+    assert read_json(learner_folder / "model" / "config.json")["model_type"] == "roberta"
+    own, before = (load_file(folder / "model.safetensors") for folder in (learner_folder / "model", other))
     name = "roberta.encoder.layer.0.output.dense.weight"
     assert not own[name].equal(before[name]) and own[name].sub(before[name]).abs().max() < 0.1  # it began there
     assert (tmp_path / ".teachers").exists()
@@ -113,8 +113,8 @@ def test_a_teacher_that_was_trained_elsewhere_teaches_as_it_is(recipe, tmp_path)
     first, taught = run(recipe(learner()), tmp_path / "one" / "run")
     elsewhere = {"name": "guest", "model": str(first / "model")}
     student = learner(teacher="guest", start="guest")
-    _, guest, made = run(recipe(elsewhere, student), tmp_path / "two" / "run")
-    assert weights(guest) == weights(first) and weights(made) == weights(taught)
+    _, guest, learner_folder = run(recipe(elsewhere, student), tmp_path / "two" / "run")
+    assert weights(guest) == weights(first) and weights(learner_folder) == weights(taught)
 
 
 def test_several_teachers_teach_and_both_count_in_the_key(recipe, tmp_path):
@@ -127,13 +127,13 @@ def test_several_teachers_teach_and_both_count_in_the_key(recipe, tmp_path):
     assert make_plan(both, "x").to_json()["stages"][2]["teachers"] == ["teacher", "other"]
 
 
-def test_layers_of_several_teachers_are_refused_before_work_starts(recipe):
+def test_activations_of_several_teachers_are_rejected(recipe):
     with pytest.raises(InputError, match=r"follows the layers of one teacher, and stages.2.teacher names 2"):
         recipe({"name": "other"}, learner(methods=[{"use": "tinybert"}], teacher=["teacher", "other"]))
 
 
 @pytest.mark.parametrize(
-    ("train", "said"),
+    ("train", "message"),
     [
         (
             {"unlabelled": 5, "unlabelled_path": "no/such/file.txt"},
@@ -143,8 +143,8 @@ def test_layers_of_several_teachers_are_refused_before_work_starts(recipe):
         ({"unlabelled_path": "README.md"}, "has no effect while `unlabelled` is 0"),
     ],
 )
-def test_what_cannot_be_is_refused(recipe, train, said):
-    with pytest.raises(InputError, match=said):
+def test_impossible_train_settings_are_rejected(recipe, train, message):
+    with pytest.raises(InputError, match=message):
         recipe(learner(**train))
 
 
@@ -165,38 +165,36 @@ def test_texts_of_ones_own_and_copies_are_trained_on(recipe, tmp_path):
     assert only == 2 and more == pytest.approx(rows + 2, abs=1) and copied == pytest.approx(3 * rows, abs=2)
 
 
-def test_rows_that_are_scored_on_are_not_taught_on(recipe, tmp_path, monkeypatch):
-    """Nobody may be taught on his own exam, in whatever case and spacing it is copied."""
-    own, asked = (
+def test_evaluation_rows_are_excluded_from_unlabelled_texts(recipe, tmp_path, monkeypatch):
+    """Whatever their case and spacing: training on them would inflate the score."""
+    own, train = (
         tmp_path / "own.txt",
         {"unlabelled": 500, "unlabelled_path": str(tmp_path / "own.txt"), "labelled": False},
     )
     own.write_text("a film\n")
-    task = make_plan(recipe(learner(**asked)), "x").task
-    exam = [task.inputs(task.splits()[part])[0] for part in ("validation", "test")]
-    own.write_text("".join(f" {text.upper().replace(' ', '  ')}\n" for text in exam))
+    task = make_plan(recipe(learner(**train)), "x").task
+    evaluated = [task.inputs(task.splits()[part])[0] for part in ("validation", "test")]
+    own.write_text("".join(f" {text.upper().replace(' ', '  ')}\n" for text in evaluated))
     with pytest.raises(
         InputError, match=r"stage 'learner': train.unlabelled_path: all 2 texts are validation or test rows"
     ):
-        make_plan(recipe(learner(**asked)), "x")
+        make_plan(recipe(learner(**train)), "x")
     with own.open("a") as file:
         file.writelines(f"a film {number}\n" for number in range(16))
-    said = []
-    monkeypatch.setattr("niwaki.run.steps.training_data.info", said.append)
-    *_, made = run(recipe(learner(**asked)), tmp_path / "run")
-    assert read_json(made / "result.json")["training"]["steps"] == 1  # of 16 rows, not 18
-    few = run(recipe(learner(**{**asked, "unlabelled": 3})), tmp_path / "few")[
-        -1
-    ]  # of which none is drawn in the first place
+    messages = []
+    monkeypatch.setattr("niwaki.run.steps.training_data.info", messages.append)
+    *_, stage_folder = run(recipe(learner(**train)), tmp_path / "run")
+    assert read_json(stage_folder / "result.json")["training"]["steps"] == 1  # of 16 rows, not 18
+    *_, few = run(recipe(learner(**{**train, "unlabelled": 3})), tmp_path / "few")  # none of them is sampled
     assert read_json(few / "result.json")["training"]["steps"] == 1
-    assert "learner: 2 unlabelled texts are validation or test rows, and are excluded" in said
+    assert "learner: 2 unlabelled texts are validation or test rows, and are excluded" in messages
 
 
 def test_the_key_follows_the_texts(recipe, tmp_path):
     own = tmp_path / "own.txt"
     own.write_text("one\ntwo\n")
-    asked = recipe(learner(unlabelled=2, unlabelled_path=str(own)))
-    first = make_plan(asked, "x").stages[1].key
+    two_texts = recipe(learner(unlabelled=2, unlabelled_path=str(own)))
+    first = make_plan(two_texts, "x").stages[1].key
     own.rename(tmp_path / "moved.txt")
     assert (
         make_plan(recipe(learner(unlabelled=2, unlabelled_path=str(tmp_path / "moved.txt"))), "x").stages[1].key
@@ -210,15 +208,15 @@ def test_the_key_follows_the_texts(recipe, tmp_path):
 
 
 def test_rows_whose_words_bear_answers_are_not_augmented(bert_folder, tmp_path):
-    from contracts import made
+    from contracts import task_rows
 
-    path = made.write("tagging", tmp_path)
+    path = task_rows.write("tagging", tmp_path)
     stages = [{"name": "teacher"}, learner(augmentations=1)]
-    asked = parse(
+    tagging = parse(
         {"model": str(bert_folder), "task": "tagging", "data": {"path": str(path)}, "quantize": [], "stages": stages}
     )
     with pytest.raises(InputError, match="rows whose answers hang on single words cannot be augmented"):
-        run(asked, tmp_path / "run")
+        run(tagging, tmp_path / "run")
 
 
 def test_layers_alone_are_trained_to_the_last_step(recipe, tmp_path):
@@ -244,13 +242,13 @@ def test_general_distillation_on_plain_text_then_on_the_task(recipe, tmp_path):
         labelled=False,
     )
     stages = [{"name": "pretrained"}, general, learner("student", start="general")]
-    made = parse(
+    small_recipe = parse(
         {
             **recipe().model_dump(),
             "stages": [*stages[:2], {"name": "teacher", "start": "pretrained", "train": TRAIN}, stages[2]],
         }
     )
-    *_, student = run(made, tmp_path / "run")
+    *_, student = run(small_recipe, tmp_path / "run")
     assert 0 <= read_json(student / "result.json")["score"]["value"] <= 1
 
 
@@ -260,21 +258,21 @@ def two_phases(**second):
     return first, learner("answers", start="layers", **{"augmentations": 1, **second})
 
 
-def test_the_answers_that_came_with_the_layers_are_not_asked_for_again(recipe, tmp_path, monkeypatch):
-    """And where there was no room for them, they are asked for in the same way, so that the weights are the same."""
+def test_logits_that_were_cached_with_activations_are_reused(recipe, tmp_path, monkeypatch):
+    """Without room in the cache they are computed in the same way, so that the weights are the same."""
     plan = make_plan(recipe(*two_phases()), "teaching")
     assert [stage.teacher_cached for stage in plan.stages] == [False, False, True]
-    asked = []
+    requested = []
     plain = ActivationRunner.__call__
     monkeypatch.setattr(
-        ActivationRunner, "__call__", lambda self, *given: asked.append(self.names) or plain(self, *given)
+        ActivationRunner, "__call__", lambda self, *given: requested.append(self.names) or plain(self, *given)
     )
     monkeypatch.setattr("niwaki.train.teacher.logits_of", None)  # nobody may want batches
-    *_, kept = run(recipe(*two_phases()), tmp_path / "one" / "run")
-    assert asked and all(asked)  # for layers alone
+    *_, cached = run(recipe(*two_phases()), tmp_path / "one" / "run")
+    assert requested and all(requested)  # for layers alone
     *_, anew = run(recipe(*two_phases(), cache={"gigabytes": 0.0}), tmp_path / "two" / "run")
-    assert not asked[-1]
-    assert weights(kept) == weights(anew) and kept.name == anew.name
+    assert not requested[-1]
+    assert weights(cached) == weights(anew) and cached.name == anew.name
 
 
 @pytest.mark.parametrize("second", [{"augmentations": 2}, {"labelled": False}])
@@ -300,16 +298,16 @@ def test_a_packed_teacher_shows_its_layers(recipe, tmp_path, packed):
     """Its graph holds operators that no engine knows until they are written out."""
     small = {"name": "packed", "methods": [packed], "train": TRAIN}
     stage = learner(methods=[{"use": "student", "layers": 2}, {"use": "tinybert"}], teacher="packed")
-    *_, kept = run(recipe(small, stage), tmp_path / "one" / "run")
+    *_, cached = run(recipe(small, stage), tmp_path / "one" / "run")
     *_, anew = run(recipe(small, stage, cache={"gigabytes": 0.0}), tmp_path / "two" / "run")
-    assert weights(kept) == weights(anew)
+    assert weights(cached) == weights(anew)
 
 
 def planned(recipe, **train):
     return make_plan(recipe(learner(**train)), "x")
 
 
-def test_texts_that_cannot_be_added_are_refused_before_any_work(recipe, tmp_path):
+def test_unlabelled_texts_that_a_task_cannot_use_are_rejected(recipe, tmp_path):
     blank, latin, pairs, other = (tmp_path / name for name in ("blank.txt", "latin.txt", "pairs.csv", "notes.md"))
     blank.write_text("\n \n")
     latin.write_bytes(b"one\n" * 500 + "caf\u00e9\n".encode("latin-1"))
@@ -326,18 +324,18 @@ def test_texts_that_cannot_be_added_are_refused_before_any_work(recipe, tmp_path
 
 
 def test_a_task_without_texts_of_its_own_says_that_none_are_added(recipe, monkeypatch):
-    said = []
-    monkeypatch.setattr("niwaki.run.validation.unlabelled.info", said.append)
+    messages = []
+    monkeypatch.setattr("niwaki.run.validation.unlabelled.info", messages.append)
     assert planned(recipe, unlabelled=5)
-    assert said == [
+    assert messages == [
         "stage 'learner': train.unlabelled: task 'classification' brings no unlabelled texts, so none are added; name a file of them in train.unlabelled_path"
     ]
     with pytest.raises(InputError, match=r"brings no unlabelled texts, and train\.labelled is false; name a file"):
         planned(recipe, unlabelled=5, labelled=False)
 
 
-def test_rows_that_cannot_be_copied_are_refused_before_any_work(bert_folder, tmp_path):
-    rows = made.write("tagging", tmp_path, count=40)
+def test_rows_that_cannot_be_augmented_are_rejected(bert_folder, tmp_path):
+    rows = task_rows.write("tagging", tmp_path, count=40)
     stage = learner(augmentations=1)
     with pytest.raises(InputError, match="stage 'learner': task 'tagging': rows whose answers hang on single words"):
         make_plan(
@@ -354,8 +352,8 @@ def test_rows_that_cannot_be_copied_are_refused_before_any_work(bert_folder, tmp
         )
 
 
-def test_texts_for_a_task_of_choices_are_refused_before_any_work(bert_folder, tmp_path):
-    rows, own = made.write("choice", tmp_path, count=40), tmp_path / "own.txt"
+def test_unlabelled_texts_for_multiple_choice_are_rejected(bert_folder, tmp_path):
+    rows, own = task_rows.write("choice", tmp_path, count=40), tmp_path / "own.txt"
     own.write_text("a film\n")
     stages = [{"name": "teacher", "train": TRAIN}, learner(unlabelled=1, unlabelled_path=str(own))]
     with pytest.raises(
@@ -376,7 +374,7 @@ def test_texts_for_a_task_of_choices_are_refused_before_any_work(bert_folder, tm
         )
 
 
-def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
+def test_a_cache_folder_that_cannot_be_written_is_rejected(recipe, tmp_path):
     (tmp_path / "file").write_text("")
     for place in ("file", "file/below"):
         with pytest.raises(InputError, match=r"cache\.folder: .*file: is a file, not a folder"):
@@ -395,7 +393,7 @@ def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("stage", "said"),
+    ("stage", "message"),
     [
         (
             {"name": "small", "teacher": "teacher", "methods": [{"use": "int8"}]},
@@ -411,13 +409,13 @@ def test_a_cache_that_cannot_be_is_refused_before_any_work(recipe, tmp_path):
         ),
     ],
 )
-def test_what_would_do_nothing_is_refused(recipe, stage, said):
-    with pytest.raises(InputError, match=said):
+def test_settings_without_effect_are_rejected(recipe, stage, message):
+    with pytest.raises(InputError, match=message):
         recipe(stage)
     recipe(learner(patience=2))
 
 
-def test_a_network_for_single_texts_is_refused_where_there_are_two(tmp_path):
+def test_a_network_for_single_texts_is_rejected_for_pairs(tmp_path):
     rows = tmp_path / "pairs.csv"
     rows.write_text(
         "premise,hypothesis,label\n" + "".join(f"{text},{text},{label}\n" for text, label in tiny.sentences(80))
@@ -425,15 +423,15 @@ def test_a_network_for_single_texts_is_refused_where_there_are_two(tmp_path):
     single, pairs = (
         guest(tmp_path / name, family="averaging", niwaki_texts=count) for name, count in (("single", 1), ("pairs", 2))
     )
-    asked = {
+    values = {
         "task": "classification",
         "data": {"path": str(rows)},
         "quantize": [],
         "stages": [{"name": "one", "train": TRAIN}],
     }
-    make_plan(parse({"model": pairs, **asked}), "x")
+    make_plan(parse({"model": pairs, **values}), "x")
     with pytest.raises(InputError, match="single: was made for single texts, and task 'classification' is on several"):
-        make_plan(parse({"model": single, **asked}), "x")
+        make_plan(parse({"model": single, **values}), "x")
 
 
 @pytest.mark.parametrize("methods", [[], [{"use": "student", "layers": 2}]])
@@ -476,7 +474,7 @@ def split_otherwise(folder, piece):
 
 
 def test_tokens_are_the_same_whatever_their_numbers(tmp_path):
-    """Of trimmed vocabularies they differ; of other pieces in as many tokens they do not help."""
+    """Token ids differ between trimmed vocabularies; other tokens of the same number do not match."""
     text, folders = "a good film ", [tmp_path / name for name in ("one", "other")]
     for folder, piece in zip(folders, ("goo", "##ood"), strict=True):
         split_otherwise(folder, piece)
@@ -503,7 +501,7 @@ def test_tokens_are_the_same_whatever_their_numbers(tmp_path):
         check_same_tokens("x", rows(whole, 30 * text), rows(whole, 30 * text, limit), whole, whole, layers=True)
 
 
-def test_a_teacher_that_would_answer_by_chance_is_refused(recipe, tmp_path):
+def test_an_untrained_teacher_is_rejected(recipe, tmp_path):
     """Its folder has a head for three labels, and nothing trains one for two; its layers may be followed all the same."""
     other = {"name": "other", "model": guest(tmp_path / "other", labels=["a", "b", "c"])}
     with pytest.raises(
@@ -515,25 +513,25 @@ def test_a_teacher_that_would_answer_by_chance_is_refused(recipe, tmp_path):
 
 
 def test_a_teacher_with_labels_of_its_own_is_none(recipe, tmp_path):
-    """As many, and other ones: what it says of sports is not said of films. The same in capitals are the same."""
+    """A head for other labels of the same number does not count. Labels are compared without regard to case."""
     for number, labels in enumerate((["sports", "politics"], ["GOOD", "Bad"])):
-        asked = recipe(
+        other_labels = recipe(
             {"name": "other", "model": guest(tmp_path / str(number), labels=labels)}, learner(teacher="other")
         )
         if number:
-            make_plan(asked, "x")
+            make_plan(other_labels, "x")
         else:
             with pytest.raises(
                 InputError, match=r"would answer by chance: .* has no head for the task's 2 labels \(bad, good\)"
             ):
-                make_plan(asked, "x")
+                make_plan(other_labels, "x")
 
 
 LAYERS = {"use": "tinybert", "prediction": 0.0}
 
 
 @pytest.mark.parametrize(
-    "stages, said",
+    "stages, message",
     [
         ([learner(teacher="bare", methods=[{"use": "exits", "after": [1]}])], "has no head"),
         ([learner("layers", [LAYERS], "bare", "bare"), learner(teacher="layers")], "has no head"),
@@ -555,11 +553,11 @@ LAYERS = {"use": "tinybert", "prediction": 0.0}
         ([learner("layers", [LAYERS], "teacher", "teacher"), learner(teacher="layers")], ""),
     ],
 )
-def test_only_what_trains_answers_makes_a_teacher_of_them(recipe, tmp_path, stages, said):
+def test_only_what_trains_answers_makes_a_teacher_of_them(recipe, tmp_path, stages, message):
     bare = {"name": "bare", "model": guest(tmp_path / "bare", labels=["a", "b", "c"])}
-    made = recipe(bare, *stages)
-    if not said:
-        make_plan(made, "x")
+    tested = recipe(bare, *stages)
+    if not message:
+        make_plan(tested, "x")
         return
-    with pytest.raises(InputError, match=f"would answer by chance: .*{said}"):
-        make_plan(made, "x")
+    with pytest.raises(InputError, match=f"would answer by chance: .*{message}"):
+        make_plan(tested, "x")

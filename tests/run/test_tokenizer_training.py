@@ -1,4 +1,4 @@
-"""A tokenizer from files, as a user makes one: what is read, what is told, and nothing where it cannot be made."""
+"""Training a tokenizer on files: what is read, what is reported, and that nothing is written if it fails."""
 
 import json
 import os
@@ -28,18 +28,21 @@ def lines(tmp_path):
 
 @pytest.mark.parametrize("split", ["bpe", "wordpiece", "words", "bytes", "characters"])
 def test_lines_of_text(tmp_path, lines, split):
-    told = api.tokenizer([lines], split=split, vocab_size=400, out=tmp_path / "made")
+    summary = api.tokenizer([lines], split=split, vocab_size=400, out=tmp_path / "made")
     tokenizer = Tokenizer.from_str(read_text(tmp_path / "made" / "tokenizer.json"))
-    kept = [text for text in TEXTS if not is_held_back(text)]
-    assert (tmp_path / "made" / "tokenizer.json").read_text(encoding="utf-8") == make(kept, split, 400)
-    assert told["vocab_size"] == tokenizer.get_vocab_size() and told["held_back"] == len(TEXTS) - len(kept) > 10
+    train_texts = [text for text in TEXTS if not is_held_back(text)]
+    assert (tmp_path / "made" / "tokenizer.json").read_text(encoding="utf-8") == make(train_texts, split, 400)
+    assert (
+        summary["vocab_size"] == tokenizer.get_vocab_size()
+        and summary["held_back"] == len(TEXTS) - len(train_texts) > 10
+    )
     assert fault_in_folder(tmp_path / "made") is None
 
 
-def test_what_is_told_of_texts_by_hand():
+def test_scores_of_texts_worked_out_by_hand():
     tokenizer = Tokenizer.from_str(make(["a b a b", "b c"], "words", 6))  # a and b
-    told = evaluate_tokenizer(tokenizer, iter(["a c", "b b d  a"]))
-    assert told == {"held_back": 2, "tokens_per_word": 1.0, "unknown": 2 / 6}
+    summary = evaluate_tokenizer(tokenizer, iter(["a c", "b b d  a"]))
+    assert summary == {"held_back": 2, "tokens_per_word": 1.0, "unknown": 2 / 6}
     assert evaluate_tokenizer(tokenizer, iter([])) == {"held_back": 0, "tokens_per_word": None, "unknown": None}
     assert evaluate_tokenizer(Tokenizer.from_str(make(["ab"], "characters", 9)), iter(["ab a"]))["tokens_per_word"] == 2
 
@@ -51,11 +54,12 @@ def test_columns_of_tables_give_the_same_as_lines(tmp_path, lines):
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()))
     for name in ("rows.parquet", "rows.jsonl"):
         api.tokenizer([tmp_path / name], vocab_size=400, out=tmp_path / f"{name}-made", columns=["en", "de"])
-    api.tokenizer([lines], vocab_size=400, out=tmp_path / "made")
-    made = {
-        (tmp_path / name / "tokenizer.json").read_bytes() for name in ("made", "rows.parquet-made", "rows.jsonl-made")
+    api.tokenizer([lines], vocab_size=400, out=tmp_path / "contents")
+    contents = {
+        (tmp_path / name / "tokenizer.json").read_bytes()
+        for name in ("contents", "rows.parquet-contents", "rows.jsonl-contents")
     }
-    assert len(made) == 1
+    assert len(contents) == 1
 
 
 def test_a_tenth_is_held_back_by_the_text_alone():
@@ -64,7 +68,7 @@ def test_a_tenth_is_held_back_by_the_text_alone():
 
 
 @pytest.mark.parametrize(
-    "content, options, said",
+    "content, options, message",
     [
         ("", {}, "no word"),
         ("some text\n", {"columns": ["en"]}, "has no column 'en'"),
@@ -72,9 +76,9 @@ def test_a_tenth_is_held_back_by_the_text_alone():
         ("some text\n", {"split": "characters", "vocab_size": -1}, "vocab_size"),
     ],
 )
-def test_nothing_is_written_where_it_is_refused(tmp_path, content, options, said):
+def test_nothing_is_written_for_invalid_input(tmp_path, content, options, message):
     (tmp_path / "some.txt").write_text(content)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         api.tokenizer([tmp_path / "some.txt"], out=tmp_path / "made", **options)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["some.txt"]
 

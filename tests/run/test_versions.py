@@ -22,7 +22,7 @@ def test_every_stage_records_its_versions(finished):
     assert json.loads((finished / "speed.json").read_text())["versions"] == versions()
 
 
-def test_other_versions_are_said_in_one_line_and_the_record_is_kept(copy, recipe_file, monkeypatch, capsys):
+def test_other_versions_are_reported_in_one_line_and_the_record_stays(copy, recipe_file, monkeypatch, capsys):
     before = recorded(copy)
     later = {**versions(), "torch": "99.0"}
     monkeypatch.setattr(runner, "versions", lambda: later)
@@ -31,8 +31,8 @@ def test_other_versions_are_said_in_one_line_and_the_record_is_kept(copy, recipe
     monkeypatch.setattr(log, "_quiet", False)
     changed = ["stages.int8.methods.int8.embeddings=false"]
     report = api.run(recipe_file, out=copy, overrides=changed).report
-    said = [line for line in capsys.readouterr().err.splitlines() if "there already" in line]
-    assert len(said) == 3 and all(f"made with torch {versions()['torch']} (now 99.0)" in line for line in said)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "there already" in line]
+    assert len(lines) == 3 and all(f"made with torch {versions()['torch']} (now 99.0)" in line for line in lines)
     after = recorded(copy)
     assert {name: after[name]["versions"] for name in ("teacher", "student", "pruned")} == {
         name: before[name]["versions"] for name in ("teacher", "student", "pruned")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import tiny
-from contracts import made
+from contracts import task_rows
 from niwaki.answers.label import Label
 from niwaki.core.settings import check
 from niwaki.models.features import Features
@@ -18,7 +18,7 @@ from niwaki.train.precision import has_bf16, resolve_precision
 CPU = torch.device("cpu")
 
 
-def feed_of(model, count=40):
+def collator_of(model, count=40):
     rows = tiny.sentences(count)
     targets = np.array([tiny.LABELS.index(label) for _, label in rows])
     encoded = Label().encode([text for text, _ in rows], model.tokenizer.backend_tokenizer, 60)
@@ -29,7 +29,7 @@ def feed_of(model, count=40):
 def test_rows_come_back_in_order(family):
     model = tiny.model(family)
     model.network.train()
-    collator = feed_of(model)
+    collator = collator_of(model)
     found = logits_of(model, collator, "fp32")
     assert model.network.training
     alone = torch.cat([tiny.logits(model, collator.batch([row])) for row in range(40)])
@@ -40,8 +40,8 @@ def test_rows_come_back_in_order(family):
 @pytest.fixture(params=["tagging", "question_answering", "choice", "roles"])
 def task(request, tmp_path):
     """Tasks whose rows are not one sequence with one answer."""
-    path = made.write(request.param, tmp_path, count=40)
-    return check(TASKS.load(request.param, Task), {"path": str(path), **made.SHORT.get(request.param, {})})
+    path = task_rows.write(request.param, tmp_path, count=40)
+    return check(TASKS.load(request.param, Task), {"path": str(path), **task_rows.SHORT.get(request.param, {})})
 
 
 def model_for(task, seed=0):

@@ -1,4 +1,4 @@
-"""The loop: stopped anywhere and resumed it ends with the same bits; the best is kept; a broken loss is said at once."""
+"""The loop: a resumed run ends with the same bits, the best weights remain, and a loss that is not finite stops it."""
 
 import json
 import math
@@ -9,7 +9,7 @@ import torch
 import stock
 import teaching
 import tiny
-from contracts import made
+from contracts import task_rows
 from niwaki.core.errors import NiwakiError
 from niwaki.core.files import read_lines
 from niwaki.methods._method import (
@@ -56,9 +56,9 @@ def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=()
         early = Context(0, None, whole, None, None, task.criterion.soft_loss, None)
         for method in methods_with(methods, Reshapes):
             model = method.prepare(model, early)
-        asked = followed_activations(methods, model, whole)
+        activations = followed_activations(methods, model, whole)
         answering = teaching.teacher(
-            whole, Collator(encode_split(whole, task, "train"), whole, CPU), asked, folder / "teacher", precision
+            whole, Collator(encode_split(whole, task, "train"), whole, CPU), activations, folder / "teacher", precision
         )
         context = Context(0, answering, whole, None, None, task.criterion.soft_loss, None)
     stops, done = set(stop_at), iter(range(1, 10_000))
@@ -78,8 +78,8 @@ def job(task, folder, *, methods=(), teacher=False, precision="fp32", stop_at=()
     )
 
 
-def weights(made: Job) -> dict[str, torch.Tensor]:
-    return made.model.network.state_dict()
+def weights(trained: Job) -> dict[str, torch.Tensor]:
+    return trained.model.network.state_dict()
 
 
 def same(one: dict, two: dict) -> bool:
@@ -89,18 +89,18 @@ def same(one: dict, two: dict) -> bool:
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 @pytest.mark.parametrize("teacher", [False, True], ids=["plain", "tinybert"])
 def test_interrupted_anywhere_and_resumed_it_ends_with_the_same_bits(task, tmp_path, precision, teacher):
-    def made(folder, **more):
+    def build(folder, **more):
         methods = [TinyBert(truth=0.5)] if teacher else []
         return job(
             task, folder, methods=methods, teacher=teacher, precision=precision, dropout=0.2, validations=2, **more
         )
 
-    whole = made(tmp_path / "whole")
+    whole = build(tmp_path / "whole")
     helper = whole.methods[0].helpers["projection"].weight.detach().clone() if teacher else None
     straight = fit(whole)
     stops = [(1,), (3,), (1,), (2,), ()]  # steps after the last stop
     for steps in stops:
-        again = made(tmp_path / "parts", stop_at=steps)
+        again = build(tmp_path / "parts", stop_at=steps)
         if steps:
             with pytest.raises(Interrupted):
                 fit(again)
@@ -117,7 +117,7 @@ def test_interrupted_anywhere_and_resumed_it_ends_with_the_same_bits(task, tmp_p
 @pytest.mark.parametrize("kind", [Tagging, Choice])
 def test_tags_and_choices_resume_to_the_same_bits(tmp_path, kind):
     """Answers for each token, and several sequences a row, from a teacher's table that lies on the disk."""
-    rows = made.write(kind.__name__.lower(), tmp_path, count=40)
+    rows = task_rows.write(kind.__name__.lower(), tmp_path, count=40)
 
     def go(folder, stops):
         for steps in stops:  # each with a task, a model and a teacher of its own, as a new process has
@@ -136,10 +136,10 @@ def test_tags_and_choices_resume_to_the_same_bits(tmp_path, kind):
 
 def test_dropout_and_seed_really_matter(task, tmp_path):
     """So that the test above could fail."""
-    made = [job(task, tmp_path / str(share), dropout=share) for share in (0.0, 0.2)]
-    for one in made:
+    jobs = [job(task, tmp_path / str(share), dropout=share) for share in (0.0, 0.2)]
+    for one in jobs:
         fit(one)
-    assert not same(weights(made[0]), weights(made[1]))
+    assert not same(weights(jobs[0]), weights(jobs[1]))
 
 
 def test_a_damaged_newest_state_gives_way_to_the_one_before(task, tmp_path):
@@ -161,7 +161,7 @@ def test_a_damaged_newest_state_gives_way_to_the_one_before(task, tmp_path):
     assert same(weights(again), weights(whole))
 
 
-def test_only_two_states_are_kept(task, tmp_path):
+def test_only_two_checkpoints_remain(task, tmp_path):
     with pytest.raises(Interrupted):
         fit(job(task, tmp_path, save_seconds=1e-9, stop_at=(6,)))
     assert [path.name for path in sorted(tmp_path.glob("checkpoint-*"))] == [
@@ -191,7 +191,7 @@ def scripted(scores: list[float], monkeypatch) -> None:
     monkeypatch.setattr(ClassificationScorer, "scores", fake)
 
 
-def test_the_best_is_kept_and_patience_ends_training(task, tmp_path, monkeypatch):
+def test_the_best_weights_remain_and_patience_ends_training(task, tmp_path, monkeypatch):
     scripted([0.5, 0.9, 0.9, 0.8, 0.99], monkeypatch)
     stopped = job(task, tmp_path / "a", epochs=5, patience=2)
     position = fit(stopped)
@@ -204,11 +204,11 @@ def test_the_best_is_kept_and_patience_ends_training(task, tmp_path, monkeypatch
     assert same(weights(stopped), weights(shorter))
 
 
-def test_the_last_weights_are_kept_where_that_is_wanted(task, tmp_path, monkeypatch):
-    """The best score and its step are told all the same, and patience counts from them."""
+def test_keep_last_leaves_the_last_weights(task, tmp_path, monkeypatch):
+    """The best score and its step are reported all the same, and patience counts from them."""
     scripted([0.9, 0.5, 0.6], monkeypatch)
-    kept, best = (job(task, tmp_path / keep, epochs=3, keep=keep) for keep in ("last", "best"))
-    position = fit(kept)
+    last, best = (job(task, tmp_path / keep, epochs=3, keep=keep) for keep in ("last", "best"))
+    position = fit(last)
     assert not position.stopped and (position.best_score, position.best_step) == (0.9, position.step // 3)
     scripted([0.9, 0.5, 0.6], monkeypatch)
     fit(best)
@@ -216,7 +216,7 @@ def test_the_last_weights_are_kept_where_that_is_wanted(task, tmp_path, monkeypa
     longest = job(task, tmp_path / "c", epochs=3, keep="best")
     scripted([0.1, 0.2, 0.3], monkeypatch)
     fit(longest)
-    assert same(weights(kept), weights(longest)) and not same(weights(kept), weights(best))
+    assert same(weights(last), weights(longest)) and not same(weights(last), weights(best))
 
 
 def test_without_patience_all_epochs_are_done_and_the_last_step_is_validated(task, tmp_path):
@@ -230,7 +230,7 @@ def test_without_patience_all_epochs_are_done_and_the_last_step_is_validated(tas
 
 
 @pytest.mark.parametrize("by", [math.nan, math.inf])
-def test_a_loss_that_is_no_number_is_said_at_once(task, tmp_path, by):
+def test_a_loss_that_is_not_finite_is_reported_at_once(task, tmp_path, by):
     class Broken(Method, ContributesLoss):
         def loss(self, model, batch, outputs, loss, context):
             return loss + by
@@ -241,24 +241,24 @@ def test_a_loss_that_is_no_number_is_said_at_once(task, tmp_path, by):
         fit(job(task, tmp_path, methods=[Broken()]))
 
 
-def test_methods_are_asked_in_order_and_told_the_progress(task, tmp_path):
-    said = []
+def test_methods_are_called_in_order_with_the_progress(task, tmp_path):
+    calls = []
 
     class Times(Method, ContributesLoss, Schedules):
         factor: float
         plus: float
 
         def loss(self, model, batch, outputs, loss, context):
-            said.append((self.factor, float(loss.detach())))
+            calls.append((self.factor, float(loss.detach())))
             return loss * self.factor + self.plus
 
         def after_step(self, model, progress):
-            said.append(progress)
+            calls.append(progress)
 
     position = fit(job(task, tmp_path, methods=[Times(factor=2, plus=1), Times(factor=3, plus=0)], epochs=1))
-    first, second = said[0], said[1]
+    first, second = calls[0], calls[1]
     assert second == (3.0, pytest.approx(first[1] * 2 + 1))
-    progress = [entry for entry in said if isinstance(entry, float)][::2]
+    progress = [entry for entry in calls if isinstance(entry, float)][::2]
     assert progress == [pytest.approx((step + 1) / position.step) for step in range(position.step)]
     assert progress[-1] == 1.0
 
@@ -315,7 +315,7 @@ def test_dropout_is_set_everywhere_or_left():
 
 
 @pytest.mark.parametrize("family", stock.CLASSES)
-def test_dropout_of_a_model_that_writes_is_set_too(family):
+def test_dropout_of_a_seq2seq_model_is_set_too(family):
     """BART and Marian hold it as numbers, T5 as both."""
     network, ids = stock.network(family).train(), torch.tensor([[5, 6, 7]])
 
@@ -331,6 +331,6 @@ def test_dropout_of_a_model_that_writes_is_set_too(family):
 
 
 def test_training_learns(task, tmp_path):
-    made = job(task, tmp_path, epochs=10, lr=3e-3, layers=1, dropout=0.0)
-    assert fit(made).best_score >= 0.75
-    assert not made.model.network.training
+    trained = job(task, tmp_path, epochs=10, lr=3e-3, layers=1, dropout=0.0)
+    assert fit(trained).best_score >= 0.75
+    assert not trained.model.network.training

@@ -8,7 +8,7 @@ import torch
 
 import teaching
 import tiny
-from contracts import made
+from contracts import task_rows
 from niwaki.answers.label import Label
 from niwaki.core.settings import check
 from niwaki.models.activations import named, numbers
@@ -30,7 +30,7 @@ EVERYTHING = (
 )
 
 
-def feed_of(model, count=40):
+def collator_of(model, count=40):
     texts, labels = zip(*tiny.sentences(count), strict=True)
     targets = np.array([tiny.LABELS.index(label) for label in labels])
     return Collator(Features(Label().encode(texts, model.tokenizer.backend_tokenizer, 60), targets), model, CPU)
@@ -39,8 +39,8 @@ def feed_of(model, count=40):
 @pytest.fixture(params=["tagging", "question_answering", "choice", "roles"])
 def task(request, tmp_path):
     """Tasks whose rows are not one sequence with one answer."""
-    path = made.write(request.param, tmp_path, count=40)
-    return check(TASKS.load(request.param, Task), {"path": str(path), **made.SHORT.get(request.param, {})})
+    path = task_rows.write(request.param, tmp_path, count=40)
+    return check(TASKS.load(request.param, Task), {"path": str(path), **task_rows.SHORT.get(request.param, {})})
 
 
 def model_for(task, seed=0):
@@ -48,53 +48,53 @@ def model_for(task, seed=0):
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-def test_the_insides_are_those_of_the_training_network(family):
+def test_activations_match_those_of_the_training_network(family):
     """transformers' own forward pass with padding against each text alone in ONNX Runtime."""
     model = tiny.model(family)
-    collator = feed_of(model)
+    collator = collator_of(model)
     batch = collator.batch([3, 1, 7])
     with torch.no_grad():
         own = forward(model.anatomy, batch, frozenset({HIDDEN, SCORES, *STATES}))
-    said = teaching.teacher(model, collator, EVERYTHING)(batch)
+    outputs = teaching.teacher(model, collator, EVERYTHING)(batch)
     real = batch.mask.bool()
-    torch.testing.assert_close(said.logits, own.logits, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(outputs.logits, own.logits, atol=1e-4, rtol=1e-4)
     for name in EVERYTHING:
         what, depth = name.split(".")
-        theirs, ours = getattr(said, what)[int(depth)], getattr(own, what)[int(depth)]
+        theirs, ours = getattr(outputs, what)[int(depth)], getattr(own, what)[int(depth)]
         assert theirs.shape == ours.shape
         places = (real[:, None, :, None] & real[:, None, None, :]).expand_as(ours) if what == "scores" else real
         torch.testing.assert_close(theirs[places], ours[places], atol=1e-4, rtol=1e-4)
 
 
-def test_a_packed_teacher_shows_its_insides_too():
+def test_a_packed_teacher_returns_activations():
     model = tiny.model("bert")
     model.apply_edit(Int8())
-    batch = feed_of(model).batch([0, 2])
-    said = teaching.teacher(model, feed_of(model), named("hidden", [3]))(batch)
+    batch = collator_of(model).batch([0, 2])
+    outputs = teaching.teacher(model, collator_of(model), named("hidden", [3]))(batch)
     with torch.no_grad():
         own = forward(model.anatomy, batch, frozenset({HIDDEN}))
     real = batch.mask.bool()
-    assert (said.hidden[3][real] - own.hidden[3][real]).abs().max() < 0.3  # integers differ more than rounding
+    assert (outputs.hidden[3][real] - own.hidden[3][real]).abs().max() < 0.3  # integers differ more than rounding
 
 
-def test_numbers_are_counted_as_they_are_made():
+def test_activation_sizes_are_computed_correctly():
     model = tiny.model("bert")
-    collator = feed_of(model)
+    collator = collator_of(model)
     rows = collator.features.rows
     alone = teaching.ActivationRunner(model, EVERYTHING, 1)
-    for place, said in enumerate(alone(rows, (4, 9))):
+    for place, outputs in enumerate(alone(rows, (4, 9))):
         length = rows.ids.lengths[[(4, 9)[place]]].astype(np.int64)
-        assert {name: part.size for name, part in said.items()} == {
-            name: int(numbers(model.anatomy, name, length)[0]) for name in said
+        assert {name: part.size for name, part in outputs.items()} == {
+            name: int(numbers(model.anatomy, name, length)[0]) for name in outputs
         }
     with pytest.raises(StopIteration):
         next(iter(alone(rows, [])))
 
 
-def test_kept_and_anew_are_the_same_bits(tmp_path, monkeypatch):
+def test_cached_and_recomputed_activations_have_the_same_bits(tmp_path, monkeypatch):
     monkeypatch.setattr(teacher_cache, "BLOCK", 16)
     model = tiny.model("bert")
-    collator = feed_of(model)
+    collator = collator_of(model)
     anew, disk = teaching.teacher(model, collator, EVERYTHING), teaching.teacher(model, collator, EVERYTHING, tmp_path)
     for rows in ([3, 1, 39], [0], list(range(40))):
         one, two = anew(collator.batch(rows)), disk(collator.batch(rows))
@@ -106,10 +106,10 @@ def test_kept_and_anew_are_the_same_bits(tmp_path, monkeypatch):
 
 def test_one_batch_is_answered_once():
     model = tiny.model("bert")
-    answering = teaching.teacher(model, feed_of(model))
-    batch = feed_of(model).batch([0, 1])
+    answering = teaching.teacher(model, collator_of(model))
+    batch = collator_of(model).batch([0, 1])
     assert answering(batch) is answering(batch)
-    assert answering(feed_of(model).batch([2])) is not answering(batch)
+    assert answering(collator_of(model).batch([2])) is not answering(batch)
 
 
 def test_answers_for_tokens_and_groups_are_what_the_network_says(task, tmp_path):
@@ -130,10 +130,10 @@ def test_answers_for_tokens_and_groups_are_what_the_network_says(task, tmp_path)
         own = forward(student.anatomy, batch).logits
         losses = [task.criterion.soft_loss(own, live, batch, 2.0).item()]
         for one in (answering, alone):
-            said = one(batch).logits
-            assert said.shape == live.shape
-            torch.testing.assert_close(said[real], live[real], atol=1e-5, rtol=0)
-            losses.append(task.criterion.soft_loss(own, said, batch, 2.0).item())
+            logits = one(batch).logits
+            assert logits.shape == live.shape
+            torch.testing.assert_close(logits[real], live[real], atol=1e-5, rtol=0)
+            losses.append(task.criterion.soft_loss(own, logits, batch, 2.0).item())
         assert losses == pytest.approx([losses[0]] * 3, rel=1e-3) and losses[0] > 0
 
 
@@ -142,23 +142,23 @@ def test_a_teacher_reads_its_own_tokens():
     keep = used_tokens(small.tokenizer.backend_tokenizer, [], 1)
     small.tokenizer = trimmed(small.tokenizer, keep)
     small.apply_edit(Vocabulary(keep=keep))
-    batch = feed_of(small).batch([0, 5])
-    said = teaching.teacher(whole, feed_of(whole))(batch).logits
-    torch.testing.assert_close(said, tiny.logits(whole, feed_of(whole).batch([0, 5])))
+    batch = collator_of(small).batch([0, 5])
+    logits = teaching.teacher(whole, collator_of(whole))(batch).logits
+    torch.testing.assert_close(logits, tiny.logits(whole, collator_of(whole).batch([0, 5])))
 
 
 def test_several_teachers_speak_with_the_mean_of_their_logits():
     one, two = (tiny.model("bert", seed=seed) for seed in (1, 2))
-    batch = feed_of(one).batch([0, 5])
-    said = teacher.ensemble([teaching.teacher(model, feed_of(model)) for model in (one, two)])(batch).logits
-    torch.testing.assert_close(said, (tiny.logits(one, batch) + tiny.logits(two, batch)) / 2)
+    batch = collator_of(one).batch([0, 5])
+    logits = teacher.ensemble([teaching.teacher(model, collator_of(model)) for model in (one, two)])(batch).logits
+    torch.testing.assert_close(logits, (tiny.logits(one, batch) + tiny.logits(two, batch)) / 2)
 
 
 # ── what is kept ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def asked_for(monkeypatch):
-    """Counts the sequences that a teacher is really asked for."""
+def count_requests(monkeypatch):
+    """Counts the blocks that a teacher really computes."""
     counted = []
     plain = teacher.logits_of
 
@@ -170,39 +170,43 @@ def asked_for(monkeypatch):
     return counted
 
 
-def test_what_was_said_is_found_again_also_with_texts_behind(tmp_path, monkeypatch):
+def test_cached_outputs_are_found_again_also_with_appended_texts(tmp_path, monkeypatch):
     monkeypatch.setattr(teacher_cache, "BLOCK", 16)
-    counted = asked_for(monkeypatch)
+    counted = count_requests(monkeypatch)
     model = tiny.model("bert")
-    first = teaching.teacher(model, feed_of(model, 40), folder=tmp_path)(feed_of(model).batch([5])).logits
+    first = teaching.teacher(model, collator_of(model, 40), folder=tmp_path)(collator_of(model).batch([5])).logits
     assert counted == [16, 16, 8]
-    again = teaching.teacher(model, feed_of(model, 40), folder=tmp_path)(feed_of(model).batch([5])).logits
+    again = teaching.teacher(model, collator_of(model, 40), folder=tmp_path)(collator_of(model).batch([5])).logits
     assert counted == [16, 16, 8] and torch.equal(first, again)
-    teaching.teacher(model, feed_of(model, 60), folder=tmp_path)
+    teaching.teacher(model, collator_of(model, 60), folder=tmp_path)
     assert counted == [16, 16, 8, 16, 12]  # the two whole blocks are there
-    teaching.teacher(model, feed_of(model, 40), folder=tmp_path, precision="bf16")
-    assert len(counted) == 8  # said otherwise
+    teaching.teacher(model, collator_of(model, 40), folder=tmp_path, precision="bf16")
+    assert len(counted) == 8  # the precision is part of the key
 
 
-def test_damaged_and_swapped_blocks_are_named_and_asked_for_again(tmp_path, monkeypatch):
-    said: list[str] = []
-    monkeypatch.setattr(teacher_cache, "info", said.append)
+def test_damaged_and_swapped_blocks_are_reported_and_recomputed(tmp_path, monkeypatch):
+    messages: list[str] = []
+    monkeypatch.setattr(teacher_cache, "info", messages.append)
     monkeypatch.setattr(teacher_cache, "BLOCK", 16)
-    counted = asked_for(monkeypatch)
+    counted = count_requests(monkeypatch)
     model = tiny.model("bert")
-    batch = feed_of(model).batch(list(range(40)))
-    first = teaching.teacher(model, feed_of(model), folder=tmp_path)(batch).logits
+    batch = collator_of(model).batch(list(range(40)))
+    first = teaching.teacher(model, collator_of(model), folder=tmp_path)(batch).logits
     files = sorted(tmp_path.glob("*/*/numbers.safetensors"))
     assert len(files) == 3
     files[0].write_bytes(files[0].read_bytes()[:-1] + b"!")
-    assert torch.equal(teaching.teacher(model, feed_of(model), folder=tmp_path)(batch).logits, first)
-    assert "is not what was saved" in said[0] and len(counted) == 4
+    assert torch.equal(teaching.teacher(model, collator_of(model), folder=tmp_path)(batch).logits, first)
+    assert "is not what was saved" in messages[0] and len(counted) == 4
     one, two = (path.parent for path in files[1:])
     one.rename(tmp_path / "aside")
     two.rename(one)
     (tmp_path / "aside").rename(two)
-    assert torch.equal(teaching.teacher(model, feed_of(model), folder=tmp_path)(batch).logits, first)
-    assert all("holds outputs for other texts" in line for line in said[1:]) and len(said) == 3 and len(counted) == 6
+    assert torch.equal(teaching.teacher(model, collator_of(model), folder=tmp_path)(batch).logits, first)
+    assert (
+        all("holds outputs for other texts" in line for line in messages[1:])
+        and len(messages) == 3
+        and len(counted) == 6
+    )
 
 
 def put(store, key, count):

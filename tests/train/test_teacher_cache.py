@@ -1,4 +1,4 @@
-"""What teachers said is kept whole though a run is killed, and though several runs share the folder."""
+"""The teacher cache stays sound when runs are killed and when several runs share it."""
 
 import os
 import signal
@@ -57,7 +57,7 @@ def test_what_another_run_is_writing_stays(tmp_path):
     assert [os.waitpid(one, 0)[1] for one in (child, other)] == [0, 0]
 
 
-def test_without_a_folder_nothing_is_made(tmp_path):
+def test_without_a_folder_nothing_is_created(tmp_path):
     store = TeacherCache(tmp_path / "none", 100)
     assert store.find(KEY) is None and store.make_room({KEY: 100}) and not store.make_room({KEY: 101})
     assert list(tmp_path.iterdir()) == []
