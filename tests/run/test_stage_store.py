@@ -198,7 +198,7 @@ def test_a_second_run_trains_nothing_that_the_first_has_trained(tmp_path, bert_f
     assert [stage.name.split("-")[0] for stage in second] == ["tutor", "int8"]
     assert [weights(stage).read_bytes() for stage in first] == [weights(stage).read_bytes() for stage in second]
     charges = Ledger(tmp_path / "two" / "ledger.jsonl").lines()
-    assert [(line["stage"], line["what"], line["outcome"]) for line in charges] == [
+    assert [(line["stage"], line["what"], line["status"]) for line in charges] == [
         ("tutor", "reuse", "done"),
         ("int8", "reuse", "done"),
     ]
