@@ -87,27 +87,30 @@ def test_an_averaging_network_for_a_token_task_is_rejected(bert_folder, tmp_path
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(f'{{"tokens": ["a", "film{n}"], "tags": ["O", "B-X"]}}\n' for n in range(40)))
     with pytest.raises(InputError, match="averaging: answers for whole texts"):
-        plan(bert_folder, rows, stage("made", {"use": "averaging"}, train=TRAIN), task="tagging")
+        plan(bert_folder, rows, stage("averaged", {"use": "averaging"}, train=TRAIN), task="tagging")
 
 
 @pytest.mark.parametrize(
     "methods, message",
     [
-        ([{"use": "magnitude"}, {"use": "heads"}], "stage 'made': magnitude: a method named after it cuts"),
-        ([{"use": "l0"}, {"use": "layers", "count": 2}], "stage 'made': l0: a method named after it cuts"),
-        ([{"use": "ternary"}, {"use": "qat"}], "stage 'made': qat: 'ternary' rounds the same matrices"),
+        ([{"use": "magnitude"}, {"use": "heads"}], "stage 'combined': magnitude: a method named after it cuts"),
+        ([{"use": "l0"}, {"use": "layers", "count": 2}], "stage 'combined': l0: a method named after it cuts"),
+        ([{"use": "ternary"}, {"use": "qat"}], "stage 'combined': qat: 'ternary' rounds the same matrices"),
         (
             [{"use": "attention_relations", "layer": 9}],
-            "stage 'made': attention_relations: layer 9 is more than the teacher's 3",
+            "stage 'combined': attention_relations: layer 9 is more than the teacher's 3",
         ),
         (
             [{"use": "tinybert"}, {"use": "hidden_size", "keep": 0.5}],
-            "stage 'made': tinybert: a method named after it changes the layers",
+            "stage 'combined': tinybert: a method named after it changes the layers",
         ),
-        ([{"use": "heads"}, {"use": "lottery"}], "stage 'made': lottery: the weights of the recipe's model do not fit"),
+        (
+            [{"use": "heads"}, {"use": "lottery"}],
+            "stage 'combined': lottery: the weights of the recipe's model do not fit",
+        ),
         (
             [{"use": "vocabulary"}, {"use": "lottery"}],
-            "stage 'made': lottery: the weights of the recipe's model do not fit",
+            "stage 'combined': lottery: the weights of the recipe's model do not fit",
         ),
     ],
 )

@@ -38,7 +38,8 @@ def test_an_odd_csv_goes_to_a_report_and_no_other_file_is_written(tmp_path, bert
     changed = [f"model={bert_folder}", "stages.teacher.train.epochs=0.2", "stages.teacher.train.lr=1e-3"]
     assert run(["run", "finetune", "--data", "odd.csv", *(f"--set={one}" for one in changed)]) == 0, capfd.readouterr()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["odd.csv", "runs"]
-    (folder,) = (tmp_path / "runs").iterdir()
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [".stages", "odd-finetune"]
+    folder = tmp_path / "runs" / "odd-finetune"
     report = json.loads((folder / "report.json").read_text())
     plan = json.loads((folder / "plan.json").read_text())
     assert plan["task"]["name"] == "classification" and sum(plan["task"]["rows"].values()) == 420

@@ -63,9 +63,7 @@ def test_it_is_given_no_second_decoder(place):
 
 
 def test_its_vocabulary_cannot_be_trimmed(place):
-    with pytest.raises(
-        InputError, match="stage 'a': vocabulary: a model that writes the pieces it reads keeps them all"
-    ):
+    with pytest.raises(InputError, match=r"stage 'a': vocabulary: .*keeps them all; leave 'vocabulary' out"):
         make_plan(recipe(place, stages=[{"name": "a", "methods": [{"use": "vocabulary"}]}]), "a")
 
 

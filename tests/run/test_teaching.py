@@ -381,12 +381,12 @@ def test_a_cache_folder_that_cannot_be_written_is_rejected(recipe, tmp_path):
             make_plan(recipe(learner(), cache={"folder": str(tmp_path / place)}), "x")
     with pytest.raises(InputError, match=r"cache\.gigabytes"):
         recipe(learner(), cache={"gigabytes": 1e300})
-    sibling_files = tmp_path / "runs" / ".teachers"
-    (sibling_files / ".lock").mkdir(parents=True)
+    default_cache = tmp_path / "runs" / ".teachers"
+    (default_cache / ".lock").mkdir(parents=True)
     with pytest.raises(InputError, match=r"cache\.folder: .*\.lock: is a folder, where a file must be"):
         runner.execute(recipe(learner()), "x", tmp_path / "runs" / "one")
-    shutil.rmtree(sibling_files)
-    sibling_files.write_text("")
+    shutil.rmtree(default_cache)
+    default_cache.write_text("")
     with pytest.raises(InputError, match=r"cache\.folder: .*teachers: is a file, not a folder"):
         runner.execute(recipe(learner()), "x", tmp_path / "runs" / "one")
     assert not list((tmp_path / "runs" / "one").glob("stages/*"))

@@ -53,7 +53,7 @@ def test_columns_of_tables_give_the_same_as_lines(tmp_path, lines):
     pq.write_table(rows, tmp_path / "rows.parquet")
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()))
     for name in ("rows.parquet", "rows.jsonl"):
-        api.tokenizer([tmp_path / name], vocab_size=400, out=tmp_path / f"{name}-made", columns=["en", "de"])
+        api.tokenizer([tmp_path / name], vocab_size=400, out=tmp_path / f"{name}-contents", columns=["en", "de"])
     api.tokenizer([lines], vocab_size=400, out=tmp_path / "contents")
     contents = {
         (tmp_path / name / "tokenizer.json").read_bytes()
