@@ -8,7 +8,7 @@ model.predict(["a film to see twice"])
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "check", "load", "meter", "run"]
+__all__ = ["__version__", "add_head", "check", "load", "meter", "run"]
 
 
 def __getattr__(name: str) -> Any:

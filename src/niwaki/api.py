@@ -5,17 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import InputError, UsageError, did_you_mean, first_line
+from niwaki.core.head_folder import existing_head
 from niwaki.core.log import info
 from niwaki.core.model_integrity import display_name, warn_unverified
 from niwaki.core.run_folder import is_run
 from niwaki.engines.cascade import engines_of, open_predictor
 from niwaki.engines.engine_choice import timed_engines
 from niwaki.engines.predictor import Predictor
+from niwaki.run.add_head import add_head
 from niwaki.run.result import Run
 from niwaki.run.start import RUNS, check, data_overrides, run
 
 __all__ = [
     "RUNS",
+    "add_head",
     "bench",
     "cascade",
     "check",
@@ -29,11 +32,13 @@ __all__ = [
 ]
 
 
-def load(path: str | Path, engine: str = "auto", threads: int | None = None, stage: str = "") -> Predictor:
-    """A model ready for text: `load(folder).predict(["…"])`. A run's folder gives the stage its report says to deploy, or the named one."""
+def load(
+    path: str | Path, engine: str = "auto", threads: int | None = None, stage: str = "", head: str = ""
+) -> Predictor:
+    """A model ready for text: `load(folder).predict(["…"])`. Of a run, the recommended or the named stage; `head` is a further head's name."""
     if not isinstance(path, str | Path):
         raise UsageError(f"load: the path must be text or a Path (given: {type(path).__name__})")
-    folder = _folder(path, stage)
+    folder = existing_head(_folder(path, stage), head) if head else _folder(path, stage)
     predictor = open_predictor(folder, engine, threads)
     warn_unverified(folder)  # after loading: a folder that is rejected says so in one line
     return predictor
@@ -49,6 +54,7 @@ def predict_file(
     skip_bad: bool = False,
     force: bool = False,
     stage: str = "",
+    head: str = "",
 ) -> dict[str, Any]:
     """Answers every input of a file of any size in a file of JSON lines. Killed, the same call goes on where it was."""
     from niwaki.engines.input_file import check_columns_exist
@@ -57,9 +63,8 @@ def predict_file(
 
     check_columns_exist(Path(source), columns)
     check_output_path(Path(out), force, [Path(source)])
-    return answer(
-        load(model, engine, stage=stage), Path(source), Path(out), columns=columns, skip_bad=skip_bad, force=force
-    )
+    predictor = load(model, engine, stage=stage, head=head)
+    return answer(predictor, Path(source), Path(out), columns=columns, skip_bad=skip_bad, force=force)
 
 
 def _folder(path: str | Path, stage: str = "") -> Path:

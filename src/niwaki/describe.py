@@ -5,6 +5,7 @@ from typing import Any
 
 from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.files import folder_bytes
+from niwaki.core.head_folder import head_names
 from niwaki.core.model_integrity import warn_unverified
 from niwaki.core.run_folder import VerifiedRun, is_run, open_run
 from niwaki.core.settings import Settings
@@ -71,6 +72,7 @@ def show_model(folder: Path) -> Description:
         "folder": str(folder),
         "family": model.network.config.model_type,
         "labels": model.labels,
+        "further_heads": head_names(folder),
         "layers": len(model.anatomy.order),
         **written,
         "width": model.anatomy.hidden_size,

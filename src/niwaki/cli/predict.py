@@ -24,6 +24,7 @@ def command(
     skip_bad: bool = typer.Option(False, "--skip-bad", help="a line that cannot be read gives an error in its place"),
     force: bool = typer.Option(False, "--force", help="write --out anew, whatever is there"),
     stage: str = typer.Option("", help="of a run: this stage's model, and not the one that its report recommends"),
+    head: str = typer.Option("", help="a further head of the model, by name (`niwaki show` lists them)"),
     engine: str = typer.Option("auto", help="onnx, native or torch; auto is the fastest on this machine"),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="no progress"),
     json: bool = typer.Option(
@@ -52,13 +53,21 @@ def command(
         )
     if out is not None:
         done = api.predict_file(
-            model, in_ or STDIN, out, engine=engine, columns=column, skip_bad=skip_bad, force=force, stage=stage
+            model,
+            in_ or STDIN,
+            out,
+            engine=engine,
+            columns=column,
+            skip_bad=skip_bad,
+            force=force,
+            stage=stage,
+            head=head,
         )
         bad = f", {done['bad']} bad lines" if done["bad"] else ""
         print_result(done, json, f"{out}: {done['inputs']} answers{bad}")
         return
     check_columns_exist(in_ or STDIN, column)
-    predictor = api.load(model, engine, stage=stage)
+    predictor = api.load(model, engine, stage=stage, head=head)
     predictions = _of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, column, skip_bad)
     _print(predictions, json)
 

@@ -11,6 +11,7 @@ from typing import Any
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.files import MANIFEST, require_memory, sha256
+from niwaki.core.head_folder import HEADS
 from niwaki.core.path_safety import file_inside
 
 MAX_FILES = 10_000
@@ -72,7 +73,10 @@ def _fault(root: Path, name: str, entry: dict[str, Any], hash_up_to: int | None)
 
 def _unlisted(folder: Path, listed: set[str]) -> str | None:
     for path in sorted(folder.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        parts = path.relative_to(folder).parts
+        if parts[0] == HEADS:
+            continue  # each head has a MANIFEST of its own, which is checked when the head is used
+        hidden = any(part.startswith(".") for part in parts)
         known = str(path) in listed or path.name == MANIFEST or path.suffix in DOCUMENTATION or path.name in LEGAL
         if not (hidden or known or path.is_dir()):
             return f"{path}: was added after the folder was saved ({MANIFEST} does not list it); remove it"

@@ -11,12 +11,14 @@ from pathlib import Path
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.files import MANIFEST
+from niwaki.core.head_folder import is_head_folder, trunk_folder
 from niwaki.core.log import info
 from niwaki.core.manifest import fault_in_files, listed_files
 
 MODEL, STAGES, PLAN, RESULT = "model", "stages", "plan.json", "result.json"
 FIX_STAGE = "run the recipe again to have it made anew, or use a copy of the folder elsewhere if the change was meant"
 FIX_EXPORT = f"export it again, or remove its {MANIFEST} if the change was meant"
+FIX_HEAD = "add the head again with niwaki.add_head"
 _warned: set[Path] = set()
 
 
@@ -28,6 +30,10 @@ def display_name(folder: Path) -> str:
 
 def check_unchanged(folder: Path) -> None:
     """Raises InputError if a file of the model differs from its MANIFEST, is missing or was added, or if a stage has none."""
+    if is_head_folder(folder):
+        check_unchanged(trunk_folder(folder))
+        _reject(fault_in_files(folder), FIX_HEAD)
+        return
     home = folder.resolve()
     if (folder / MANIFEST).exists():
         _reject(fault_in_files(folder), FIX_EXPORT)
@@ -42,7 +48,7 @@ def check_unchanged(folder: Path) -> None:
 
 def warn_unverified(folder: Path) -> None:
     """One line, once for each folder, where nothing tells whether a model's files are as they were saved."""
-    home = folder.resolve()
+    home = trunk_folder(folder).resolve()
     sealed = (home / MANIFEST).exists() or _verified_by_parent(home) or is_stage_model(home)
     if home.is_dir() and not sealed and home not in _warned:
         _warned.add(home)

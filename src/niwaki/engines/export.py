@@ -176,13 +176,13 @@ def graph_with(
     return file.getvalue()
 
 
-def link_weights(graph: "ModelProto", weights: Path) -> None:
-    """Replaces every initializer that is in the safetensors file by its offset there."""
+def link_weights(graph: "ModelProto", weights: Path, location: str = WEIGHTS) -> None:
+    """Replaces every initializer that is in the safetensors file by its offset there. `location` is the graph's path to it."""
     start, tensors = read_header(weights)
     with weights.open("rb") as file:
         for initializer in graph.graph.initializer:
             entry = tensors.get(initializer.name.removeprefix("network."))
-            if entry is None:
+            if entry is None or initializer.external_data:
                 continue
             first, last = entry.first, entry.last
             file.seek(start + first)
@@ -190,7 +190,7 @@ def link_weights(graph: "ModelProto", weights: Path) -> None:
                 continue  # changed by the exporter: it keeps its own copy
             initializer.ClearField("raw_data")
             initializer.data_location = 1  # EXTERNAL
-            for key, value in (("location", WEIGHTS), ("offset", start + first), ("length", last - first)):
+            for key, value in (("location", location), ("offset", start + first), ("length", last - first)):
                 initializer.external_data.add(key=key, value=str(value))
 
 

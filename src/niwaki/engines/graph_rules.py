@@ -97,8 +97,8 @@ OPERATORS = {
 SHAPE_INPUTS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}  # operator → which of its inputs is a shape
 
 
-def check_graph(folder: Path, name: str, weights: str) -> bytes:
-    """The bytes of a graph that passes the checks, so that what is loaded is what was checked."""
+def check_graph(folder: Path, name: str, *weights: str) -> bytes:
+    """The bytes of a graph that passes the checks, so that what is loaded is what was checked. It may refer to the files `weights`."""
     path = file_inside(folder, name)
     data = strict_json.read_bytes(path, MAX_BYTES)
     import onnx
@@ -108,13 +108,13 @@ def check_graph(folder: Path, name: str, weights: str) -> bytes:
     except Exception:  # noqa: BLE001 - the parser's errors share no base
         raise InputError(f"{path}: cannot be read, it is damaged or cut short") from None
     try:
-        _check(model, file_inside(folder, weights), weights)
+        _check(model, {location: file_inside(folder, location) for location in weights})
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
     return data
 
 
-def _check(model: "ModelProto", weights: Path, name: str) -> None:
+def _check(model: "ModelProto", weights: dict[str, Path]) -> None:
     domains = [entry.domain for entry in model.opset_import if entry.domain not in ("", "ai.onnx")]
     if domains or model.functions or model.training_info:
         raise ValueError(
@@ -126,7 +126,7 @@ def _check(model: "ModelProto", weights: Path, name: str) -> None:
     for node in graph.node:
         _check_node(node)
     _check_order(graph)
-    _check_tables(graph, weights, name)
+    _check_tables(graph, weights)
     _check_shapes(graph)
 
 
@@ -162,27 +162,29 @@ def _check_inline(tensor: "TensorProto", what: str) -> None:
         raise ValueError(f"{what} has more than {MAX_INLINE} numbers, which belong in the weights file")
 
 
-def _check_tables(graph: "GraphProto", weights: Path, name: str) -> None:
+def _check_tables(graph: "GraphProto", weights: dict[str, Path]) -> None:
     if len(graph.initializer) > MAX_INITIALIZERS:
         raise ValueError(f"has more than {MAX_INITIALIZERS} tables")
-    found = read_header(weights) if weights.exists() else None
-    places = {} if found is None else {found.start + t.first: found.start + t.last for t in found.tensors.values()}
+    places = {location: _tensor_places(path) for location, path in weights.items() if path.exists()}
     for table in graph.initializer:
         if table.data_location != EXTERNAL and not table.external_data:
             _check_inline(table, f"table '{table.name[:60]}'")
             continue
-        location = {entry.key: entry.value for entry in table.external_data}
-        if (
-            len(location) != len(table.external_data)
-            or not set(location) <= LOCATION_KEYS
-            or location.get("location") != name
-        ):
+        stated = {entry.key: entry.value for entry in table.external_data}
+        location = stated.get("location", "")
+        if len(stated) != len(table.external_data) or not set(stated) <= LOCATION_KEYS or location not in weights:
             raise ValueError(
-                f"table '{table.name[:60]}' lies in {location.get('location', '')[:60]!r}; only {name} is read"
+                f"table '{table.name[:60]}' lies in {location[:60]!r}; only {' and '.join(weights)} is read"
             )
-        first, length = _number(location.get("offset")), _number(location.get("length"))
-        if places.get(first) != first + length:
-            raise ValueError(f"table '{table.name[:60]}' is not one of the tensors of {name}")
+        first, length = _number(stated.get("offset")), _number(stated.get("length"))
+        if places.get(location, {}).get(first) != first + length:
+            raise ValueError(f"table '{table.name[:60]}' is not one of the tensors of {location}")
+
+
+def _tensor_places(weights: Path) -> dict[int, int]:
+    """Where each tensor of a file begins and ends."""
+    start, tensors = read_header(weights)
+    return {start + tensor.first: start + tensor.last for tensor in tensors.values()}
 
 
 def _number(text: str | None) -> int:

@@ -16,6 +16,7 @@ from niwaki.answers._answer_type import EncodedInputs, Input, Value, check_input
 from niwaki.answers._capabilities import TwoPass, load_answer_files
 from niwaki.answers._from_config import answer_type_of, labels_of
 from niwaki.core.errors import InputError, UsageError
+from niwaki.core.head_folder import trunk_folder, weight_files
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
@@ -23,13 +24,13 @@ from niwaki.core.tensor_file import read_header
 from niwaki.engines import RUNTIMES
 from niwaki.engines.engine_choice import fastest_engine, usable_engines
 from niwaki.engines.exits import ExitRule, exits_of
-from niwaki.engines.graph_rules import WEIGHTS
 from niwaki.engines.input_encoder import TOKENIZER, InputEncoder
 from niwaki.engines.runtime import Runtime
 from niwaki.engines.scheduler import Scheduler
 from niwaki.models.config_rules import CONFIG, readable_tokens
 from niwaki.models.config_rules import read as read_config
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
+from niwaki.models.trunk import check_trunk
 
 
 class Predictor:
@@ -43,6 +44,7 @@ class Predictor:
             raise UsageError(f"load: threads must be 1 or more, or none for all cores (given: {threads})")
         config = check_model_folder(folder)
         check_unchanged(folder)
+        check_trunk(folder)
         self.folder = folder
         self.threads = threads or len(os.sched_getaffinity(0))
         self.engine = fastest_engine(folder, self.threads) if engine == "auto" else engine or usable_engines(folder)[0]
@@ -55,7 +57,7 @@ class Predictor:
         self.max_tokens = max_tokens or readable_tokens(config)
         self.runtime = runtime(folder, self.threads)
         reads_types = "token_type_ids" in self.runtime.inputs
-        self.encoder = InputEncoder(folder, config, self.answer_type, self.max_tokens, reads_types)
+        self.encoder = InputEncoder(trunk_folder(folder), config, self.answer_type, self.max_tokens, reads_types)
         self.scheduler = Scheduler(
             self.runtime,
             pad_id=int(config.get("pad_token_id") or 0),
@@ -115,11 +117,13 @@ def check_model_folder(folder: Path) -> Json:
     transformers."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder")
-    for name in (CONFIG, TOKENIZER, WEIGHTS):
-        if not file_inside(folder, name).is_file():
-            raise InputError(f"{folder}: is not a model that can predict, it has no {name}")
+    trunk = trunk_folder(folder)
+    for path in (folder / CONFIG, trunk / TOKENIZER, *weight_files(folder)):
+        if not file_inside(path.parent, path.name).is_file():
+            raise InputError(f"{path.parent}: is not a model that can predict, it has no {path.name}")
     config = read_config(folder)
     labels_of(config, str(folder / CONFIG))
-    check_tokenizer_folder(folder)
-    read_header(folder / WEIGHTS)
+    check_tokenizer_folder(trunk)
+    for path in weight_files(folder):
+        read_header(path)
     return config

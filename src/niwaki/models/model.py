@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from niwaki.answers._from_config import answer_files_of
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.files import require_memory, write_json, write_text
+from niwaki.core.head_folder import is_head_folder, trunk_folder, weight_files
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
@@ -25,9 +26,10 @@ from niwaki.models.head import Head
 from niwaki.models.head_labels import has_other_labels, label_order, labels_in, name_labels
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
 from niwaki.models.skeleton import build, checked_config, read_config
-from niwaki.models.stock import WEIGHTS, is_of_head, load_stock
+from niwaki.models.stock import WEIGHTS, load_stock
 from niwaki.models.ties import unique_tensors, with_tied_names
 from niwaki.models.tokenizer_loading import TOKENIZER, load_tokenizer
+from niwaki.models.trunk import check_trunk, is_of_head
 
 BLUEPRINT = "blueprint.json"
 EXTRA_CONFIG_KEYS = (
@@ -99,23 +101,23 @@ def config_of(network: Network) -> dict[str, Any]:
 
 
 def load_folder(folder: Path, head: Head | None = None) -> Model:
-    """Reads a model from a folder: one niwaki saved, edited or not, or any stock safetensors checkpoint.
+    """Reads a model from a folder: one niwaki saved, edited or not, any stock safetensors checkpoint, or a head folder.
 
     `head` asks for a head of that kind; without one the folder's own is taken.
     """
     check_is_model(folder)
     config = read_config(folder)
-    found = read_header(folder / WEIGHTS)
-    require_memory(4 * found.numel, f"{folder / WEIGHTS}: as numbers of 4 bytes it")
+    stored = [read_header(path) for path in weight_files(folder)]
+    require_memory(4 * sum(file.numel for file in stored), f"{folder}: loading its weights")
     check_unchanged(folder)
-    tokenizer = load_tokenizer(folder, config)
-    if not (folder / BLUEPRINT).exists():
-        network = load_stock(folder, config, found, head)
+    check_trunk(folder)
+    tokenizer = load_tokenizer(trunk_folder(folder), config)
+    if _may_get_new_head(folder):
+        network = load_stock(folder, config, stored[0], head)
         return Model(network, tokenizer, sibling_files=_sibling_files(folder, config, head))
-    blueprint = Blueprint.from_json(strict_json.load(folder / BLUEPRINT, MAX_BYTES))
-    blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
+    blueprint = _read_blueprint(folder, config)
     network = blueprint.replay()
-    load_weights(network, folder / WEIGHTS)
+    load_weights(network, weight_files(folder))
     network.config.update({key: value for key, value in config.items() if key in EXTRA_CONFIG_KEYS})
     if head:
         _check_label_order(folder, config, head)
@@ -123,6 +125,19 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     else:
         name_labels(network, labels_in(config), str(folder))
     return Model(network.eval(), tokenizer, blueprint, _sibling_files(folder, config, head))
+
+
+def _may_get_new_head(folder: Path) -> bool:
+    """Edited models and head folders keep their heads."""
+    return not (folder / BLUEPRINT).exists() and not is_head_folder(folder)
+
+
+def _read_blueprint(folder: Path, config: dict[str, Any]) -> Blueprint:
+    if not (folder / BLUEPRINT).exists():
+        return Blueprint(config)
+    blueprint = Blueprint.from_json(strict_json.load(folder / BLUEPRINT, MAX_BYTES))
+    blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
+    return blueprint
 
 
 def _check_label_order(folder: Path, config: dict[str, Any], head: Head) -> None:
@@ -163,9 +178,8 @@ def sibling_files_of(folder: Path, config: dict[str, Any]) -> dict[str, bytes]:
 def skeleton_of(folder: Path, head: Head | None = None) -> Model:
     """The shape of a folder's model without weights and tokenizer; takes no memory."""
     config = read_config(folder)
-    if (folder / BLUEPRINT).exists():
-        blueprint = Blueprint.from_json(strict_json.load(folder / BLUEPRINT, MAX_BYTES))
-        blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
+    if not _may_get_new_head(folder):
+        blueprint = _read_blueprint(folder, config)
         network = blueprint.replay()
         if head:
             _check_label_order(folder, config, head)
@@ -181,7 +195,7 @@ def has_head(folder: Path, head: Head) -> bool:
     """Whether the folder's weights have such a head; without one it would be made up. An edited model keeps the one it has."""
     if has_other_labels(read_config(folder), head.labels):
         return False
-    if (folder / BLUEPRINT).exists():
+    if not _may_get_new_head(folder):
         return True
     network, there = skeleton_of(folder, head).network, read_header(folder / WEIGHTS).tensors
     body = anatomy_of(network).family.body
@@ -199,7 +213,7 @@ def check_is_model(folder: Path) -> None:
         file_inside(folder, name)
     if not (folder / CONFIG).is_file():
         raise InputError(f"{folder}: is not a model, it has no {CONFIG}")
-    if not (folder / WEIGHTS).is_file():
+    if not all(path.is_file() for path in weight_files(folder)):
         pickles = [path.name for path in folder.iterdir() if path.suffix in (".bin", ".pt", ".pth", ".ckpt", ".pkl")]
         if pickles:
             raise InputError(
@@ -214,19 +228,27 @@ def check_is_model(folder: Path) -> None:
         raise InputError(f"{folder}: has no {WEIGHTS}")
 
 
-def load_weights(network: Network, path: Path) -> None:
-    """Fills the network from a safetensors file; every tensor must be there, in its shape, and no other."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        state = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{path}: cannot be read, it is damaged or cut short ({error})") from None
+def load_weights(network: Network, paths: Sequence[Path]) -> None:
+    """Fills the network from a safetensors file, or from those of trunk and head; every tensor must be there, in its shape, and
+    no other."""
+    path, body = paths[-1], anatomy_of(network).family.body
+    state = _read_tensors(paths[0])
+    if len(paths) > 1:
+        state = {name: value for name, value in state.items() if not is_of_head(name, body)} | _read_tensors(path)
     check_tensors(network, path, state)
     copies = {name: value.clone() for name, value in state.items()}  # a loaded tensor is a view of the file on disk
     network.load_state_dict(with_tied_names(network, copies), strict=True, assign=True)
     check_sparse_stores(network, str(path))
+
+
+def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{path}: cannot be read, it is damaged or cut short ({error})") from None
 
 
 def check_tensors(network: Network, path: Path, state: Mapping[str, torch.Tensor]) -> None:

@@ -16,6 +16,7 @@ from niwaki.models.head_labels import label_order
 from niwaki.models.progress import without_progress_bars
 from niwaki.models.skeleton import attention, build
 from niwaki.models.ties import unique_tensors
+from niwaki.models.trunk import is_of_head
 
 WEIGHTS = "model.safetensors"
 HEAD_NUMBERS = 20_000_000  # more than any head's
@@ -103,7 +104,3 @@ def _check_complete(network: Network, found: dict[str, Any], folder: Path, may_l
     for name in _lacking(found):
         if not (may_lack_head and is_of_head(name, body)):
             raise InputError(f"{folder / WEIGHTS}: tensor '{name}' is missing or of another shape than {CONFIG} says")
-
-
-def is_of_head(name: str, body: str) -> bool:
-    return not name.startswith(f"{body}.") or ".pooler." in name

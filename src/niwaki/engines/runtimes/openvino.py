@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from niwaki.core.errors import InputError, first_line
+from niwaki.core.head_folder import is_head_folder
 from niwaki.engines.graph_rules import DECODER, GRAPH
 from niwaki.engines.openvino_model import read_openvino_model
 from niwaki.engines.runtime import Arrays, Runtime
@@ -72,6 +73,8 @@ class OpenVino(Runtime):
             return cls.generation_unsupported(folder)
         if not (folder / GRAPH).is_file():
             return f"{folder}: has no {GRAPH}; it was not saved by niwaki"
+        if is_head_folder(folder):
+            return f"{folder}: openvino runs no head that shares a trunk; `niwaki export {folder} --to openvino` writes a model of its own"
         return cls.missing_requirement()
 
     @property

@@ -1,0 +1,88 @@
+"""The trunk of a model folder: everything but its head. Heads for the same trunk share it bit by bit.
+
+A head folder states the digest of its trunk in `trunk.json`, so a head is never run on another trunk. No torch here:
+deployments check it too.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from niwaki.core import strict_json
+from niwaki.core.errors import InputError
+from niwaki.core.files import BLOCK, fingerprint, sha256, write_json
+from niwaki.core.head_folder import WEIGHTS, is_head_folder, trunk_folder
+from niwaki.core.path_safety import file_inside
+from niwaki.core.tensor_file import read_header
+from niwaki.models.config_rules import read as read_config
+from niwaki.models.family import family_of
+
+TRUNK, VERSION = "trunk.json", 1
+TRUNK_FILES = ("blueprint.json", "tokenizer.json")  # they determine what the trunk computes, as its tensors do
+HEAD_KEYS = (
+    "architectures",
+    "id2label",
+    "label2id",
+    "num_labels",
+    "problem_type",
+    "niwaki_answer",
+    "niwaki_exits",
+    "niwaki_max_tokens",
+)  # of a config: they describe the head
+UNRELATED_KEYS = ("transformers_version", "dtype", "torch_dtype")
+
+
+def is_of_head(name: str, body: str) -> bool:
+    """Whether a tensor is part of the head. The pooler is: only heads for whole sequences have one."""
+    return not name.startswith(f"{body}.") or ".pooler." in name
+
+
+def trunk_config(config: dict[str, object]) -> dict[str, object]:
+    """The keys of a config that describe the trunk."""
+    return {key: value for key, value in config.items() if key not in (*HEAD_KEYS, *UNRELATED_KEYS)}
+
+
+def trunk_tensors(folder: Path) -> dict[str, str]:
+    """A digest of type, shape and bytes for each tensor of the trunk."""
+    body = family_of(str(read_config(folder).get("model_type"))).body
+    path = file_inside(folder, WEIGHTS)
+    start, tensors = read_header(path)
+    found = {}
+    for name, entry in tensors.items():
+        if not is_of_head(name, body):
+            digest = hashlib.sha256(f"{entry.dtype} {list(entry.shape)}\n".encode())
+            for block in _blocks(path, start + entry.first, entry.last - entry.first):
+                digest.update(block)
+            found[name] = digest.hexdigest()
+    return found
+
+
+def _blocks(path: Path, start: int, length: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        file.seek(start)
+        while block := file.read(min(BLOCK, length)):
+            length -= len(block)
+            yield block
+
+
+def trunk_digest(folder: Path) -> str:
+    """A digest of all that determines the hidden states: tensors, config, blueprint and tokenizer."""
+    files = {name: sha256(path) for name in TRUNK_FILES if (path := file_inside(folder, name)).is_file()}
+    return fingerprint({"config": trunk_config(read_config(folder)), "files": files, "tensors": trunk_tensors(folder)})
+
+
+def write_trunk_digest(head: Path, folder: Path) -> None:
+    write_json(head / TRUNK, {"version": VERSION, "trunk": trunk_digest(folder)})
+
+
+def check_trunk(folder: Path) -> None:
+    """Rejects a head folder that was saved for another trunk. Does nothing for a model folder."""
+    if not is_head_folder(folder):
+        return
+    stated = strict_json.load(file_inside(folder, TRUNK))
+    if not isinstance(stated, dict) or stated.get("version") != VERSION:
+        raise InputError(f"{folder / TRUNK}: is damaged, or of a later version of niwaki")
+    if stated.get("trunk") != trunk_digest(trunk_folder(folder)):
+        raise InputError(
+            f"{folder}: was saved for another trunk than {trunk_folder(folder)}; add the head again with niwaki.add_head"
+        )

@@ -1,0 +1,91 @@
+"""Adds the head of a trained model to a model folder with the same trunk, so that both tasks share one encoder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from niwaki.core.errors import InputError
+from niwaki.core.files import commit_folder, write_json
+from niwaki.core.head_folder import HEAD_WEIGHTS, head_path, is_head_folder
+from niwaki.core.model_integrity import check_unchanged, is_stage_model
+from niwaki.models.config_rules import CONFIG
+from niwaki.models.tokenizer_loading import TOKENIZER
+from niwaki.models.trunk import is_of_head, trunk_config, trunk_tensors, write_trunk_digest
+
+if TYPE_CHECKING:
+    from niwaki.models.model import Model
+
+
+def add_head(folder: str | Path, model: str | Path, name: str) -> Path:
+    """Stores the head of `model` as `heads/<name>` in `folder`, and returns that folder. `niwaki.load(folder, head=name)` loads it.
+
+    The trunks must be equal bit by bit: train the head with method `freeze` and all layers, starting from `folder`.
+    """
+    from niwaki.engines.head_graph import write_head_graph
+    from niwaki.models.model import load_folder
+
+    root, source = Path(folder).expanduser(), Path(model).expanduser()
+    target = head_path(root, name)
+    _check_target(root, target)
+    source_model = load_folder(source)
+    if source_model.anatomy.is_seq2seq:
+        raise InputError(f"{source}: generates text, and its decoder is no head that can be added; keep it as a model")
+    if getattr(source_model.network.config, "niwaki_exits", None):
+        raise InputError(f"{source}: has early exits, which belong to one head; train the head without method 'exits'")
+    _check_same_trunk(root, source)
+    with commit_folder(target) as temporary:
+        _save_head(source_model, temporary)
+        write_trunk_digest(temporary, root)
+        write_head_graph(source_model, root, temporary, name)
+    return target
+
+
+def _check_target(root: Path, target: Path) -> None:
+    from niwaki.models.model import check_is_model
+
+    check_is_model(root)
+    if is_head_folder(root):
+        raise InputError(f"{root}: is a head; add heads to the model folder that contains it")
+    if is_stage_model(root.resolve()):
+        raise InputError(
+            f"{root}: belongs to a finished stage; write a copy with `niwaki export`, and add heads to that"
+        )
+    if target.exists():
+        raise InputError(f"{target}: is there already; remove the folder, or choose another name")
+    check_unchanged(root)
+
+
+def _check_same_trunk(root: Path, source: Path) -> None:
+    from niwaki.models.model import config_of, skeleton_of
+    from niwaki.models.sizes import constants
+
+    ours, theirs = trunk_tensors(root), trunk_tensors(source)
+    names = ours.keys() | theirs.keys()
+    if differing := [name for name in names if ours.get(name) != theirs.get(name)]:
+        raise InputError(
+            f"{source}: {len(differing)} of {len(names)} trunk tensors differ from those of {root}, e.g. '{min(differing)}'; "
+            "train the head from that folder with method 'freeze' and all layers"
+        )
+    shapes = [skeleton_of(home) for home in (root, source)]
+    first, second = (trunk_config(config_of(shape.network)) for shape in shapes)
+    if keys := sorted(key for key in first.keys() | second.keys() if first.get(key) != second.get(key)):
+        raise InputError(f"{source}: '{keys[0]}' of its {CONFIG} differs from that of {root}, so the trunks differ")
+    if constants(shapes[0].anatomy) != constants(shapes[1].anatomy):
+        raise InputError(f"{source}: its attention heads differ from those of {root}, so the trunks differ")
+    if (root / TOKENIZER).read_bytes() != (source / TOKENIZER).read_bytes():
+        raise InputError(f"{source}: its {TOKENIZER} differs from that of {root}; heads share the tokenizer")
+
+
+def _save_head(model: "Model", folder: Path) -> None:
+    from safetensors.torch import save_file
+
+    from niwaki.models.model import BLUEPRINT, config_of
+    from niwaki.models.ties import unique_tensors
+
+    body = model.anatomy.family.body
+    tensors = {name: value for name, value in unique_tensors(model.network).items() if is_of_head(name, body)}
+    save_file(tensors, folder / HEAD_WEIGHTS, metadata={"format": "pt"})
+    write_json(folder / CONFIG, config_of(model.network))
+    if model.blueprint.edits:
+        write_json(folder / BLUEPRINT, model.blueprint.to_json())
+    for name, content in model.sibling_files.items():
+        (folder / name).write_bytes(content)
