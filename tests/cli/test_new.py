@@ -20,6 +20,9 @@ ENTRIES = [
     ("family", "camembert", "models/families", []),
     ("engine", "fast", "engines/runtimes", []),
     ("edit", "lose_bias", "models/edits", []),
+    ("mixer", "mean_mixer", "models/parts/mixers", []),
+    ("feed_forward", "gated_unit", "models/parts/feed_forwards", []),
+    ("head", "linear_head", "models/parts/heads", []),
     ("recipe", "tiny-4", "recipes", []),
 ]
 NAMES = [name for _, name, _, _ in ENTRIES]
@@ -30,6 +33,9 @@ LISTED = {
     "family": "families",
     "engine": "engines",
     "edit": "edits",
+    "mixer": "mixers",
+    "feed_forward": "feed_forwards",
+    "head": "heads",
     "recipe": "recipes",
 }
 
@@ -74,7 +80,7 @@ def test_the_generated_tests_pass(checkout):
     """Those of the checkout, and those written with --into."""
     done = python(checkout, "-m", "pytest", "-p", "no:cacheprovider", "tests", "own")
     assert done.returncode == 0, done.stdout
-    assert done.stdout.splitlines()[0].startswith("." * 2 * 14)
+    assert done.stdout.splitlines()[0].startswith("." * 2 * 21)
 
 
 def test_generated_files_pass_ruff(checkout):
@@ -83,7 +89,7 @@ def test_generated_files_pass_ruff(checkout):
         for path in [*checkout.glob("src/**/*.py"), *checkout.glob("tests/**/*.py")]
         if path.stem.removeprefix("test_").replace("_4", "-4") in NAMES
     ]
-    assert len(new) == 15
+    assert len(new) == 21
     assert python(checkout, "-m", "ruff", "check", *new).returncode == 0
     done = python(checkout, "-m", "ruff", "format", "--check", *new)
     assert done.returncode == 0, done.stdout

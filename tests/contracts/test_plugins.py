@@ -12,11 +12,15 @@ import tiny
 from niwaki.core.errors import InputError
 from niwaki.models.blueprint import Blueprint
 from niwaki.models.model import load_folder
+from niwaki.scaffold.kinds import find_kind, kinds
 from niwaki.scaffold.package import new_in_package
 
 ENTRIES = {
     "method": "calm",
     "edit": "lose_bias",
+    "mixer": "mean_mixer",
+    "feed_forward": "gated_unit",
+    "head": "linear_head",
     "task": "good_or_bad",
     "objective": "noisy",
     "family": "ernie",
@@ -30,15 +34,23 @@ task = "good_or_bad"
 quantize = []
 
 [[stages]]
+name = "stock"  # the reference of the speed measurement is this model in transformers
+train = {{ epochs = 0.5, lr = 1e-3 }}
+
+[[stages]]
 name = "calm"
 methods = [{{ use = "calm", weight = 0.1 }}]
 train = {{ epochs = 1, lr = 1e-3, objective = "noisy" }}
 """
-FINISH = """
-    def finish(self, model: Model) -> Model:
+PREPARE = """
+    def prepare(self, model: Model, context: Context) -> Model:
         from garden.lose_bias import LoseBias
+        from niwaki.models.edits.replace_part import ReplacePart
 
         model.apply_edit(LoseBias(layers=[0]))
+        model.apply_edit(ReplacePart(slot="mixer", part="mean_mixer", layers=[1]))
+        model.apply_edit(ReplacePart(slot="feed_forward", part="gated_unit", layers=[1], settings={"ffn_size": 8}))
+        model.apply_edit(ReplacePart(slot="head", part="linear_head"))
         return model
 """
 LIST = "import json; from niwaki.listing import rows_of; print(json.dumps({kind: [row['name'] for row in rows_of(kind)] for kind in %r}))"
@@ -92,10 +104,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     family = source / "ernie.py"
     family.write_text(family.read_text().replace('"bert', '"ernie'))
     method = source / "calm.py"
-    text = method.read_text().replace("\n\n\ndef mean_square", f"\n{FINISH}\n\ndef mean_square")
-    method.write_text(
-        text.replace("ContributesLoss):", "ContributesLoss, Bakes):").replace("import Con", "import Bakes, Con")
-    )
+    text = method.read_text().replace("\n\n\ndef mean_square", f"\n{PREPARE}\n\ndef mean_square")
+    method.write_text(text.replace("ContributesLoss", "ContributesLoss, Reshapes"))
     (source / "recipes" / "garden-1.toml").write_text(RECIPE.format(model=save_ernie(root / "ernie")))
     pip = ["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index", "--target", root / "site"]
     done = python(root / "site", *pip, root / "garden")
@@ -117,19 +127,23 @@ def model(run: Path) -> Path:
     return next(run.glob("stages/calm-*/model"))
 
 
+def test_every_kind_is_tested():
+    assert set(ENTRIES) == set(kinds())
+
+
 def test_every_kind_is_listed(site):
-    kinds = ["methods", "edits", "tasks", "objectives", "families", "engines", "recipes"]
-    done = python(site, "-c", LIST % kinds)
+    plurals = [find_kind(kind).plural for kind in ENTRIES]
+    done = python(site, "-c", LIST % plurals)
     listed = json.loads(done.stdout)
-    assert {kind: name in listed[kind] for kind, name in zip(kinds, ENTRIES.values(), strict=True)} == dict.fromkeys(
-        kinds, True
+    assert {kind: name in listed[kind] for kind, name in zip(plurals, ENTRIES.values(), strict=True)} == dict.fromkeys(
+        plurals, True
     )
 
 
 def test_the_saved_model_records_the_entries(model):
     assert json.loads((model / "config.json").read_text())["model_type"] == "ernie"
     blueprint = json.loads((model / "blueprint.json").read_text())
-    assert [edit["edit"] for edit in blueprint["edits"]] == ["lose_bias"]
+    assert [edit["edit"] for edit in blueprint["edits"]] == ["lose_bias", *["replace_part"] * 3]
 
 
 def test_the_model_is_loaded_and_exported_in_a_new_process(site, model, tmp_path):
