@@ -38,11 +38,11 @@ from niwaki.tokenization.training import make
 from writers import writer
 
 REFUSED = {
-    "add_decoder": "writes already",
+    "add_decoder": "has a decoder already",
     "averaging": "has no decoder",
     "bilstm": "has no decoder",
     "cnn": "has no decoder",
-    "exits": "this model writes",
+    "exits": "this model generates text",
 }
 EXAMPLES = {
     "blocks": {"keep": 0.9, "batches": 1},

@@ -159,8 +159,8 @@ def test_the_last_attention_block_stays_however_little_it_is_missed():
 @pytest.mark.parametrize(
     "family, keep, over, says",
     [
-        ("bert", 0.01, ["attention"], "takes 3 of 3 blocks, and 1 to 2 can go"),
-        ("bert", 0.99, ["ffn"], "takes 0 of 3"),
+        ("bert", 0.01, ["attention"], "removes 3 of 3 blocks, and 1 to 2 can be removed"),
+        ("bert", 0.99, ["ffn"], "removes 0 of 3"),
         ("albert", 0.5, ["attention"], "one attention block, which must stay"),
         ("bilstm", 0.5, ["ffn"], "no attention layers"),
     ],

@@ -142,7 +142,7 @@ def test_what_a_decoder_makes_layer_by_layer_ends_in_its_logits():
 
 
 def test_decoded_refuses_what_cannot_be_compared():
-    with pytest.raises(InputError, match="decoder_kd: the student has no decoder; take 'tinybert'"):
+    with pytest.raises(InputError, match="decoder_kd: the student has no decoder; use 'tinybert'"):
         DecoderKd().prepare(tiny.model(), context_with(writer(2)))
     with pytest.raises(InputError, match="decoder_kd: the teacher has no decoder"):
         DecoderKd().prepare(writer(2), context_with(tiny.model()))
@@ -330,7 +330,7 @@ def test_patient_by_hand():
         "hidden.4",
         "hidden.5",
     }
-    with pytest.raises(InputError, match="the student has one"):
+    with pytest.raises(InputError, match="the student has only one layer"):
         Pkd().prepare(tiny.model(layers=1), context_with(tiny.model(layers=4)))
 
 

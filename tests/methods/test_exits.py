@@ -72,12 +72,12 @@ def test_thirds_are_taken_where_nothing_is_said(depth, after):
 
 @pytest.mark.parametrize("after", [[0], [3], [2, 1], [1, 1], [-1, 2]], ids=str)
 def test_layers_that_are_not_there_are_refused(after):
-    with pytest.raises(InputError, match="rising numbers from 1 to 2"):
+    with pytest.raises(InputError, match="increasing numbers from 1 to 2"):
         Exits(after=after).dry_prepare(tiny.model("bert", layers=3))
 
 
 def test_models_that_cannot_be_left_early_are_refused():
-    with pytest.raises(InputError, match="one layer"):
+    with pytest.raises(InputError, match="only one layer"):
         Exits().dry_prepare(tiny.model("bert", layers=1))
     with pytest.raises(InputError, match="for every token"):
         Exits().dry_prepare(tiny.model("bert", head="TokenClassification"))

@@ -216,7 +216,7 @@ def test_kronecker_keeps_its_share_of_every_matrix(family):
 
 
 def test_kronecker_that_is_none_is_refused_before_any_work():
-    with pytest.raises(InputError, match=r"kronecker: no matrix has factors that take 0.001 of its numbers"):
+    with pytest.raises(InputError, match=r"kronecker: no matrix has factors with 0.001 of its parameters"):
         Kronecker(keep=0.001).dry_prepare(tiny.model("bert"))
     with pytest.raises(InputError, match="raise keep or flops"):
         Kronecker(flops=0.01).dry_prepare(tiny.model("bert"))

@@ -219,10 +219,10 @@ def test_other_methods_of_the_stage_may_finish_before_or_after(other, last):
 @pytest.mark.parametrize(
     "method, edits, family, words",
     [
-        (L0(over=["heads"]), [], "bert", r"l0: 67% of the encoder has no gates and stays; raise target above that"),
-        (Joint(), [Int8()], "bert", "joint: the weights are packed, stored sparse or Kronecker products"),
-        (L0(), [Sparse()], "bert", "l0: the weights are packed, stored sparse"),
-        (L0(over=["ranks"]), [], "bert", "l0: no matrix is made of two, so there are no ranks"),
+        (L0(over=["heads"]), [], "bert", r"l0: 67% of the parameters have no gates and stay; raise target above that"),
+        (Joint(), [Int8()], "bert", "joint: the weights are packed, sparse or Kronecker products"),
+        (L0(), [Sparse()], "bert", "l0: the weights are packed, sparse"),
+        (L0(over=["ranks"]), [], "bert", "l0: no matrix is factored, so there are no ranks"),
         (L0(), [], "bilstm", "l0: a model of family 'bilstm' has no attention layers"),
     ],
 )

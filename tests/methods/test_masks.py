@@ -127,14 +127,14 @@ def test_a_weight_comes_back_when_others_shrink():
     model = method.prepare(model, CONTEXT)
     _, module, lens = next(find_parametrizations(model.network, model.anatomy.matrices(), Mask))
     method.after_step(model, 0.25)
-    gone = ~lens.kept
+    gone = ~lens.remaining
     assert gone.float().mean() == pytest.approx(0.5 * 7 / 8, abs=0.001) and (module.weight[gone] == 0).all()
     with torch.no_grad():
         module.parametrizations.weight.original[~gone] *= 1e-9
     method.after_step(model, 0.251)  # not yet due
-    assert torch.equal(lens.kept, ~gone)
+    assert torch.equal(lens.remaining, ~gone)
     method.after_step(model, 0.5)
-    assert lens.kept[gone].all() and (module.weight[gone] != 0).all()
+    assert lens.remaining[gone].all() and (module.weight[gone] != 0).all()
     assert method.min_progress == 0.5
 
 
@@ -228,7 +228,7 @@ def test_the_penalty_by_hand():
 @pytest.mark.parametrize("method", [Movement(), Lottery()])
 @pytest.mark.parametrize("form", ["int8", "digits"])
 def test_what_training_cannot_move_is_refused_before_any_work(method, form):
-    words = f"{type(method).__name__.lower()}: the weights are packed, training cannot move them; prune before packing"
+    words = f"{type(method).__name__.lower()}: the weights are packed and cannot be trained; prune before packing"
     with pytest.raises(InputError, match=words):
         method.dry_prepare(of_all_forms()[form])
 
@@ -275,7 +275,7 @@ def test_weights_of_another_shape_are_not_set_back():
     other.apply_edit(Heads(keep=[[0, 1]] * 3))
     context = Context(0, None, None, None, None, None, None, lambda stage: other)
     with pytest.raises(
-        InputError, match=r"lottery: the weights of stage 'early' do not fit \('.*query.weight' is of another shape\)"
+        InputError, match=r"lottery: the weights of stage 'early' do not fit \('.*query.weight' has another shape\)"
     ):
         Lottery(rewind="early").prepare(tiny.model("bert"), context)
 

@@ -100,7 +100,8 @@ def test_heads_per_token_are_those_of_the_start_model_and_refused_by_a_mean(head
         assert method.prepare(start, context()).anatomy.head.architecture == head
     if head != "SequenceClassification":
         with pytest.raises(
-            InputError, match="averaging: answers for whole texts, and this task asks for each token; use"
+            InputError,
+            match="averaging: predicts for whole texts, and this task needs a prediction for each token; use",
         ):
             STUDENTS[0].prepare(start, context())
 

@@ -18,7 +18,7 @@ from niwaki.methods.quantize.int8 import Int8 as Int8Method
 from niwaki.methods.quantize.qat import Int8Rounding, Qat, TrackedRounding
 from niwaki.methods.quantize.rtn import Rtn
 from niwaki.methods.quantize.static import Static, covering, widest
-from niwaki.methods.quantize.ternary import Ternary, three
+from niwaki.methods.quantize.ternary import Ternary, ternarize
 from niwaki.models.edits.int8 import Int8 as Int8Edit
 from niwaki.models.edits.share import Share
 from niwaki.models.embedding_tables import small_weights
@@ -26,7 +26,7 @@ from niwaki.models.forward import Batch
 from niwaki.models.model import load_folder
 from niwaki.models.module_paths import replace_modules
 from niwaki.models.packed.int8 import Int8Embedding, Int8Linear, pack_int8, quantize_rows
-from niwaki.models.packed.low_bit import LowBit, best_scale, kept
+from niwaki.models.packed.low_bit import LowBit, as_float16, best_scale
 from niwaki.models.packed.rounding import in_eight_bits
 from niwaki.models.packed.static import StaticInt8Linear
 from niwaki.models.packed.store import StoredLinear, StoredTable
@@ -73,7 +73,7 @@ def surgeon(weight, powers, base, group, damping):
     out = weight.double().clone()
     for row in out:
         for start in range(0, columns, group):
-            scale = kept(best_scale(row[None, None, start : start + group].float(), base))
+            scale = as_float16(best_scale(row[None, None, start : start + group].float(), base))
             for column in range(start, min(start + group, columns)):
                 inverse = torch.linalg.inv(hessian[column:, column:])
                 seen = float(rounded(row[None, column, None].float(), scale, base, 1))
@@ -176,10 +176,10 @@ def test_gptq_rounds_what_was_packed_before():
 
 def test_three_values_by_hand():
     """Mean sizes 1.0 and 0.5, so 0.7 and 0.35 must be passed; of the short group there is one."""
-    signs, size = three(torch.tensor([[1.2, -0.6, -2.0, 0.2, -0.5]]), 4)
+    signs, size = ternarize(torch.tensor([[1.2, -0.6, -2.0, 0.2, -0.5]]), 4)
     assert signs.tolist() == [[[1, 0, -1, 0], [-1, 0, 0, 0]]]
     torch.testing.assert_close(size, torch.tensor([[1.6, 0.5]]))
-    assert three(torch.zeros(1, 3), 3)[1].tolist() == [[0.0]]
+    assert ternarize(torch.zeros(1, 3), 3)[1].tolist() == [[0.0]]
 
 
 def test_two_values_by_hand():
@@ -259,7 +259,7 @@ def test_packed_weights_cannot_be_trained(name):
     model.apply_edit(Int8Edit())
     with pytest.raises(
         InputError,
-        match=f"{name.split()[0]}: 'bert.encoder.layer.0.attention.self.query' is packed already, training cannot move it; start from",
+        match=f"{name.split()[0]}: 'bert.encoder.layer.0.attention.self.query' is packed and cannot be trained; start from an earlier",
     ):
         TRAINED[name][0]().dry_prepare(model)
 
@@ -307,7 +307,7 @@ def test_scales_follow_the_weights():
     """Weights that grow by a tenth take their scale along, to what a search finds for them."""
     weight = drawn(4, 64)
     lens = TrackedRounding(weight, 7, 16)
-    assert torch.equal(lens.step, kept(LowBit.of(weight, 7, 16).scale.float()))
+    assert torch.equal(lens.step, as_float16(LowBit.of(weight, 7, 16).scale.float()))
     for _ in range(10):
         weight = 1.01 * weight
         lens.follow(weight)

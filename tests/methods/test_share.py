@@ -92,7 +92,7 @@ def test_layers_that_are_equal_lose_nothing(family):
 
 
 def test_what_cannot_be_shared_is_refused_before_any_work():
-    with pytest.raises(InputError, match="share: this model shares its layers already; leave 'share' out"):
+    with pytest.raises(InputError, match="share: the layers of this model are already shared; leave 'share' out"):
         Share().dry_prepare(tiny.model("albert"))
     with pytest.raises(InputError, match="share: 3 groups of 3 layers share nothing"):
         Share(groups=3).dry_prepare(tiny.model("bert"))

@@ -271,7 +271,7 @@ def test_an_edit_that_does_not_fit_is_refused_and_changes_nothing(edit, message)
 def test_a_padding_mark_that_positions_are_counted_from_must_keep_its_place():
     model = tiny.model("roberta")
     keep = [number for number in range(len(model.tokenizer)) if number != 0]  # so the padding mark, 1, becomes 0
-    with pytest.raises(InputError, match="padding mark"):
+    with pytest.raises(InputError, match="padding token"):
         model.apply_edit(Vocabulary(keep=keep))
 
 

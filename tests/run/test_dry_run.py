@@ -86,7 +86,7 @@ def test_a_method_that_reads_another_stage_must_name_one_that_comes_before(bert_
 def test_an_averaging_network_for_a_token_task_is_rejected(bert_folder, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(f'{{"tokens": ["a", "film{n}"], "tags": ["O", "B-X"]}}\n' for n in range(40)))
-    with pytest.raises(InputError, match="averaging: answers for whole texts"):
+    with pytest.raises(InputError, match="averaging: predicts for whole texts"):
         plan(bert_folder, rows, stage("averaged", {"use": "averaging"}, train=TRAIN), task="tagging")
 
 

@@ -56,7 +56,7 @@ def test_targets_that_are_too_long_are_rejected(place):
 
 
 def test_it_is_given_no_second_decoder(place):
-    with pytest.raises(InputError, match="the model writes already; leave 'add_decoder' out"):
+    with pytest.raises(InputError, match="the model has a decoder already; leave 'add_decoder' out"):
         make_plan(
             recipe(place, stages=[{"name": "a", "methods": [{"use": "add_decoder"}], "train": {"epochs": 1}}]), "a"
         )

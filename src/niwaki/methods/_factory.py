@@ -1,4 +1,4 @@
-"""Methods from what a recipe says of them."""
+"""Creates methods from recipe entries."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from niwaki.methods._method import Method
 
 
 def make_method(values: dict[str, Any], path: str) -> Method:
-    """The method that `{ use = …, … }` describes; `path` is its place in the recipe, for faults."""
+    """The method of an entry `{ use = …, … }`; `path` is the place of the entry in the recipe, for messages."""
     name = values.get("use")
     if not isinstance(name, str):
         raise InputError(

@@ -37,10 +37,10 @@ def test_sparse_weights_are_unpacked_like_torch(base):
     packed = sparse.Sparse.of(weight, base)
     values = (
         s.LowBit(
-            words="kept.words", scale="kept.scale", base=base, group=packed.kept.group, columns=packed.kept.columns
+            words="nonzeros.words", scale="nonzeros.scale", base=base, group=packed.nonzeros.group, columns=packed.nonzeros.columns
         )
         if base
-        else s.Floats(weight="kept.values")
+        else s.Floats(weight="nonzeros.values")
     )
     found = s.Sparse(bits="bits", values=values, rows=9, columns=21).read(tensors(packed))
     wanted = packed().detach().numpy()

@@ -71,7 +71,7 @@ def test_blocks_of_a_decoder_say_what_they_said_with_nothing_read(kind, tmp_path
 
 @pytest.mark.parametrize("attention", [[0, 1, 2], [3, 5], [4, 6]])
 def test_an_attention_of_each_kind_stays(attention):
-    with pytest.raises(InputError, match="at least one attention block must stay of each kind"):
+    with pytest.raises(InputError, match="at least one attention block of each kind must stay"):
         writer().apply_edit(Blocks(attention=attention, ffn=[]))
 
 

@@ -161,7 +161,7 @@ def test_layers_of_different_shapes_and_a_family_that_shares_already_are_refused
     model.apply_edit(Ffn(keep=[5, 6, 7, 8]))
     with pytest.raises(InputError, match=r"share: ffn_in of layers 0 and 1 differ in shape .* share before cutting"):
         model.apply_edit(Share(of=[0, 0, 2, 2]))
-    with pytest.raises(InputError, match="share: this model shares its layers already"):
+    with pytest.raises(InputError, match="share: the layers of this model are already shared"):
         tiny.model("albert").apply_edit(Share(of=[0]))
 
 

@@ -181,5 +181,5 @@ def test_saved_and_loaded_it_is_the_same(model, tmp_path):
 
 
 def test_a_shared_table_keeps_its_pieces():
-    with pytest.raises(InputError, match="vocabulary: the network writes with the table that it reads with"):
+    with pytest.raises(InputError, match="vocabulary: encoder and decoder share the token table"):
         writer("shared").apply_edit(Vocabulary(keep=30))

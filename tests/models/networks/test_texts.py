@@ -2,7 +2,7 @@
 
 import torch
 
-from niwaki.models.networks.texts import beside_first, compared, highest, mean, shares, texts_of
+from niwaki.models.networks.texts import compared, highest, mean, shares, texts_of, with_first_text
 
 CLS, SEP, PAD = 2, 3, 0
 
@@ -50,6 +50,6 @@ def test_a_pair_is_compared_by_distance_and_product():
 
 def test_tokens_are_shown_what_the_first_text_says():
     states = torch.tensor([[[1.0], [5.0], [2.0]]])
-    found = beside_first(states, torch.tensor([[[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]]))
+    found = with_first_text(states, torch.tensor([[[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]]))
     assert found.tolist() == [[[1, 5, 5], [5, 5, 25], [2, 5, 10]]]
-    assert beside_first(states, torch.ones(1, 1, 3)) is states
+    assert with_first_text(states, torch.ones(1, 1, 3)) is states

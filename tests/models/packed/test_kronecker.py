@@ -7,7 +7,7 @@ from torch import nn
 
 from niwaki.models.module_paths import to_dense
 from niwaki.models.packed.int8 import Int8Linear
-from niwaki.models.packed.kronecker import Kronecker, divisors, fitted, kept_as
+from niwaki.models.packed.kronecker import Kronecker, divisors, factorize_like, fitted
 from niwaki.models.slicing import cut_linear
 
 
@@ -84,7 +84,7 @@ def test_cutting_gives_factors_that_fit_the_smaller_matrix_or_a_whole_one():
 
 
 def test_packed_factors_stay_packed_when_cut():
-    old = kept_as(Int8Linear(10, 12), made(), (3, 5, 2))
+    old = factorize_like(Int8Linear(10, 12), made(), (3, 5, 2))
     assert isinstance(old.first, Int8Linear) and isinstance(old.second, Int8Linear)
     cut = cut_linear(old, outputs=range(8))
     assert isinstance(cut.first, Int8Linear)

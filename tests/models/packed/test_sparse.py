@@ -28,7 +28,7 @@ def drawn(rows: int, columns: int, sparsity: float) -> torch.Tensor:
 def test_bits_and_values_by_hand():
     store = Sparse.of(SMALL)
     assert store.bits.tolist() == [0b00101010, 0b1]  # places 1, 3, 5 and 8; the first bit counts ones
-    assert store.kept.values.tolist() == [[1, 2, -3, 4]]
+    assert store.nonzeros.values.tolist() == [[1, 2, -3, 4]]
     assert torch.equal(store(), SMALL) and torch.equal(store.some(torch.tensor([2, 0])), SMALL[[2, 0]])
 
 
@@ -37,7 +37,7 @@ def test_bytes_are_those_of_the_weights_that_are_there_and_a_bit_each(tmp_path, 
     weight = drawn(400, 100, sparsity)
     store = Sparse.of(weight)
     save_file(store.state_dict(), tmp_path / "store")
-    assert store.bits.nbytes + store.kept.values.nbytes == round(share * 4 * 40_000)
+    assert store.bits.nbytes + store.nonzeros.values.nbytes == round(share * 4 * 40_000)
     assert (tmp_path / "store").stat().st_size < share * 4 * 40_000 + 300  # its header
     assert torch.equal(store(), weight)
 
@@ -45,7 +45,7 @@ def test_bytes_are_those_of_the_weights_that_are_there_and_a_bit_each(tmp_path, 
 @pytest.mark.parametrize("base", [0, 16, 255])
 def test_a_matrix_of_nothing_but_zeros(base):
     store = Sparse.of(torch.zeros(3, 5), base)
-    assert store.kept.columns == (GROUP if base else 1) and not store.bits.any()
+    assert store.nonzeros.columns == (GROUP if base else 1) and not store.bits.any()
     assert torch.equal(store(), torch.zeros(3, 5)) and store.fault() is None
 
 
@@ -54,7 +54,7 @@ def test_values_may_be_digits(base, error):
     weight = drawn(30, 40, 0.7)
     store = Sparse.of(weight, base)
     assert store.base == base and store.integers
-    assert store.kept.columns == 384 and store.kept.scale.shape == (1, 6)  # 360 weights in groups of 64
+    assert store.nonzeros.columns == 384 and store.nonzeros.scale.shape == (1, 6)  # 360 weights in groups of 64
     assert ((store() != 0) <= (weight != 0)).all()
     assert (store() - weight).abs().mean() < error * weight.abs().mean()
 
@@ -63,7 +63,7 @@ def test_values_are_trained_and_zeros_stay():
     linear = StoredLinear(Sparse.of(SMALL), torch.zeros(3))
     optimizer = torch.optim.SGD(linear.parameters(), lr=0.5)
     linear(torch.tensor([[1.0, 2.0, 3.0]])).sum().backward()
-    assert linear.store.kept.values.grad.tolist() == [[2, 1, 3, 3]]  # the inputs that they multiply
+    assert linear.store.nonzeros.values.grad.tolist() == [[2, 1, 3, 3]]  # the inputs that they multiply
     optimizer.step()
     assert linear.store().tolist() == [[0, 0, 0], [1.5, 0, -4.5], [0, 0, 2.5]]
 
@@ -100,7 +100,7 @@ def test_bits_that_do_not_belong_to_the_values_are_refused(tmp_path, base, bits)
     state[name] = torch.full_like(state[name], bits)
     save_file(state, tmp_path / WEIGHTS, metadata={"format": "pt"})
     with pytest.raises(
-        InputError, match=r"dense\.store': \d+ weights are there and 1024 are kept; the file is damaged"
+        InputError, match=r"dense\.store': \d+ bits are set and 1024 values are stored; the file is damaged"
     ) as caught:
         load_folder(tmp_path)
     assert len(caught.value.faults) == 1 and "\n" not in str(caught.value)
@@ -111,7 +111,7 @@ def test_more_values_than_weights_are_refused(tmp_path):
     model.apply_edit(SparseEdit())
     model.save(tmp_path)
     state = load_file(tmp_path / WEIGHTS)
-    name = "bert.encoder.layer.0.attention.self.query.store.kept.values"
+    name = "bert.encoder.layer.0.attention.self.query.store.nonzeros.values"
     state[name] = torch.zeros(1, 5000)
     save_file(state, tmp_path / WEIGHTS, metadata={"format": "pt"})
     with pytest.raises(InputError, match=r"kept\.values' is"):

@@ -164,7 +164,7 @@ class _Translator:
         if isinstance(module, Sparse):
             return s.Sparse(
                 bits=self.name(f"{path}.bits"),
-                values=self.store(f"{path}.kept"),
+                values=self.store(f"{path}.nonzeros"),
                 rows=module.rows,
                 columns=module.columns,
             )

@@ -1,4 +1,4 @@
-"""Leaves the embeddings, or some of the first layers too, as they are: less to train, less to move.
+"""Freezes the embeddings, and optionally the first layers: fewer parameters to train.
 
 Paper: Lee, Tang, Lin 2019, What Would Elsa Do? Freezing Layers During Transformer Fine-Tuning (arXiv 1911.03090).
 Cost: none; a step gets cheaper.
@@ -11,7 +11,7 @@ from niwaki.models.model import Model
 
 
 class Freeze(Method, Reshapes, Bakes):
-    layers: int = setting(0, "how many of the first layers are frozen with the embeddings", ge=0)
+    layers: int = setting(0, "number of first layers to freeze, besides the embeddings", ge=0)
 
     requires = Requirements(training=True)
 

@@ -1,4 +1,4 @@
-"""What methods that compare layers share: which teacher layer a student layer follows, and how widths are brought together."""
+"""Shared by methods that compare layers: the mapping from student to teacher layers, and the projection between hidden sizes."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from niwaki.models.record import HIDDEN
 
 
 class HiddenStateDistiller(Method, Reshapes, ContributesLoss, FollowsTeacher):
-    """Base of `cosine`, `decoded` and `patient`: hidden states of the student, as wide as the teacher's, follow the teacher's."""
+    """Base of `cosine`, `decoder_kd` and `pkd`: the student's hidden states, projected to the teacher's size, follow the teacher's."""
 
     requires = Requirements(teacher="required", training=True, activations=frozenset({HIDDEN}))
 
@@ -28,14 +28,14 @@ class HiddenStateDistiller(Method, Reshapes, ContributesLoss, FollowsTeacher):
 
 
 def layer_map(student: int, teacher: int, how: str) -> list[int]:
-    """For each student layer, the teacher layer it follows (both from 0)."""
+    """For each student layer, the teacher layer it follows; both are counted from 0."""
     if how == "top":
         return list(range(teacher - student, teacher))
     return [(number + 1) * teacher // student - 1 for number in range(student)]
 
 
 def depths(name: str, student: Model, teacher: Model) -> tuple[int, int]:
-    """Layers run by both; Refused, in the name of the method, where the student is the deeper one or has none."""
+    """The depths of both; raises InputError in the name of the method if the student is deeper or has no layers."""
     student.anatomy.require_layers(name)
     teacher.anatomy.require_layers(name)
     own, theirs = len(student.anatomy.order), len(teacher.anatomy.order)
@@ -45,7 +45,7 @@ def depths(name: str, student: Model, teacher: Model) -> tuple[int, int]:
 
 
 def projection(student: Model, teacher: Model, seed: int, name: str) -> nn.Module | None:
-    """One matrix for all layers, from the student's width to the teacher's; None where they are the same."""
+    """One matrix for all layers, from the student's hidden size to the teacher's; None if they are equal."""
     own, theirs = student.anatomy.hidden_size, teacher.anatomy.hidden_size
     if own == theirs:
         return None
@@ -55,21 +55,21 @@ def projection(student: Model, teacher: Model, seed: int, name: str) -> nn.Modul
 
 
 def masked_mse(a: Tensor, b: Tensor, real: Tensor) -> Tensor:
-    """Mean squared difference over real tokens (or pairs of real tokens); `real` is broadcast over what it lacks."""
+    """Mean squared error over the elements whose token (or pair of tokens) is not padding; `real` is broadcast."""
     squares = (a.float() - b.float()).square() * real
     return squares.sum() / (real.sum() * (squares.numel() / real.numel()))
 
 
 def pairs(real: Tensor) -> Tensor:
-    """(batch, tokens) to (batch, 1, tokens, tokens): 1 where both are real."""
+    """(batch, tokens) to (batch, 1, tokens, tokens): 1 if neither token is padding."""
     return real[:, None, :, None] * real[:, None, None, :]
 
 
 def heads_of(model: Model) -> list[int]:
-    """Of every layer, as they are run."""
+    """Heads of every layer, in the order in which layers run."""
     return [model.anatomy.layers[number].heads for number in model.anatomy.order]
 
 
 def weighted_sum(weights: Tensor, states: Sequence[Tensor]) -> Tensor:
-    """The sum of states, each with its weight."""
+    """Σ weight × state."""
     return sum((weight * state for weight, state in zip(weights, states, strict=True)), torch.zeros(()))

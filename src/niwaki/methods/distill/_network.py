@@ -1,4 +1,4 @@
-"""What the students that are no transformers share: how they are made from a start model, a teacher's vectors and the rows."""
+"""Shared by the students without attention: how they are created from a start model, a teacher's token vectors and the rows."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -18,14 +18,14 @@ from niwaki.models.vectors import vectors_for
 
 
 class NetworkStudent(Method, Reshapes):
-    """Base of `averaging`, `bilstm` and `cnn`. Tokenizer, labels and kind of head stay the start model's."""
+    """Base of `averaging`, `bilstm` and `cnn`. Tokenizer, labels and head type are the start model's."""
 
     vectors: Literal["read", "table"] = setting(
         "read",
-        "the teacher's vector of a piece: its last hidden states when it reads the piece alone, or its table's row",
+        "token vectors: the teacher's last hidden states when it reads the token alone, or its embedding table",
     )
-    width: int = setting(128, "columns of the vectors, by PCA; no more than the teacher's", ge=1, le=4096)
-    ffn_size: int = setting(256, "of each hidden layer before the logits", ge=1, le=65536)
+    width: int = setting(128, "dimensions of the token vectors, reduced by PCA; at most the teacher's", ge=1, le=4096)
+    ffn_size: int = setting(256, "size of each hidden layer before the logits", ge=1, le=65536)
 
     requires = Requirements(training=True, reduces=("file", "memory", "flops", "time"))
 
@@ -34,11 +34,11 @@ class NetworkStudent(Method, Reshapes):
         return True
 
     def shape(self) -> dict[str, Any]:
-        """The config's keys that are the network's own, `model_type` among them."""
+        """Config keys of this network, including `model_type`."""
         raise NotImplementedError
 
     def prepare(self, model: Model, context: Context) -> Model:
-        """Without a teacher in the stage, the vectors are the start model's."""
+        """Without a teacher, the token vectors come from the start model."""
         separator = separator_of(model, self.label())
         vectors = vectors_for(model.tokenizer, context.teacher_model or model, self.vectors, self.width)
         texts = count_texts(context.calibration(model, 1), separator)
@@ -51,16 +51,16 @@ class NetworkStudent(Method, Reshapes):
         self.begin(network, model, context)
         return Model(network, model.tokenizer, sibling_files=model.sibling_files)
 
-    def config(self, model: Model, pieces: int, width: int, separator: int, texts: int) -> dict[str, Any]:
+    def config(self, model: Model, vocabulary_size: int, width: int, separator: int, texts: int) -> dict[str, Any]:
         if model.anatomy.is_seq2seq:
             raise InputError(
-                f"{self.label()}: its network has no decoder, and this model writes; take 'student', which keeps one"
+                f"{self.label()}: its network has no decoder, and this model generates text; use 'student', which keeps the decoder"
             )
         return {
             **inherited_config(model.network.config),
             **self.shape(),
             "architectures": [f"AnyFor{model.anatomy.head.architecture}"],
-            "vocab_size": pieces,
+            "vocab_size": vocabulary_size,
             "embedding_size": width,
             "hidden_size": self.ffn_size,
             "max_position_embeddings": model.anatomy.max_tokens,
@@ -75,27 +75,27 @@ class NetworkStudent(Method, Reshapes):
         return Model(network, None)
 
     def begin(self, network: Network, model: Model, context: Context) -> None:
-        """First weights that are neither vectors nor random."""
+        """Set initial weights that are neither token vectors nor random."""
 
 
 def inherited_config(config: Any) -> dict[str, Any]:
-    """What a student's config takes over: its answers and its padding mark."""
+    """Config keys that a student inherits: labels, answer type and padding token."""
     names = ("id2label", "label2id", "problem_type", "niwaki_answer", "pad_token_id")
     return {name: value for name in names if (value := getattr(config, name, None)) is not None}
 
 
 def separator_of(model: Model, what: str) -> int:
-    """The id of the mark that ends a text."""
+    """The id of the token that ends a text."""
     found = model.tokenizer.sep_token_id
     if found is None:
         raise InputError(
-            f"{what}: the tokenizer has no separator (sep_token), by which the texts of a pair are told apart; use a start model that has one"
+            f"{what}: the tokenizer has no separator (sep_token), which separates the texts of a pair; use a start model that has one"
         )
     return int(found)
 
 
 def count_texts(batches: Iterable[Batch], separator: int) -> int:
-    """2 where any row has a second text, else 1."""
+    """2 if any row has a second text, else 1."""
     for batch in batches:
         if texts_of(batch.inputs["input_ids"], batch.mask, separator, 2)[:, 1].any():
             return 2

@@ -1,7 +1,7 @@
-"""How tokens relate: the student's queries, keys and values resemble each other as the teacher's do, whatever their width.
+"""Attention relations: similarities between the student's queries, keys and values follow the teacher's, whatever their hidden sizes.
 
 Paper: Wang et al. 2021, MiniLMv2: Multi-Head Self-Attention Relation Distillation (arXiv 2012.15828), after MiniLM (2002.10957).
-Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
+Cost: one pass of the teacher over the texts, cached on disk for all epochs, seeds and runs.
 """
 
 import torch
@@ -19,10 +19,10 @@ from niwaki.models.record import STATES
 
 
 class AttentionRelations(Method, Reshapes, ContributesLoss, FollowsTeacher):
-    weight: float = setting(1.0, "of this loss; the loss so far is added to it", ge=0)
+    weight: float = setting(1.0, "weight of this loss, which is added to the loss so far", ge=0)
     truth: float = setting(1.0, "weight of the loss so far", ge=0)
-    layer: int = setting(0, "teacher layer that the student's last one follows, counted from 1; 0 takes the last", ge=0)
-    heads: int = setting(0, "parts that the states are cut into; 0 takes the teacher's number of heads", ge=0)
+    layer: int = setting(0, "teacher layer that the student's last layer follows, counted from 1; 0 is the last", ge=0)
+    heads: int = setting(0, "relation heads into which the states are split; 0 is the teacher's number of heads", ge=0)
 
     requires = Requirements(teacher="required", training=True, activations=frozenset(STATES))
 
@@ -70,15 +70,15 @@ class AttentionRelations(Method, Reshapes, ContributesLoss, FollowsTeacher):
 
 
 def divergence(student: Tensor, teacher: Tensor, mask: Tensor, heads: int) -> Tensor:
-    """KL(teacher ‖ student) of each real token's likeness to all real tokens; mean over tokens and heads."""
+    """KL(teacher ‖ student) of each token's relations to all tokens, without padding; mean over tokens and heads."""
     real = mask.to(torch.float32)
-    log_own, log_theirs = (_likeness(states.float(), mask, heads) for states in (student, teacher))
+    log_own, log_theirs = (_log_relations(states.float(), mask, heads) for states in (student, teacher))
     each = torch.where(mask[:, None, None, :].bool(), log_theirs.exp() * (log_theirs - log_own), 0.0).sum(-1)
     return (each * real[:, None, :]).sum() / (real.sum() * heads)
 
 
-def _likeness(states: Tensor, mask: Tensor, heads: int) -> Tensor:
-    """(batch, tokens, width) to (batch, heads, tokens, tokens): log of the softmax of scaled products with all real tokens."""
+def _log_relations(states: Tensor, mask: Tensor, heads: int) -> Tensor:
+    """(batch, tokens, width) to (batch, heads, tokens, tokens): log softmax of scaled dot products, without padding."""
     parts = split_heads(states, states.shape[-1] // heads)
     products = parts @ parts.transpose(-1, -2) * parts.shape[-1] ** -0.5
     return functional.log_softmax(products.masked_fill(mask[:, None, None, :] == 0, -1e9), dim=-1)

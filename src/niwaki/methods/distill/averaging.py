@@ -1,12 +1,12 @@
-"""A student that is no transformer: the weighted mean of vectors taken from the teacher, and a few hidden layers.
+"""A student without attention: a weighted mean of token vectors taken from the teacher, and a few hidden layers.
 
-The weight of each piece is learnt, and begins lower the more often the stage's texts use it. Beside that mean, which knows no
-order, stands that of the products of neighbouring pieces. Of two texts both means, their distance and their product are seen.
-For whole texts only.
+Each token's weight is learned, and starts lower for frequent tokens. The mean ignores word order, so the mean of the products of
+neighbouring tokens is concatenated to it. For two texts, the hidden layers read both means, their difference and their product.
+For text-level tasks only.
 
-Paper: Iyyer et al. 2015, Deep Unordered Composition Rivals Syntactic Methods for Text Classification (ACL 2015); first
+Paper: Iyyer et al. 2015, Deep Unordered Composition Rivals Syntactic Methods for Text Classification (ACL 2015); initial
 weights as in Arora, Liang, Ma 2017, A Simple but Tough-to-Beat Baseline for Sentence Embeddings (ICLR 2017).
-Cost: the teacher reads every piece of the vocabulary once; the tokenizer reads the stage's texts.
+Cost: the teacher reads every token of the vocabulary once; the tokenizer reads the stage's texts.
 """
 
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ from niwaki.models.anatomy import Network
 from niwaki.models.model import Model
 from niwaki.tokenization.trimming import token_counts
 
-FREQUENT = 1e-3  # the share of all pieces at which one weighs half as much as a rare one
+FREQUENT = 1e-3  # relative frequency at which a token weighs half as much as a rare one
 
 
 class Averaging(NetworkStudent):
     neighbours: int = setting(
-        2, "how many of the next tokens each is multiplied with, as its mean knows no order; 0 takes none", ge=0, le=100
+        2, "number of following tokens that each token is multiplied with; 0 ignores word order", ge=0, le=100
     )
-    products: int = setting(32, "columns of these products, for each distance", ge=1, le=4096)
+    products: int = setting(32, "dimensions of these products, for each distance", ge=1, le=4096)
     layers: int = setting(1, "hidden layers between the mean and the logits", ge=1, le=20)
 
     def shape(self) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class Averaging(NetworkStudent):
     def config(self, model: Model, *sizes: Any, **more: Any) -> dict[str, Any]:
         if model.anatomy.per_token and not model.anatomy.is_seq2seq:
             raise InputError(
-                "averaging: answers for whole texts, and this task asks for each token; use 'bilstm' or 'cnn'"
+                "averaging: predicts for whole texts, and this task needs a prediction for each token; use 'bilstm' or 'cnn'"
             )
         return super().config(model, *sizes, **more)
 
@@ -55,8 +55,8 @@ class Averaging(NetworkStudent):
         )
 
 
-def first_weights(counts: Mapping[int, int], pieces: int) -> Tensor:
-    """Logarithms of a / (a + share) for each piece, where a is FREQUENT; what the texts do not use weighs like the rarest."""
-    shares = torch.tensor([counts.get(number, 0) for number in range(pieces)], dtype=torch.float64)
+def first_weights(counts: Mapping[int, int], vocabulary_size: int) -> Tensor:
+    """log(a / (a + frequency)) for each token, where a is FREQUENT and unused tokens have frequency 0."""
+    shares = torch.tensor([counts.get(number, 0) for number in range(vocabulary_size)], dtype=torch.float64)
     shares = shares / max(1, sum(counts.values()))
     return (FREQUENT / (FREQUENT + shares)).log().float()

@@ -1,7 +1,7 @@
-"""Direction: the student's last hidden states point where the teacher's do.
+"""Cosine loss: the student's last hidden states point in the direction of the teacher's.
 
-Paper: Sanh et al. 2019, DistilBERT, a distilled version of BERT (arXiv 1910.01108); there beside soft targets and truth.
-Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
+Paper: Sanh et al. 2019, DistilBERT, a distilled version of BERT (arXiv 1910.01108), where it is combined with soft targets and labels.
+Cost: one pass of the teacher over the texts, cached on disk for all epochs, seeds and runs.
 """
 
 import torch
@@ -17,7 +17,7 @@ from niwaki.models.model import Model
 
 
 class Cosine(HiddenStateDistiller):
-    weight: float = setting(1.0, "of this loss; the loss so far is added to it", ge=0)
+    weight: float = setting(1.0, "weight of this loss, which is added to the loss so far", ge=0)
 
     def check_teacher(self, model: Model, teacher: Model) -> None:
         for one in (model, teacher):

@@ -1,10 +1,10 @@
-"""Layer by layer, where a text is sequence_kd: the hidden states of the student's decoder follow those of the teacher's.
+"""Layer by layer in the decoder: the student decoder's hidden states follow the teacher decoder's.
 
-Both are told the right text up to each place, so their states are of the same pieces. What the encoders make of the text is compared
-by `tinybert` and `cosine`, the words themselves by `logits` and `written`.
+Both decoders read the reference text (teacher forcing), so their states are of the same tokens. `tinybert` and `cosine` compare
+the encoders, `logits` and `sequence_kd` the outputs.
 
 Paper: Shleifer, Rush 2020, Pre-trained Summarization Distillation (arXiv 2010.13002).
-Cost: one pass of the teacher over each batch; what it says is not kept.
+Cost: one pass of the teacher over each batch; its outputs are not cached.
 """
 
 from dataclasses import replace
@@ -24,9 +24,9 @@ from niwaki.models.sizes import decoder_depth
 
 
 class DecoderKd(HiddenStateDistiller):
-    weight: float = setting(1.0, "of this loss, a mean over the layers; the loss so far is added to it", ge=0)
+    weight: float = setting(1.0, "weight of this loss, a mean over the layers, which is added to the loss so far", ge=0)
     mapping: Literal["uniform", "top"] = setting(
-        "uniform", "which of the teacher's layers are followed: spread evenly, or the last ones"
+        "uniform", "which teacher layers are followed: evenly spaced ones, or the last ones"
     )
 
     requires = replace(HiddenStateDistiller.requires, activations=frozenset({DECODER_HIDDEN}))
@@ -34,9 +34,7 @@ class DecoderKd(HiddenStateDistiller):
     def check_teacher(self, model: Model, teacher: Model) -> None:
         for who, one in (("student", model), ("teacher", teacher)):
             if not one.anatomy.is_seq2seq:
-                raise InputError(
-                    f"decoder_kd: the {who} has no decoder; take 'tinybert', which compares the layers that read"
-                )
+                raise InputError(f"decoder_kd: the {who} has no decoder; use 'tinybert', which compares encoder layers")
         own, theirs = decoder_depth(model.anatomy), decoder_depth(teacher.anatomy)
         if own > theirs:
             raise InputError(

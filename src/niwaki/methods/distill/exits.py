@@ -1,9 +1,9 @@
-"""Early exits: the head learns to answer from inner layers too, so that texts which an inner answer is sure enough for go no further.
+"""Early exits: the head learns to answer from inner layers too, so that inference can stop early when an inner answer is confident.
 
 Paper: Schwartz et al. 2020, The Right Tool for the Job (arXiv 2004.07453); one head for all exits as in Elhoushi et al. 2024, LayerSkip
-(arXiv 2404.16710): the saved network is an ordinary one, and its first layers with its head are a smaller model that is in it.
-An exit follows the teacher where the stage has one, else the network's own last answer. `niwaki cascade` chooses when to stop.
-Cost: the head once more for each exit; one pass of the teacher over the texts, where there is one.
+(arXiv 2404.16710): the saved network is an ordinary one, and its first layers with its head are a smaller model.
+An exit follows the teacher's logits, or the network's own final logits in a stage without a teacher. `niwaki cascade` chooses when to stop.
+Cost: one more pass of the head for each exit; with a teacher, one pass of it over the texts.
 """
 
 import torch
@@ -20,11 +20,13 @@ from niwaki.models.record import HIDDEN
 class Exits(Method, Reshapes, ContributesLoss, FollowsTeacher, Bakes):
     after: list[int] = setting(
         [],
-        "numbers of layers after which it may answer, besides all of them; none takes a third and two thirds",
+        "numbers of layers after which it may answer early; default: a third and two thirds of all",
         max_length=15,
     )
-    weight: float = setting(1.0, "of the exits' mean loss; the loss so far is added to it", gt=0)
-    temperature: float = setting(1.0, "softens what an exit follows: higher shows more of its doubts", gt=0)
+    weight: float = setting(1.0, "weight of the exits' mean loss, which is added to the loss so far", gt=0)
+    temperature: float = setting(
+        1.0, "softens the followed distribution: higher values reveal more of the less likely labels", gt=0
+    )
 
     requires = Requirements(teacher="optional", training=True, activations=frozenset({HIDDEN}), reduces=("time",))
 
@@ -45,18 +47,20 @@ class Exits(Method, Reshapes, ContributesLoss, FollowsTeacher, Bakes):
         model.anatomy.require_layers("exits")
         if model.anatomy.is_seq2seq:
             raise InputError(
-                "exits: one answer for a whole text can be given early, and this model writes; leave 'exits' out"
+                "exits: only text-level answers can be given early, and this model generates text; leave 'exits' out"
             )
         if model.anatomy.per_token:
             raise InputError(
-                "exits: one answer for a whole text can be given early, and this model answers for every token"
+                "exits: only text-level answers can be given early, and this model answers for every token; leave 'exits' out"
             )
         depth = len(model.anatomy.order)
         if depth == 1:
-            raise InputError("exits: the model has one layer, and nothing to leave out behind it")
+            raise InputError("exits: the model has only one layer, so there is no earlier exit; leave 'exits' out")
         after = self.after or sorted({max(1, round(depth * share)) for share in (1 / 3, 2 / 3)})
         if after != sorted(set(after)) or after[0] < 1 or after[-1] >= depth:
-            raise InputError(f"exits: after must be rising numbers from 1 to {depth - 1} (given: {str(after)[:60]})")
+            raise InputError(
+                f"exits: after must be increasing numbers from 1 to {depth - 1} (given: {str(after)[:60]})"
+            )
         return after
 
     def prepare(self, model: Model, context: Context) -> Model:

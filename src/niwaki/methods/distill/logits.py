@@ -1,4 +1,4 @@
-"""Soft targets: the student learns the teacher's whole distribution, not only its first choice (of a number, the number).
+"""Soft targets: the student learns the teacher's whole output distribution, not only its most likely label (for regression, its number).
 
 Paper: Hinton, Vinyals, Dean 2015, Distilling the Knowledge in a Neural Network (arXiv 1503.02531).
 Cost: one pass of the teacher over the training rows; nothing per epoch.
@@ -13,8 +13,10 @@ from niwaki.models.model import Model
 
 
 class Logits(Method, ContributesLoss, FollowsTeacher):
-    temperature: float = setting(2.0, "softens both distributions: higher shows more of the teacher's doubts", gt=0)
-    weight: float = setting(0.8, "share of the teacher in the loss; the rest is the loss so far", ge=0, le=1)
+    temperature: float = setting(
+        2.0, "softens both distributions: higher values reveal more of the less likely labels", gt=0
+    )
+    weight: float = setting(0.8, "weight of the soft targets; the loss so far gets the rest, 1 - weight", ge=0, le=1)
 
     requires = Requirements(teacher="required", training=True)
 

@@ -1,9 +1,9 @@
-"""Whole answers: the student learns to write what its teacher writes, in the place of what people wrote.
+"""Sequence-level distillation: the student is trained on the texts that its teacher generates instead of the reference texts.
 
-A teacher's texts are simpler than people's: it says like things alike, so that a smaller network can follow.
+The teacher's texts are more regular than human ones, so that a smaller network can learn them.
 
 Paper: Kim and Rush 2016, Sequence-Level Knowledge Distillation (arXiv 1606.07947).
-Cost: the teacher writes an answer to every training row once, with its beam; kept for other stages and runs.
+Cost: the teacher generates an answer to every training row once, with beam search; cached for other stages and runs.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from niwaki.models.model import Model
 
 
 class SequenceKd(Method, SelectsRows, FollowsTeacher):
-    truth: bool = setting(False, "whether the right answers are trained on too: twice as many rows")
+    truth: bool = setting(False, "train on the reference texts too: twice as many rows")
 
     requires = Requirements(teacher="required", training=True)
 
@@ -27,7 +27,7 @@ class SequenceKd(Method, SelectsRows, FollowsTeacher):
 
     def check_teacher(self, model: Model, teacher: Model) -> None:
         if not teacher.anatomy.is_seq2seq:
-            raise InputError("sequence_kd: the teacher writes no texts; distil it with 'logits'")
+            raise InputError("sequence_kd: the teacher does not generate text; distil it with 'logits'")
 
     def rows(self, rows: pa.Table, answered: Callable[[pa.Table], pa.Table]) -> pa.Table:
         by_teacher = answered(rows)

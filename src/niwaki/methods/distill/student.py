@@ -1,4 +1,4 @@
-"""A smaller network of the same family: cut out of the start model, or fresh with random weights.
+"""A smaller network of the same family: cut from the start model, or new with random weights.
 
 Paper: slicing as in Xu et al. 2024, Initializing Models with Larger Ones (arXiv 2311.18823), here by importance; fresh as in TinyBERT.
 Cost: a few calibration batches forward and backward.
@@ -25,17 +25,17 @@ from niwaki.models.skeleton import build
 
 
 class Student(Method, Reshapes):
-    layers: int | None = setting(None, "layers of the student; none keeps all", ge=1)
-    hidden: int | None = setting(None, "width of its hidden states; none keeps it", ge=1)
+    layers: int | None = setting(None, "layers of the student; default: all", ge=1)
+    hidden: int | None = setting(None, "hidden size; default: the start model's", ge=1)
     heads: int | None = setting(
-        None, "attention heads a layer; none keeps their width and takes as many as fit `hidden`", ge=1
+        None, "attention heads per layer; default: as many as fit `hidden` with the same head size", ge=1
     )
-    ffn: int | None = setting(None, "neurons of each feed-forward block; none keeps their ratio to `hidden`", ge=1)
+    ffn: int | None = setting(None, "feed-forward size; default: the same ratio to `hidden`", ge=1)
     start: Literal["slice", "fresh"] = setting("slice", "cut from the start model, or random weights in the new shape")
     choose: Literal["spread", "importance"] = setting(
-        "spread", "which layers are kept: evenly spread with the last, or those that the task's loss misses most"
+        "spread", "which layers stay: evenly spaced ones with the last, or those whose removal increases the loss most"
     )
-    batches: int = setting(8, "calibration batches that tell what is important", ge=1)
+    batches: int = setting(8, "calibration batches to estimate importance", ge=1)
 
     requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
@@ -77,13 +77,13 @@ class Student(Method, Reshapes):
         return model
 
     def _neurons(self, anatomy: Anatomy) -> list[int]:
-        """Of each block of the student: those that are there are at most as many as asked for."""
-        return [self._kept(anatomy, block.ffn_size, self.ffn) for block in anatomy.blocks]
+        """Neurons of each feed-forward block of the student."""
+        return [self._remaining(anatomy, block.ffn_size, self.ffn) for block in anatomy.blocks]
 
     def _heads(self, anatomy: Anatomy) -> list[int]:
-        return [self._kept(anatomy, layer.heads, self.heads) for layer in anatomy.attentions]
+        return [self._remaining(anatomy, layer.heads, self.heads) for layer in anatomy.attentions]
 
-    def _kept(self, anatomy: Anatomy, have: int, given: int | None) -> int:
+    def _remaining(self, anatomy: Anatomy, have: int, given: int | None) -> int:
         return min(have, given) if given else max(1, (self.hidden or anatomy.hidden_size) * have // anatomy.hidden_size)
 
     def _layers(self, model: Model, count: int, context: Context) -> list[int]:
@@ -94,8 +94,8 @@ class Student(Method, Reshapes):
         return greedy_by_loss(depth, count, lambda keep: loss_after_edit(model, Layers(keep=keep), batches, context))
 
     def shape(self, model: Model) -> dict[str, int]:
-        """All four numbers, of the largest layer where they differ, the ones not given derived from the parent; Refused where they
-        do not fit it."""
+        """Layers, hidden size, heads and feed-forward size (of the largest layer if they differ); what is not set follows from the
+        start model. Raises InputError if the start model is too small."""
         anatomy = model.anatomy
         anatomy.require_layers("student")
         heads, neurons = max(layer.heads for layer in anatomy.layers), max(layer.ffn_size for layer in anatomy.layers)
@@ -122,7 +122,7 @@ class Student(Method, Reshapes):
 
 
 def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
-    """A stock network of the shape, of the same family, tokenizer and labels, initialized from `seed`."""
+    """A network of this shape with random weights from `seed`; family, tokenizer and labels stay."""
     anatomy = model.anatomy
     config = {
         **model.network.config.to_dict(),

@@ -3,7 +3,7 @@
 Paper: Jiao et al. 2020, TinyBERT: Distilling BERT for Natural Language Understanding (arXiv 1909.10351). Its two phases are two
 stages: prediction = 0 in the first; embedding, hidden and attention = 0 in the second, or `logits`. A learned mapping as in
 Passban et al. 2021 (arXiv 2012.14022): each student layer follows a weighted mean of all teacher layers.
-Cost: one pass of the teacher over the texts, kept on disk for all epochs, seeds and runs.
+Cost: one pass of the teacher over the texts, cached on disk for all epochs, seeds and runs.
 """
 
 from typing import Literal
@@ -20,9 +20,7 @@ from niwaki.models.forward import Batch, Depths, Outputs
 from niwaki.models.model import Model
 from niwaki.models.record import HIDDEN, SCORES
 
-FIRST_GUESS = (
-    2.0  # in a learned mapping: how much more likely than others the uniform choice is at the start, as a logit
-)
+INITIAL_LOGIT = 2.0  # of the uniform mapping's layer in a learned mapping; those of other layers start at 0
 
 
 class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
@@ -30,10 +28,10 @@ class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
     hidden: float = setting(1.0, "weight of the loss on the layers' outputs", ge=0)
     attention: float = setting(1.0, "weight of the loss on the attention scores, before softmax", ge=0)
     prediction: float = setting(1.0, "weight of the loss on the soft targets", ge=0)
-    temperature: float = setting(1.0, "of the soft targets", gt=0)
+    temperature: float = setting(1.0, "temperature of the soft targets", gt=0)
     mapping: Literal["uniform", "top", "learned"] = setting(
         "uniform",
-        "which teacher layers are followed: spread evenly, the last ones, or a mean of all with learned weights",
+        "which teacher layers are followed: evenly spaced ones, the last ones, or a mean of all with learned weights",
     )
     truth: float = setting(0.0, "weight of the loss so far (the labels)", ge=0)
 
@@ -77,19 +75,19 @@ class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
             if unlike is not None:
                 raise InputError(
                     f"tinybert: layer {place} of the student has {have} heads, and layer {unlike + 1} of the teacher, which it follows, "
-                    f"{heads[unlike]}; set attention = 0 to distil without the attention loss, or take 'attention_relations', which compares any "
+                    f"{heads[unlike]}; set attention = 0 to distil without the attention loss, or use 'attention_relations', which compares any "
                     "numbers of heads"
                 )
 
     def teacher_activations(self, model: Model, teacher: Model) -> frozenset[str]:
         own, theirs = depths("tinybert", model, teacher)
         layers = range(theirs) if self.mapping == "learned" else layer_map(own, theirs, self.mapping)
-        asked: frozenset[str] = frozenset()
+        activations: frozenset[str] = frozenset()
         if self.embedding:
-            asked |= named("hidden", [0])
+            activations |= named("hidden", [0])
         if self.hidden:
-            asked |= named("hidden", (number + 1 for number in layers))
-        return asked | named("scores", layers) if self.attention else asked
+            activations |= named("hidden", (number + 1 for number in layers))
+        return activations | named("scores", layers) if self.attention else activations
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None
@@ -122,7 +120,7 @@ class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
         return state if matrix is None else matrix(state)
 
     def _target(self, states: Depths, depth: int, outputs: Outputs, context: Context, first: int) -> Tensor:
-        """What the student's layer follows; `first` is where the states of layers begin."""
+        """The teacher state that a student layer follows; `first` is the index of the first layer's state."""
         assert context.teacher_model is not None
         theirs = len(context.teacher_model.anatomy.order)
         mix = self._helper("mix")
@@ -132,12 +130,12 @@ class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
 
 
 class LayerMixture(nn.Module):
-    """For each student layer, how much of each teacher layer it follows; at first mostly the one of the uniform mapping."""
+    """For each student layer, the weights of the teacher layers; initially mostly the layer of the uniform mapping."""
 
     def __init__(self, student: int, teacher: int) -> None:
         super().__init__()
         guess = torch.zeros(student, teacher)
-        guess[range(student), layer_map(student, teacher, "uniform")] = FIRST_GUESS
+        guess[range(student), layer_map(student, teacher, "uniform")] = INITIAL_LOGIT
         self.logits = nn.Parameter(guess)
 
     def forward(self, depth: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""What matrices see on calibration batches: the covariance of their inputs, and how the loss depends on each of their outputs."""
+"""Statistics of matrices on calibration batches: the covariance of their inputs, and the gradients of their outputs."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,12 +13,12 @@ from niwaki.models.model import Model
 from niwaki.models.module_paths import unique_modules
 
 Hook = Callable[[str, Tensor, Tensor], Tensor | None]  # path, inputs and outputs of a matrix
-Add = Callable[[str, Tensor, Tensor], None]  # path, inputs, and the loss's gradient by the outputs
+Add = Callable[[str, Tensor, Tensor], None]  # path, inputs, and gradient of the outputs
 
 
 @torch.no_grad()
 def covariances(model: Model, paths: Iterable[str], batches: Iterable[Batch], context: Context) -> dict[str, Tensor]:
-    """Of each matrix the sum of x xᵀ over all inputs x of real tokens, (in, in); double precision."""
+    """For each matrix, the sum of x xᵀ over its inputs x without padding, (in, in); double precision."""
     found: dict[str, Tensor] = {}
 
     def add(path: str, x: Tensor, y: Tensor) -> None:
@@ -32,9 +32,9 @@ def covariances(model: Model, paths: Iterable[str], batches: Iterable[Batch], co
 
 
 def fisher_rows(model: Model, paths: Iterable[str], batches: Iterable[Batch], context: Context) -> dict[str, Tensor]:
-    """Of each matrix (out,): the squares of the loss's gradient by its weights, summed over each row and the batches."""
+    """For each matrix (out,): squared gradients of the loss with respect to its weights, summed over each row and the batches."""
     found: dict[str, Tensor] = {}
-    sums: dict[str, Tensor] = {}  # of this batch: a matrix may be used several times in it
+    sums: dict[str, Tensor] = {}  # of this batch; a matrix may be used several times
 
     def add(path: str, x: Tensor, gradient: Tensor) -> None:
         sums[path] = sums.get(path, 0) + gradient.T @ x
@@ -49,7 +49,7 @@ def fisher_rows(model: Model, paths: Iterable[str], batches: Iterable[Batch], co
 def output_gradients(
     model: Model, paths: Iterable[str], batches: Iterable[Batch], context: Context
 ) -> dict[str, Tensor]:
-    """Of each matrix (out,): the squares of the loss's gradient by its outputs, summed over tokens and batches."""
+    """For each matrix (out,): squared gradients of the loss with respect to its outputs, summed over tokens and batches."""
     found: dict[str, Tensor] = {}
 
     def add(path: str, x: Tensor, gradient: Tensor) -> None:
@@ -63,17 +63,17 @@ def output_gradients(
 def backwards(
     model: Model, paths: Iterable[str], batches: Iterable[Batch], context: Context, add: Add
 ) -> Iterator[None]:
-    """Runs each batch forward and backward; `add` is told the inputs (tokens, in) of a matrix and the loss's gradient by its
-    outputs (tokens, out). The weights' own gradients are thrown away."""
+    """Run each batch forward and backward; calls `add` with the inputs (tokens, in) of each matrix and the gradient of the loss with
+    respect to its outputs (tokens, out). The weights' gradients are discarded."""
 
-    def listen(path: str, x: Tensor, y: Tensor) -> Tensor:
-        y = y if y.requires_grad else y.detach().requires_grad_()  # where all before it is frozen
+    def on_output(path: str, x: Tensor, y: Tensor) -> Tensor:
+        y = y if y.requires_grad else y.detach().requires_grad_()  # if everything before it is frozen
         y.register_hook(
             lambda gradient: add(path, x.detach().flatten(0, -2).double(), gradient.flatten(0, -2).double())
         )
         return y
 
-    with hooked(model, paths, listen), torch.enable_grad():
+    with hooked(model, paths, on_output), torch.enable_grad():
         for batch in batches:
             context.loss(model, batch).backward()
             model.network.zero_grad(set_to_none=True)
@@ -82,14 +82,16 @@ def backwards(
 
 @contextlib.contextmanager
 def hooked(model: Model, paths: Iterable[str], hook: Hook) -> Iterator[None]:
-    """Calls the hook whenever a matrix was used, without dropout; one that lies in several places is known by its first path."""
+    """Call the hook after every use of a matrix, without dropout; a shared matrix is named by its first path."""
     was_training = model.network.training
     model.network.eval()
 
-    def listener(path: str) -> Callable:
+    def forward_hook(path: str) -> Callable[..., Tensor | None]:
         return lambda module, args, output: hook(path, args[0], output)
 
-    handles = [module.register_forward_hook(listener(path)) for path, module in distinct_matrices(model, paths).items()]
+    handles = [
+        module.register_forward_hook(forward_hook(path)) for path, module in distinct_matrices(model, paths).items()
+    ]
     try:
         yield
     finally:
@@ -99,6 +101,6 @@ def hooked(model: Model, paths: Iterable[str], hook: Hook) -> Iterator[None]:
 
 
 def distinct_matrices(model: Model, paths: Iterable[str]) -> Mapping[str, Any]:
-    """By the first path of each, those that are matrices: an LSTM is none."""
+    """The matrices at these paths, each once, by its first path; LSTMs are left out."""
     found = unique_modules(model.network, paths)
     return {path: module for path, module in found.items() if hasattr(module, "in_features")}

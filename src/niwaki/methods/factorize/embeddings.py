@@ -1,7 +1,7 @@
-"""A narrow token table and a matrix that widens it, as ALBERT's; pieces that the texts use often are kept best.
+"""A narrow token table and a matrix that projects it to the hidden size, as in ALBERT; frequent tokens are approximated best.
 
 Paper: Lan et al. 2020, ALBERT (arXiv 1909.11942); the weighting as Chen et al. 2018, GroupReduce (arXiv 1806.06950).
-Cost: one pass of the tokenizer over the texts; running takes a small product more for each token.
+Cost: one pass of the tokenizer over the texts; at run time, a small product for each token.
 """
 
 import sys
@@ -20,12 +20,12 @@ from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense, unique_modules
 from niwaki.tokenization.trimming import token_counts
 
-EVERY = sys.maxsize  # batches
+ALL_BATCHES = sys.maxsize
 
 
 class Embeddings(Method, Reshapes):
-    width: int | None = setting(None, "columns of the narrow table; none takes a third", ge=1)
-    smoothing: float = setting(1.0, "added to how often a piece occurs, so that others are kept too", gt=0)
+    width: int | None = setting(None, "width of the narrow table; default: a third", ge=1)
+    smoothing: float = setting(1.0, "added to every token's count, so that unused tokens are approximated too", gt=0)
 
     requires = Requirements(reduces=("file", "memory"))
 
@@ -44,22 +44,22 @@ class Embeddings(Method, Reshapes):
         return model
 
     def _counts(self, model: Model, context: Context) -> dict[int, Tensor]:
-        """How often each row of a table counts, by the table: as its pieces are read, and written."""
+        """By table, the weight of each row: how often its token is read and generated."""
         tables = token_tables(model)
         counts = {
             id(one): torch.full((one.num_embeddings,), self.smoothing, dtype=torch.double) for one in tables.values()
         }
-        paths = whole_token_tables(model.anatomy)  # what is read first, what is written last; one may be both
+        paths = whole_token_tables(model.anatomy)  # the first is read, the last is generated from; they may be the same
         seen = {paths[0]: [occurrences(model.tokenizer, list(context.texts()))]}
         if model.anatomy.is_seq2seq:
-            seen.setdefault(paths[-1], []).append(written(model, context))
+            seen.setdefault(paths[-1], []).append(target_counts(model, context))
         for path, found in seen.items():
-            for piece, count in (entry for one in found for entry in one.items()):
-                counts[id(model.network.get_submodule(path))][piece] += count
+            for token, count in (entry for counter in found for entry in counter.items()):
+                counts[id(model.network.get_submodule(path))][token] += count
         return counts
 
     def _edit(self, model: Model) -> Narrow:
-        """Of the tables, those that get smaller."""
+        """The edit, for the tables that become smaller."""
         tables = list(token_tables(model).values())
         width = self.width or max(1, min(table.embedding_dim for table in tables) // 3)
         smaller = [number for number, table in enumerate(tables) if is_smaller(table, width)]
@@ -70,7 +70,7 @@ class Embeddings(Method, Reshapes):
 
 
 def token_tables(model: Model) -> dict[str, Any]:
-    """The different ones, by their first paths."""
+    """The token tables, each once, by its first path."""
     return unique_modules(model.network, whole_token_tables(model.anatomy))
 
 
@@ -80,18 +80,18 @@ def is_smaller(table: Any, width: int) -> bool:
 
 
 def occurrences(tokenizer: Any, texts: list[str]) -> Counter[int]:
-    """How often each piece is read, with the two marks around every text."""
+    """How often each token is read, including the two special tokens around every text."""
     counts = token_counts(tokenizer.backend_tokenizer, texts)
-    for mark in (tokenizer.cls_token_id, tokenizer.sep_token_id):
-        if mark is not None:
-            counts[mark] += len(texts)
+    for special in (tokenizer.cls_token_id, tokenizer.sep_token_id):
+        if special is not None:
+            counts[special] += len(texts)
     return counts
 
 
-def written(model: Model, context: Context) -> Counter[int]:
-    """How often each piece is written, or read to write on."""
+def target_counts(model: Model, context: Context) -> Counter[int]:
+    """How often each token is generated, or read by the decoder."""
     counts: Counter[int] = Counter()
-    for batch in context.calibration(model, EVERY):
+    for batch in context.calibration(model, ALL_BATCHES):
         real = batch.generated.bool()
         counts.update(batch.inputs["decoder_input_ids"][real].tolist())
         counts.update(batch.targets[real].tolist())
@@ -99,9 +99,9 @@ def written(model: Model, context: Context) -> Counter[int]:
 
 
 def narrowed(table: Tensor, counts: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """Of a table (pieces, columns): (pieces, width) and (columns, width), whose product is nearest to it where a row counts as
-    often as its piece. The columns of the second are the directions in which rows differ most from 0."""
+    """(tokens, columns) to (tokens, width) and (columns, width), whose product approximates the table best when rows are weighted by
+    counts. The columns of the second are the principal directions of the weighted rows, not centred."""
     rows = table.double()
-    _, vectors = torch.linalg.eigh(rows.T @ (counts[:, None] * rows))  # the largest last
+    _, vectors = torch.linalg.eigh(rows.T @ (counts[:, None] * rows))  # ascending eigenvalues
     up = vectors[:, -width:].flip(1)
     return (rows @ up).float(), up.float()

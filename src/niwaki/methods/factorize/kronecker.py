@@ -1,10 +1,10 @@
-"""Matrices as sums of Kronecker products of small ones: many ranks with few numbers.
+"""Matrices as sums of Kronecker products of small ones: high rank with few parameters.
 
-A sum of so many terms is a tensor train of two cores. Factors are as near to square as the operations that it may take allow:
-square ones cost more of these than they save, unless very few terms are kept. Made of many small products it takes fewer
-operations and more time: MiniLM with half the numbers and two thirds of the operations ran at 0.78 times its speed. A start to
-train from and no more: that model answered by chance, and outer products, which `svd` makes, leave less error in its matrices
-with as many numbers (0.47 of the square against 0.55 with a quarter).
+A sum of several terms is a tensor train with two cores. Factors are as close to square as the limit on operations allows: square
+factors need more operations than they save, unless very few terms are kept. The many small products take fewer operations and more
+time: MiniLM with half the parameters and two thirds of the operations ran at 0.78 times its speed. Only a starting point for training:
+without it that model predicted at chance level, and `svd` approximates the matrices better with as many parameters (relative squared
+error 0.47 against 0.55 at a quarter of the parameters).
 
 Paper: Tahaei et al. 2021, KroneckerBERT (arXiv 2109.06243); Van Loan and Pitsianis 1993, Approximation with Kronecker Products;
 Oseledets 2011, Tensor-Train Decomposition.
@@ -20,8 +20,8 @@ from niwaki.models.packed.kronecker import Sizes, fitted
 
 
 class Kronecker(Method, Reshapes):
-    keep: float = setting(0.25, "share of each matrix's numbers that stays", gt=0, lt=1)
-    flops: float = setting(0.75, "share of its operations that the factors may take", gt=0)
+    keep: float = setting(0.25, "fraction of each matrix's parameters to keep", gt=0, lt=1)
+    flops: float = setting(0.75, "maximum operations of the factors, relative to the matrix", gt=0)
 
     requires = Requirements(reduces=("file", "memory", "flops"))
 
@@ -36,7 +36,7 @@ class Kronecker(Method, Reshapes):
         sizes = [self._sizes(module) for module in modules]
         if not any(sizes):
             raise InputError(
-                f"kronecker: no matrix has factors that take {self.keep:g} of its numbers and {self.flops:g} of its operations; "
+                f"kronecker: no matrix has factors with {self.keep:g} of its parameters and {self.flops:g} of its operations; "
                 "raise keep or flops, or leave 'kronecker' out"
             )
         model.apply_edit(KroneckerEdit(sizes=sizes))

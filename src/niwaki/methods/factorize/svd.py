@@ -1,16 +1,16 @@
-"""Matrices as products of two thin ones, each with the rank that one budget for all of them gives it.
+"""Matrices as products of two thin ones, each with the rank that one budget for all of them allows.
 
-A further rank goes where it saves most error for its numbers; a matrix that two would not make smaller stays whole. Heads stay
-as they are: attention reads the products.
+Further ranks go where they reduce the error most per parameter; a matrix that two factors would not make smaller stays whole. The
+number of heads stays: attention reads the products.
 
-With `both` the error of a matrix is that of the loss to second order, outputs taken apart: so it can be weighed against that of
-another matrix. Halving MiniLM's matrices without training raised the loss on 372 validation rows of rotten_tomatoes from 0.385
-to 0.416 with `both`; to 0.53 with `activations` (0.47 if shared evenly), 0.67 (0.49) with `fisher`, 0.62 (0.61) with `none`.
+With `both`, the error is a second-order approximation of the loss with independent outputs, so that matrices are comparable. Halving
+MiniLM's matrices without training raised the loss on 372 validation rows of rotten_tomatoes from 0.385 to 0.416 with `both`; to 0.53
+with `activations` (0.47 with `even`), 0.67 (0.49) with `fisher`, 0.62 (0.61) with `none`.
 
-Paper: Wang et al. 2024, SVD-LLM (arXiv 2403.07378): the error that counts is that of the outputs, for the inputs that occur
-(`activations`); Hsu et al. 2022, Language Model Compression with Weighted Low-Rank Factorization (arXiv 2207.00112): rows count
-as the loss depends on them (`fisher`); `both` as the curvature in Martens and Grosse 2015, K-FAC (arXiv 1503.05671).
-Cost: a few calibration batches forward, but for `activations` also backward; a singular value decomposition of each matrix.
+Paper: Wang et al. 2024, SVD-LLM (arXiv 2403.07378): the error of the outputs for the inputs that occur (`activations`); Hsu et al. 2022,
+Language Model Compression with Weighted Low-Rank Factorization (arXiv 2207.00112): rows weighted by their effect on the loss (`fisher`);
+`both` as the curvature in Martens and Grosse 2015, K-FAC (arXiv 1503.05671).
+Cost: a few calibration batches forward, and backward except for `activations`; a singular value decomposition of each matrix.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,14 +38,14 @@ STATISTICS: dict[str, dict[str, Callable[..., dict[str, Tensor]]]] = {
 
 
 class Svd(Method, Reshapes):
-    keep: float = setting(0.5, "share of the numbers in the encoder's matrices that stay", gt=0, lt=1)
+    keep: float = setting(0.5, "fraction of the matrices' parameters to keep", gt=0, lt=1)
     weighting: Literal["both", "activations", "fisher", "none"] = setting(
         "both",
-        "which errors count: those of outputs that the loss depends on, of all outputs, of rows that it depends on, or all alike",
+        "how errors are weighted: by the effect of outputs on the loss, by outputs, by the effect of rows on the loss, or equally",
     )
-    even: bool = setting(False, "the same share of every matrix, instead of one budget for all")
+    even: bool = setting(False, "the same fraction of every matrix, instead of one budget for all")
     multiple: int = setting(1, "ranks are multiples of this", ge=1)
-    batches: int = setting(16, "calibration batches that tell what counts", ge=1)
+    batches: int = setting(16, "calibration batches to estimate the weights", ge=1)
 
     requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
@@ -71,9 +71,7 @@ class Svd(Method, Reshapes):
 
     def _operate(self, model: Model, chosen: Mapping[str, int], factors: dict[str, Factors]) -> None:
         if not any(chosen.values()):
-            raise InputError(
-                f"svd: no matrix gets smaller in two at keep {self.keep:g}; lower keep, or leave 'svd' out"
-            )
+            raise InputError(f"svd: no matrix becomes smaller at keep {self.keep:g}; lower keep, or leave 'svd' out")
         first = {id(model.network.get_submodule(path)): rank for path, rank in chosen.items()}
         paths = list(model.anatomy.whole_matrices())
         model.apply_edit(
@@ -85,21 +83,20 @@ class Svd(Method, Reshapes):
     def _shapes(self, model: Model) -> dict[str, Shape]:
         found = distinct_matrices(model, model.anatomy.whole_matrices())
         if not found:
-            raise InputError("svd: this model has no matrices but its head's; leave 'svd' out")
+            raise InputError("svd: this model has no matrices except its head's; leave 'svd' out")
         return {path: (module.out_features, module.in_features) for path, module in found.items()}
 
 
 def decomposed(weight: Tensor, rows: Tensor | None, inputs: Tensor | None) -> tuple[Tensor, Factors]:
-    """Of a weight (out, in), rows of which count by `rows` (out,) and errors of outputs by the covariance of `inputs` (in, in):
-    the squared error that each further rank saves, largest first, and factors (out, n) and (n, in), of which the first k are
-    the best of rank k."""
+    """Decompose a weight (out, in) with row weights `rows` (out,) and input covariance `inputs` (in, in): the squared error that
+    each further rank removes, largest first, and factors (out, n) and (n, in), whose first k ranks are the best of rank k."""
     scale = (
         torch.ones(len(weight), dtype=weight.dtype)
         if rows is None
         else rows.sqrt().clamp(min=1e-12 * float(rows.max().sqrt()) or 1e-12)
     )
     scaled = scale[:, None] * weight
-    if inputs is not None and len(weight) <= len(inputs):  # the smaller of two ways to the same
+    if inputs is not None and len(weight) <= len(inputs):  # the cheaper of two equivalent decompositions
         energy, left = (found.flip(-1) for found in torch.linalg.eigh(scaled @ inputs @ scaled.T))
     else:
         left, values, _ = torch.linalg.svd(scaled if inputs is None else scaled @ root(inputs), full_matrices=False)
@@ -108,13 +105,13 @@ def decomposed(weight: Tensor, rows: Tensor | None, inputs: Tensor | None) -> tu
 
 
 def root(covariance: Tensor) -> Tensor:
-    """R with R Rᵀ = the covariance."""
+    """R with R Rᵀ = covariance."""
     values, vectors = torch.linalg.eigh(covariance)
     return vectors * values.clamp(min=0).sqrt()
 
 
 def balanced(left: Tensor, right: Tensor, rank: int) -> Factors:
-    """The first `rank` of both, columns of the one as long as rows of the other: so they train alike."""
+    """The first `rank` ranks of both factors, with equal norms, so that both train at the same pace."""
     left, right = left[:, :rank], right[:rank]
     ratio = (right.norm(dim=1) / left.norm(dim=0).clamp(min=1e-12)).sqrt().clamp(min=1e-12)
     return (left * ratio).float(), (right / ratio[:, None]).float()
@@ -123,12 +120,12 @@ def balanced(left: Tensor, right: Tensor, rank: int) -> Factors:
 def ranks(
     shapes: Mapping[str, Shape], energies: Mapping[str, Tensor], keep: float, multiple: int, even: bool
 ) -> dict[str, int]:
-    """The rank of each matrix under one budget of numbers; 0 for one that stays whole."""
+    """The rank of each matrix under one budget of parameters; 0 for a matrix that stays whole."""
     sizes = {path: out * inputs for path, (out, inputs) in shapes.items()}
     taken = dict.fromkeys(shapes, multiple)
     spent = {path: min(sizes[path], multiple * sum(shape)) for path, shape in shapes.items()}
     left = keep * sum(sizes.values()) - sum(spent.values())
-    if left < 0:  # also where it is shared evenly
+    if left < 0:  # also with `even`
         least = sum(spent.values()) / sum(sizes.values())
         raise InputError(f"svd: keep {keep:g} is less than rank {multiple} in every matrix takes, which is {least:.3g}")
     if even:
@@ -142,7 +139,7 @@ def ranks(
 
 
 def _steps(shapes: Mapping[str, Shape], energies: Mapping[str, Tensor], multiple: int) -> list[tuple[float, str, int]]:
-    """What each further rank of a matrix saves for a number that it takes: (saved, path, rank then)."""
+    """For each further rank of a matrix, (error removed per parameter, path, new rank)."""
     found: list[tuple[float, str, int]] = []
     for path, energy in energies.items():
         each: Any = [float(some.mean()) / sum(shapes[path]) for some in energy.split(multiple)]
@@ -151,6 +148,6 @@ def _steps(shapes: Mapping[str, Shape], energies: Mapping[str, Tensor], multiple
 
 
 def even_rank(out: int, inputs: int, keep: float, multiple: int) -> int:
-    """The rank at which two matrices take `keep` of the numbers of one; 0 where that is no less than the one."""
+    """The rank at which the factors have `keep` of the matrix's parameters; 0 if they would not be smaller."""
     rank = max(multiple, int(keep * out * inputs / (out + inputs)) // multiple * multiple)
     return rank if rank * (out + inputs) < out * inputs else 0

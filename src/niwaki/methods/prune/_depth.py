@@ -1,4 +1,4 @@
-"""What the methods share that take whole layers out, of an encoder or of a decoder."""
+"""Shared by the methods that remove whole layers, of an encoder or of a decoder."""
 
 from typing import Literal
 
@@ -11,25 +11,25 @@ from niwaki.models.model import Model
 
 
 class Depth(Method, Reshapes):
-    keep: float = setting(0.5, "share of the layers that stay, at least one", gt=0, le=1)
-    count: int | None = setting(None, "how many stay, instead of a share", ge=1)
+    keep: float = setting(0.5, "fraction of the layers to keep, at least one", gt=0, le=1)
+    count: int | None = setting(None, "number of layers to keep, instead of a fraction", ge=1)
     choose: Literal["worth", "spread"] = setting(
-        "worth", "which stay: those that the task's loss misses most, or evenly spread with the last"
+        "worth", "which layers stay: those whose removal increases the loss most, or evenly spaced ones with the last"
     )
-    batches: int = setting(8, "calibration batches that tell what is missed", ge=1)
+    batches: int = setting(8, "calibration batches to measure the loss", ge=1)
 
     requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
     def depth(self, model: Model) -> int:
-        """How many layers there are; Refused where there are none."""
+        """Number of layers; raises InputError if there are none."""
         raise NotImplementedError
 
     def edit(self, keep: list[int] | int) -> Edit:
-        """What leaves these."""
+        """The edit that keeps these layers."""
         raise NotImplementedError
 
-    def differ(self, model: Model) -> bool:
-        """Whether one layer can be worth more than another."""
+    def layers_differ(self, model: Model) -> bool:
+        """Whether one layer can be more important than another."""
         return True
 
     def dry_prepare(self, model: Model) -> Model:
@@ -39,7 +39,7 @@ class Depth(Method, Reshapes):
     def prepare(self, model: Model, context: Context) -> Model:
         depth, count = self.depth(model), self._count(model)
         chosen = evenly_spaced(depth, count)
-        if self.choose == "worth" and self.differ(model):
+        if self.choose == "worth" and self.layers_differ(model):
             batches = list(context.calibration(model, self.batches))
             chosen = greedy_by_loss(
                 depth, count, lambda keep: loss_after_edit(model, self.edit(keep), batches, context)

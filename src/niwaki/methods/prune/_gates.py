@@ -1,8 +1,8 @@
-"""Gates that learn which units a network can do without: each is open, closed or, while training, drawn in between.
+"""Gates that learn which units a network does not need: open, closed or, during training, sampled in between.
 
-The hard concrete distribution (Louizos et al. 2018): a sigmoid with noise, stretched beyond 0 and 1 and cut off there, so that
-it is exactly 0 with a probability that has a slope. A unit is a head, a neuron or a rank; its gate multiplies the columns of
-the matrix that reads it, which is where it is baked in at the end.
+The hard concrete distribution (Louizos et al. 2018): a noisy sigmoid, stretched beyond 0 and 1 and clipped, so that a gate is exactly 0
+with a differentiable probability. A unit is a head, a neuron or a rank; its gate multiplies the columns of the matrix that reads the
+unit, and is merged into them at the end.
 """
 
 import math
@@ -23,25 +23,27 @@ from niwaki.models.packed.factored import Factored
 from niwaki.models.packed.removed import Removed
 from niwaki.models.parametrizations import add_parametrization, merge_parametrizations
 
-BETA, LOW, HIGH = 2 / 3, -0.1, 1.1  # temperature, and where the sigmoid is stretched to
-FIRST = 2.5  # what gates begin with: open, and 98 of 100 draws are so
+BETA, LOW, HIGH = 2 / 3, -0.1, 1.1  # temperature, and the range to which the sigmoid is stretched
+INITIAL_ALPHA = 2.5  # 98 % of the samples are open
 
-SQUARE = 10  # how many times faster the multiplier of the square moves: it turns round where the aim is passed, the other lags
+QUADRATIC_SPEED = (
+    10  # of the quadratic multiplier, relative to the linear one, which overshoots when the target is passed
+)
 
 
 def open_probability(alpha: Tensor) -> Tensor:
-    """That a gate is not 0."""
+    """The probability that a gate is not 0."""
     return torch.sigmoid(alpha - BETA * math.log(-LOW / HIGH))
 
 
 def sample_gates(alpha: Tensor, uniform: Tensor) -> Tensor:
-    """Gates from 0 to 1, with uniform noise."""
+    """Gates from 0 to 1, from uniform noise."""
     noise = torch.log(uniform) - torch.log1p(-uniform)
     return (torch.sigmoid((noise + alpha) / BETA) * (HIGH - LOW) + LOW).clamp(0, 1)
 
 
 def deterministic_gates(alpha: Tensor, probability: Tensor) -> Tensor:
-    """Gates without noise: as many are open as are expected to be, at least one."""
+    """Gates without noise: the expected number is open, at least one."""
     value = (torch.sigmoid(alpha) * (HIGH - LOW) + LOW).clamp(0, 1)
     count = max(1, round(float(probability.detach().sum())))
     best = alpha.sort(descending=True, stable=True).indices[:count]
@@ -49,39 +51,39 @@ def deterministic_gates(alpha: Tensor, probability: Tensor) -> Tensor:
 
 
 def expected(sizes: Sequence[int], shares: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
-    """The share of all numbers that is expected to stay: of matrices with these shares of outputs and inputs."""
-    kept = (size * outputs * inputs for size, (outputs, inputs) in zip(sizes, shares, strict=True))
-    return sum(kept, torch.zeros(())) / sum(sizes)
+    """The expected fraction of all parameters that stay, for matrices with these fractions of outputs and inputs."""
+    remaining = (size * outputs * inputs for size, (outputs, inputs) in zip(sizes, shares, strict=True))
+    return sum(remaining, torch.zeros(())) / sum(sizes)
 
 
 def scaled_parameter(parameter: Tensor, speed: float) -> Tensor:
-    """A parameter that moves `speed` times faster than others; its slope is taken as 1, so that gradients stay as long."""
+    """A parameter that moves `speed` times faster than others. Its gradient is not scaled, so that clipping is unaffected."""
     return parameter + (speed - 1) * parameter.detach()
 
 
 def ascending_parameter(parameter: Tensor, speed: float) -> Tensor:
-    """The same with its slope turned round: what descends otherwise makes this one rise."""
+    """The same with the gradient reversed, so that gradient descent increases the loss in this parameter."""
     return (speed + 1) * parameter.detach() - parameter
 
 
 class Gate(nn.Module):
-    """A lens over the matrix that reads the units: `unit` is the number of each of its inputs, or how many units there are
-    where an input is none of them. With `whole`, one more gate opens and closes all of them."""
+    """A parametrization of the matrix that reads the units: `unit` is the unit of each input, or the number of units for an input
+    that belongs to none. With `whole`, one more gate opens and closes all of them."""
 
     unit: Tensor
 
     def __init__(self, units: int, unit: Tensor, speed: float, whole: bool) -> None:
         super().__init__()
         self.speed = speed
-        self.alpha = nn.Parameter(torch.full((units,), FIRST / speed))
-        self.whole = nn.Parameter(torch.full((1,), FIRST / speed)) if whole else None
+        self.alpha = nn.Parameter(torch.full((units,), INITIAL_ALPHA / speed))
+        self.whole = nn.Parameter(torch.full((1,), INITIAL_ALPHA / speed)) if whole else None
         self.register_buffer("unit", unit)
 
     def forward(self, weight: Tensor) -> Tensor:
         return weight * torch.cat([self.values(), weight.new_ones(1)])[self.unit]
 
     def values(self) -> Tensor:
-        """Settled, a whole that is likelier open is, and then has as many units as were expected of both gates together."""
+        """In evaluation, the whole is open if that is more likely, with the number of units expected from both gates."""
         alphas = [scaled_parameter(one, self.speed) for one in (self.alpha, self.whole) if one is not None]
         if self.training:
             gates = [sample_gates(alpha, torch.rand_like(alpha).clamp(1e-6, 1 - 1e-6)) for alpha in alphas]
@@ -91,18 +93,18 @@ class Gate(nn.Module):
         return math.prod(gates[1:], start=gates[0])
 
     def probability(self) -> Tensor:
-        """That each unit is there."""
-        fine = open_probability(scaled_parameter(self.alpha, self.speed))
-        return fine if self.whole is None else fine * open_probability(scaled_parameter(self.whole, self.speed))
+        """The probability that each unit is open."""
+        units = open_probability(scaled_parameter(self.alpha, self.speed))
+        return units if self.whole is None else units * open_probability(scaled_parameter(self.whole, self.speed))
 
     def of_inputs(self) -> Tensor:
-        """That each input of the matrix is read."""
+        """The probability that each input of the matrix is read."""
         probability = self.probability()
         return torch.cat([probability, probability.new_ones(1)])[self.unit]
 
 
 class Lagrangian(nn.Module):
-    """Multipliers that rise while more than the aim is expected to stay, and fall below it: they climb where the rest descends."""
+    """Multipliers that increase while more than `aim` is expected to stay, and decrease below it (gradient ascent)."""
 
     aim: Tensor
 
@@ -116,14 +118,14 @@ class Lagrangian(nn.Module):
         over = share - self.aim
         first, second = (
             ascending_parameter(self.first, self.speed),
-            ascending_parameter(self.second, SQUARE * self.speed),
+            ascending_parameter(self.second, QUADRATIC_SPEED * self.speed),
         )
         return (first * over + second * over.square()).squeeze()
 
 
 @dataclass(frozen=True)
 class Gated:
-    """One matrix: its numbers, the gate of its outputs, and those of its inputs."""
+    """One matrix: its size, the gate of its outputs, and the gates of its inputs."""
 
     size: int
     outputs: Gate | None
@@ -140,12 +142,12 @@ class Gated:
 
 
 class Gates:
-    """All gates of a model, by what they are over; none where a block is gone already."""
+    """All gates of a model; None for a block that has been removed."""
 
     def __init__(self, model: Model, over: Sequence[str], speed: float, whole: bool, name: str) -> None:
         self.speed, self.whole, self.name = speed, whole, name
-        self.outputs: dict[int, Gate] = {}  # by the last matrix that makes the units
-        self.inputs: dict[int, list[Gate]] = {}  # by the first that reads them
+        self.outputs: dict[int, Gate] = {}  # by the matrix that computes the units
+        self.inputs: dict[int, list[Gate]] = {}  # by the matrix that reads them
         self.heads = [self._head(layer) for layer in model.anatomy.attentions] if "heads" in over else []
         self.neurons = [self._neuron(block) for block in model.anatomy.blocks] if "ffn" in over else []
         self.ranks = (
@@ -161,7 +163,7 @@ class Gates:
         ]
 
     def share(self) -> Tensor:
-        """What is expected to stay of the encoder's matrices."""
+        """The expected fraction of the matrices that stays."""
         return expected([one.size for one in self.matrices], [one.shares() for one in self.matrices])
 
     def _head(self, layer: Any) -> Gate | None:
@@ -175,7 +177,7 @@ class Gates:
     def _neuron(self, block: Any) -> Gate | None:
         if isinstance(block.reader, Removed):
             return None
-        numbers = block.factors(torch.arange(block.ffn_size).float() + 2) - 2  # -1 where an input is none of them
+        numbers = block.factors(torch.arange(block.ffn_size).float() + 2) - 2  # -1 for an input that is no neuron
         unit = torch.where(numbers < 0, block.ffn_size, numbers).long()
         return self._gate(block.ffn_size, unit, [block.maker], block.reader)
 
@@ -185,11 +187,11 @@ class Gates:
     def _gate(self, units: int, unit: Tensor, makers: list[Any], reader: Any, whole: bool = True) -> Gate:
         first, lasts = _end(reader, "first"), [_end(maker, "second") for maker in makers]
         found = self.outputs.get(id(lasts[0]))
-        if found is not None:  # layers that share their matrices share the gate
+        if found is not None:  # layers that share their matrices share their gate
             return found
         if not all(isinstance(module, nn.Linear) for module in (first, *lasts)):
             raise InputError(
-                f"{self.name}: the weights are packed, stored sparse or Kronecker products, before which no gates can be put; cut before that"
+                f"{self.name}: the weights are packed, sparse or Kronecker products, which cannot have gates; prune before that"
             )
         gate = Gate(units, unit, self.speed, self.whole and whole)
         add_parametrization(first, gate)
@@ -198,14 +200,14 @@ class Gates:
         return gate
 
     def min_share(self) -> float:
-        """The share that would stay if every gate closed."""
+        """The fraction that would stay if every gate closed."""
         for gate in (*self.heads, *self.neurons, *self.ranks):
             if gate is not None:
                 gate.alpha.data.fill_(-1e3)
         return float(self.share().detach())
 
     def cut(self, model: Model) -> None:
-        """Bakes the gates in and takes out what is closed; a method that finished before may have baked them already."""
+        """Merge the gates and remove the closed units; a method that finished before may have merged them already."""
         model.network.eval()
         heads, neurons, ranks = ([_open(gate) for gate in gates] for gates in (self.heads, self.neurons, self.ranks))
         closed = self._closed(model)
@@ -221,7 +223,7 @@ class Gates:
             model.apply_edit(closed)
 
     def _closed(self, model: Model) -> Blocks | None:
-        """Takes out the blocks of which no unit is open; one attention block of a kind stays, though it says nothing."""
+        """An edit that removes blocks without open units; one attention block of each kind stays, with zero output."""
         anatomy = model.anatomy
         attention, ffn = (
             [number for number, gate in enumerate(gates) if gate is not None and not gate.eval().values().any()]
@@ -235,11 +237,10 @@ class Gates:
 
 
 def _end(module: Any, inner: str) -> Any:
-    """The first or the second matrix of one that is made of two."""
+    """The first or the second matrix of a factored one."""
     return _end(getattr(module, inner), inner) if isinstance(module, Factored) else module
 
 
 def _open(gate: Gate | None) -> list[int]:
-    """The units whose gates are not 0; where all are, the likeliest, which then says nothing; of a block that is gone, the one it
-    has."""
+    """The units whose gates are not 0; if all are, the most likely unit, with zero output. A removed block has one unit."""
     return [0] if gate is None else gate.eval().values().nonzero()[:, 0].tolist() or [int(gate.alpha.argmax())]

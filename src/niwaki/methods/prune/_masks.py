@@ -1,4 +1,4 @@
-"""What methods that leave single weights out share: which matrices, the mask while training, the schedule, the choice."""
+"""Shared by the methods that prune single weights: the matrices, the mask during training, the schedule, the choice of weights."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -18,47 +18,47 @@ from niwaki.models.packed.store import StoredLinear
 from niwaki.models.parametrizations import Parametrization, find_parametrizations, merge_parametrizations
 
 Scope = Literal["global", "layer"]
-UPDATES = 32  # of masks in a training: a threshold over ten million weights takes a third of a second
+UPDATES = 32  # of the masks in one training; a threshold over ten million weights takes a third of a second
 
 
 class Mask(nn.Module):
-    """A lens that shows the weights that are kept. `updates` counts how often that was decided."""
+    """A parametrization that multiplies by a mask; `updates` counts how often the mask was chosen."""
 
-    kept: Tensor
+    remaining: Tensor
     updates: Tensor
 
-    def __init__(self, weight: Tensor, kept: Tensor | None = None) -> None:
+    def __init__(self, weight: Tensor, remaining: Tensor | None = None) -> None:
         super().__init__()
-        self.register_buffer("kept", torch.ones_like(weight, dtype=torch.bool) if kept is None else kept)
+        self.register_buffer("remaining", torch.ones_like(weight, dtype=torch.bool) if remaining is None else remaining)
         self.register_buffer("updates", torch.zeros((), dtype=torch.int64))
 
     def forward(self, weight: Tensor) -> Tensor:
-        return weight * self.kept
+        return weight * self.remaining
 
 
 def matrices(model: Model, name: str) -> dict[str, Any]:
-    """The matrices that can be stored sparse, each once, by their first paths. Refused, in the name of the method, without any."""
+    """The matrices that can be stored sparse, each once, by their first paths. Raises InputError for method `name` without any."""
     every = unique_modules(model.network, model.anatomy.matrices())
     found = {path: one for path, one in every.items() if isinstance(one, nn.Linear | Int8Linear | StoredLinear)}
     if not found:
-        raise InputError(f"{name}: this model has no matrices that it could prune; leave '{name}' out")
+        raise InputError(f"{name}: this model has no matrices to prune; leave '{name}' out")
     return found
 
 
 def is_packed(module: Any) -> bool:
-    """Whether training cannot move the weights."""
+    """Whether the weights cannot be trained."""
     return isinstance(module, Int8Linear) or (isinstance(module, StoredLinear) and module.store.integers)
 
 
 def reject_packed(model: Model, name: str) -> None:
     if any(is_packed(module) for module in matrices(model, name).values()):
         raise InputError(
-            f"{name}: the weights are packed, training cannot move them; prune before packing, or use 'magnitude'"
+            f"{name}: the weights are packed and cannot be trained; prune before packing, or use 'magnitude'"
         )
 
 
 def densify(model: Model, name: str) -> dict[str, nn.Linear]:
-    """The matrices that can be trained, as plain ones: those stored sparse are so again when the method finishes."""
+    """Convert sparse matrices to dense ones for training, and return the trainable matrices; `store_sparse` reverts it."""
     paths = [path for path, module in matrices(model, name).items() if not is_packed(module)]
     replace_modules(model.network, model.anatomy.matrices(), lambda old: old if _stays(old) else to_dense(old))
     return {path: model.network.get_submodule(path) for path in paths}
@@ -69,23 +69,27 @@ def _stays(module: Any) -> bool:
 
 
 def parametrizations_of(model: Model, kind: type[Parametrization]) -> list[tuple[str, Any, Parametrization]]:
-    """The lenses of the kind, each once."""
+    """The parametrizations of a type, each once."""
     every = find_parametrizations(model.network, model.anatomy.matrices(), kind)
-    return list({id(lens): (path, module, lens) for path, module, lens in every}.values())
+    return list(
+        {id(parametrization): (path, module, parametrization) for path, module, parametrization in every}.values()
+    )
 
 
 def store_sparse(model: Model, masks: dict[str, Tensor] | None = None) -> Model:
-    """As it is seen, without the zeros; `masks` say what else is left out."""
+    """Merge the parametrizations and store the matrices without zeros; `masks` select further weights to remove."""
     merge_parametrizations(model.network, model.anatomy.matrices())
     model.apply_edit(Sparse().with_masks(masks or {}))
     return model
 
 
 class Gradual(Method, Reshapes, Schedules, Bakes):
-    """Base of methods that leave out more and more while training."""
+    """Base of methods that prune more and more during training."""
 
-    begin: float = setting(0.1, "share of training after which weights begin to go", ge=0, lt=1)
-    end: float = setting(0.7, "share of training after which no more go: the rest makes up for the loss", gt=0, le=1)
+    begin: float = setting(0.1, "training progress at which pruning starts, from 0 to 1", ge=0, lt=1)
+    end: float = setting(
+        0.7, "training progress at which pruning ends; the remaining steps recover quality", gt=0, le=1
+    )
 
     requires = Requirements(pins_modules=True, reduces=("file",))
 
@@ -101,18 +105,18 @@ class Gradual(Method, Reshapes, Schedules, Bakes):
 
 
 def cubic_sparsity(progress: float, begin: float, end: float, last: float) -> float:
-    """From 0 at `begin` to `last` at `end`: fast where much is superfluous, ever slower (Zhu & Gupta 2017)."""
+    """From 0 at `begin` to `last` at `end`, fast at first (Zhu & Gupta 2017)."""
     left = 1 - min(1.0, max(0.0, (progress - begin) / (end - begin)))
     return last * (1 - left**3)
 
 
 def updates_due(progress: float) -> int:
-    """How many updates should have been made."""
+    """Number of mask updates due so far."""
     return int(progress * UPDATES + 1e-9)
 
 
 def keep_largest(values: Sequence[Tensor], sparsity: float, scope: Scope) -> list[Tensor]:
-    """True for all but the `sparsity` smallest, of all tensors together or of each."""
+    """True except for the fraction `sparsity` of smallest values, over all tensors together or in each."""
     if scope == "layer":
         return [_largest(value.flatten(), sparsity).view(value.shape) for value in values]
     flat = _largest(torch.cat([value.flatten() for value in values]), sparsity)
@@ -121,7 +125,7 @@ def keep_largest(values: Sequence[Tensor], sparsity: float, scope: Scope) -> lis
 
 
 def _largest(values: Tensor, sparsity: float) -> Tensor:
-    """Of equal ones the first are kept, so that exactly as many are as are asked for."""
+    """Of equal values the first are kept, so that the number is exact."""
     threshold = sparsity_threshold(values, sparsity)
     if threshold is None:
         return torch.ones_like(values, dtype=torch.bool)
@@ -134,6 +138,6 @@ def _largest(values: Tensor, sparsity: float) -> Tensor:
 
 
 def sparsity_threshold(values: Tensor, sparsity: float) -> Tensor | None:
-    """The largest of the `sparsity` smallest; None where these are none."""
+    """The largest of the fraction `sparsity` of smallest values; None if there are none."""
     count = round(sparsity * len(values))
     return values.kthvalue(count).values if count else None

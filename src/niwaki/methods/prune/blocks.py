@@ -1,11 +1,11 @@
-"""Takes whole attention and feed-forward blocks out: one after the other the one that the task's loss misses least.
+"""Removes whole attention and feed-forward blocks, one by one, each time the one without which the task's loss is smallest.
 
-Of a layer that loses both, two norms are left. At least one attention block of a kind stays: of a network that writes one that
-reads the text, one that reads what was written of it, and one of the encoder's own.
+A layer that loses both keeps its two norms. At least one attention block of each kind stays: in an encoder–decoder, one encoder
+self-attention, one decoder self-attention and one cross-attention.
 
 Paper: He et al. 2024, What Matters in Transformers? Not All Attention is Needed (arXiv 2406.15786); here by the loss instead of
-likeness, and counted over both kinds together.
-Cost: runs the calibration batches once for every block and every block that goes.
+similarity, and counted over both kinds together.
+Cost: the calibration batches forward, once for every remaining block and every removed block.
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 
 Kind = Literal["attention", "ffn"]
-Block = tuple[Kind, int]  # and the layer
+Block = tuple[Kind, int]  # kind and layer
 KINDS: tuple[Kind, ...] = ("attention", "ffn")
 
 
 class Blocks(Method, Reshapes):
-    keep: float = setting(0.75, "share of the blocks that stay", gt=0, lt=1)
-    over: list[Kind] = setting(["attention", "ffn"], "which kinds of blocks may go", min_length=1)
-    batches: int = setting(8, "calibration batches that tell what is missed", ge=1)
+    keep: float = setting(0.75, "fraction of the blocks to keep", gt=0, lt=1)
+    over: list[Kind] = setting(["attention", "ffn"], "kinds of blocks that may be removed", min_length=1)
+    batches: int = setting(8, "calibration batches to measure the loss", ge=1)
 
     requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
     def dry_prepare(self, model: Model) -> Model:
-        """Which blocks go is not known before; the last ones stand for them."""
+        """Calibration decides which blocks are removed; the skeleton loses the last ones."""
         count, taken = self._count(model), list[Block]()
         for one in reversed(self._there(model)):
             if len(taken) < count and may_go(model, [*taken, one]):
@@ -52,7 +52,7 @@ class Blocks(Method, Reshapes):
         return model
 
     def _there(self, model: Model) -> list[Block]:
-        """The blocks that are left of these kinds, attention first."""
+        """The blocks of these kinds that the model has, attention first."""
         model.anatomy.require_layers("blocks")
         layers = {kind: layers_with_block(model.anatomy, kind) for kind in self.over}
         return [
@@ -64,20 +64,20 @@ class Blocks(Method, Reshapes):
         ]
 
     def _count(self, model: Model) -> int:
-        """How many go: one attention block of each kind stays."""
+        """Number of blocks to remove; one attention block of each kind stays."""
         there, kinds = self._there(model), len(attention_kinds(model.anatomy))
         count, most = round((1 - self.keep) * len(there)), len(there) - kinds * ("attention" in self.over)
         if not 0 < count <= most:
             raise InputError(
-                f"blocks: keep {self.keep:g} takes {count} of {len(there)} blocks, and 1 to {most} can go; choose another keep"
+                f"blocks: keep {self.keep:g} removes {count} of {len(there)} blocks, and 1 to {most} can be removed; choose another keep"
                 if most
-                else "blocks: the model has one attention block, which must stay; leave 'blocks' out"
+                else "blocks: the model has only one attention block, which must stay; leave 'blocks' out"
             )
         return count
 
 
 def may_go(model: Model, blocks: Sequence[Block]) -> bool:
-    """Whether an attention block of each kind would stay."""
+    """Whether an attention block of each kind stays without these."""
     out = {number for kind, number in blocks if kind == "attention"}
     out |= set(gone(layers_with_block(model.anatomy, "attention"), "attention"))
     return not any(set(kind) <= out for kind in attention_kinds(model.anatomy))
@@ -89,7 +89,7 @@ def without(blocks: Sequence[Block]) -> BlocksEdit:
 
 
 def loss_without(model: Model, blocks: Sequence[Block], batches: Sequence[Batch], context: Context) -> float:
-    """The task's mean loss over the batches if those blocks were gone."""
+    """The task's mean loss over the batches without these blocks."""
     small = model.clone()
     small.apply_edit(without(blocks))
     return mean_loss(small, batches, context)

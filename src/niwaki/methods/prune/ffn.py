@@ -1,6 +1,6 @@
-"""Cuts out the feed-forward neurons that matter least, layer by layer.
+"""Removes the least important feed-forward neurons, layer by layer.
 
-Of networks without attention layers: neurons of the hidden layers, and filters; units of an LSTM stay.
+In networks without attention, these are neurons of the hidden layers and convolution filters; LSTM units stay.
 
 Paper: Molchanov et al. 2019, Importance Estimation for Neural Network Pruning (arXiv 1906.10771).
 Cost: a few calibration batches forward and backward.
@@ -14,9 +14,9 @@ from niwaki.models.model import Model
 
 
 class Ffn(Method, Reshapes):
-    keep: float = setting(0.5, "share of the neurons that stay in each layer", gt=0, le=1)
-    multiple: int = setting(64, "what is kept is rounded up to a multiple of this: odd widths run slower", ge=1)
-    batches: int = setting(16, "calibration batches that tell what is important", ge=1)
+    keep: float = setting(0.5, "fraction of the neurons to keep in each layer", gt=0, le=1)
+    multiple: int = setting(64, "round the remaining number up to a multiple of this: odd sizes run slower", ge=1)
+    batches: int = setting(16, "calibration batches to estimate importance", ge=1)
 
     requires = Requirements(reduces=("file", "memory", "flops", "time"))
 
@@ -36,5 +36,5 @@ class Ffn(Method, Reshapes):
 
 
 def round_up_share(neurons: int, keep: float, multiple: int) -> int:
-    """`keep` of `neurons`, rounded up to `multiple`, at least one and never more than there are."""
+    """`keep` × `neurons`, rounded up to a `multiple`, from 1 to `neurons`."""
     return min(neurons, -(-max(1, round(keep * neurons)) // multiple) * multiple)

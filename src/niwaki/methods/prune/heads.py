@@ -1,4 +1,4 @@
-"""Cuts out the attention heads that matter least, layer by layer.
+"""Removes the least important attention heads, layer by layer.
 
 Paper: Michel, Levy, Neubig 2019, Are Sixteen Heads Really Better than One? (arXiv 1905.10650).
 Cost: a few calibration batches forward and backward.
@@ -12,8 +12,8 @@ from niwaki.models.model import Model
 
 
 class Heads(Method, Reshapes):
-    keep: float = setting(0.67, "share of the heads that stay in each layer, at least one", gt=0, le=1)
-    batches: int = setting(16, "calibration batches that tell what is important", ge=1)
+    keep: float = setting(0.67, "fraction of the heads to keep in each layer, at least one", gt=0, le=1)
+    batches: int = setting(16, "calibration batches to estimate importance", ge=1)
 
     requires = Requirements(reduces=("file", "memory", "flops", "time"))
 

@@ -1,8 +1,8 @@
-"""Cuts out the columns of the hidden state that matter least, everywhere it is read or written. Heads and neurons stay.
+"""Removes the least important dimensions of the hidden states, in every layer. Heads and neurons stay.
 
-Paper: Xia, Zhong, Chen 2022, Structured Pruning Learns Compact and Accurate Models (arXiv 2204.00408), whose hidden dimensions these
-are, here by importance (Molchanov et al. 2019, arXiv 1906.10771) and not by learnt masks.
-Cost: a few calibration batches forward and backward. Norms then see fewer columns: train afterwards.
+Paper: Xia, Zhong, Chen 2022, Structured Pruning Learns Compact and Accurate Models (arXiv 2204.00408), which prunes the same dimensions;
+here by importance (Molchanov et al. 2019, arXiv 1906.10771) instead of learned masks.
+Cost: a few calibration batches forward and backward. Layer norms then normalize fewer dimensions: train afterwards.
 """
 
 from niwaki.core.settings import setting
@@ -14,9 +14,9 @@ from niwaki.models.model import Model
 
 
 class HiddenSize(Method, Reshapes):
-    keep: float = setting(0.75, "share of the columns that stay", gt=0, le=1)
-    multiple: int = setting(8, "what is kept is rounded up to a multiple of this: odd widths run slower", ge=1)
-    batches: int = setting(16, "calibration batches that tell what is important", ge=1)
+    keep: float = setting(0.75, "fraction of the dimensions to keep", gt=0, le=1)
+    multiple: int = setting(8, "round the remaining number up to a multiple of this: odd sizes run slower", ge=1)
+    batches: int = setting(16, "calibration batches to estimate importance", ge=1)
 
     requires = Requirements(reduces=("file", "memory", "flops", "time"))
 

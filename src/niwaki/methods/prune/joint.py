@@ -1,10 +1,10 @@
 """Coarse and fine together: gates over whole attention and feed-forward blocks, and over their heads and neurons.
 
-To be used with `relations`, `tinybert` or `logits` in the same stage: a cut network learns better from what it was. A block
-that closes is taken out, but for the last attention block. Columns of the hidden state have no gates.
+Meant to be combined with `attention_relations`, `tinybert` or `logits` in the same stage. A block whose gate closes is removed,
+except the last attention block. The hidden dimensions have no gates.
 
 Paper: Xia, Zhong, Chen 2022, Structured Pruning Learns Compact and Accurate Models (arXiv 2204.00408).
-Cost: as `l0`, and what the distilling costs.
+Cost: as `l0`, plus the distillation.
 """
 
 from typing import ClassVar

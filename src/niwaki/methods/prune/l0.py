@@ -1,11 +1,11 @@
 """Learns which heads, neurons and ranks to keep: gates that are trained with the weights, under a budget.
 
-Layers may end with different numbers of units. A multiplier presses until as much of the encoder is expected to stay as is
-asked for. A layer keeps at least one head and one neuron.
+Layers may end with different numbers of units. A Lagrange multiplier increases until the expected size meets the budget. A layer
+keeps at least one head and one neuron.
 
 Paper: Louizos, Welling, Kingma 2018, Learning Sparse Neural Networks through L0 Regularization (arXiv 1712.01312); the budget, and
 gates over ranks: Wang, Wohlwend, Lei 2020, Structured Pruning of Large Language Models (arXiv 1910.04732).
-Cost: some 3 % of a step. How close the budget is met depends on the length of the training: some hundred steps are few.
+Cost: about 3 % of a step. How exactly the budget is met depends on the number of steps: a few hundred are few.
 """
 
 from collections.abc import Sequence
@@ -25,36 +25,38 @@ from niwaki.models.model import Model
 
 
 class L0(Method, Reshapes, Penalizes, Schedules, Bakes):
-    target: float = setting(0.5, "share of the numbers in the encoder's matrices that stays", gt=0, lt=1)
+    target: float = setting(0.5, "fraction of the parameters in the matrices to keep", gt=0, lt=1)
     over: list[Literal["heads", "ffn", "ranks"]] = setting(
-        ["heads", "ffn"], "what has gates: heads, ffn (neurons), ranks (of matrices made of two)", min_length=1
+        ["heads", "ffn"], "units with gates: heads, ffn (neurons), ranks (of factored matrices)", min_length=1
     )
-    warmup: float = setting(0.4, "share of training in which the budget falls from all to the target", ge=0, le=1)
-    speed: float = setting(1000.0, "how many times faster than weights the gates move", gt=0)
-    pressure: float = setting(4000.0, "how many times faster than weights the multipliers move", gt=0)
+    warmup: float = setting(
+        0.4, "training progress, from 0 to 1, at which the budget has fallen from 1 to the target", ge=0, le=1
+    )
+    speed: float = setting(1000.0, "learning rate of the gates, relative to the weights", gt=0)
+    pressure: float = setting(4000.0, "learning rate of the multipliers, relative to the weights", gt=0)
 
     version = 2
     requires = Requirements(training=True, pins_modules=True, reduces=("file", "memory", "flops", "time"))
 
-    whole: ClassVar[bool] = False  # whether there is a gate more for all heads, and for all neurons, of a layer
+    whole: ClassVar[bool] = False  # whether a further gate switches all heads, and all neurons, of a layer
 
     _gates: Gates | None = PrivateAttr(None)
 
     @property
     def min_progress(self) -> float:
-        return 1.0  # only the last weights have met the budget
+        return 1.0  # only the last weights meet the budget
 
     def dry_prepare(self, model: Model) -> Model:
         if "heads" in self.over:
             model.anatomy.require_layers(self.label())
         if "ranks" in self.over and not factored(model.network, model.anatomy):
             raise InputError(
-                f"{self.label()}: no matrix is made of two, so there are no ranks; factorize in an earlier stage"
+                f"{self.label()}: no matrix is factored, so there are no ranks; factorize in an earlier stage"
             )
         min_share = Gates(model.clone(), self.over, self.speed, self.whole, self.label()).min_share()
         if self.target <= min_share:
             raise InputError(
-                f"{self.label()}: {min_share:.0%} of the encoder has no gates and stays; raise target above that, or add to over"
+                f"{self.label()}: {min_share:.0%} of the parameters have no gates and stay; raise target above that, or add to over"
             )
         return model
 
@@ -84,7 +86,7 @@ class L0(Method, Reshapes, Penalizes, Schedules, Bakes):
 
 
 def one_fewer(model: Model, over: Sequence[str]) -> Model:
-    """A skeleton that lacks the last head and neuron of each layer, and the last rank, where it has others."""
+    """The skeleton without the last head and neuron of each layer, and the last rank, unless it is the only one."""
     anatomy = model.anatomy
     if "heads" in over:
         model.apply_edit(Heads(keep=[max(1, layer.heads - 1) for layer in anatomy.attentions]))

@@ -1,8 +1,8 @@
-"""Takes whole layers out: all but those that are evenly spread, or but those that the loss misses most.
+"""Removes whole layers: keeps evenly spaced ones, or those whose removal increases the loss most.
 
 Paper: Sajjad et al. 2023, On the Effect of Dropping Layers of Pre-trained Transformer Models (arXiv 2004.03844); `worth` tries each
-on calibration batches instead of a rule.
-Cost: `worth` runs the batches once for every layer and every layer that goes; `spread` costs nothing.
+layer on calibration batches instead of following a rule.
+Cost: `worth` runs the batches once for every remaining layer and every removed layer; `spread` costs nothing.
 """
 
 from niwaki.methods._layer_choice import has_distinct_layers
@@ -19,5 +19,5 @@ class Layers(Depth):
     def edit(self, keep: list[int] | int) -> LayersEdit:
         return LayersEdit(keep=keep)
 
-    def differ(self, model: Model) -> bool:
+    def layers_differ(self, model: Model) -> bool:
         return has_distinct_layers(model)

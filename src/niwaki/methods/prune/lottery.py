@@ -1,11 +1,11 @@
-"""Lottery tickets: the largest weights of a trained model, set back to what they were early on, and trained alone.
+"""Lottery tickets: keeps the largest weights of a trained model, resets them to earlier values, and trains them alone.
 
-A round is a stage that starts from the trained model, or from the round before; several leave out more than one does. With
-`random` the mask is drawn instead: the control that tells whether the ticket matters.
+A round is a stage that starts from the trained model or from the round before; several rounds reach higher sparsity than one. With
+`random` the mask is random instead: the control experiment.
 
 Paper: Frankle, Carbin 2019, The Lottery Ticket Hypothesis (arXiv 1803.03635); rewinding: Frankle et al. 2020 (arXiv 1912.05671);
 BERT's tickets: Chen et al. 2020 (arXiv 2007.12223).
-Cost: a training for each round, a step some 5 % dearer. Saves bytes on disk alone.
+Cost: one training per round; a step costs about 5 % more. Saves bytes on disk only.
 """
 
 from collections.abc import Callable
@@ -25,14 +25,12 @@ NONE = "none"
 
 
 class Lottery(Method, Reshapes, ReadsStages, Bakes):
-    sparsity: float = setting(
-        0.5, "share of the weights of the encoder's matrices that are gone after the round", gt=0, lt=1
-    )
+    sparsity: float = setting(0.5, "fraction of the matrices' weights that are 0 after the round", gt=0, lt=1)
     rewind: str = setting(
-        "", "stage whose weights are set back; empty is the recipe's model, none leaves them as trained"
+        "", "stage to which weights are reset; empty: the recipe's model; none: weights stay as trained"
     )
-    random: bool = setting(False, "draw as many weights of each matrix by chance")
-    scope: Scope = setting("global", "global compares all weights; layer takes the same share of every matrix")
+    random: bool = setting(False, "use a random mask of the same sparsity for each matrix")
+    scope: Scope = setting("global", "global compares all weights; layer prunes the same fraction of every matrix")
 
     requires = Requirements(training=True, pins_modules=True, reduces=("file",))
 
@@ -52,7 +50,7 @@ class Lottery(Method, Reshapes, ReadsStages, Bakes):
             mask & (size > 0) for mask, size in zip(keep_largest(sizes, self.sparsity, self.scope), sizes, strict=True)
         ]
         if self.rewind != NONE:
-            self._set_back(model, context.stage_model(self.rewind))
+            self._rewind(model, context.stage_model(self.rewind))
         for number, (module, mask) in enumerate(zip(found.values(), masks, strict=True)):
             if self.random:
                 mask = random_mask(module.weight != 0, int(mask.sum()), derive(context.seed, "lottery", number))
@@ -65,24 +63,24 @@ class Lottery(Method, Reshapes, ReadsStages, Bakes):
         ours, theirs = model.clone(), stage_model(self.rewind).clone()
         for one in (ours, theirs):
             densify(one, "lottery")
-        self._refuse_misfit(ours, theirs)
+        self._reject_other_shapes(ours, theirs)
 
-    def _set_back(self, model: Model, source: Model) -> None:
-        """All weights, those of embeddings, norms and head too."""
+    def _rewind(self, model: Model, source: Model) -> None:
+        """Reset all weights, including embeddings, norms and head."""
         densify(source, "lottery")
-        self._refuse_misfit(model, source)
+        self._reject_other_shapes(model, source)
         model.network.load_state_dict(source.network.state_dict())
 
-    def _refuse_misfit(self, model: Model, source: Model) -> None:
+    def _reject_other_shapes(self, model: Model, source: Model) -> None:
         shapes, theirs = (
             {name: value.shape for name, value in one.network.state_dict().items()} for one in (model, source)
         )
-        misfit = next((name for name in {**shapes, **theirs} if shapes.get(name) != theirs.get(name)), None)
-        if misfit is not None:
+        other = next((name for name in {**shapes, **theirs} if shapes.get(name) != theirs.get(name)), None)
+        if other is not None:
             whose = f"stage '{self.rewind}'" if self.rewind else "the recipe's model"
             raise InputError(
-                f"lottery: the weights of {whose} do not fit ('{misfit}' "
-                "is of another shape); rewind to a stage of this shape, before anything is cut or packed"
+                f"lottery: the weights of {whose} do not fit ('{other}' "
+                "has another shape); rewind to a stage of the same shape, before pruning or packing"
             )
 
     def finish(self, model: Model) -> Model:
@@ -90,7 +88,7 @@ class Lottery(Method, Reshapes, ReadsStages, Bakes):
 
 
 def random_mask(places: Tensor, count: int, seed: int) -> Tensor:
-    """True at `count` of the places that are True, by chance."""
+    """A random choice of `count` of the True entries of `places`."""
     generator = torch.Generator().manual_seed(seed)
-    luck = torch.rand(places.shape, generator=generator).masked_fill(~places, -1.0)
-    return keep_largest([luck], 1 - count / luck.numel(), "layer")[0] & places
+    scores = torch.rand(places.shape, generator=generator).masked_fill(~places, -1.0)
+    return keep_largest([scores], 1 - count / scores.numel(), "layer")[0] & places

@@ -1,10 +1,10 @@
-"""Leaves out the smallest weights, one by one, little by little while training; the rest is stored without the zeros.
+"""Removes the smallest weights, gradually during training; the rest is stored without the zeros.
 
-A weight that was left out comes back while others shrink below it. Without training all go at once. Packed weights, which
-training cannot move, go at the end and keep their form.
+A masked weight returns if others become smaller than it. Without training, all are removed at once. Packed weights, which cannot
+be trained, are pruned at the end and stay packed.
 
 Paper: Zhu, Gupta 2017, To Prune, or Not to Prune (arXiv 1710.01878): the cubic schedule; Han et al. 2015 (arXiv 1506.02626).
-Cost: some 5 % of a step. Saves bytes on disk: the engine unpacks the matrices when it loads them.
+Cost: about 5 % of a step. Saves bytes on disk: the engine unpacks the matrices when it loads them.
 """
 
 from niwaki.core.settings import setting
@@ -27,8 +27,8 @@ from niwaki.models.parametrizations import add_parametrization, original_weight
 
 
 class Magnitude(Gradual):
-    sparsity: float = setting(0.5, "share of the weights of the encoder's matrices that go", gt=0, lt=1)
-    scope: Scope = setting("global", "global compares all weights; layer takes the same share of every matrix")
+    sparsity: float = setting(0.5, "fraction of the matrices' weights to remove", gt=0, lt=1)
+    scope: Scope = setting("global", "global compares all weights; layer prunes the same fraction of every matrix")
 
     def dry_prepare(self, model: Model) -> Model:
         matrices(model, "magnitude")
@@ -45,12 +45,12 @@ class Magnitude(Gradual):
             return
         sparsity = cubic_sparsity(progress, self.begin, self.end, self.sparsity)
         sizes = [original_weight(module).detach().abs() for _, module, _ in found]
-        for (_, _, lens), kept in zip(found, keep_largest(sizes, sparsity, self.scope), strict=True):
-            lens.kept.copy_(kept)
-            lens.updates.fill_(updates_due(progress))
+        for (_, _, mask), remaining in zip(found, keep_largest(sizes, sparsity, self.scope), strict=True):
+            mask.remaining.copy_(remaining)
+            mask.updates.fill_(updates_due(progress))
 
     def finish(self, model: Model) -> Model:
-        """What was trained has the zeros that it shall have, and nothing more goes."""
+        """Weights that were pruned during training are 0 already; only packed weights change."""
         found = matrices(model, "magnitude")
         sizes = [to_dense(module).weight.detach().abs() for module in found.values()]
         return store_sparse(model, dict(zip(found, keep_largest(sizes, self.sparsity, self.scope), strict=True)))

@@ -1,11 +1,11 @@
-"""Leaves out the weights that training moves towards 0, whatever their size: what fine-tuning does not want goes first.
+"""Removes the weights that training moves towards 0, whatever their magnitude: those that fine-tuning needs least.
 
-Every weight has a score that sinks when the loss would have the weight smaller. `hard` keeps the best scores, ever fewer of
-them; `soft` keeps those above a threshold and presses all of them down: how many stay is then learnt, matrix by matrix.
-In the paper scores begin at 0 and training is long; in a short one the first weights would go by chance, hence `prior`.
+Every weight has a score that decreases when the gradient moves the weight towards 0. `hard` keeps the highest scores, fewer and fewer
+of them; `soft` keeps scores above a threshold and penalizes all of them, so that the sparsity of each matrix is learned. In the paper
+scores start at 0 and training is long; in a short training the first weights would be removed at random, hence `prior`.
 
 Paper: Sanh, Wolf, Rush 2020, Movement Pruning: Adaptive Sparsity by Fine-Tuning (arXiv 2005.07683).
-Cost: a score for every weight, trained with it: a step takes a tenth longer, and half more memory. Saves bytes on disk alone.
+Cost: a trained score for every weight: a step takes 10 % longer and 50 % more memory. Saves bytes on disk only.
 """
 
 import math
@@ -33,17 +33,19 @@ from niwaki.models.parametrizations import add_parametrization
 
 
 class Movement(Gradual, Penalizes):
-    how: Literal["hard", "soft"] = setting("hard", "hard reaches `sparsity`; soft what `penalty_weight` leads to")
-    sparsity: float = setting(0.5, "share of the weights of the encoder's matrices that go (hard)", gt=0, lt=1)
-    scope: Scope = setting("global", "global compares all scores; layer takes the same share of every matrix (hard)")
-    penalty_weight: float = setting(50.0, "weight of the mean score, from 0 to 1, in the loss (soft)", ge=0)
-    threshold: float = setting(
-        0.1, "score, from 0 to 1, below which a weight goes; they begin at 0.5 and above (soft)", gt=0, lt=0.5
+    how: Literal["hard", "soft"] = setting("hard", "hard reaches `sparsity`; soft depends on `penalty_weight`")
+    sparsity: float = setting(0.5, "fraction of the matrices' weights to remove (hard)", gt=0, lt=1)
+    scope: Scope = setting(
+        "global", "global compares all scores; layer prunes the same fraction of every matrix (hard)"
     )
-    speed: float = setting(200.0, "how many times faster than weights the scores move", gt=0)
+    penalty_weight: float = setting(50.0, "weight of the mean score, after sigmoid, in the loss (soft)", ge=0)
+    threshold: float = setting(
+        0.1, "score, after sigmoid, below which a weight is removed; scores start at 0.5 or above (soft)", gt=0, lt=0.5
+    )
+    speed: float = setting(200.0, "learning rate of the scores, relative to the weights", gt=0)
     prior: float = setting(
         1.0,
-        "scores begin with so many times the size of their weights, where the mean of a matrix is 1; 0 as in the paper",
+        "initial scores: this times the weights' magnitudes, which have mean 1 in each matrix; 0 as in the paper",
         ge=0,
     )
 
@@ -63,24 +65,24 @@ class Movement(Gradual, Penalizes):
     def penalty(self, model: Model) -> Tensor | None:
         if self.how == "hard":
             return None
-        values = [lens.values() for _, _, lens in parametrizations_of(model, Scored)]
+        values = [scored.values() for _, _, scored in parametrizations_of(model, Scored)]
         total = sum((torch.sigmoid(value).sum() for value in values), values[0].new_zeros(()))
         return self.penalty_weight * total / sum(value.numel() for value in values)
 
     def after_step(self, model: Model, progress: float) -> None:
-        found = [lens for _, _, lens in parametrizations_of(model, Scored)]
+        found = [scored for _, _, scored in parametrizations_of(model, Scored)]
         if updates_due(progress) <= int(found[0].updates):
             return
-        for lens, cut in zip(found, self._cuts(found, progress), strict=True):
-            lens.cut.fill_(-math.inf if cut is None else cut)
-            lens.updates.fill_(updates_due(progress))
+        for scored, cut in zip(found, self._cuts(found, progress), strict=True):
+            scored.cut.fill_(-math.inf if cut is None else cut)
+            scored.updates.fill_(updates_due(progress))
 
     def _cuts(self, found: list["Scored"], progress: float) -> list[Any]:
         if self.how == "soft":
             share = cubic_sparsity(progress, self.begin, self.end, self.threshold)
             return [math.log(share / (1 - share)) if share else None] * len(found)
         share = cubic_sparsity(progress, self.begin, self.end, self.sparsity)
-        values = [lens.values().detach().flatten() for lens in found]
+        values = [scored.values().detach().flatten() for scored in found]
         if self.scope == "layer":
             return [sparsity_threshold(value, share) for value in values]
         return [sparsity_threshold(torch.cat(values), share)] * len(found)
@@ -90,8 +92,8 @@ class Movement(Gradual, Penalizes):
 
 
 class Scored(nn.Module):
-    """A lens that shows the weights whose scores are above `cut`. Scores are kept divided by `speed`, because the optimizer
-    moves every parameter by as much."""
+    """A parametrization that masks the weights whose scores are not above `cut`. Scores are stored divided by `speed`, because the
+    optimizer moves every parameter by the same amount."""
 
     cut: Tensor
     updates: Tensor
@@ -105,8 +107,7 @@ class Scored(nn.Module):
         self.register_buffer("updates", torch.zeros((), dtype=torch.int64))
 
     def values(self) -> Tensor:
-        """The scores. Their slope in the parameter is taken as 1, so that `speed` does not lengthen the gradient that is
-        clipped; to the optimizer its length means nothing."""
+        """The scores. Their gradient is not scaled by `speed`, so that clipping is unaffected; Adam ignores its scale."""
         return self.scores + (self.speed - 1) * self.scores.detach()
 
     def forward(self, weight: Tensor) -> Tensor:
@@ -114,14 +115,14 @@ class Scored(nn.Module):
 
 
 class Straight(torch.autograd.Function):
-    """Weights that are kept. The gradient of a score is what it would be if it multiplied its weight."""
+    """Masked weights with a straight-through gradient: that of a score is as if it multiplied its weight."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, scores: Tensor, kept: Tensor) -> Tensor:
-        ctx.save_for_backward(weight, kept)
-        return weight * kept
+    def forward(ctx: Any, weight: Tensor, scores: Tensor, remaining: Tensor) -> Tensor:
+        ctx.save_for_backward(weight, remaining)
+        return weight * remaining
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        weight, kept = ctx.saved_tensors
-        return gradients[0] * kept, gradients[0] * weight, None
+        weight, remaining = ctx.saved_tensors
+        return gradients[0] * remaining, gradients[0] * weight, None

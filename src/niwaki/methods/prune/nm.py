@@ -1,10 +1,10 @@
-"""Keeps the n largest of every m neighbouring weights of a row (2 of 4), the form that sparse kernels of some GPUs multiply.
+"""Keeps the n largest of every m neighbouring weights of a row (2 of 4), the pattern that sparse GPU kernels support.
 
-The mask is chosen once, before training if there is any. On CPUs in ONNX Runtime it saves bytes, not time: its kernels
-multiply the zeros too.
+The mask is chosen once, before training if there is any. On CPUs it saves bytes, not time: ONNX Runtime's kernels multiply the
+zeros too.
 
 Paper: Mishra et al. 2021, Accelerating Sparse Deep Neural Networks (arXiv 2104.08378).
-Cost: some 5 % of a step, where there is training.
+Cost: about 5 % of a step, with training.
 """
 
 import torch
@@ -20,8 +20,8 @@ from niwaki.models.parametrizations import add_parametrization
 
 
 class Nm(Method, Reshapes, Bakes):
-    n: int = setting(2, "weights kept of every m", ge=1)
-    m: int = setting(4, "neighbours along the inputs; the last ones of a row may be fewer", ge=2)
+    n: int = setting(2, "weights to keep of every m", ge=1)
+    m: int = setting(4, "group size along the inputs; the last group of a row may be smaller", ge=2)
 
     requires = Requirements(pins_modules=True, reduces=("file",))
 
@@ -50,7 +50,7 @@ class Nm(Method, Reshapes, Bakes):
 
 
 def largest_of(sizes: Tensor, n: int, m: int) -> Tensor:
-    """(rows, columns) to True at the n largest of every m in a row; of equal ones the first."""
+    """(rows, columns) to a mask of the n largest of every m in a row; of equal values, the first."""
     columns = sizes.shape[1]
     groups = torch.nn.functional.pad(sizes, (0, -columns % m), value=-1.0).unflatten(1, (-1, m))
     best = groups.sort(dim=-1, descending=True, stable=True).indices[..., :n]

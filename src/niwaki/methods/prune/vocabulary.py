@@ -1,7 +1,7 @@
-"""Drops the token pieces a corpus does not use, from the embedding table and from the tokenizer.
+"""Removes tokens that the texts do not use, from the embedding table and from the tokenizer.
 
 Paper: Abdaoui, Pradel, Sigel 2020, Load What You Need (arXiv 2010.05609).
-Cost: one pass of the tokenizer over the texts. Rare words then split into smaller pieces; none becomes unreadable.
+Cost: one pass of the tokenizer over the texts. Rare words are then split into smaller tokens; none becomes unknown.
 """
 
 from niwaki.core.settings import setting
@@ -12,12 +12,12 @@ from niwaki.tokenization.trimming import trimmed, used_tokens
 
 
 class Vocabulary(Method, Reshapes):
-    min_count: int = setting(1, "a piece stays when the stage's texts use it at least so often", ge=1)
+    min_count: int = setting(1, "keep tokens that occur at least this often in the stage's texts", ge=1)
 
     requires = Requirements(reduces=("file", "memory"))
 
     def dry_prepare(self, model: Model) -> Model:
-        """How many pieces stay is not known before; one fewer stands for it."""
+        """The texts decide how many tokens stay; the skeleton loses one."""
         model.apply_edit(VocabularyEdit(keep=max(1, model.anatomy.tokens.num_embeddings - 1)))
         return model
 

@@ -1,4 +1,4 @@
-"""What the methods of this family share: levels of bits, lenses that round, and packing exactly what was seen through them."""
+"""Shared by the quantization methods: levels of a bit width, roundings during training, and packing exactly what was trained."""
 
 import contextlib
 from collections.abc import Callable, Sequence
@@ -21,18 +21,18 @@ from niwaki.models.packed.low_bit import grouped, levels, valued
 from niwaki.models.packed.rounding import straight
 
 Bits = Literal[4, 3, 2]
-BASE = {4: 16, 3: 7, 2: 4}  # bits → levels; seven because eleven of them fill four bytes, and one is 0
+BASE = {4: 16, 3: 7, 2: 4}  # bits → levels; 7 levels: eleven weights fill four bytes, and one level is 0
 
 
 class Rounding(nn.Module):
-    """A lens: the weight (rows, columns) in levels of its groups. Gradients pass as if nothing were rounded."""
+    """A parametrization that rounds a weight (rows, columns) to the levels of its groups. Straight-through gradient."""
 
     def __init__(self, weight: Tensor, base: int, group: int) -> None:
         super().__init__()
         self.base, self.group = base, min(group or weight.shape[1], weight.shape[1])
 
     def scale(self, weight: Tensor) -> Tensor:
-        """(rows, groups); what is packed has just these."""
+        """(rows, groups); packing uses exactly these scales."""
         raise NotImplementedError
 
     def forward(self, weight: Tensor) -> Tensor:
@@ -41,39 +41,39 @@ class Rounding(nn.Module):
 
 
 def rounded(weight: Tensor, scale: Tensor, base: int, group: int) -> Tensor:
-    """Each weight at the nearest level of its group."""
+    """Each weight rounded to the nearest level of its group."""
     parts = grouped(weight, group)
     return valued(levels(parts, scale, base), scale, base).flatten(1)[:, : weight.shape[1]]
 
 
 def counts(weight: Tensor, group: int) -> Tensor:
-    """How many weights of a row each group has, (groups,); the last may have fewer."""
+    """The number of weights in each group of a row, (groups,); the last group may be smaller."""
     starts = torch.arange(0, weight.shape[1], group, device=weight.device)
     return (weight.shape[1] - starts).clamp(max=group)
 
 
 def places(model: Model, embeddings: bool) -> list[str]:
-    """Of the matrices, and of the token table's where that is wanted."""
+    """Paths of the matrices and, optionally, of the token table."""
     anatomy = model.anatomy
     return [*anatomy.matrices(), *(token_tables(anatomy) if embeddings else ())]
 
 
 def trainable(name: str, model: Model, embeddings: bool) -> list[str]:
-    """The places of matrices with plain floats, each once. Refused where others are packed; an LSTM's stay as they are."""
+    """Paths of the float matrices, each once; LSTM matrices are left out. Raises InputError for method `name` if any are packed."""
     found = unique_modules(model.network, places(model, embeddings))
     plain = [path for path, module in found.items() if isinstance(module, nn.Linear | nn.Embedding)]
     for path, module in found.items():
         if path not in plain and not hasattr(module, "packed"):
-            raise InputError(f"{name}: '{path}' is packed already, training cannot move it; start from a stage before")
+            raise InputError(f"{name}: '{path}' is packed and cannot be trained; start from an earlier stage")
     return plain
 
 
 def pack(model: Model, edit: LowBit) -> Model:
-    """Takes the lenses off and packs what was seen through them, with their scales."""
+    """Merge the roundings and pack the rounded weights with the same scales."""
     paths = edit.places(model.network, model.anatomy)
     scales = {
-        path: lens.scale(parametrized_input(module, lens))
-        for path, module, lens in parametrizations.find_parametrizations(model.network, paths, Rounding)
+        path: rounding.scale(parametrized_input(module, rounding))
+        for path, module, rounding in parametrizations.find_parametrizations(model.network, paths, Rounding)
     }
     parametrizations.merge_parametrizations(model.network, paths)
     model.apply_edit(edit.with_scales(scales))
@@ -81,34 +81,34 @@ def pack(model: Model, edit: LowBit) -> Model:
 
 
 class TrainedRounding(Method, Reshapes, Bakes):
-    """Base of methods that train weights through a rounding, and pack just what was seen through it."""
+    """Base of methods that train rounded weights and pack exactly those."""
 
-    embeddings: bool = setting(True, "the token table too")
+    embeddings: bool = setting(True, "round the token table too")
 
     version = 2
     requires = Requirements(training=True, reduces=("file", "memory", "time"))
 
-    def lens(self, weight: Tensor) -> nn.Module:
+    def rounding(self, weight: Tensor) -> nn.Module:
         raise NotImplementedError
 
     def edit(self) -> LowBit:
-        """What the stage ends with."""
+        """The edit that packs the trained weights."""
         raise NotImplementedError
 
     def dry_prepare(self, model: Model) -> Model:
-        """Of the methods of a stage one rounds: it leaves a mark on its matrices, which packing replaces when the stage ends."""
+        """Mark the matrices, so that a second rounding in the stage is rejected; packing replaces them when the stage ends."""
         for module in self.matrices(model):
             other = getattr(module, "rounded_by", None)
             if other:
                 raise InputError(
-                    f"{self.label()}: '{other}' rounds the same matrices; give each a stage of its own, or leave one out"
+                    f"{self.label()}: '{other}' rounds the same matrices; put them into different stages, or leave one out"
                 )
             module.rounded_by = self.label()
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
         for module in self.matrices(model):
-            parametrizations.add_parametrization(module, self.lens(module.weight.detach()))
+            parametrizations.add_parametrization(module, self.rounding(module.weight.detach()))
         return model
 
     def matrices(self, model: Model) -> list[Any]:
@@ -118,37 +118,39 @@ class TrainedRounding(Method, Reshapes, Bakes):
         return pack(model, self.edit())
 
 
-def parametrized_input(module: Any, lens: nn.Module) -> Tensor:
-    """The weight as the lens gets it, through those before it."""
+def parametrized_input(module: Any, rounding: nn.Module) -> Tensor:
+    """The weight that reaches a parametrization, after those before it."""
     weight = parametrizations.original_weight(module).detach()
-    for before in takewhile(lambda one: one is not lens, module.parametrizations.weight):
+    for before in takewhile(lambda parametrization: parametrization is not rounding, module.parametrizations.weight):
         weight = before(weight).detach()
     return weight
 
 
 def record_inputs(
-    model: Model, paths: Sequence[str], batches: Sequence[Batch], hear: Callable[[str, Tensor], None], calls: int = 0
+    model: Model, paths: Sequence[str], batches: Sequence[Batch], record: Callable[[str, Tensor], None], calls: int = 0
 ) -> None:
-    """Shows `hear` what each matrix reads in the deployed pass, (tokens, in), batch after batch; padding is left out. What is
-    written is the truth, all of it at once. A pass ends after so many calls of these matrices, where they are known."""
-    left = 0
+    """Call `record` with the path and the inputs (tokens, in) of each matrix, batch by batch, without padding. Decoders read the
+    reference text. With `calls`, a forward pass ends after that many calls of these matrices."""
+    remaining_calls = 0
 
-    def tell(path: str, x: Tensor) -> None:
-        nonlocal left
-        hear(path, real_inputs(model.anatomy, path, x, batch))
-        left -= 1
-        if not left:
-            raise _Enough
+    def on_input(path: str, x: Tensor) -> None:
+        nonlocal remaining_calls
+        record(path, real_inputs(model.anatomy, path, x, batch))
+        remaining_calls -= 1
+        if not remaining_calls:
+            raise _AllRecorded
 
     hooks = [
-        model.network.get_submodule(path).register_forward_pre_hook(lambda module, args, path=path: tell(path, args[0]))
+        model.network.get_submodule(path).register_forward_pre_hook(
+            lambda module, args, path=path: on_input(path, args[0])
+        )
         for path in paths
     ]
     model.network.eval()
     try:
         for batch in batches:
-            left = calls
-            with contextlib.suppress(_Enough):
+            remaining_calls = calls
+            with contextlib.suppress(_AllRecorded):
                 if model.anatomy.is_seq2seq:
                     forward(model.anatomy, batch)
                 else:
@@ -158,5 +160,5 @@ def record_inputs(
             hook.remove()
 
 
-class _Enough(Exception):
-    """What was listened for was heard."""
+class _AllRecorded(Exception):
+    """Ends a forward pass after the last recorded input."""

@@ -1,11 +1,11 @@
-"""Weights of 4, 3 or 2 bits where each rounding error is made up for by the weights that are not rounded yet.
+"""Weights of 4, 3 or 2 bits, where the weights that are not yet rounded compensate for each rounding error.
 
-Matrix after matrix, with the inputs that those rounded before give. It acts before training: the codes are then fixed, and
-a train block tunes what is left, norms, biases and head. The token table is rounded to the nearest level, and so is what
-was packed before; an LSTM's matrices get 8 bits.
+Matrices are rounded one by one, each with the inputs that the rounded matrices before it produce. This happens before training: codes
+are then fixed, and a train block tunes the rest (norms, biases, head). The token table, and matrices that were packed before, are
+rounded to the nearest level; LSTM matrices get 8 bits.
 
-Paper: Frantar et al. 2022, GPTQ: Accurate Post-Training Quantization (arXiv 2210.17323); here tokens count alike.
-Cost: the calibration batches forward for each matrix, up to where it is, and a factorisation for each.
+Paper: Frantar et al. 2022, GPTQ: Accurate Post-Training Quantization (arXiv 2210.17323); here all tokens have the same weight.
+Cost: for each matrix, the calibration batches forward up to it, and a Cholesky factorization.
 """
 
 from collections.abc import Sequence
@@ -22,15 +22,15 @@ from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 from niwaki.models.module_paths import unique_modules
-from niwaki.models.packed.low_bit import best_scale, kept, levels, valued
+from niwaki.models.packed.low_bit import as_float16, best_scale, levels, valued
 
 
 class Gptq(Method, Reshapes):
-    bits: Bits = setting(4, "of a weight: 4 (16 levels), 3 (7 levels) or 2 (4 levels)")
-    group: int = setting(64, "neighbours in a row that share a scale of 16 bits; 0 is the whole row", ge=0)
+    bits: Bits = setting(4, "bits per weight: 4 (16 levels), 3 (7 levels) or 2 (4 levels)")
+    group: int = setting(64, "neighbours in a row that share a 16-bit scale; 0 is the whole row", ge=0)
     embeddings: bool = setting(True, "pack the token table too")
-    batches: int = setting(16, "calibration batches that tell which inputs go together", ge=1)
-    damping: float = setting(0.1, "added to every input's power, as a share of the mean: guards against chance", gt=0)
+    batches: int = setting(16, "calibration batches to estimate the correlations of the inputs", ge=1)
+    damping: float = setting(0.1, "added to the diagonal of the Hessian, relative to its mean: regularization", gt=0)
 
     version = 2
     requires = Requirements(reduces=("file", "memory", "time"))
@@ -42,7 +42,7 @@ class Gptq(Method, Reshapes):
     @torch.no_grad()
     def prepare(self, model: Model, context: Context) -> Model:
         batches = list(context.calibration(model, self.batches))
-        if self.embeddings:  # first: the layers are to make up for its errors too
+        if self.embeddings:  # first, so that the layers compensate for its errors too
             model.apply_edit(LowBit(base=BASE[self.bits], group=self.group, matrices=False))
         scales: dict[str, Tensor] = {}
         for paths, calls in calibration_order(model, batches[0]):
@@ -59,8 +59,8 @@ class Gptq(Method, Reshapes):
 
 
 def calibration_order(model: Model, batch: Batch) -> list[tuple[list[str], int]]:
-    """Plain matrices in the order in which they are first read, each once, those that read the same together; and how often
-    these are read in a pass."""
+    """Float matrices in the order in which they are first used, each once; those with the same input are grouped. With each group,
+    the number of calls in a forward pass."""
     found = unique_modules(model.network, model.anatomy.matrices())
     plain = [path for path, module in found.items() if type(module) is nn.Linear]
     inputs: dict[str, list[Tensor]] = {}
@@ -77,7 +77,7 @@ def calibration_order(model: Model, batch: Batch) -> list[tuple[list[str], int]]
 
 
 def input_powers(model: Model, paths: Sequence[str], batches: Sequence[Batch], calls: int = 0) -> dict[str, Tensor]:
-    """Of each matrix, the sum of x xᵀ over the tokens that it reads, (in, in), each in proportion."""
+    """For each matrix, the sum of x xᵀ over its inputs, (in, in), each normalized by `in_proportion`."""
     totals: dict[str, Tensor] = {}
 
     def add(path: str, x: Tensor) -> None:
@@ -89,25 +89,26 @@ def input_powers(model: Model, paths: Sequence[str], batches: Sequence[Batch], c
 
 
 def in_proportion(x: Tensor, weight: Tensor) -> Tensor:
-    """Inputs (tokens, in), each divided by the length of what it is made into: so an error counts by the share of the output
-    that it is. Else the first token would be all that is cared for: in some layers it is a hundred times as large as the
-    others, and to mend its clipped weights theirs were given up."""
+    """Inputs (tokens, in), each divided by the norm of its output, so that relative errors count. Otherwise the first token would
+    dominate: in some layers it is a hundred times as large as the others."""
     return x / functional.linear(x, weight).norm(dim=-1, keepdim=True).clamp(min=1e-6)
 
 
 def compensated(weight: Tensor, powers: Tensor, base: int, group: int, damping: float) -> tuple[Tensor, Tensor]:
-    """(out, in) to the same on levels, and the scales (out, groups). Columns are rounded one after the other; what each is wrong
-    by is spread over those that follow, so that the outputs change least (optimal brain surgeon, in Cholesky's form)."""
+    """The weight (out, in) rounded to levels, and the scales (out, groups). Columns are rounded one by one; the error of each is
+    distributed over the following ones so that the outputs change least (optimal brain surgeon, by Cholesky factorization)."""
     columns = weight.shape[1]
     size = min(group or columns, columns)
     power = powers.diagonal().mean().clamp(min=1e-12).double()
     inverse = torch.cholesky_inverse(torch.linalg.cholesky(powers.double() + damping * power * torch.eye(columns)))
-    spread = torch.linalg.cholesky(inverse, upper=True).float()  # row i: what follows column i takes of its error
+    spread = torch.linalg.cholesky(
+        inverse, upper=True
+    ).float()  # row i: how the following columns take the error of column i
     left, scales = weight.detach().clone().float(), []
     for start in range(0, columns, size):
         end = min(start + size, columns)
         part = left[:, start:end]
-        scale = kept(best_scale(part[:, None], base))  # (out, 1): of the weights as they are by now
+        scale = as_float16(best_scale(part[:, None], base))  # (out, 1), of the compensated weights
         errors = torch.empty_like(part)
         for place, column in enumerate(range(start, end)):
             seen = valued(levels(part[:, place, None, None], scale, base), scale, base)[:, 0, 0]

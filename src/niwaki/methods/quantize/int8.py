@@ -1,9 +1,9 @@
-"""Weights as 8-bit integers, activations too while running: a quarter of the bytes, integer products in the engine.
+"""8-bit integer weights, and 8-bit activations at run time: a quarter of the bytes, integer products in the engine.
 
-An LSTM's matrices are unpacked when the engine loads them, ONNX having no LSTM of integers: they save bytes, not time.
+ONNX has no integer LSTM, so the engine unpacks LSTM matrices on loading: they save bytes, not time.
 
 Paper: Zafrir et al. 2019, Q8BERT (arXiv 1910.06188); here after training, activations scaled at run time.
-Cost: none but the packing.
+Cost: packing only.
 """
 
 from niwaki.core.settings import setting

@@ -1,8 +1,8 @@
-"""Training that sees the weights and activations as they will be packed: in 8, 4, 3 or 2 bits.
+"""Quantization-aware training: the forward pass sees weights and activations as they will be packed, in 8, 4, 3 or 2 bits.
 
-The products see rounded numbers, the gradient moves the floats behind them as if nothing were rounded. Below 8 bits the scales
-of the groups follow the weights, one step of least squares after each step of training. Put 'logits' or 'tinybert' beside it
-below 4 bits. An LSTM's matrices are trained in float and get 8 bits when the stage ends.
+The gradient updates the floats behind them as if nothing were rounded. Below 8 bits the scales of the groups follow the weights, by
+one least-squares step after each training step. Below 4 bits, combine it with 'logits' or 'tinybert'. LSTM matrices are trained in
+float and get 8 bits when the stage ends.
 
 Paper: Jacob et al. 2018, Integer-Arithmetic-Only Inference (arXiv 1712.05877); Zafrir et al. 2019, Q8BERT (arXiv 1910.06188).
 Cost: training; a step of 32 short texts takes 1.4 times as long as in float, 1.6 below 8 bits (MiniLM, one core).
@@ -23,17 +23,17 @@ from niwaki.models.model import Model
 from niwaki.models.module_paths import replace_modules
 from niwaki.models.packed.factored import linear_of
 from niwaki.models.packed.int8 import quantize_rows
-from niwaki.models.packed.low_bit import best_scale, by_group, kept, refined
+from niwaki.models.packed.low_bit import as_float16, best_scale, by_group, refined
 from niwaki.models.packed.rounding import in_eight_bits, straight
 from niwaki.models.parametrizations import find_parametrizations
 
 
 class Qat(TrainedRounding, Schedules):
-    bits: Literal[8, 4, 3, 2] = setting(8, "of a weight")
+    bits: Literal[8, 4, 3, 2] = setting(8, "bits per weight")
     group: int = setting(64, "below 8 bits: neighbours in a row that share a scale; 0 is the whole row", ge=0)
-    activations: bool = setting(True, "round the matrices' inputs to 8 bits too, by batches, as the engine does")
+    activations: bool = setting(True, "round the matrices' inputs to 8 bits too, per batch, as the engine does")
 
-    def lens(self, weight: Tensor) -> nn.Module:
+    def rounding(self, weight: Tensor) -> nn.Module:
         return Int8Rounding(weight) if self.bits == 8 else TrackedRounding(weight, BASE[self.bits], self.group)
 
     def edit(self) -> LowBit:
@@ -42,27 +42,27 @@ class Qat(TrainedRounding, Schedules):
     def prepare(self, model: Model, context: Context) -> Model:
         model = super().prepare(model, context)
         for module in self.matrices(model) if self.activations else ():
-            if isinstance(module, nn.Linear):  # the hook goes with the module when the lens is taken off
+            if isinstance(module, nn.Linear):  # the hook disappears with the module when the rounding is merged
                 module.register_forward_pre_hook(lambda _, args: (in_eight_bits(args[0]), *args[1:]))
         return model
 
     @torch.no_grad()
     def after_step(self, model: Model, progress: float) -> None:
-        for _, module, lens in find_parametrizations(
+        for _, module, rounding in find_parametrizations(
             model.network, trainable(self.label(), model, self.embeddings), TrackedRounding
         ):
-            lens.follow(parametrized_input(module, lens))
+            rounding.follow(parametrized_input(module, rounding))
 
     def finish(self, model: Model) -> Model:
         if self.bits < 8:
             return super().finish(model)
-        replace_modules(model.network, places(model, self.embeddings), unrounded)  # in every place of a shared one
+        replace_modules(model.network, places(model, self.embeddings), unrounded)  # in every place of a shared matrix
         model.apply_edit(Int8(embeddings=self.embeddings, small_weights=True))
         return model
 
 
 class Int8Rounding(nn.Module):
-    """A lens: the weight as 8-bit integers with a scale for each row."""
+    """A parametrization that rounds a weight to 8-bit integers with a scale for each row."""
 
     def __init__(self, weight: Tensor) -> None:
         super().__init__()
@@ -73,24 +73,27 @@ class Int8Rounding(nn.Module):
 
 
 class TrackedRounding(Rounding):
-    """A lens whose scales are remembered, and moved with the weights after each step: to look for the best anew takes long."""
+    """A rounding with stored scales, updated after each step: searching for the best scales every time is slow."""
 
     step: Tensor
 
     def __init__(self, weight: Tensor, base: int, group: int) -> None:
         super().__init__(weight, base, group)
-        self.register_buffer("step", kept(by_group(partial(best_scale, base=base), self.group, weight)))
+        self.register_buffer("step", as_float16(by_group(partial(best_scale, base=base), self.group, weight)))
 
     def scale(self, weight: Tensor) -> Tensor:
         return self.step
 
     def follow(self, weight: Tensor) -> None:
-        self.step.copy_(kept(by_group(partial(refined, base=self.base), self.group, weight, self.step)))
+        self.step.copy_(as_float16(by_group(partial(refined, base=self.base), self.group, weight, self.step)))
 
 
 def unrounded(module: Any) -> nn.Module:
-    """Without its lens of 8 bits: what is behind packs to just the numbers that were seen."""
-    found = [lens for _, _, lens in find_parametrizations(nn.ModuleDict({"one": module}), ["one"], Int8Rounding)]
+    """The module without its 8-bit rounding: the weight behind it packs to exactly the rounded values."""
+    found = [
+        rounding
+        for _, _, rounding in find_parametrizations(nn.ModuleDict({"module": module}), ["module"], Int8Rounding)
+    ]
     if not found:
         return module
     weight = parametrized_input(module, found[0])

@@ -1,9 +1,8 @@
-"""Weights and activations as 8-bit integers, the ranges of the activations measured beforehand on a few batches.
+"""8-bit integer weights and activations; the ranges of the activations are measured beforehand on calibration batches.
 
-As 'int8', but nothing is measured at run time: an answer does not depend on the texts beside it, and torch rounds as the
-engine does. What lies beyond a range is cut off at it. It was no faster than 'int8' (MiniLM, ONNX Runtime: as fast on one
-text, 7 % slower on 32). It acts before training: weights and ranges are then fixed, and a train block tunes what is left,
-norms, biases and head.
+As 'int8', but nothing is measured at run time: a prediction does not depend on the other texts of its batch, and torch rounds as the
+engine does. Values beyond a range are clipped. It was no faster than 'int8' (MiniLM, ONNX Runtime: equal on one text, 7 % slower on
+32). This happens before training: weights and ranges are then fixed, and a train block tunes the rest (norms, biases, head).
 
 Paper: Jacob et al. 2018, Integer-Arithmetic-Only Inference (arXiv 1712.05877); after training.
 Cost: the calibration batches forward once.
@@ -23,8 +22,8 @@ from niwaki.models.packed.rounding import range_of
 
 class Static(Method, Reshapes):
     embeddings: bool = setting(True, "pack the token table too")
-    batches: int = setting(16, "calibration batches that tell the ranges", ge=1)
-    coverage: float = setting(1.0, "share of a matrix's inputs that its range must hold in every batch", gt=0.5, le=1)
+    batches: int = setting(16, "calibration batches to measure the ranges", ge=1)
+    coverage: float = setting(1.0, "fraction of a matrix's inputs that its range covers in every batch", gt=0.5, le=1)
 
     version = 2
     requires = Requirements(reduces=("file", "memory", "time"))
@@ -53,7 +52,7 @@ class Static(Method, Reshapes):
 
 
 def covering(x: Tensor, coverage: float) -> tuple[Tensor, Tensor]:
-    """The two numbers between which this share of all lies; as many are left out below as above."""
+    """The bounds between which this fraction of the values lies; as many lie below as above."""
     flat = x.flatten()
     out = min(int((1 - coverage) / 2 * len(flat) + 1e-6), (len(flat) - 1) // 2)
     if not out:

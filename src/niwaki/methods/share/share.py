@@ -1,8 +1,8 @@
-"""Layers side by side share their matrices, as all of ALBERT's do; those that stay are chosen from the ones there are.
+"""Neighbouring layers share their matrices, as all of ALBERT's layers do; the shared matrices are chosen among the existing ones.
 
-Each layer keeps norms of its own, and runs as before: what is saved is bytes, not time. A decoder's layers share among themselves.
+Each layer keeps its own norms and still runs: this saves bytes, not time. A decoder's layers share among themselves.
 
-Paper: Lan et al. 2020, ALBERT (arXiv 1909.11942); a start from layers of a trained model as in Bae et al. 2024, Relaxed Recursive
+Paper: Lan et al. 2020, ALBERT (arXiv 1909.11942); starting from layers of a trained model as in Bae et al. 2024, Relaxed Recursive
 Transformers (arXiv 2410.20672).
 Cost: `best` runs the calibration batches once for every layer; `first` and `mean` cost nothing.
 """
@@ -23,12 +23,12 @@ from niwaki.models.model import Model
 
 
 class Share(Method, Reshapes):
-    groups: int | None = setting(None, "how many different layers stay; none takes half", ge=1)
-    what: Literal["all", "attention", "ffn"] = setting("all", "which of their matrices are shared")
+    groups: int | None = setting(None, "number of different layers; default: half", ge=1)
+    what: Literal["all", "attention", "ffn"] = setting("all", "which matrices are shared")
     choose: Literal["best", "first", "mean"] = setting(
-        "best", "whose matrices a group takes: the layer's with which the loss is least, the first one's, or their mean"
+        "best", "the matrices of a group: of the layer with the lowest loss, of the first layer, or the mean"
     )
-    batches: int = setting(8, "calibration batches that tell which is best", ge=1)
+    batches: int = setting(8, "calibration batches to measure the loss", ge=1)
 
     requires = Requirements(reduces=("file", "memory"))
 
@@ -50,7 +50,7 @@ class Share(Method, Reshapes):
         return model
 
     def _best(self, model: Model, groups: list[list[int]], context: Context) -> list[int]:
-        """One group after the other, the others as chosen so far or as they were."""
+        """Choose group by group; later groups stay unshared meanwhile."""
         batches = list(context.calibration(model, self.batches))
         chosen: list[int] = []
         for place, group in enumerate(groups):
@@ -73,13 +73,13 @@ class Share(Method, Reshapes):
         model.anatomy.require_layers("share")
         depths = {name: len(stack) for name, stack in model.anatomy.stacks.items()}
         if depths["layer"] < len(model.anatomy.order):
-            depths["layer"] = 0  # shared already
+            depths["layer"] = 0  # already shared
         counts = {name: self.groups or (depth + 1) // 2 for name, depth in depths.items() if depth}
         if not counts:
-            raise InputError("share: this model shares its layers already; leave 'share' out")
+            raise InputError("share: the layers of this model are already shared; leave 'share' out")
         if all(counts[name] >= depths[name] for name in counts):
-            said = " and ".join(f"{counts[name]} groups of {depths[name]} {name}s" for name in counts)
-            raise InputError(f"share: {said} share nothing; take fewer, or leave 'share' out")
+            counted = " and ".join(f"{counts[name]} groups of {depths[name]} {name}s" for name in counts)
+            raise InputError(f"share: {counted} share nothing; lower groups, or leave 'share' out")
         matrices = [matrix for layer in whole_layers(model) for matrix in self._matrices(layer)]
         if self.choose == "mean" and not all(isinstance(matrix, nn.Linear) for matrix in matrices):
             raise InputError("share: packed or factored matrices have no mean; choose = 'best' or 'first'")
@@ -95,18 +95,18 @@ class Share(Method, Reshapes):
 
 
 def whole_layers(model: Model) -> list[Whole]:
-    """As the edit numbers them."""
+    """All layers, in the order of the edit's numbers."""
     return [layer for stack in model.anatomy.stacks.values() for layer in stack]
 
 
 def groups_of(depth: int, count: int) -> list[list[int]]:
-    """`depth` neighbours in `count` groups of like size: 5 in 2 are 0, 1, 2 and 3, 4."""
+    """`depth` layers in `count` groups of neighbours of similar size: 5 in 2 are [0, 1, 2] and [3, 4]."""
     return [[number for number in range(depth) if number * count // depth == group] for group in range(count)]
 
 
 @torch.no_grad()
 def average(matrices: Sequence[nn.Linear]) -> None:
-    """The first becomes the mean of all."""
+    """Set the first to the mean of all."""
 
     def mean(values: list[Tensor]) -> Tensor:
         return torch.stack(values).mean(dim=0)

@@ -1,6 +1,6 @@
-"""Takes whole attention and feed-forward blocks out; of their layers the norms and the last biases stay.
+"""Removes whole attention and feed-forward blocks; the norms and the last biases of their layers stay.
 
-What transformers needs to run the layer stays too, and is not run when deployed: one head's or one neuron's inputs.
+The modules that transformers expects also stay, reduced to one head or one neuron; inference skips them.
 """
 
 from niwaki.core.errors import InputError
@@ -12,29 +12,29 @@ from niwaki.models.module_paths import SharedReplacement, to_dense
 from niwaki.models.packed.removed import Removed
 from niwaki.models.slicing import cut_linear
 
-LAST = {"attention": "out", "ffn": "ffn_out"}  # the matrix that a block ends with
+LAST = {"attention": "out", "ffn": "ffn_out"}  # the last matrix of a block
 
 
 class Blocks(Edit):
-    attention: list[int]  # the attentions that go
-    ffn: list[int]  # the feed-forward blocks that go
+    attention: list[int]  # the attention blocks to remove
+    ffn: list[int]  # the feed-forward blocks to remove
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("blocks")
         layers = {what: layers_with_block(anatomy, what) for what in LAST}
         for what in LAST:
-            self._refuse(what, layers[what])
+            self._check_numbers(what, layers[what])
         for kind in attention_kinds(anatomy):
             if set(kind) <= {*self.attention, *gone(layers["attention"], "attention")}:
                 raise InputError(
-                    "blocks: at least one attention block must stay of each kind, or no token would see another"
+                    "blocks: at least one attention block of each kind must stay, because tokens need to attend to each other"
                 )
         for number in self.attention:
             remove_attention(layers["attention"][number])
         for number in self.ffn:
             remove_ffn(layers["ffn"][number])
 
-    def _refuse(self, what: str, layers: list[Layer]) -> None:
+    def _check_numbers(self, what: str, layers: list[Layer]) -> None:
         numbers, there = getattr(self, what), set(range(len(layers))) - set(gone(layers, what))
         if len(set(numbers)) != len(numbers) or not set(numbers) <= there:
             raise InputError(
@@ -43,7 +43,7 @@ class Blocks(Edit):
 
 
 def layers_with_block(anatomy: Anatomy, what: str) -> list[Layer]:
-    """All that have a block of the kind, or had one; in the order in which an edit numbers them."""
+    """The layers that have or had a block of this kind, in the order of the edit's numbers."""
     if what == "attention":
         return anatomy.attentions
     return [layer for layer in anatomy.every_layer if "ffn_out" in layer.matrices()]
@@ -63,12 +63,12 @@ def attention_kinds(anatomy: Anatomy) -> list[list[int]]:
 
 
 def gone(layers: list[Layer], what: str) -> list[int]:
-    """Those whose block is out already."""
+    """Numbers of the layers whose block has been removed."""
     return [number for number, layer in enumerate(layers) if isinstance(layer.part(LAST[what]), Removed)]
 
 
 def remove_attention(layer: Layer) -> None:
-    """A matrix that other layers share stays theirs."""
+    """Other layers keep the matrices that they share with this one."""
     record_heads(layer, [0])
     cut_heads(layer, [0], SharedReplacement())
     replace_with_removed(layer, "out")

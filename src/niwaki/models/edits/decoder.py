@@ -6,9 +6,9 @@ from niwaki.models.edit import Edit, resolve_indices
 
 
 class Decoder(Edit):
-    """Recorded with its numbers: layers that were cut before may differ in shape."""
+    """A blueprint stores the numbers, because pruned layers may differ in shape."""
 
-    keep: list[int] | int  # which layers, in the order they shall run, or how many of the first
+    keep: list[int] | int  # layers in the order in which they run, or the number of first layers
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         decoder = anatomy.decoder

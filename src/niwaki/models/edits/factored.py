@@ -1,4 +1,4 @@
-"""Puts two thin matrices in the place of one."""
+"""Replaces matrices by the product of two thin ones."""
 
 from functools import partial
 from typing import Any
@@ -15,14 +15,14 @@ from niwaki.models.packed.factored import Factors, truncated
 
 
 class Factored(Edit):
-    """Without factors given by `into`, those of the singular value decomposition."""
+    """Uses the factors given by `with_factors`, else those of a singular value decomposition."""
 
-    ranks: list[int]  # of each matrix, in the anatomy's order; 0 leaves it whole
+    ranks: list[int]  # rank of each matrix, in the anatomy's order; 0 leaves it whole
 
     _factors: dict[str, Factors] = PrivateAttr(default_factory=dict)
 
     def with_factors(self, factors: dict[str, Factors]) -> "Factored":
-        """`factors` are by the paths of matrices."""
+        """Set the factors, by the paths of the matrices."""
         self._factors = factors
         return self
 
@@ -50,5 +50,5 @@ class Factored(Edit):
     def _split(self, module: Any, path: str, rank: int) -> nn.Module:
         found = to_dense(module)
         left, right = self._factors.get(path) or truncated(found.weight, rank)
-        made = PackedWeight.of(left, right, found.bias)
-        return PackedWeight(packed_like(module, made.first), packed_like(module, made.second))
+        product = PackedWeight.of(left, right, found.bias)
+        return PackedWeight(packed_like(module, product.first), packed_like(module, product.second))

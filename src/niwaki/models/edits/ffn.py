@@ -1,4 +1,4 @@
-"""Keeps some neurons of each feed-forward block, or of each hidden layer and set of filters of a network without them."""
+"""Keeps some neurons of each feed-forward block or, in networks without attention, of each hidden layer and set of filters."""
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.block import Block
@@ -7,17 +7,19 @@ from niwaki.models.sizes import update_ffn_size
 
 
 class Ffn(Edit):
-    keep: list[list[int] | int]  # per distinct layer: the neurons, or how many of the first
+    keep: list[list[int] | int]  # for each distinct layer, the neurons or the number of first neurons
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        kept = per_layer(self.keep, [block.ffn_size for block in anatomy.blocks], "ffn")
+        remaining = per_layer(self.keep, [block.ffn_size for block in anatomy.blocks], "ffn")
         check_shared_alike(
-            "ffn", ((f"layer {number}", anatomy.blocks[number].maker, keep) for number, keep in enumerate(kept))
+            "ffn", ((f"layer {number}", anatomy.blocks[number].maker, keep) for number, keep in enumerate(remaining))
         )
-        cut: dict[int, Block] = {}  # by what made the neurons before
+        cut: dict[int, Block] = {}  # by the matrix that computed the neurons before
         alive = []
-        for number, neurons in enumerate(kept):
-            block = anatomy.blocks[number]  # asked anew: a cut may move what the next one's reader is shown
+        for number, neurons in enumerate(remaining):
+            block = anatomy.blocks[
+                number
+            ]  # read again: cutting one block may change the inputs of the next one's second matrix
             maker = block.maker
             alive.append(maker)
             if id(maker) in cut:

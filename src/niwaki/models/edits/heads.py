@@ -12,18 +12,21 @@ from niwaki.models.slicing import cut_linear
 
 
 class Heads(Edit):
-    keep: list[list[int] | int]  # per attention: the heads, or how many of the first
+    keep: list[list[int] | int]  # for each attention block, the heads or the number of first heads
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("heads")
-        kept = per_layer(self.keep, [layer.heads for layer in anatomy.attentions], "heads")
-        kept = [sorted(heads) for heads in kept]  # their order means nothing
+        remaining = per_layer(self.keep, [layer.heads for layer in anatomy.attentions], "heads")
+        remaining = [sorted(heads) for heads in remaining]  # their order has no effect
         check_shared_alike(
             "heads",
-            ((f"layer {number}", anatomy.attentions[number].part("query"), keep) for number, keep in enumerate(kept)),
+            (
+                (f"layer {number}", anatomy.attentions[number].part("query"), keep)
+                for number, keep in enumerate(remaining)
+            ),
         )
         once = SharedReplacement()
-        for layer, heads in zip(anatomy.attentions, kept, strict=True):
+        for layer, heads in zip(anatomy.attentions, remaining, strict=True):
             record_heads(layer, heads)
             cut_heads(layer, heads, once)
         update_heads(anatomy)
@@ -42,19 +45,19 @@ def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
 
 
 def record_heads(layer: Layer, heads: list[int]) -> None:
-    """A bias given per original head (MPNet) must be read at the heads that are left, in this layer."""
+    """A bias with one entry per original head (MPNet) must be indexed by the remaining heads of this layer."""
     module = layer.part("attention_module")
     before = getattr(module, "kept_heads", None)
-    kept = torch.tensor([before[head] for head in heads] if before is not None else heads)
+    remaining = torch.tensor([before[head] for head in heads] if before is not None else heads)
     if before is None:
         module.register_forward_pre_hook(_pick_bias, with_kwargs=True)
-    module.kept_heads = kept
+    module.kept_heads = remaining
 
 
 def _pick_bias(module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    kept = module.kept_heads
+    remaining = module.kept_heads
     if len(args) > 2 and args[2] is not None:
-        args = (*args[:2], args[2][:, kept], *args[3:])
+        args = (*args[:2], args[2][:, remaining], *args[3:])
     if kwargs.get("position_bias") is not None:
-        kwargs = {**kwargs, "position_bias": kwargs["position_bias"][:, kept]}
+        kwargs = {**kwargs, "position_bias": kwargs["position_bias"][:, remaining]}
     return args, kwargs

@@ -1,4 +1,4 @@
-"""Keeps some columns of the hidden state, everywhere it is read or written."""
+"""Keeps some dimensions of the hidden states, in every layer."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from niwaki.models.slicing import cut_linear, cut_norm, cut_table
 
 
 class HiddenSize(Edit):
-    keep: list[int] | int  # which columns, or how many of the first
+    keep: list[int] | int  # dimensions, or the number of first dimensions
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("hidden_size")
@@ -41,7 +41,7 @@ class HiddenSize(Edit):
 
 
 def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
-    """A family with a projection keeps its narrow tables whole; elsewhere tables and norms are as wide as the layers."""
+    """With a projection behind the embeddings, only the projection is cut; else tables and norms are."""
     projection = anatomy.inputs.projection
     if projection:
         network.set_submodule(projection, cut_linear(network.get_submodule(projection), outputs=keep))

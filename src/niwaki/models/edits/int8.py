@@ -9,7 +9,7 @@ from niwaki.models.packed.int8 import pack_int8
 
 class Int8(Edit):
     embeddings: bool = True  # pack the token table too
-    small_weights: bool = False  # and the small tables and the inner matrices of the head
+    small_weights: bool = False  # pack the small tables and the inner matrices of the head too
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         tables = token_tables(anatomy) if self.embeddings else []

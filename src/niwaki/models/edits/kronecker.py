@@ -1,4 +1,4 @@
-"""Puts a sum of Kronecker products in the place of a matrix."""
+"""Replaces matrices by sums of Kronecker products."""
 
 from functools import partial
 from typing import Any
@@ -9,11 +9,11 @@ from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, check_shared_alike
 from niwaki.models.module_paths import SharedReplacement, to_dense
-from niwaki.models.packed.kronecker import Sizes, kept_as
+from niwaki.models.packed.kronecker import Sizes, factorize_like
 
 
 class Kronecker(Edit):
-    sizes: list[Sizes | None]  # of each matrix, in the anatomy's order; none leaves it whole
+    sizes: list[Sizes | None]  # of each matrix, in the anatomy's order; None leaves it whole
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         paths = list(anatomy.whole_matrices())
@@ -36,11 +36,11 @@ class Kronecker(Edit):
 
 
 def split(module: Any, sizes: Sizes) -> nn.Module:
-    return kept_as(module, to_dense(module), sizes)
+    return factorize_like(module, to_dense(module), sizes)
 
 
 def fits(module: Any, sizes: Sizes) -> bool:
-    """Whether the factors' sizes divide the matrix's, and there can be so many different terms."""
+    """Whether the sizes divide the matrix's, and the number of terms is possible."""
     high, wide, terms = sizes
     if min(sizes) < 1 or not hasattr(module, "in_features"):
         return False

@@ -7,9 +7,9 @@ from niwaki.models.sizes import keep_layers
 
 
 class Layers(Edit):
-    """Recorded with its numbers: layers that were cut before may differ in shape."""
+    """A blueprint stores the numbers, because pruned layers may differ in shape."""
 
-    keep: list[int] | int  # which layers, in the order they shall run, or how many of the first
+    keep: list[int] | int  # layers in the order in which they run, or the number of first layers
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("layers")
@@ -20,7 +20,7 @@ class Layers(Edit):
             raise InputError(
                 "layers: this model runs several layers several times; only models that share one layer, or none, can be cut"
             )
-        for config in (network.config, anatomy.trunk.config):  # an encoder with a decoder behind it has a copy
-            setattr(config, anatomy.family.keys.depth, len(keep))  # a shared layer just runs fewer times
+        for config in (network.config, anatomy.trunk.config):  # an encoder–decoder has a copy
+            setattr(config, anatomy.family.keys.depth, len(keep))  # a shared layer runs fewer times
         if getattr(network.config, "niwaki_exits", None):
-            network.config.niwaki_exits = None  # they were trained on layers that now lie elsewhere
+            network.config.niwaki_exits = None  # they were trained on other layers

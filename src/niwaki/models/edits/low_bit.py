@@ -1,4 +1,4 @@
-"""Stores matrices, and the token table, as numbers of a few levels: 1 to 4 bits a weight."""
+"""Stores matrices, and the token table, with few levels: 1 to 4 bits per weight."""
 
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from niwaki.models.packed.store import Floats, StoredLinear, StoredTable
 
 
 class LowBit(Edit):
-    """Without scales given by `scaled`, those that round with the least squared error."""
+    """Uses the scales given by `with_scales`, else those with the least squared error."""
 
     base: int  # levels of a weight
     group: int = 0  # weights of a row that share a scale; 0 is the whole row
@@ -28,7 +28,7 @@ class LowBit(Edit):
     _scales: dict[str, Tensor] = PrivateAttr(default_factory=dict)
 
     def with_scales(self, scales: dict[str, Tensor]) -> "LowBit":
-        """`scales` are by the paths of matrices and table, (rows, groups)."""
+        """Set the scales (rows, groups), by the paths of the matrices and the table."""
         self._scales = scales
         return self
 
@@ -47,7 +47,7 @@ class LowBit(Edit):
         return [*(anatomy.matrices() if self.matrices else ()), *tables]
 
     def packed(self, module: Any, scale: Tensor | None = None) -> nn.Module:
-        """The module with fewer levels; one that has no more than that is left as it is, and an LSTM gets its 8 bits."""
+        """The module with at most `base` levels; an LSTM gets 8 bits."""
         if isinstance(module, StoredLinear | StoredTable):
             store = self._fewer(module.store)
             return StoredTable(store) if isinstance(module, StoredTable) else StoredLinear(store, module.bias)

@@ -1,4 +1,4 @@
-"""Puts a narrow table and a matrix that widens it in the place of each token table, as ALBERT has them."""
+"""Replaces token tables by a narrow table and a projection, as in ALBERT."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ from niwaki.models.packed.factored import FactoredTable, Factors, truncated
 
 
 class Narrow(Edit):
-    """Without factors given by `into`, those of the singular value decomposition."""
+    """Uses the factors given by `with_factors`, else those of a singular value decomposition."""
 
-    width: int  # of the narrow tables
-    tables: list[int] = Field([0])  # which of the different token tables: what is read, what is written
+    width: int  # width of the narrow tables
+    tables: list[int] = Field([0])  # which distinct token tables: encoder, decoder
 
     _factors: dict[str, Factors] = PrivateAttr(default_factory=dict)
 
     def with_factors(self, factors: dict[str, Factors]) -> "Narrow":
-        """By the paths of tables: (pieces, narrow) and (width, narrow)."""
+        """Set the factors, by the paths of the tables: (tokens, narrow) and (width, narrow)."""
         self._factors = factors
         return self
 
@@ -36,21 +36,21 @@ class Narrow(Edit):
                 raise InputError(
                     f"narrow: must be 1 to {columns(old) - 1}, less than the width of '{path}' (given: {self.width})"
                 )
-        made = {id(old): self._made(old, self._factors.get(path)) for path, old in found.items()}
-        for path in whole_token_tables(anatomy):  # a shared one lies in two places
-            if id(old := network.get_submodule(path)) in made:
-                network.set_submodule(path, made[id(old)])
+        tables = {id(old): self._factorize(old, self._factors.get(path)) for path, old in found.items()}
+        for path in whole_token_tables(anatomy):  # a shared table has two paths
+            if id(old := network.get_submodule(path)) in tables:
+                network.set_submodule(path, tables[id(old)])
 
-    def _made(self, old: Any, given: Factors | None) -> FactoredTable:
+    def _factorize(self, old: Any, given: Factors | None) -> FactoredTable:
         if given is None:
             left, right = truncated(to_dense(old).weight, self.width)
             given = left, right.T
-        made = FactoredTable.of(*given)
-        inner = old.table if isinstance(old, FactoredTable) else old  # packed stays packed
-        table = inner.repack(made.table) if hasattr(inner, "repack") else made.table
-        return FactoredTable(table, packed_like(old, made.up) if inner is not old else made.up)
+        tables = FactoredTable.of(*given)
+        inner = old.table if isinstance(old, FactoredTable) else old  # a packed table stays packed
+        table = inner.repack(tables.table) if hasattr(inner, "repack") else tables.table
+        return FactoredTable(table, packed_like(old, tables.up) if inner is not old else tables.up)
 
 
 def columns(table: Any) -> int:
-    """Of the table as it is stored."""
+    """Width of the table as it is stored."""
     return int(table.table.embedding_dim if isinstance(table, FactoredTable) else table.embedding_dim)

@@ -1,4 +1,4 @@
-"""Keeps some of the ranks of matrices that are made of two."""
+"""Keeps some ranks of factored matrices."""
 
 from functools import partial
 from typing import Any
@@ -11,17 +11,15 @@ from niwaki.models.slicing import cut_linear
 
 
 class Ranks(Edit):
-    keep: list[
-        list[int] | int
-    ]  # per matrix that is made of two, in the anatomy's order: the ranks, or how many of the first
+    keep: list[list[int] | int]  # for each factored matrix, the ranks or the number of first ranks
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         found = factored(network, anatomy)
-        kept = per_layer(self.keep, [module.rank for module in found.values()], "ranks")
-        kept = [sorted(ranks) for ranks in kept]
-        check_shared_alike("ranks", ((path, found[path], ranks) for path, ranks in zip(found, kept, strict=True)))
+        remaining = per_layer(self.keep, [module.rank for module in found.values()], "ranks")
+        remaining = [sorted(ranks) for ranks in remaining]
+        check_shared_alike("ranks", ((path, found[path], ranks) for path, ranks in zip(found, remaining, strict=True)))
         once = SharedReplacement()
-        for (path, module), ranks in zip(found.items(), kept, strict=True):
+        for (path, module), ranks in zip(found.items(), remaining, strict=True):
             network.set_submodule(path, once(module, partial(cut, ranks=ranks)))
 
     def for_blueprint(self) -> "Ranks":
@@ -29,7 +27,7 @@ class Ranks(Edit):
 
 
 def factored(network: Network, anatomy: Anatomy) -> dict[str, Any]:
-    """The matrices that are made of two, by their paths."""
+    """The factored matrices, by their paths."""
     every = {path: network.get_submodule(path) for path in anatomy.whole_matrices()}
     return {path: module for path, module in every.items() if isinstance(module, Factored)}
 

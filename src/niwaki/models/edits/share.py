@@ -1,4 +1,4 @@
-"""Lets layers share their matrices; each keeps norms of its own."""
+"""Lets layers share their matrices; each layer keeps its own norms."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -9,11 +9,11 @@ from niwaki.models.edit import Edit
 from niwaki.models.layer import FEED_FORWARD, MIXER, Layer
 
 SLOTS = {"all": (MIXER, FEED_FORWARD), "attention": (MIXER,), "ffn": (FEED_FORWARD,)}
-Whole = tuple[Layer, ...]  # a layer as the attentions that it has
+Whole = tuple[Layer, ...]  # the attention blocks of one layer
 
 
 class Share(Edit):
-    of: list[int]  # for each layer, the one whose matrices it takes; that one must keep its own. A decoder's come last
+    of: list[int]  # for each layer, the layer whose matrices it uses; decoder layers come last
     what: Literal["all", "attention", "ffn"] = "all"
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
@@ -25,18 +25,18 @@ class Share(Edit):
             )
         encoder = list(range(len(anatomy.layers)))
         if len(encoder) != len(anatomy.order) and (self.of == encoder or self.of[: len(encoder)] != encoder):
-            raise InputError("share: this model shares its layers already")
+            raise InputError("share: the layers of this model are already shared")
         for number, other in enumerate(self.of):
             if self.of[other] != other:
                 raise InputError(
                     f"share: layer {number} takes the matrices of layer {other}, which takes those of another"
                 )
-            self._refuse_unlike(layers[number], layers[other], number, other)
+            self._check_same_shapes(layers[number], layers[other], number, other)
         for number, other in enumerate(self.of):
             for own, theirs, part in parts_of(layers[number], layers[other], self.what):
                 own.replace(part, theirs.part(part))
 
-    def _refuse_unlike(self, own: Whole, theirs: Whole, number: int, other: int) -> None:
+    def _check_same_shapes(self, own: Whole, theirs: Whole, number: int, other: int) -> None:
         if len(own) != len(theirs):
             raise InputError(f"share: layer {number} takes the matrices of layer {other}, one a decoder's and one not")
         if any(mine.matrices() != yours.matrices() for mine, yours in zip(own, theirs, strict=True)):
@@ -53,7 +53,7 @@ class Share(Edit):
 
 
 def parts_of(own: Whole, theirs: Whole, what: str) -> Iterator[tuple[Layer, Layer, str]]:
-    """What two whole layers may share: each matrix as the two that have it and its name."""
+    """The matrices that two layers may share: both owners and the name of the matrix."""
     for mine, yours in zip(own, theirs, strict=True):
         for part in mine.matrices(*SLOTS[what]):
             yield mine, yours, part

@@ -16,12 +16,12 @@ from niwaki.models.packed.store import StoredLinear
 
 
 class Sparse(Edit):
-    """What is left out is 0 already, or told by `masking`. Values stay in the form that they have."""
+    """Removes zeros, and the weights selected by `with_masks`. Packed values stay packed."""
 
     _masks: dict[str, Tensor] = PrivateAttr(default_factory=dict)
 
     def with_masks(self, masks: dict[str, Tensor]) -> "Sparse":
-        """`masks` are by the paths of matrices, (out, in), True where a weight stays."""
+        """Set masks (out, in), by the paths of the matrices; True keeps a weight."""
         self._masks = masks
         return self
 
@@ -33,7 +33,7 @@ class Sparse(Edit):
 
 
 def stored(module: Any, mask: Tensor | None = None) -> nn.Module:
-    """Other matrices, such as an LSTM's, are left as they are."""
+    """The module with a sparse weight; other modules, such as LSTMs, are returned unchanged."""
     if not isinstance(module, nn.Linear | Int8Linear | StoredLinear):
         return module
     found = to_dense(module)
@@ -42,7 +42,7 @@ def stored(module: Any, mask: Tensor | None = None) -> nn.Module:
 
 
 def base_of(module: Any) -> int:
-    """Levels that the numbers of a matrix have; 0 for floats."""
+    """Number of levels of a matrix; 0 for floats."""
     if isinstance(module, Int8Linear):
         return 255
     store = getattr(module, "store", None)

@@ -1,4 +1,4 @@
-"""Stores matrices as 8-bit integers that read inputs of a fixed range, and the token table as 8-bit integers."""
+"""Stores matrices as 8-bit integers with a fixed input range, and the token table as 8-bit integers."""
 
 from functools import partial
 from typing import Any
@@ -16,12 +16,12 @@ from niwaki.models.packed.static import Range, StaticInt8Linear
 
 class Static(Edit):
     embeddings: bool = True  # pack the token table too
-    small_weights: bool = False  # and, as `int8` does, the small tables and the inner matrices of the head
+    small_weights: bool = False  # pack the small tables and the inner matrices of the head too
 
     _ranges: dict[str, Range] = PrivateAttr(default_factory=dict)
 
     def with_ranges(self, ranges: dict[str, Range]) -> "Static":
-        """`ranges` of the inputs are by the paths of matrices."""
+        """Set the input ranges, by the paths of the matrices."""
         self._ranges = ranges
         return self
 
@@ -38,7 +38,7 @@ class Static(Edit):
 
 
 def packed(module: Any, given: Range | None) -> nn.Module:
-    """What is stored in fewer bits already is left as it is."""
+    """The packed module; modules with fewer bits are returned unchanged."""
     if isinstance(module, nn.Linear | Int8Linear):
         return StaticInt8Linear.of(to_dense(module), given)
     return module if isinstance(module, StaticInt8Linear) else pack_int8(module)

@@ -8,14 +8,14 @@ from niwaki.models.slicing import cut_table
 
 
 class Vocabulary(Edit):
-    keep: list[int] | int  # which token ids, or how many of the first; the old id keep[i] becomes i
+    keep: list[int] | int  # token ids, or the number of first ids; the old id keep[i] becomes i
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         keep = resolve_indices(self.keep, anatomy.tokens.num_embeddings, "vocabulary")
         if any(network.get_submodule(path) is anatomy.tokens for path in whole_token_tables(anatomy)[1:]):
             raise InputError(
-                "vocabulary: the network writes with the table that it reads with, so no piece can go; leave 'vocabulary' out "
-                "('embeddings' makes the table narrow), or make it with shared = false"
+                "vocabulary: encoder and decoder share the token table, so no token can be removed; leave 'vocabulary' out "
+                "('embeddings' makes the table narrow), or create the model with shared = false"
             )
         renumber_special_tokens(network, anatomy, keep)
         for path in list(anatomy.inputs.vocabulary_tables):
@@ -27,14 +27,14 @@ class Vocabulary(Edit):
 
 
 def renumber_special_tokens(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
-    """The marks that a network knows by their ids. Families that count positions from the padding mark need it where it was."""
+    """Update the special token ids in the config. Families that count positions from the padding token must keep its id."""
     config = network.config
     for name in anatomy.family.special_token_keys:
-        mark = getattr(config, name)
-        place = keep.index(int(mark)) if mark in keep else None
-        if anatomy.family.inputs.skipped_positions and place != mark:
+        token = getattr(config, name)
+        new_id = keep.index(int(token)) if token in keep else None
+        if anatomy.family.inputs.skipped_positions and new_id != token:
             raise InputError(
-                f"vocabulary: this family counts positions from its padding mark, so id {mark} must stay id {mark}"
+                f"vocabulary: this family counts positions from the padding token, so id {token} must stay id {token}"
             )
-        if place is not None:
-            setattr(config, name, place)
+        if new_id is not None:
+            setattr(config, name, new_id)

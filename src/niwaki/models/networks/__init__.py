@@ -1,1 +1,1 @@
-"""Networks of niwaki's own, without attention. Their families register them with transformers; a config can name no other."""
+"""Networks that transformers does not have. Their families register them with transformers; a config can name no others."""

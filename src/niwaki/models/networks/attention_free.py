@@ -1,6 +1,6 @@
-"""What the networks without attention share: token vectors, a body that reads them, hidden layers, logits.
+"""Shared by the networks without attention: token vectors, a body that reads them, hidden layers, logits.
 
-They are transformers models, so that the loop, saving and loading treat them like the rest.
+They are transformers models, so that training, saving and loading treat them like the others.
 """
 
 from itertools import pairwise
@@ -12,30 +12,30 @@ from torch import Tensor, nn
 from transformers import AutoConfig, PretrainedConfig, PreTrainedModel
 
 from niwaki.models.networks.callable import CallableNetwork
-from niwaki.models.networks.texts import beside_first, compared, texts_of
+from niwaki.models.networks.texts import compared, texts_of, with_first_text
 
-PAIR_COPIES, TOKEN_COPIES = 4, 3  # of what `compared` and `beside_first` put beside each other for two texts
+PAIR_COPIES, TOKEN_COPIES = 4, 3  # vectors that `compared` and `with_first_text` concatenate for two texts
 
 
 class AttentionFreeConfig(PretrainedConfig):
-    """The shape of a reader (transformers makes a dataclass of it). Limits are in `config_rules`."""
+    """The shape of the network (transformers makes it a dataclass). `config_rules` limits the values."""
 
     vocab_size: int = 100
-    embedding_size: int = 32  # width of a token's vector
-    hidden_size: int = 32  # neurons of a hidden layer before the logits
+    embedding_size: int = 32  # size of a token vector
+    hidden_size: int = 32  # size of a hidden layer before the logits
     num_hidden_layers: int = 1
     niwaki_texts: int = 1  # 2 for pairs
     hidden_dropout_prob: float = 0.1
-    max_position_embeddings: int = 512  # the longest text; nothing is stored for a position
+    max_position_embeddings: int = 512  # the maximum number of tokens; there is no position table
     pad_token_id: int | None = 0
     sep_token_id: int | None = None
 
 
 class Body(nn.Module):
-    """From token vectors to a state for each token, and to one vector for a text."""
+    """Maps token vectors to a state for each token, and to one vector for each text."""
 
-    states: int  # width of a token's state
-    pooled: int  # width of a text's vector
+    states: int  # size of a token's state
+    pooled: int  # size of a text's vector
 
     def __init__(self, config: Any) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Body(nn.Module):
         raise NotImplementedError
 
     def pool(self, states: Tensor, ids: Tensor, texts: Tensor) -> Tensor:
-        """States, and (batch, texts, tokens) of whose they are, to (batch, texts, pooled)."""
+        """States, and (batch, texts, tokens) that assigns tokens to texts, to (batch, texts, pooled)."""
         raise NotImplementedError
 
 
@@ -56,7 +56,7 @@ class AttentionFreeModel(CallableNetwork, PreTrainedModel):
 
     config_class = AttentionFreeConfig
     base_model_prefix = "body"
-    _supports_sdpa = True  # asked of every network where there is a GPU; here nothing attends
+    _supports_sdpa = True  # transformers checks this on a GPU; there is no attention here
     body_class: ClassVar[type[Body]]
 
     def __init__(self, config: Any) -> None:
@@ -69,21 +69,21 @@ class AttentionFreeModel(CallableNetwork, PreTrainedModel):
         self.post_init()
 
     def features(self) -> int:
-        """Numbers that the first hidden layer reads."""
+        """Input size of the first hidden layer."""
         raise NotImplementedError
 
     def hidden_layers(self) -> int:
         return 1
 
     def read(self, states: Tensor, ids: Tensor, texts: Tensor) -> Tensor:
-        """What the hidden layers are shown: (batch, features), or (batch, tokens, features) from heads per token."""
+        """Input of the hidden layers: (batch, features), or (batch, tokens, features) for token-level heads."""
         raise NotImplementedError
 
     def logits(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self.answer(self.states(ids, mask)[-1], ids, mask)
 
     def states(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
-        """The vectors of the tokens, and what the body made of them; padding is 0 in the former."""
+        """The token vectors, with 0 for padding, and the body's states."""
         vectors = self.body.embeddings.word_embeddings(ids)
         vectors = self.dropout(vectors * mask[..., None].to(vectors.dtype))
         return vectors, self.body(vectors, mask)
@@ -97,13 +97,13 @@ class AttentionFreeModel(CallableNetwork, PreTrainedModel):
 
     @torch.no_grad()
     def _init_weights(self, module: Any) -> None:
-        """As torch does, not as BERT; transformers calls it and spares what was loaded."""
+        """Initialize as torch does, not as BERT; transformers calls it for modules that were not loaded."""
         if hasattr(module, "reset_parameters"):
             module.reset_parameters()
 
 
 class ForTexts(AttentionFreeModel):
-    """One answer for a text, or for a pair of them."""
+    """One prediction for a text or a pair of texts."""
 
     def features(self) -> int:
         return self.body.pooled * (1 if self.config.niwaki_texts == 1 else PAIR_COPIES)
@@ -113,21 +113,21 @@ class ForTexts(AttentionFreeModel):
 
 
 class ForTokens(AttentionFreeModel):
-    """An answer for every token."""
+    """A prediction for every token."""
 
     def features(self) -> int:
         return self.body.states * (1 if self.config.niwaki_texts == 1 else TOKEN_COPIES)
 
     def read(self, states: Tensor, ids: Tensor, texts: Tensor) -> Tensor:
-        return beside_first(states, texts)
+        return with_first_text(states, texts)
 
 
 class ForSpans(ForTokens):
-    """Of every token, whether the answer begins and ends there."""
+    """For every token, whether the answer starts and ends there."""
 
 
 def register_networks(config: type[AttentionFreeConfig], *networks: type[AttentionFreeModel]) -> None:
-    """Makes transformers' classes that choose a network by its config know these."""
+    """Register the config and its networks with transformers' Auto classes."""
     AutoConfig.register(config.model_type, config, exist_ok=True)
     for network in networks:
         head = network.__name__.rpartition("For")[2]

@@ -1,4 +1,4 @@
-"""Deep averaging network: each text is the weighted mean of its tokens' vectors, beside that of the products of neighbours."""
+"""Deep averaging network: a text is the weighted mean of its token vectors, and the mean of the products of neighbours."""
 
 from typing import Any
 
@@ -12,21 +12,21 @@ from niwaki.models.networks.texts import later, mean, shares
 class AveragingConfig(AttentionFreeConfig):
     model_type = "averaging"
 
-    neighbours: int = 0  # how many of the next tokens each is multiplied with; 0 leaves a bag of words
-    num_products: int = 32  # columns of the products, for each distance
+    neighbours: int = 0  # following tokens that each token is multiplied with; 0 is a bag of words
+    num_products: int = 32  # dimensions of the products, for each distance
 
 
 class Mean(Body):
-    """A token's weight in the mean of its text is learnt: `token_weights` are its logarithms, but for a constant.
+    """The weight of a token in the mean is learned: `token_weights` are its logarithms, up to a constant.
 
-    A mean forgets the order. Beside it stands, for each distance, that of the products of two tokens so far apart: each is seen
-    through a matrix of its own, so *not good* and *good not* differ, and what is learnt of one pair holds for its like."""
+    The mean ignores word order. For each distance, the mean of the products of two tokens at that distance is concatenated; each
+    has its own projection, so that *not good* and *good not* differ and similar pairs generalize."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self.neighbours, self.products = config.neighbours, config.num_products
         self.embeddings.token_weights = nn.Embedding(config.vocab_size, 1)
-        self.dropout = nn.Dropout(config.hidden_dropout_prob)  # of whole words
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)  # drops whole tokens
         columns = self.neighbours * self.products
         self.factors = nn.ModuleList(nn.Linear(config.embedding_size, columns) for _ in range(2) if columns)
         self.states = config.embedding_size
@@ -41,7 +41,7 @@ class Mean(Body):
         return torch.cat([words, *self.pairs(states, texts)], dim=-1)
 
     def pairs(self, states: Tensor, texts: Tensor) -> list[Tensor]:
-        """For each distance (batch, texts, products); of pairs across two texts, or with padding, none counts."""
+        """For each distance (batch, texts, products); pairs across texts or with padding are ignored."""
         if not self.neighbours:
             return []
         firsts, seconds = (factor(states) for factor in self.factors)  # (batch, tokens, neighbours × products)
@@ -63,4 +63,4 @@ class Averaging(AttentionFreeModel):
 
 
 class AveragingForSequenceClassification(Averaging, ForTexts):
-    """The only head there is: a mean has no tokens left to answer for."""
+    """The only head: a mean has no states for single tokens."""

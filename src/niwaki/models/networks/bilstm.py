@@ -1,4 +1,4 @@
-"""Bidirectional LSTM layers over token vectors; of their states, the largest and the mean in a text."""
+"""Bidirectional LSTM layers over token vectors; a text is the maximum and the mean of their states."""
 
 from typing import Any
 
@@ -20,11 +20,11 @@ from niwaki.models.networks.texts import highest, mean
 class BiLstmConfig(AttentionFreeConfig):
     model_type = "bilstm"
 
-    lstm_units: int = 32  # of each direction
+    lstm_units: int = 32  # units per direction
 
 
 class Recurrent(Body):
-    """Reads texts one behind the other, so that the second is read knowing the first."""
+    """Reads both texts as one sequence, so that the states of the second depend on the first."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)

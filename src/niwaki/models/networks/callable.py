@@ -1,4 +1,4 @@
-"""What makes a network of our own a transformers model that can be called: it runs its family's forward pass."""
+"""Makes a network of niwaki callable like a transformers model: it runs the forward pass of its family."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from transformers.utils import ModelOutput
 
 
 class CallableNetwork:
-    """Mixed into networks that transformers does not have."""
+    """Mixin for networks that transformers does not have."""
 
     def forward(
         self,

@@ -1,4 +1,4 @@
-"""Convolutions of several widths over token vectors; of each filter, the largest value in a text."""
+"""Convolutions of several widths over token vectors; a text is the maximum of each filter."""
 
 from dataclasses import field
 from typing import Any
@@ -20,12 +20,12 @@ from niwaki.models.networks.texts import highest
 class CnnConfig(AttentionFreeConfig):
     model_type = "cnn"
 
-    filter_widths: list[int] = field(default_factory=lambda: [1, 3, 5])  # tokens that a filter sees
-    num_filters: int = 32  # of each width
+    filter_widths: list[int] = field(default_factory=lambda: [1, 3, 5])  # widths in tokens
+    num_filters: int = 32  # filters of each width
 
 
 class Convolutions(Body):
-    """A convolution is a matrix over windows of tokens, so that it is cut, packed and multiplied like every other one."""
+    """A convolution is a matrix over windows of tokens, so that it is cut and packed like any other matrix."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -47,13 +47,13 @@ class Convolutions(Body):
 
 
 def windows(vectors: Tensor, width: int) -> Tensor:
-    """(batch, tokens, size) to what each token sees around it (batch, tokens, width × size); beyond the ends are zeros. Of an
-    even width, one more is seen after the token than before."""
+    """(batch, tokens, size) to the window around each token (batch, tokens, width × size), padded with zeros. An even window has
+    one more token after than before."""
     if width == 1:
         return vectors
-    nothing = vectors.new_zeros(vectors.shape[0], 1, vectors.shape[2])
+    zeros = vectors.new_zeros(vectors.shape[0], 1, vectors.shape[2])
     before, after = (width - 1) // 2, width // 2
-    padded = torch.cat([*[nothing] * before, vectors, *[nothing] * after], dim=1)  # (batch, tokens + width - 1, size)
+    padded = torch.cat([*[zeros] * before, vectors, *[zeros] * after], dim=1)  # (batch, tokens + width - 1, size)
     places = [padded[:, place : place - width + 1 or None] for place in range(width)]
     return torch.cat(places, dim=-1)
 

@@ -1,7 +1,7 @@
-"""A network that writes: an encoder of any family with attention layers reads, and a decoder of its own writes token by token.
+"""An encoder–decoder: an encoder of any family with attention layers, and a decoder that generates token by token.
 
-The decoder is that of Vaswani et al. 2017 with norms behind each block, its table of pieces also tells how likely each piece
-comes next. The encoder lies where its family's own networks have it, so that its anatomy holds here too.
+The decoder is that of Vaswani et al. 2017 with a norm after each block; its token table also scores the next token. The encoder is at
+the path that its family uses, so that the family's anatomy applies.
 """
 
 from typing import Any
@@ -14,21 +14,21 @@ from transformers.activations import ACT2FN
 from niwaki.models.family import family_of
 from niwaki.models.networks.callable import CallableNetwork
 
-OWN = "decoder_"  # keys of the config that are the decoder's begin so; all others are the encoder's
+OWN = "decoder_"  # prefix of the decoder's config keys; all others are the encoder's
 
 
 class EncoderDecoderConfig(PretrainedConfig):
-    """The encoder's keys lie beside these, under the names of its family. Limits are in `config_rules`."""
+    """The encoder's keys are added under the names of its family. `config_rules` limits the values."""
 
     model_type = "encoder_decoder"
-    niwaki_encoder: str = "bert"  # the family
-    decoder_layers: int = 2  # 0: the encoder's layers write
+    niwaki_encoder: str = "bert"  # the encoder's family
+    decoder_layers: int = 2  # 0: the encoder's layers generate
     decoder_heads: int = 4
     decoder_ffn_size: int = 128
-    decoder_vocabulary_size: int = 100  # of what is written
-    decoder_positions: int = 512  # the most that is written
-    decoder_sinusoids: bool = False  # positions as waves, and no table for them
-    decoder_shares_embeddings: bool = False  # reads and writes the same pieces, with one table
+    decoder_vocabulary_size: int = 100  # tokens of the target vocabulary
+    decoder_positions: int = 512  # the maximum number of generated tokens
+    decoder_sinusoids: bool = False  # sinusoidal positions instead of a table
+    decoder_shares_embeddings: bool = False  # encoder and decoder share the vocabulary and the table
 
     def encoder(self) -> Any:
         values = {
@@ -46,7 +46,7 @@ class Attention(nn.Module):
 
 
 class DecoderLayerModule(nn.Module):
-    """Only holds its parts; `models/decoding.py` runs them."""
+    """Holds the parameters; `models/decoding.py` runs them."""
 
     def __init__(self, config: Any, width: int) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class DecoderLayerModule(nn.Module):
         self.activation = ACT2FN["gelu"]
         self.ffn_out = nn.Linear(config.decoder_ffn_size, width)
         self.ffn_norm = nn.LayerNorm(width)
-        self.dropout = nn.Dropout(0.1)  # `train.dropout` sets another
+        self.dropout = nn.Dropout(0.1)  # default; `train.dropout` overrides it
 
 
 class Decoder(nn.Module):
@@ -67,7 +67,7 @@ class Decoder(nn.Module):
         self.layer = nn.ModuleList(DecoderLayerModule(config, width) for _ in range(config.decoder_layers))
 
     def embed(self, ids: Tensor, first: Tensor | int = 0) -> Tensor:
-        """(batch, tokens) to (batch, tokens, width); `first` is the position of the first of them."""
+        """(batch, tokens) to (batch, tokens, width); `first` is the position of the first token."""
         vectors = self.tokens(ids)
         places = torch.arange(ids.shape[1], device=ids.device) + first
         if self.positions is None:
@@ -76,7 +76,7 @@ class Decoder(nn.Module):
 
 
 def sinusoids(places: Tensor, width: int) -> Tensor:
-    """Vaswani et al.'s positions, (tokens,) to (tokens, width): sines, then cosines, of wave lengths from 2π to 20000π."""
+    """Sinusoidal positions, (tokens,) to (tokens, width): sines, then cosines, with wavelengths from 2π to 20000π."""
     steps = torch.arange((width + 1) // 2, device=places.device) * (-9.210340371976184 / ((width + 1) // 2))
     angles = places[:, None] * torch.exp(steps)
     return torch.cat([torch.sin(angles), torch.cos(angles)], dim=1)[:, :width]
@@ -84,25 +84,22 @@ def sinusoids(places: Tensor, width: int) -> Tensor:
 
 class EncoderDecoderForConditionalGeneration(CallableNetwork, PreTrainedModel):
     config_class = EncoderDecoderConfig
-    _supports_sdpa = True  # asked of every network where there is a GPU; the encoder may use it
+    _supports_sdpa = True  # transformers checks this on a GPU; the encoder may use it
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         family = family_of(config.niwaki_encoder)
         inner = config.encoder()
-        for (
-            name,
-            value,
-        ) in inner.to_dict().items():  # what is not said is as the family has it, and anatomies ask for it
+        for name, value in inner.to_dict().items():  # anatomies read the family's defaults from the config
             if not hasattr(config, name):
                 setattr(config, name, value)
         encoder = AutoModel.from_config(inner, attn_implementation=config._attn_implementation)
         if getattr(encoder, "pooler", None) is not None:
-            encoder.pooler = None  # of a head for whole texts
+            encoder.pooler = None  # only used by text-level heads
         self.add_module(family.body, encoder)
         tokens = encoder.get_submodule(family.inputs.token_table) if config.decoder_shares_embeddings else None
         self.decoder = Decoder(config, getattr(inner, family.keys.hidden_size), tokens)
-        self.dropout = nn.Dropout(0.1)  # `train.dropout` sets another
+        self.dropout = nn.Dropout(0.1)  # default; `train.dropout` overrides it
         self.post_init()
 
     @property
@@ -111,7 +108,7 @@ class EncoderDecoderForConditionalGeneration(CallableNetwork, PreTrainedModel):
 
     @torch.no_grad()
     def _init_weights(self, module: Any) -> None:
-        """Matrices as Glorot and Bengio 2010, tables so that a piece scores about 1 against what a norm gives."""
+        """Matrices as Glorot and Bengio 2010; tables so that a token's score has a variance of about 1."""
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
             nn.init.zeros_(module.bias)

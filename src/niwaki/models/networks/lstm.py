@@ -1,7 +1,6 @@
-"""One bidirectional LSTM layer whose weights lie as an ONNX graph reads them, so that they are stored once for torch and engine.
+"""One bidirectional LSTM layer whose weights are stored as ONNX reads them, so that torch and the engine share one file.
 
-torch holds the same numbers as eight matrices with the gates in another order. They are put in that order at each call,
-which copies little beside the products.
+torch uses eight matrices with another order of the gates. They are reordered at each call, which is cheap compared with the products.
 """
 
 from typing import Any
@@ -12,14 +11,14 @@ from torch import Tensor, nn
 from niwaki.models.packed.int8 import quantize_rows
 
 GATES = 4
-INPUT, OUTPUT, FORGET, CELL = range(GATES)  # as ONNX orders them
+INPUT, OUTPUT, FORGET, CELL = range(GATES)  # the order in ONNX
 FOR_TORCH = [INPUT, FORGET, CELL, OUTPUT]
 
 
 class BiLstm(nn.Module):
-    """(batch, tokens, inputs) and a mask to (batch, tokens, 2 × units): what was read up to a token, and from the end to it."""
+    """(batch, tokens, inputs) and a mask to (batch, tokens, 2 × units): forward and backward states."""
 
-    input: Any  # a parameter here, a buffer of a packed layer
+    input: Any  # a parameter; a buffer in a packed layer
     recurrent: Any
     bias: Any
 
@@ -28,7 +27,7 @@ class BiLstm(nn.Module):
         self.inputs, self.units = inputs, units
         self.input = nn.Parameter(torch.empty(2, GATES * units, inputs))
         self.recurrent = nn.Parameter(torch.empty(2, GATES * units, units))
-        self.bias = nn.Parameter(torch.empty(2 * 2 * GATES * units))  # flat, so that it is not decayed like a matrix
+        self.bias = nn.Parameter(torch.empty(2 * 2 * GATES * units))  # flat, so that weight decay skips it
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -37,7 +36,7 @@ class BiLstm(nn.Module):
         nn.init.zeros_(self.bias)
 
     def weights(self) -> tuple[Tensor, Tensor, Tensor]:
-        """As ONNX has them: (2, 4 × units, inputs), (2, 4 × units, units), (2, 8 × units)."""
+        """In ONNX's layout: (2, 4 × units, inputs), (2, 4 × units, units), (2, 8 × units)."""
         return self.input, self.recurrent, self.bias.view(2, -1)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -51,8 +50,8 @@ class BiLstm(nn.Module):
 
 
 class Int8BiLstm(BiLstm):
-    """The same with matrices stored in 8 bits, one scale for each gate of each unit. They are unpacked to be multiplied: by
-    the engine once, when it loads the graph. Its products are of floats: ONNX has no LSTM of integers."""
+    """The same with 8-bit matrices and a scale for each gate of each unit. The engine unpacks them once, when it loads the graph,
+    and multiplies floats: ONNX has no integer LSTM."""
 
     input_scale: Tensor
     recurrent_scale: Tensor
@@ -67,7 +66,7 @@ class Int8BiLstm(BiLstm):
 
     @classmethod
     def of(cls, lstm: BiLstm) -> "Int8BiLstm":
-        with torch.device(lstm.bias.device):  # of a skeleton nothing takes memory
+        with torch.device(lstm.bias.device):  # a skeleton on the meta device takes no memory
             packed = cls(lstm.inputs, lstm.units)
         for name in ("input", "recurrent"):
             weight = getattr(lstm, name)
@@ -86,8 +85,8 @@ class Int8BiLstm(BiLstm):
 
 
 def run(x: Tensor, lengths: Tensor, input: Tensor, recurrent: Tensor, bias: Tensor) -> Tensor:
-    """Both directions over texts that begin at the first token. The backward one reads each text turned around: padding then
-    lies behind it as well, and no state ever comes out of padding. Twice as fast as torch's packed sequences on a CPU."""
+    """Both directions over texts that start at the first token. The backward direction reads reversed texts, so that padding comes
+    last there too and never affects a state. Twice as fast as torch's packed sequences on a CPU."""
     order = reversal(lengths, x.shape[1])[..., None]  # (batch, tokens, 1)
     forward = one_way(x, input[0], recurrent[0], bias[0])
     turned = one_way(turn(x, order), input[1], recurrent[1], bias[1])
@@ -95,7 +94,7 @@ def run(x: Tensor, lengths: Tensor, input: Tensor, recurrent: Tensor, bias: Tens
 
 
 def reversal(lengths: Tensor, tokens: int) -> Tensor:
-    """(batch,) to (batch, tokens): the places of a text's tokens from its last to its first, then those of the padding."""
+    """(batch,) to (batch, tokens): the positions of a text's tokens from last to first, then those of the padding."""
     places = torch.arange(tokens, device=lengths.device)[None]
     return torch.where(places < lengths[:, None], lengths[:, None] - 1 - places, places).long()
 
@@ -116,7 +115,7 @@ def one_way(x: Tensor, input: Tensor, recurrent: Tensor, bias: Tensor) -> Tensor
 
 
 class _Graph(torch.autograd.Function):
-    """What a layer becomes in an ONNX graph: one LSTM node that is told the lengths."""
+    """A layer in an ONNX graph: one LSTM node with sequence lengths."""
 
     @staticmethod
     def forward(

@@ -1,5 +1,5 @@
-"""Forms: how a matrix or a table is kept, other than as plain floats. One form a file.
+"""Packed weights: matrices and tables stored other than as plain floats. One representation per file.
 
-A form has `to_dense()`, the same as plain floats, and `repack(to_dense)`, another one kept in the same way: so edits that cut or
-factorize need not know the forms there are. A form made of several matrices names them in `inner`.
+A packed weight has `to_dense()`, which returns plain floats, and `repack(dense)`, which stores another matrix in the same way; so edits
+that cut or factorize need not know the representations. One that consists of several matrices names them in `inner`.
 """

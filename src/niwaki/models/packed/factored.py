@@ -1,4 +1,4 @@
-"""A matrix as the product of two thin ones, and a table as a narrow table behind which a matrix widens it."""
+"""A matrix as the product of two thin ones, and a table as a narrow table with a projection."""
 
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ Factors = tuple[Tensor, Tensor]  # (out, rank) and (rank, in)
 
 
 class Factored(nn.Module):
-    """x → second(first(x)); the inner width is the rank. Both are matrices like every other: cut, packed, factored again."""
+    """x → second(first(x)); the inner width is the rank. Both can be cut, packed and factored like any other matrix."""
 
     inner: ClassVar[tuple[str, ...]] = ("first", "second")
     first: Any
@@ -21,7 +21,7 @@ class Factored(nn.Module):
 
     @classmethod
     def of(cls, left: Tensor, right: Tensor, bias: Tensor | None) -> "Factored":
-        """Of a weight left @ right, (out, rank) and (rank, in)."""
+        """From a weight left @ right, (out, rank) and (rank, in)."""
         return cls(linear_of(right, None), linear_of(left, bias))
 
     @property
@@ -41,7 +41,7 @@ class Factored(nn.Module):
 
 
 class FactoredTable(nn.Module):
-    """ids → up(table(ids)), as ALBERT's embeddings."""
+    """ids → up(table(ids)), as in ALBERT."""
 
     inner: ClassVar[tuple[str, ...]] = ("table", "up")
     table: Any
@@ -53,7 +53,7 @@ class FactoredTable(nn.Module):
 
     @classmethod
     def of(cls, rows: Tensor, up: Tensor) -> "FactoredTable":
-        """Of a table rows @ up.T, (pieces, narrow) and (width, narrow)."""
+        """From a table rows @ up.T, (tokens, narrow) and (width, narrow)."""
         return cls(nn.Embedding.from_pretrained(rows.detach().clone(), freeze=False), linear_of(up, None))
 
     @property
@@ -69,8 +69,8 @@ class FactoredTable(nn.Module):
 
 
 def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
-    """A linear map with this weight (out, in) and bias."""
-    with torch.device("meta"):  # its own numbers are not wanted
+    """A linear layer with this weight (out, in) and bias."""
+    with torch.device("meta"):  # skip the random initialization
         linear = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None)
     linear.weight = nn.Parameter(weight.detach().clone().contiguous())
     if bias is not None:
@@ -79,7 +79,7 @@ def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
 
 
 def truncated(weight: Tensor, rank: int) -> Factors:
-    """The best product of two matrices of that rank; both get the root of each singular value. Of a skeleton, the shapes."""
+    """The best rank-`rank` approximation; both factors get the root of each singular value. On the meta device, only shapes."""
     if weight.is_meta:
         return weight.new_empty(weight.shape[0], rank), weight.new_empty(rank, weight.shape[1])
     left, values, right = torch.linalg.svd(weight.detach().double(), full_matrices=False)

@@ -1,7 +1,7 @@
-"""Modules whose weights are stored as they are claimed: 8-bit integers with a scale per output or per row.
+"""8-bit integer weights with a scale per output or per row.
 
-Here, in torch, the weights are unpacked and multiplied in float: right, and good enough to go on training the rest.
-The speed is the engine's: exported, `Int8Linear` is an integer product (see `IntegerProduct`).
+In torch the weights are unpacked and multiplied in float, which is exact enough to train the rest. The engine is fast: exported,
+`Int8Linear` is an integer product (`IntegerProduct`).
 """
 
 from typing import Any
@@ -14,15 +14,15 @@ from niwaki.models.packed.factored import linear_of
 
 
 def quantize_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """(rows, columns) floats to symmetric int8 with one scale per row; the largest of each row becomes ±127."""
-    if weight.is_meta:  # of a skeleton, operation by operation, the same takes milliseconds a matrix
+    """(rows, columns) to symmetric int8 with one scale per row; the largest magnitude of a row becomes 127."""
+    if weight.is_meta:  # the operations below would take milliseconds per matrix
         return torch.empty_like(weight, dtype=torch.int8), weight.new_empty(len(weight), dtype=torch.float32)
     scale = weight.detach().abs().amax(dim=1).clamp(min=1e-12) / 127
     return (weight.detach() / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale.float()
 
 
 def pack_int8(module: Any) -> nn.Module:
-    """The module with its weights as integers: matrices, tables, and what knows a packed form of itself."""
+    """The module with 8-bit weights: matrices, tables, and modules with a `packed()` of their own."""
     if isinstance(module, nn.Linear):
         return Int8Linear.of(module)
     if isinstance(module, nn.Embedding):
@@ -31,7 +31,7 @@ def pack_int8(module: Any) -> nn.Module:
 
 
 class Int8Linear(nn.Module):
-    """A linear map with int8 weights. They lie as (in, out): so the exported integer product reads them as stored."""
+    """A linear layer with int8 weights, stored as (in, out) for the exported integer product."""
 
     weight: Tensor
     scale: Tensor
@@ -46,7 +46,7 @@ class Int8Linear(nn.Module):
 
     @classmethod
     def of(cls, linear: nn.Linear) -> "Int8Linear":
-        with torch.device(linear.weight.device):  # of a skeleton nothing takes memory
+        with torch.device(linear.weight.device):  # a skeleton on the meta device takes no memory
             packed = cls(linear.in_features, linear.out_features)
         weight, packed.scale = quantize_rows(linear.weight)  # (out, in)
         packed.weight = weight.T.contiguous()
@@ -67,7 +67,7 @@ class Int8Linear(nn.Module):
 
 
 class Int8Embedding(nn.Module):
-    """A table with int8 rows, each with its scale."""
+    """An embedding table with int8 rows and a scale per row."""
 
     weight: Tensor
     scale: Tensor
@@ -102,7 +102,7 @@ class Int8Embedding(nn.Module):
 
 
 class IntegerProduct(torch.autograd.Function):
-    """What `Int8Linear` becomes in an ONNX graph: activations to uint8 at run time, integer product, rescale, bias."""
+    """`Int8Linear` in an ONNX graph: quantize activations to uint8 at run time, integer product, rescale, add bias."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, scale: Tensor, bias: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
-"""A matrix as a sum of Kronecker products A ⊗ B of small ones, which is a tensor train of two cores (Oseledets 2011).
+"""A matrix as a sum of Kronecker products A ⊗ B of small ones, which is a tensor train with two cores (Oseledets 2011).
 
-With an A of one column and a B of one row a term is an outer product, as of the singular value decomposition; with factors that
-are as high as wide it has as few numbers, and its rank is not 1 but the product of theirs.
+If A has one column and B one row, a term is an outer product, as in a singular value decomposition. Square factors have as few
+parameters, but the rank of a term is the product of the factors' ranks instead of 1.
 """
 
 from typing import Any, ClassVar
@@ -12,12 +12,12 @@ from torch import Tensor, nn
 from niwaki.models.module_paths import packed_like, to_dense
 from niwaki.models.packed.factored import linear_of, truncated
 
-Sizes = tuple[int, int, int]  # rows of an A, columns of a B, terms
+Sizes = tuple[int, int, int]  # rows of A, columns of B, number of terms
 
 
 class Kronecker(nn.Module):
-    """x → Σ (A ⊗ B) x + bias, as two matrices like every other: `first` holds the B, (terms × their rows, their columns), and
-    `second` the A, (their rows, terms × their columns)."""
+    """x → Σ (A ⊗ B) x + bias, as two ordinary matrices: `first` holds all B, (terms × rows of B, columns of B), and `second` all A,
+    (rows of A, terms × columns of A)."""
 
     inner: ClassVar[tuple[str, ...]] = ("first", "second")
     first: Any
@@ -30,8 +30,8 @@ class Kronecker(nn.Module):
 
     @classmethod
     def of(cls, linear: nn.Linear, sizes: Sizes) -> "Kronecker":
-        """The sum that is nearest to a matrix: the singular value decomposition of its numbers, put so that a row has those of
-        an A and a column those of a B (Van Loan and Pitsianis 1993)."""
+        """The best approximation of a matrix: the singular value decomposition of its rearrangement, whose rows correspond to A
+        and columns to B (Van Loan and Pitsianis 1993)."""
         high, wide, terms = sizes
         blocks = linear.weight.detach().reshape(high, linear.out_features // high, linear.in_features // wide, wide)
         left, right = truncated(blocks.transpose(1, 2).flatten(2).flatten(0, 1), terms)
@@ -47,8 +47,8 @@ class Kronecker(nn.Module):
         return int(self.second.out_features * self.first.out_features // self.terms)
 
     def forward(self, x: Tensor) -> Tensor:
-        pieces = self.first(x.unflatten(-1, (-1, self.first.in_features)))  # (…, columns of A, terms × rows of B)
-        turned = pieces.unflatten(-1, (self.terms, -1)).transpose(-1, -3)  # (…, rows of B, terms, columns of A)
+        blocks = self.first(x.unflatten(-1, (-1, self.first.in_features)))  # (…, columns of A, terms × rows of B)
+        turned = blocks.unflatten(-1, (self.terms, -1)).transpose(-1, -3)  # (…, rows of B, terms, columns of A)
         out = self.second(turned.flatten(-2)).transpose(-1, -2).flatten(-2)  # (…, rows of A × rows of B)
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
@@ -59,25 +59,25 @@ class Kronecker(nn.Module):
         return linear_of(weight, self.bias)
 
     def repack(self, linear: nn.Linear) -> nn.Module:
-        """Another matrix with the same share of its numbers, in factors of sizes that fit it; whole where there are none."""
+        """Another matrix with the same fraction of parameters, in factors that fit it; dense if there are none."""
         numbers = self.first.in_features * self.first.out_features + self.second.in_features * self.second.out_features
         sizes = fitted(linear.out_features, linear.in_features, numbers / (self.out_features * self.in_features), 1.0)
-        return kept_as(self, linear, sizes) if sizes else packed_like(self, linear)
+        return factorize_like(self, linear, sizes) if sizes else packed_like(self, linear)
 
 
-def kept_as(old: Any, linear: nn.Linear, sizes: Sizes) -> Kronecker:
-    """A plain matrix in factors that are packed as `old` is."""
-    made = Kronecker.of(linear, sizes)
-    return Kronecker(packed_like(old, made.first), packed_like(old, made.second), made.bias, made.terms)
+def factorize_like(old: Any, linear: nn.Linear, sizes: Sizes) -> Kronecker:
+    """Factorize a dense matrix; the factors are packed like `old`."""
+    factors = Kronecker.of(linear, sizes)
+    return Kronecker(packed_like(old, factors.first), packed_like(old, factors.second), factors.bias, factors.terms)
 
 
 def fitted(out: int, inputs: int, keep: float, flops: float) -> Sizes | None:
-    """The sizes nearest to square whose terms take `keep` of a matrix's numbers and no more than `flops` of its operations."""
+    """The sizes closest to square that use `keep` of a matrix's parameters and at most `flops` of its operations."""
     found = []
     for high in divisors(out):
         for wide in divisors(inputs):
             low, narrow = out // high, inputs // wide
-            numbers = high * narrow + low * wide  # of a term
+            numbers = high * narrow + low * wide  # parameters of a term
             terms = min(int(keep * out * inputs / numbers), high * narrow, low * wide)
             operations = terms * (inputs * low + out * narrow)
             if terms and terms * numbers < out * inputs and operations <= flops * out * inputs:

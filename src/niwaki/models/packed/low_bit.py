@@ -1,8 +1,7 @@
-"""Weights of a few bits: each one of `base` levels, several of them written as the digits of one number.
+"""Weights of a few bits: each is one of `base` levels, and several levels are stored as the digits of one word.
 
-A level d of 0 … base-1 stands for (d - (base-1)/2) × scale; a scale belongs to a group of neighbours in a row. Two levels
-take 1 bit on disk, three 1.6, four 2, seven 2.91, sixteen 4, and 255 levels 8; a scale takes 16 bits more for its group.
-A row is filled up to whole words, and to nothing else.
+Level d of 0 … base-1 stands for (d - (base-1)/2) × scale; neighbours in a row that form a group share a scale. Two levels take 1 bit
+on disk, three 1.6, four 2, seven 2.91, sixteen 4 and 255 levels 8; a scale takes 16 bits per group. Rows are padded to whole words.
 """
 
 from collections.abc import Callable
@@ -22,14 +21,14 @@ DIGITS_PER_WORD = {
     7: 11,
     16: 2,
     255: 1,
-}  # base → digits in a word: bytes, but for 7, which fills four
-TRIED = torch.linspace(1.0, 0.3, 18)  # shares of the scale that reaches the largest weight
-AT_ONCE = 256  # rows whose scales are looked for together: few enough for a processor's cache
-SMALLEST = 6e-8  # of a scale: the least that 16 bits can tell from 0
+}  # base → digits per word; a word has 8 bits, for base 7 it has 32
+TRIED = torch.linspace(1.0, 0.3, 18)  # candidates, relative to the scale that reaches the largest weight
+ROWS_AT_ONCE = 256  # rows whose scales are searched together; they fit into the CPU cache
+SMALLEST = 6e-8  # scale: the smallest float16 above 0
 
 
 class LowBit(Store):
-    """`group` is how many weights of a row share a scale; 0 stands for the whole row."""
+    """`group` weights of a row share a scale; 0 is the whole row."""
 
     integers = True
     words: Tensor
@@ -42,7 +41,7 @@ class LowBit(Store):
         if group < 0:
             raise InputError(f"low_bit: group must be 0, which is the whole row, or more (given: {str(group)[:20]})")
         self.rows, self.columns, self.base = rows, columns, base
-        self.asked = group
+        self.requested_group = group
         self.group = min(group or columns, columns)
         self.groups = -(-columns // self.group)
         kind = torch.int32 if base == 7 else torch.uint8
@@ -51,20 +50,20 @@ class LowBit(Store):
 
     @classmethod
     def of(cls, weight: Tensor, base: int, group: int = 0, scale: Tensor | None = None) -> "LowBit":
-        """Packs a matrix; the scales are those with the least squared error, unless they are given."""
+        """Pack a matrix; without `scale`, the scales minimize the squared error."""
         with torch.device(weight.device):
-            made = cls(weight.shape[0], weight.shape[1], base, group)
-        made.fill(weight, scale)
-        return made
+            store = cls(weight.shape[0], weight.shape[1], base, group)
+        store.fill(weight, scale)
+        return store
 
     def fill(self, weight: Tensor, scale: Tensor | None = None) -> None:
-        if weight.is_meta:  # of a skeleton the shapes are all there is
+        if weight.is_meta:  # a skeleton has only shapes
             return
         weight = weight.detach().float()
         found = by_group(partial(best_scale, base=self.base), self.group, weight) if scale is None else scale
         if found.shape != self.scale.shape:
             raise ValueError(f"{tuple(found.shape)} scales are given, and {tuple(self.scale.shape)} are needed")
-        self.scale = kept(found).to(torch.float16)
+        self.scale = as_float16(found).to(torch.float16)
         parts = grouped(weight, self.group)
         self.words = pack_words(levels(parts, self.scale.float(), self.base).flatten(1)[:, : self.columns], self.base)
 
@@ -80,17 +79,17 @@ class LowBit(Store):
         return unpacked(words, scale, self.base, self.group, self.columns)
 
     def repack(self, weight: Tensor) -> "LowBit":
-        return LowBit.of(weight, self.base, self.asked)
+        return LowBit.of(weight, self.base, self.requested_group)
 
 
 def grouped(weight: Tensor, group: int) -> Tensor:
-    """(rows, columns) to (rows, groups, group); the last group is filled up with zeros."""
+    """(rows, columns) to (rows, groups, group); the last group is padded with zeros."""
     return torch.nn.functional.pad(weight, (0, -weight.shape[1] % group)).unflatten(1, (-1, group))
 
 
 def by_group(scales: Callable[..., Tensor], group: int, weight: Tensor, *old: Tensor) -> Tensor:
-    """The scales (rows, groups) that a function of (rows, groups, group), and of older scales, gives a matrix (rows, columns);
-    a last group that is short is asked about by itself."""
+    """Scales (rows, groups) of a matrix (rows, columns), from a function of (rows, groups, group) and optional old scales. A shorter
+    last group is computed separately."""
     whole = weight.shape[1] // group
     found = [scales(grouped(weight[:, : whole * group], group), *(one[:, :whole] for one in old))] if whole else []
     if weight.shape[1] % group:
@@ -98,16 +97,16 @@ def by_group(scales: Callable[..., Tensor], group: int, weight: Tensor, *old: Te
     return torch.cat(found, dim=1)
 
 
-def kept(scale: Tensor) -> Tensor:
-    """A scale as 16 bits keep it."""
+def as_float16(scale: Tensor) -> Tensor:
+    """A scale rounded to float16, in its own dtype."""
     return scale.clamp(min=SMALLEST).to(torch.float16).to(scale.dtype)
 
 
 def best_scale(parts: Tensor, base: int) -> Tensor:
-    """(rows, groups, group) to the scale of each group (rows, groups) that rounds it with the least squared error."""
+    """(rows, groups, group) to the scales (rows, groups) with the least squared rounding error."""
     if base == 2:
-        return 2 * parts.abs().mean(dim=-1)  # of two levels ± scale / 2, the best known by formula
-    return torch.cat([_searched(rows, base) for rows in parts.split(AT_ONCE)])
+        return 2 * parts.abs().mean(dim=-1)  # closed form for the two levels ± scale / 2
+    return torch.cat([_searched(rows, base) for rows in parts.split(ROWS_AT_ONCE)])
 
 
 def _searched(parts: Tensor, base: int) -> Tensor:
@@ -121,14 +120,14 @@ def _searched(parts: Tensor, base: int) -> Tensor:
 
 
 def refined(parts: Tensor, scale: Tensor, base: int) -> Tensor:
-    """For the levels that a scale gives, the scale with the least squared error: never a worse one."""
+    """The scale with the least squared error for the levels of an old scale; never worse than that."""
     steps = levels(parts, scale, base) - (base - 1) / 2
     weight = steps.square().sum(dim=-1)
     return torch.where(weight > 0, (steps * parts).sum(dim=-1) / weight.clamp(min=SMALLEST), scale)
 
 
 def levels(parts: Tensor, scale: Tensor, base: int) -> Tensor:
-    """The nearest level of each weight, 0 … base-1; halves go to the even one."""
+    """The nearest level of each weight, 0 … base-1; halves are rounded to even."""
     return torch.round(parts / scale[..., None].clamp(min=SMALLEST) + (base - 1) / 2).clamp(0, base - 1)
 
 
@@ -137,7 +136,7 @@ def valued(digits: Tensor, scale: Tensor, base: int) -> Tensor:
 
 
 def pack_words(digits: Tensor, base: int) -> Tensor:
-    """(rows, n) digits as (rows, words); the first digit of a word counts ones."""
+    """(rows, n) digits to (rows, words); the first digit of a word is the least significant."""
     count = DIGITS_PER_WORD[base]
     short = -digits.shape[1] % count
     whole = torch.nn.functional.pad(digits, (0, short)).unflatten(1, (-1, count)).to(torch.int64)
@@ -157,7 +156,7 @@ def powers(base: int, device: torch.device) -> Tensor:
 
 
 class _Unpack(torch.autograd.Function):
-    """The same in an ONNX graph, until `engines.expand` writes it out. `rank` is that of the words."""
+    """`unpacked` in an ONNX graph, until `engines.expand` replaces it by ONNX operators. `rank` is that of the words."""
 
     @staticmethod
     def forward(ctx: Any, words: Tensor, scale: Tensor, base: int, group: int, columns: int, rank: int) -> Tensor:
@@ -165,11 +164,11 @@ class _Unpack(torch.autograd.Function):
 
     @staticmethod
     def symbolic(g: Any, words: Any, scale: Any, base: int, group: int, columns: int, rank: int) -> Any:
-        said = {
+        attributes = {
             "base_i": base,
             "group_i": group,
             "columns_i": columns,
             "rank_i": rank,
             "digits_i": DIGITS_PER_WORD[base],
         }
-        return shaped(g.op("niwaki::Unpack", words, scale, **said), scale, [None] * (rank - 1) + [columns])
+        return shaped(g.op("niwaki::Unpack", words, scale, **attributes), scale, [None] * (rank - 1) + [columns])

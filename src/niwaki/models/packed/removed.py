@@ -1,4 +1,4 @@
-"""A matrix of which only the bias is left: the block that it ended is gone."""
+"""A matrix of which only the bias is left, because its block was removed."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from niwaki.models.packed.factored import linear_of
 
 
 class Removed(nn.Module):
-    """x → bias. It has no weight, so it is none of the matrices that are pruned, packed or factorized."""
+    """x → bias. It has no weight, so it is not pruned, packed or factorized."""
 
     def __init__(self, in_features: int, out_features: int, bias: Tensor | None) -> None:
         super().__init__()
@@ -17,8 +17,8 @@ class Removed(nn.Module):
         self.bias: Any = None if bias is None else nn.Parameter(bias.detach().clone())
 
     def forward(self, x: Tensor) -> Tensor:
-        nothing = x.new_zeros((*x.shape[:-1], self.out_features))
-        return nothing if self.bias is None else nothing + self.bias.to(x.dtype)
+        zeros = x.new_zeros((*x.shape[:-1], self.out_features))
+        return zeros if self.bias is None else zeros + self.bias.to(x.dtype)
 
     def to_dense(self) -> nn.Linear:
         device = None if self.bias is None else self.bias.device

@@ -1,4 +1,4 @@
-"""Weights of which most are 0: a bit for each says whether it is there, and only those that are there are kept."""
+"""Sparse weights: one bit per weight marks the nonzeros, and only those are stored."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,43 +10,45 @@ from niwaki.core.errors import InputError
 from niwaki.models.packed.low_bit import LowBit, pack_words, unpacked
 from niwaki.models.packed.store import Floats, Store, shaped
 
-GROUP = 64  # values that share a scale, where they are digits
+GROUP = 64  # low-bit values that share a scale
 
 
 class Sparse(Store):
-    """The values, row after row, are one row of another store: floats, which can be trained, or digits."""
+    """The nonzero values are one row of another store: floats, which can be trained, or low-bit values."""
 
     bits: Tensor
 
-    def __init__(self, rows: int, columns: int, kept: Store) -> None:
+    def __init__(self, rows: int, columns: int, nonzeros: Store) -> None:
         super().__init__()
-        self.rows, self.columns, self.kept = rows, columns, kept
-        self.integers = kept.integers
+        self.rows, self.columns, self.nonzeros = rows, columns, nonzeros
+        self.integers = nonzeros.integers
         self.register_buffer("bits", torch.zeros(-(-rows * columns // 8), dtype=torch.uint8))
-        self._places: tuple[Tensor, int, Tensor] | None = None  # the bits, their version, and which of them are set
+        self._places: tuple[Tensor, int, Tensor] | None = (
+            None  # the bits, their version, and the positions that are set
+        )
 
     @classmethod
     def of(cls, weight: Tensor, base: int = 0) -> "Sparse":
-        """Keeps what is not 0, as floats, or as digits of a base. A skeleton's shape does not tell how many these are."""
+        """Store the nonzeros as floats, or with `base` levels. For a skeleton their number is unknown."""
         weight = weight.detach()
         values = weight.new_zeros(0) if weight.is_meta else weight[weight != 0]
         with torch.device(weight.device):
-            made = cls(weight.shape[0], weight.shape[1], _keep(values, base))
+            store = cls(weight.shape[0], weight.shape[1], _keep(values, base))
         if not weight.is_meta:
-            made.bits = pack_words((weight != 0).reshape(1, -1).float(), 2)[0]
-        return made
+            store.bits = pack_words((weight != 0).reshape(1, -1).float(), 2)[0]
+        return store
 
     @property
     def base(self) -> int:
-        """Of the digits that the values are; 0 for floats."""
-        return self.kept.base if isinstance(self.kept, LowBit) else 0
+        """Number of levels of the values; 0 for floats."""
+        return self.nonzeros.base if isinstance(self.nonzeros, LowBit) else 0
 
     def forward(self) -> Tensor:
         if torch.onnx.is_in_onnx_export():
-            return _Spread.apply(self.bits, self.kept(), self.rows, self.columns)
+            return _Spread.apply(self.bits, self.nonzeros(), self.rows, self.columns)
         if self.bits.is_meta:
             return torch.empty(self.rows, self.columns, device="meta")
-        flat = spread(self._set(), self.kept()[0], self.rows * self.columns)
+        flat = spread(self._set(), self.nonzeros()[0], self.rows * self.columns)
         return flat.view(self.rows, self.columns)
 
     def repack(self, weight: Tensor) -> "Sparse":
@@ -56,20 +58,20 @@ class Sparse(Store):
         return self if self.base else Sparse.of(self(), 255)
 
     def fit(self, name: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
-        """Takes room for as many values as a file has, in which this store is called `name`."""
-        shape = shapes.get(f"{name}.kept.scale" if self.base else f"{name}.kept.values", (1, 1))
+        """Allocate as many values as the file has for the store called `name`."""
+        shape = shapes.get(f"{name}.nonzeros.scale" if self.base else f"{name}.nonzeros.values", (1, 1))
         if len(shape) == 2 and 0 < shape[1] <= self.rows * self.columns + GROUP:
-            self.kept = _keep(torch.empty(shape[1] * (GROUP if self.base else 1), device="meta"), self.base)
+            self.nonzeros = _keep(torch.empty(shape[1] * (GROUP if self.base else 1), device="meta"), self.base)
 
     def fault(self) -> str | None:
-        """Why the bits do not belong to the values, or None."""
+        """Why bits and values do not match, or None."""
         count = len(self._set())
-        if _room(count, self.base) == self.kept.columns:
+        if _room(count, self.base) == self.nonzeros.columns:
             return None
-        return f"{count} weights are there and {self.kept.columns} are kept"
+        return f"{count} bits are set and {self.nonzeros.columns} values are stored"
 
     def _set(self) -> Tensor:
-        """The places whose bits are set, worked out once for the bits as they are."""
+        """The positions whose bits are set, cached until the bits change."""
         bits, version, _ = self._places or (None, -1, None)
         if self._places is None or bits is not self.bits or version != self.bits._version:
             digits = unpacked(
@@ -80,26 +82,26 @@ class Sparse(Store):
 
 
 def spread(places: Tensor, values: Tensor, size: int) -> Tensor:
-    """`size` numbers: 0 but at `places`, which get the first of the values in turn."""
+    """`size` numbers: 0 except at `places`, which get the values in order."""
     return torch.zeros(size, dtype=values.dtype, device=values.device).index_copy(0, places, values[: len(places)])
 
 
 def _room(count: int, base: int) -> int:
-    """Values in store for so many weights: never none; digits fill whole groups, whose number the file tells."""
+    """Number of stored values for `count` nonzeros: at least one; low-bit values fill whole groups."""
     return -(-max(1, count) // GROUP) * GROUP if base else max(1, count)
 
 
 def _keep(values: Tensor, base: int) -> Store:
-    """One row, filled up with zeros."""
+    """A store with one row, padded with zeros."""
     row = torch.nn.functional.pad(values, (0, _room(len(values), base) - len(values)))[None]
-    if base and row.is_meta:  # no scales are looked for
+    if base and row.is_meta:  # skip the search for scales
         with torch.device("meta"):
             return LowBit(1, row.shape[1], base, GROUP)
     return LowBit.of(row, base, GROUP) if base else Floats(row)
 
 
 class _Spread(torch.autograd.Function):
-    """The same in an ONNX graph, until `engines.expand` writes it out."""
+    """`spread` in an ONNX graph, until `engines.expand` replaces it by ONNX operators."""
 
     @staticmethod
     def forward(ctx: Any, bits: Tensor, values: Tensor, rows: int, columns: int) -> Tensor:
@@ -111,7 +113,7 @@ class _Spread(torch.autograd.Function):
 
 
 def check_sparse_stores(network: Any, where: str) -> None:
-    """After weights were loaded: every store must have as many values as its bits say."""
+    """Raise InputError if a store of loaded weights has another number of values than bits."""
     for name, module in network.named_modules():
         fault = module.fault() if isinstance(module, Sparse) else None
         if fault:

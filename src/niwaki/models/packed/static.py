@@ -1,7 +1,7 @@
-"""A linear map with 8-bit weights whose inputs are rounded to 8 bits by a range that is fixed beforehand.
+"""A linear layer with 8-bit weights whose inputs are rounded to 8 bits with a fixed range.
 
-So nothing about the inputs is worked out at run time, and an answer does not depend on the texts beside it. torch rounds the
-inputs too, as the engine does, so that the rest can be trained with it; an input on the edge of two steps may fall to either.
+Nothing is measured at run time, so a prediction does not depend on the other texts of its batch. torch rounds the inputs as the engine
+does, so that the rest can be trained with it; an input between two steps may be rounded either way.
 """
 
 from typing import Any
@@ -14,11 +14,11 @@ from niwaki.models.packed.factored import linear_of
 from niwaki.models.packed.int8 import quantize_rows
 from niwaki.models.packed.rounding import stepped, straight
 
-Range = tuple[Tensor, Tensor]  # step and zero
+Range = tuple[Tensor, Tensor]  # step and zero point
 
 
 class StaticInt8Linear(nn.Module):
-    """Weights lie as (in, out), as the engine's product reads them."""
+    """Weights are stored as (in, out) for the engine's integer product."""
 
     weight: Tensor
     scale: Tensor
@@ -36,7 +36,7 @@ class StaticInt8Linear(nn.Module):
 
     @classmethod
     def of(cls, linear: nn.Linear, given: Range | None = None) -> "StaticInt8Linear":
-        """`given` is the range of its inputs; without one the numbers are yet to be loaded."""
+        """`given` is the range of the inputs; None if it will be loaded."""
         with torch.device(linear.weight.device):
             packed = cls(linear.in_features, linear.out_features)
         weight, packed.scale = quantize_rows(linear.weight)  # (out, in)
@@ -57,12 +57,12 @@ class StaticInt8Linear(nn.Module):
         return linear_of((self.weight * self.scale).T, self.bias)
 
     def repack(self, linear: nn.Linear) -> "StaticInt8Linear":
-        """With the same range."""
+        """Another matrix with the same input range."""
         return StaticInt8Linear.of(linear, (self.step, self.zero))
 
 
 class _StaticProduct(torch.autograd.Function):
-    """The same in an ONNX graph: a product of integers."""
+    """`StaticInt8Linear` in an ONNX graph: an integer product."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, scale: Tensor, bias: Tensor, step: Tensor, zero: Tensor) -> Tensor:

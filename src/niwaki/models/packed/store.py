@@ -1,4 +1,4 @@
-"""A store keeps the numbers of a matrix and gives them back as floats."""
+"""A store holds the values of a matrix and returns them as floats."""
 
 from typing import Any
 
@@ -10,30 +10,30 @@ from niwaki.models.packed.factored import linear_of
 
 
 class Store(nn.Module):
-    """Called, it gives (rows, columns) floats; gradients reach what can be trained."""
+    """Returns (rows, columns) floats when called; trainable values get gradients."""
 
     rows: int
     columns: int
-    integers = False  # whether the numbers are few enough for products of integers to cost nothing
+    integers = False  # whether exported products may use 8-bit integers
 
     def forward(self) -> Tensor:
         raise NotImplementedError
 
     def some(self, ids: Tensor) -> Tensor:
-        """The rows of these numbers, (…, columns)."""
+        """The rows with these ids, (…, columns)."""
         return self()[ids]
 
     def repack(self, weight: Tensor) -> "Store":
-        """Another matrix, kept in the same way."""
+        """Store another matrix in the same way."""
         raise NotImplementedError
 
     def packed(self) -> "Store":
-        """With its numbers in 8 bits, where they have more."""
+        """The store with at most 8 bits per value."""
         return self
 
 
 class Floats(Store):
-    """As they are. They can be trained."""
+    """Plain floats, which can be trained."""
 
     def __init__(self, values: Tensor) -> None:
         super().__init__()
@@ -48,8 +48,8 @@ class Floats(Store):
 
 
 class StoredLinear(nn.Module):
-    """A linear map whose weights (out, in) lie in a store. Where these are whole numbers times scales, the exported product
-    is one of 8-bit integers, unpacked once when the engine loads the graph."""
+    """A linear layer whose weight (out, in) is in a store. If the values are integers times scales, the exported product uses 8-bit
+    integers, unpacked once when the engine loads the graph."""
 
     def __init__(self, store: Store, bias: Tensor | None) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class StoredLinear(nn.Module):
 
 
 class StoredTable(nn.Module):
-    """An embedding table (pieces, width) whose rows lie in a store."""
+    """An embedding table (tokens, width) whose rows are in a store."""
 
     def __init__(self, store: Store) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class StoredTable(nn.Module):
 
 
 class _RoundedProduct(torch.autograd.Function):
-    """The product with weights rounded to 8 bits by rows, in an ONNX graph, until `engines.expand` writes it out."""
+    """A product with weights rounded to 8 bits per row, until `engines.expand` replaces it by ONNX operators."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, rank: int, outputs: int) -> Tensor:
@@ -119,6 +119,6 @@ class _RoundedProduct(torch.autograd.Function):
 
 
 def shaped(value: Any, like: Any, sizes: list[int | None]) -> Any:
-    """Tells the exporter the type of what an operator of ours gives: floats of these sizes."""
+    """Tell the exporter the output type of a custom operator: floats of these sizes."""
     value.setType(like.type().with_dtype(torch.float32).with_sizes(sizes))
     return value
