@@ -195,7 +195,7 @@ def test_every_method_works_on_what_writes_or_says_why_not(made, names):
     (of, name), model = names, models[names]
     refused = {
         **REFUSED,
-        **{"shared": {"vocabulary": "table that it reads with"}, ONE: {"decoder": "has no decoder"}}.get(of, {}),
+        **{"shared": {"vocabulary": "share the token table"}, ONE: {"decoder": "has no decoder"}}.get(of, {}),
     }
     if name in refused:
         assert len(model.faults) == 1 and refused[name] in model.faults[0] and model.faults[0].startswith(f"{name}: ")

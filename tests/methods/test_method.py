@@ -18,9 +18,12 @@ from niwaki.methods._method import (
 from niwaki.methods.distill.attention_relations import AttentionRelations
 from niwaki.methods.distill.cosine import Cosine
 from niwaki.methods.distill.logits import Logits
+from niwaki.methods.distill.pkd import Pkd
+from niwaki.methods.distill.tinybert import TinyBert
 from niwaki.methods.prune.heads import Heads
 from niwaki.methods.prune.magnitude import Magnitude
 from niwaki.methods.quantize.int8 import Int8
+from niwaki.train.loop import min_progress_of
 
 
 def test_methods_with_a_protocol_keep_their_order():
@@ -84,3 +87,39 @@ def test_activations_of_all_methods_are_collected():
     teacher = tiny.model("bert", layers=4)
     found = followed_activations([Heads(), Cosine(), AttentionRelations(layer=2)], tiny.model("bert"), teacher)
     assert found == {"hidden.4", "queries.1", "keys.1", "values.1"}
+
+
+@pytest.mark.parametrize(
+    ("methods", "min_progress"),
+    [
+        ([], 0),
+        ([TinyBert()], 0),
+        ([TinyBert(prediction=0)], 1),
+        ([TinyBert(prediction=0, truth=1)], 0),
+        ([AttentionRelations(truth=0)], 1),
+        ([AttentionRelations()], 0),
+        ([TinyBert(prediction=0), AttentionRelations()], 1),
+        ([TinyBert(prediction=0), Logits()], 0),
+        ([AttentionRelations(truth=0), Logits()], 0),
+        ([Logits(), TinyBert(prediction=0)], 1),
+        ([TinyBert(prediction=0), Logits(weight=0)], 1),
+        ([Logits(), Magnitude(end=0.5)], 0.5),
+    ],
+)
+def test_scores_count_if_answers_are_trained(methods, min_progress):
+    assert min_progress_of(methods) == min_progress
+
+
+@pytest.mark.parametrize(
+    ("methods", "min_progress"),
+    [
+        ([AttentionRelations()], 1),
+        ([Cosine()], 1),
+        ([Pkd()], 1),
+        ([TinyBert(prediction=0, truth=1)], 1),
+        ([AttentionRelations(), Logits()], 0),
+        ([TinyBert()], 0),
+    ],
+)
+def test_without_labels_only_a_teacher_trains_answers(methods, min_progress):
+    assert min_progress_of(methods, labelled=False) == min_progress

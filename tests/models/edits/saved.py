@@ -1,4 +1,4 @@
-"""An edited model saved, loaded again and asked in its engine."""
+"""Saves an edited model, loads it again and runs it in its engines."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ TEXTS = [text for text, _ in tiny.sentences(12, seed=5)]
 
 
 def again(model: Model, folder: Path) -> Model:
-    """What is loaded answers to the bit as what was saved."""
+    """The loaded model, whose outputs equal those of the saved one."""
     model.save(folder)
     found = load_folder(folder)
     assert torch.equal(tiny.logits(found, tiny.batch(model)), tiny.logits(model, tiny.batch(model)))
@@ -32,10 +32,9 @@ def numbers(folder: Path) -> int:
 
 
 def in_engine(model: Model, folder: Path) -> float:
-    """The largest difference between torch and the engines that read files beside the weights, in a folder that the model was
-    saved in."""
+    """The largest difference between torch and the other engines, relative to the largest logit."""
     write_graph(model, folder)
-    assert (folder / GRAPH).stat().st_size < 150_000  # weights lie beside it
+    assert (folder / GRAPH).stat().st_size < 150_000  # without weights
     assert write_program(model, folder) is None or not model.anatomy.layers
     rows = Label().encode(TEXTS, model.tokenizer.backend_tokenizer, 60)
     engines = ("onnx", "openvino", *(("native",) if model.anatomy.layers and best() else ()))

@@ -47,7 +47,7 @@ def lean(model, batch):
 
 
 @pytest.mark.parametrize("family", [name for name in tiny.FAMILIES if name != "albert"])
-def test_blocks_that_are_gone_say_what_they_said_with_nothing_read(family, tmp_path):
+def test_removed_blocks_equal_blocks_with_zero_output(family, tmp_path):
     model = tiny.model(family, head="TokenClassification")
     off = switched_off(model, [1], [0, 2])
     model.apply_edit(Blocks(attention=[1], ffn=[0, 2]))
@@ -80,7 +80,7 @@ BEFORE = {
 
 
 @pytest.mark.parametrize("before", BEFORE)
-def test_blocks_go_in_whatever_form_they_are_kept(before, tmp_path):
+def test_packed_blocks_are_removed(before, tmp_path):
     model = tiny.model("bert")
     model.apply_edit(BEFORE[before])
     off = switched_off(model, [0], [2])
@@ -147,7 +147,7 @@ def test_teachers_without_a_block_still_show_every_depth():
 @pytest.mark.parametrize(
     "edit", [Blocks(attention=[3], ffn=[]), Blocks(attention=[], ffn=[1, 1]), Blocks(attention=[-1], ffn=[])]
 )
-def test_blocks_that_are_not_there_are_refused(edit):
+def test_missing_blocks_are_rejected(edit):
     with pytest.raises(InputError, match="must name different layers that have the block, of 3"):
         tiny.model("bert").apply_edit(edit)
 
@@ -157,8 +157,8 @@ def test_a_block_goes_once_and_one_attention_stays():
     model.apply_edit(Blocks(attention=[1], ffn=[]))
     with pytest.raises(InputError, match="have the block"):
         model.apply_edit(Blocks(attention=[1], ffn=[]))
-    with pytest.raises(InputError, match="at least one attention block must stay"):
+    with pytest.raises(InputError, match="at least one attention block of each kind must stay"):
         model.apply_edit(Blocks(attention=[0, 2], ffn=[]))
-    with pytest.raises(InputError, match="at least one attention block must stay"):
+    with pytest.raises(InputError, match="at least one attention block of each kind must stay"):
         tiny.model("albert").apply_edit(Blocks(attention=[0], ffn=[]))
     model.apply_edit(Heads(keep=[2, 1, 2]))

@@ -36,7 +36,7 @@ def test_layers_cut_unevenly_before_keep_their_shapes(tmp_path):
 
 
 @pytest.mark.parametrize("keep", [[2], [0, 0], [], 3])
-def test_layers_that_are_not_there_are_refused(keep):
+def test_missing_layers_are_rejected(keep):
     with pytest.raises(InputError, match="decoder: "):
         writer().apply_edit(Decoder(keep=keep))
 
@@ -50,7 +50,7 @@ def test_what_only_reads_has_none():
 
 
 @pytest.mark.parametrize("kind", ["bert", "mpnet"])
-def test_blocks_of_a_decoder_say_what_they_said_with_nothing_read(kind, tmp_path):
+def test_removed_decoder_blocks_equal_blocks_with_zero_output(kind, tmp_path):
     """Of three layers and two of the decoder: attentions 3 and 4 are the first one's, the feed-forward block 4 the second's."""
     model = writer(kind)
     off, batch = model.clone(), tiny.batch(model)

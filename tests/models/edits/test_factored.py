@@ -63,9 +63,9 @@ def test_given_factors_are_taken_and_a_rank_of_0_leaves_a_matrix_whole():
     bias = model.network.get_submodule(path).bias.clone()
     left, right = torch.randn(32, 2), torch.randn(2, 32)
     model.apply_edit(Factored(ranks=[2, *ranks(model, 0)[1:]]).with_factors({path: (left, right)}))
-    made = to_dense(model.network.get_submodule(path))
-    torch.testing.assert_close(made.weight, left @ right)
-    assert torch.equal(made.bias, bias)
+    factored = to_dense(model.network.get_submodule(path))
+    torch.testing.assert_close(factored.weight, left @ right)
+    assert torch.equal(factored.bias, bias)
     assert sum(isinstance(module, PackedWeight) for module in model.network.modules()) == 1
 
 
@@ -109,7 +109,7 @@ def test_factored_again_gets_the_new_rank_and_stays_packed():
     assert found.rank == 3 and isinstance(found.first, Int8Linear)
 
 
-def test_what_was_sparse_is_not_kept_sparse(tmp_path):
+def test_factors_of_a_sparse_matrix_are_dense(tmp_path):
     model = tiny.model("bert")
     for edit in (LowBit(base=16), Sparse(), Factored(ranks=ranks(model, 4))):
         model.apply_edit(edit)
@@ -134,7 +134,7 @@ def test_shared_matrices_are_factored_once_and_stay_shared(tmp_path):
         ([-1] + [4] * 17, "factored: the rank of"),
     ],
 )
-def test_ranks_that_do_not_fit_are_refused_and_change_nothing(named, message):
+def test_ranks_that_do_not_fit_are_rejected_without_changes(named, message):
     model = tiny.model("bert")
     with pytest.raises(InputError, match=message):
         model.apply_edit(Factored(ranks=named))

@@ -88,7 +88,7 @@ def test_what_is_packed_stays_packed(tmp_path):
         ([(0, 8, 1)] + [None] * 17, "has no factors of 0 rows"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(named, message):
+def test_sizes_that_do_not_fit_are_rejected(named, message):
     model = tiny.model("bert")
     with pytest.raises(InputError, match=message):
         model.apply_edit(Kronecker(sizes=named))

@@ -129,7 +129,7 @@ def test_what_is_packed_already_gets_fewer_levels_and_never_more(before, tmp_pat
     assert torch.equal(tiny.logits(load_folder(tmp_path), batch), tiny.logits(model, batch))
 
 
-def test_a_cut_table_keeps_its_form_and_a_base_that_is_none_is_refused():
+def test_a_cut_table_stays_packed_and_an_unknown_base_is_rejected():
     model = packed(tiny.model("bert"), 4)
     model.apply_edit(Vocabulary(keep=40))
     assert isinstance(model.anatomy.tokens, StoredTable) and model.anatomy.tokens.num_embeddings == 40

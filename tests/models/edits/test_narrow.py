@@ -19,17 +19,17 @@ from .saved import again, in_engine, numbers
 
 
 @pytest.mark.parametrize("family", [*tiny.FAMILIES, "averaging", "cnn"])
-def test_a_table_of_that_rank_is_kept_as_it_is(family, tmp_path):
+def test_a_table_of_that_rank_is_exact(family, tmp_path):
     model = tiny.model(family)
     table, size = model.anatomy.tokens, model.parameters()
-    pieces, width = table.weight.shape
+    tokens, width = table.weight.shape
     with torch.no_grad():
-        table.weight.copy_(torch.randn(pieces, 5) @ torch.randn(5, width) / 2)
+        table.weight.copy_(torch.randn(tokens, 5) @ torch.randn(5, width) / 2)
     before = tiny.logits(model, tiny.batch(model))
     model.apply_edit(Narrow(width=5))
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before, atol=2e-5, rtol=1e-6)
     again(model, tmp_path)
-    assert numbers(tmp_path) == model.parameters() == size - pieces * width + 5 * (pieces + width)
+    assert numbers(tmp_path) == model.parameters() == size - tokens * width + 5 * (tokens + width)
     if family in ("bert", "electra"):
         assert in_engine(model, tmp_path) < 1e-4
 
@@ -82,7 +82,7 @@ def test_a_narrow_table_can_be_narrowed_again(tmp_path):
 
 
 @pytest.mark.parametrize("width", [0, -1, 32, 10**9])
-def test_a_width_that_narrows_nothing_is_refused(width):
+def test_a_width_that_is_not_narrower_is_rejected(width):
     model = tiny.model("bert")
     with pytest.raises(InputError, match="narrow: must be 1 to 31, less than the width of 'bert"):
         model.apply_edit(Narrow(width=width))

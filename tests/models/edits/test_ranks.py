@@ -54,7 +54,7 @@ def test_shared_matrices_keep_the_same_ranks():
         ([1, []], "at least one"),
     ],
 )
-def test_ranks_that_are_not_there_are_refused(keep, words):
+def test_missing_ranks_are_rejected(keep, words):
     model = tiny.model("bert")
     model.apply_edit(Factored(ranks=[4, 4, *[0] * 16]))
     with pytest.raises(InputError, match=words):

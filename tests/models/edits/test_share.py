@@ -149,14 +149,14 @@ def test_layers_that_share_are_trained_together():
         (Share(of=[1, 2, 2, 3]), "share: layer 0 takes the matrices of layer 1, which takes those of another"),
     ],
 )
-def test_what_names_no_sharing_is_refused_and_changes_nothing(edit, message):
+def test_impossible_numbers_are_rejected_without_changes(edit, message):
     model = tiny.model("bert", layers=4)
     with pytest.raises(InputError, match=message):
         model.apply_edit(edit)
     assert is_stock(model.network) and not model.blueprint.edits
 
 
-def test_layers_of_different_shapes_and_a_family_that_shares_already_are_refused():
+def test_layers_of_different_shapes_and_shared_layers_are_rejected():
     model = tiny.model("bert", layers=4)
     model.apply_edit(Ffn(keep=[5, 6, 7, 8]))
     with pytest.raises(InputError, match=r"share: ffn_in of layers 0 and 1 differ in shape .* share before cutting"):
@@ -165,7 +165,7 @@ def test_layers_of_different_shapes_and_a_family_that_shares_already_are_refused
         tiny.model("albert").apply_edit(Share(of=[0]))
 
 
-def test_insides_of_shared_layers_are_recorded_once_for_each_depth():
+def test_activations_of_shared_layers_are_recorded_at_each_depth():
     """What `tinybert` and `relations` read: as many as layers run, in their order."""
     model = tiny.model("bert", layers=4)
     batch = tiny.batch(model)

@@ -7,7 +7,7 @@ from niwaki.models.networks.texts import compared, highest, mean, shares, texts_
 CLS, SEP, PAD = 2, 3, 0
 
 
-def test_a_pair_is_told_apart_by_its_first_separator():
+def test_the_first_separator_ends_the_first_text():
     ids = torch.tensor([[CLS, 7, SEP, 8, 9, SEP], [CLS, 7, 7, SEP, PAD, PAD]])
     mask = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]])
     assert texts_of(ids, mask, SEP, 2).tolist() == [

@@ -12,16 +12,16 @@ LEFT, RIGHT = torch.tensor([[1.0], [2.0], [0.0]]), torch.tensor([[3.0, -1.0]])
 
 
 def test_the_product_by_hand():
-    made = Factored.of(LEFT, RIGHT, torch.tensor([0.0, 0.0, 5.0]))
-    assert (made.in_features, made.out_features, made.rank) == (2, 3, 1)
-    assert made(torch.tensor([[2.0, 1.0]])).tolist() == [[5.0, 10.0, 5.0]]  # 3·2 - 1 = 5, times 1, 2 and 0
-    assert to_dense(made).weight.tolist() == [[3.0, -1.0], [6.0, -2.0], [0.0, 0.0]]
+    factored = Factored.of(LEFT, RIGHT, torch.tensor([0.0, 0.0, 5.0]))
+    assert (factored.in_features, factored.out_features, factored.rank) == (2, 3, 1)
+    assert factored(torch.tensor([[2.0, 1.0]])).tolist() == [[5.0, 10.0, 5.0]]  # 3·2 - 1 = 5, times 1, 2 and 0
+    assert to_dense(factored).weight.tolist() == [[3.0, -1.0], [6.0, -2.0], [0.0, 0.0]]
 
 
 def test_cutting_leaves_the_rank():
-    made = cut_linear(Factored.of(LEFT, RIGHT, torch.tensor([0.0, 0.0, 5.0])), outputs=[2, 1], inputs=[0])
-    assert isinstance(made, Factored) and made.rank == 1
-    assert made(torch.tensor([[2.0]])).tolist() == [[5.0, 12.0]]
+    factored = cut_linear(Factored.of(LEFT, RIGHT, torch.tensor([0.0, 0.0, 5.0])), outputs=[2, 1], inputs=[0])
+    assert isinstance(factored, Factored) and factored.rank == 1
+    assert factored(torch.tensor([[2.0]])).tolist() == [[5.0, 12.0]]
 
 
 def test_a_table_by_hand():
@@ -34,17 +34,21 @@ def test_a_table_by_hand():
 
 
 def test_both_can_be_trained():
-    made = Factored.of(LEFT, RIGHT, None)
-    made(torch.ones(1, 2)).sum().backward()
-    assert all(parameter.grad.abs().sum() > 0 for parameter in made.parameters())
-    assert made.second.bias is None and isinstance(made.first, nn.Linear)
+    factored = Factored.of(LEFT, RIGHT, None)
+    factored(torch.ones(1, 2)).sum().backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in factored.parameters())
+    assert factored.second.bias is None and isinstance(factored.first, nn.Linear)
 
 
 def test_linear_of_takes_copies():
     weight = torch.ones(2, 3)
-    made = linear_of(weight, weight[:, 0])
+    factored = linear_of(weight, weight[:, 0])
     weight.zero_()
-    assert made.weight.sum() == 6 and made.bias.sum() == 2 and (made.in_features, made.out_features) == (3, 2)
+    assert (
+        factored.weight.sum() == 6
+        and factored.bias.sum() == 2
+        and (factored.in_features, factored.out_features) == (3, 2)
+    )
 
 
 def test_truncated_by_hand():

@@ -11,7 +11,7 @@ from niwaki.models.packed.kronecker import Kronecker, divisors, factorize_like, 
 from niwaki.models.slicing import cut_linear
 
 
-def made(terms=2, high=3, low=4, narrow=2, wide=5):
+def random_linear(terms=2, high=3, low=4, narrow=2, wide=5):
     """A matrix (12, 10) that is such a sum, and numpy's word for it."""
     draw = np.random.default_rng(0)
     some = [(draw.normal(size=(high, narrow)), draw.normal(size=(low, wide))) for _ in range(terms)]
@@ -22,7 +22,7 @@ def made(terms=2, high=3, low=4, narrow=2, wide=5):
 
 
 def test_a_sum_of_products_is_found_again_and_gives_what_the_whole_matrix_gives():
-    linear = made()
+    linear = random_linear()
     found = Kronecker.of(linear, (3, 5, 2))
     assert (found.in_features, found.out_features) == (10, 12)
     assert found.first.weight.numel() + found.second.weight.numel() == 2 * (3 * 2 + 4 * 5)
@@ -53,7 +53,7 @@ def test_no_other_sum_of_so_many_terms_is_nearer():
 
 
 def test_one_column_and_one_row_are_the_singular_value_decomposition():
-    linear = made()
+    linear = random_linear()
     found = Kronecker.of(linear, (12, 10, 3)).to_dense().weight
     left, values, right = torch.linalg.svd(linear.weight.detach())
     torch.testing.assert_close(found, (left[:, :3] * values[:3]) @ right[:3], atol=1e-5, rtol=0)
@@ -73,7 +73,7 @@ def test_fitted_by_hand():
 
 
 def test_cutting_gives_factors_that_fit_the_smaller_matrix_or_a_whole_one():
-    linear = made()
+    linear = random_linear()
     cut = cut_linear(Kronecker.of(linear, (3, 5, 2)), outputs=range(8), inputs=range(8))
     assert isinstance(cut, Kronecker) and (cut.in_features, cut.out_features) == (8, 8)
     prime = cut_linear(Kronecker.of(linear, (3, 5, 2)), outputs=[0, 2, 1])
@@ -84,15 +84,15 @@ def test_cutting_gives_factors_that_fit_the_smaller_matrix_or_a_whole_one():
 
 
 def test_packed_factors_stay_packed_when_cut():
-    old = factorize_like(Int8Linear(10, 12), made(), (3, 5, 2))
+    old = factorize_like(Int8Linear(10, 12), random_linear(), (3, 5, 2))
     assert isinstance(old.first, Int8Linear) and isinstance(old.second, Int8Linear)
     cut = cut_linear(old, outputs=range(8))
     assert isinstance(cut.first, Int8Linear)
-    torch.testing.assert_close(old.to_dense().weight, made().weight, atol=0.1, rtol=0)
+    torch.testing.assert_close(old.to_dense().weight, random_linear().weight, atol=0.1, rtol=0)
 
 
 def test_both_and_the_bias_can_be_trained():
-    found = Kronecker.of(made(), (3, 5, 2))
+    found = Kronecker.of(random_linear(), (3, 5, 2))
     found(torch.ones(1, 10)).sum().backward()
     assert (
         all(parameter.grad.abs().sum() > 0 for parameter in found.parameters()) and len(list(found.parameters())) == 3

@@ -169,7 +169,7 @@ def test_a_graph_multiplies_by_them(base):
     assert (torch.from_numpy(found) - linear(x)).abs().le(1.1 * bound + 1e-4).all()
 
 
-def test_what_cannot_be_is_refused():
+def test_impossible_bases_and_groups_are_rejected():
     with pytest.raises(InputError, match="low_bit: base 5 is not one of 2, 3, 4, 7, 16, 255"):
         LowBit(2, 2, 5)
     with pytest.raises(InputError, match="low_bit: group must be 0"):

@@ -1,4 +1,4 @@
-"""Matrices without their zeros: bits and values by hand, what they take on disk, what is trained, what is refused."""
+"""Sparse matrices: bits and values, size on disk, training, rejected files."""
 
 import copy
 
@@ -85,7 +85,7 @@ def test_places_are_worked_out_anew_when_bits_are_put_in():
 
 @pytest.mark.parametrize("base", [0, 16])
 @pytest.mark.parametrize("bits", [0, 255], ids=["too few", "too many"])
-def test_bits_that_do_not_belong_to_the_values_are_refused(tmp_path, base, bits):
+def test_bits_that_do_not_match_the_values_are_rejected(tmp_path, base, bits):
     model = tiny.model("bert", layers=1, width=16, ffn=128)
     model.apply_edit(
         SparseEdit().with_masks(
@@ -106,7 +106,7 @@ def test_bits_that_do_not_belong_to_the_values_are_refused(tmp_path, base, bits)
     assert len(caught.value.faults) == 1 and "\n" not in str(caught.value)
 
 
-def test_more_values_than_weights_are_refused(tmp_path):
+def test_more_values_than_weights_are_rejected(tmp_path):
     model = tiny.model("bert", layers=1, width=16, ffn=128)
     model.apply_edit(SparseEdit())
     model.save(tmp_path)
@@ -114,5 +114,5 @@ def test_more_values_than_weights_are_refused(tmp_path):
     name = "bert.encoder.layer.0.attention.self.query.store.nonzeros.values"
     state[name] = torch.zeros(1, 5000)
     save_file(state, tmp_path / WEIGHTS, metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"kept\.values' is"):
+    with pytest.raises(InputError, match=r"nonzeros\.values' is"):
         load_folder(tmp_path)

@@ -12,7 +12,7 @@ from niwaki.models.packed.static import StaticInt8Linear
 from niwaki.models.slicing import cut_linear
 
 
-def made(inputs: int = 40, outputs: int = 6) -> StaticInt8Linear:
+def linear_int8(inputs: int = 40, outputs: int = 6) -> StaticInt8Linear:
     torch.manual_seed(0)
     return StaticInt8Linear.of(torch.nn.Linear(inputs, outputs), range_of(torch.tensor(-1.0), torch.tensor(4.1)))
 
@@ -44,7 +44,7 @@ def test_a_product_by_hand():
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_engine_gives_the_same_numbers():
-    packed, x = made(), 2 * torch.randn(300, 40)
+    packed, x = linear_int8(), 2 * torch.randn(300, 40)
     file = io.BytesIO()
     torch.onnx.export(
         packed, (x[:2],), file, dynamo=False, opset_version=17, input_names=["x"], dynamic_axes={"x": {0: "n"}}
@@ -57,7 +57,7 @@ def test_the_engine_gives_the_same_numbers():
 
 
 def test_cut_it_keeps_its_range_and_its_numbers():
-    packed = made()
+    packed = linear_int8()
     x = torch.rand(5, 40)
     cut = cut_linear(packed, outputs=[4, 1], inputs=list(range(0, 40, 2)))
     assert isinstance(cut, StaticInt8Linear)

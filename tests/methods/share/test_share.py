@@ -4,32 +4,21 @@ import pytest
 import torch
 
 import tiny
+from calibrated import CONTEXT
 from niwaki.core.errors import InputError
-from niwaki.methods._method import Context
 from niwaki.methods.share.share import Share, average, groups_of
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.share import Share as ShareEdit
 
-LOSS = torch.nn.functional.cross_entropy
-CONTEXT = Context(
-    0,
-    None,
-    None,
-    lambda model, count: [tiny.batch(model, seed=seed) for seed in range(min(count, 2))],
-    lambda model, batch: LOSS(model.network(**batch.inputs).logits, batch.targets),
-    None,
-    list,
-)
 
-
-def test_groups_by_hand():
+def test_groups_of_neighbours():
     assert groups_of(6, 3) == [[0, 1], [2, 3], [4, 5]]
     assert groups_of(5, 2) == [[0, 1, 2], [3, 4]]
     assert groups_of(3, 1) == [[0, 1, 2]]
 
 
-def test_a_mean_by_hand():
+def test_average_of_two_matrices():
     matrices = [torch.nn.Linear(2, 1) for _ in range(2)]
     for matrix, numbers in zip(matrices, ([1.0, 2.0, 3.0], [3.0, 6.0, 5.0]), strict=True):
         matrix.weight.data, matrix.bias.data = torch.tensor([numbers[:2]]), torch.tensor(numbers[2:])
@@ -42,7 +31,7 @@ def loss_of(model, of, what="all"):
     tried = model.clone()
     tried.apply_edit(ShareEdit(of=of, what=what))
     with torch.no_grad():
-        return sum(float(CONTEXT.loss(tried, batch)) for batch in CONTEXT.calibration(tried, 2))
+        return sum(float(CONTEXT.loss(tried, batch)) for batch in CONTEXT.calibration(tried, 8))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -50,8 +39,8 @@ def test_the_best_of_each_group_is_taken(seed):
     model = tiny.model("bert", layers=4, seed=seed)
     first = min((0, 1), key=lambda one: loss_of(model, [one, one, 2, 3]))
     second = min((2, 3), key=lambda one: loss_of(model, [first, first, one, one]))
-    made = Share(groups=2).prepare(model, CONTEXT)
-    assert made.blueprint.edits[0].of == [first, first, second, second]
+    shared = Share(groups=2).prepare(model, CONTEXT)
+    assert shared.blueprint.edits[0].of == [first, first, second, second]
 
 
 def test_not_always_the_first_is_the_best():
@@ -86,12 +75,12 @@ def test_layers_that_are_equal_lose_nothing(family):
         layers[one].module.load_state_dict(layers[other].module.state_dict())
     before = tiny.logits(model, tiny.batch(model))
     for choose in ("best", "first", "mean"):
-        made = Share(groups=2, choose=choose).prepare(model.clone(), CONTEXT)
-        torch.testing.assert_close(tiny.logits(made, tiny.batch(made)), before, atol=1e-5, rtol=0)
-        assert made.parameters() < model.parameters()
+        shared = Share(groups=2, choose=choose).prepare(model.clone(), CONTEXT)
+        torch.testing.assert_close(tiny.logits(shared, tiny.batch(shared)), before, atol=1e-5, rtol=0)
+        assert shared.parameters() < model.parameters()
 
 
-def test_what_cannot_be_shared_is_refused_before_any_work():
+def test_impossible_sharing_is_rejected_in_the_dry_run():
     with pytest.raises(InputError, match="share: the layers of this model are already shared; leave 'share' out"):
         Share().dry_prepare(tiny.model("albert"))
     with pytest.raises(InputError, match="share: 3 groups of 3 layers share nothing"):

@@ -1,4 +1,4 @@
-"""Early exits: what their loss is by hand, what they refuse, and that a trained network answers from its inner layers."""
+"""Early exits: the loss, rejected models, and a trained network that answers from its inner layers."""
 
 import pytest
 import torch
@@ -32,7 +32,7 @@ def a_batch(model):
 
 
 @pytest.mark.parametrize("taught", [True, False])
-def test_the_loss_by_hand(taught):
+def test_the_loss_is_the_mean_over_exits(taught):
     model = tiny.model("bert", layers=4)
     batch, teacher = a_batch(model), torch.tensor([[1.0, -1.0]] * 3)
     context = Context(0, (lambda batch: Outputs(teacher)) if taught else None, None, None, None, apart, None)
@@ -51,7 +51,7 @@ def test_the_loss_by_hand(taught):
     assert model.network.classifier.weight.grad is not None
 
 
-def test_without_a_teacher_the_end_is_not_pulled_to_the_exits():
+def test_without_a_teacher_the_last_layer_gets_no_gradient():
     """Only the exits follow; the last answer is what it would be."""
     model = tiny.model("bert", layers=2)
     context = Context(0, None, None, None, None, apart, None)
@@ -64,19 +64,19 @@ def test_without_a_teacher_the_end_is_not_pulled_to_the_exits():
 
 
 @pytest.mark.parametrize(("depth", "after"), [(2, [1]), (3, [1, 2]), (6, [2, 4]), (12, [4, 8])])
-def test_thirds_are_taken_where_nothing_is_said(depth, after):
+def test_default_exits_are_after_thirds_of_the_layers(depth, after):
     model = tiny.model("bert", layers=depth)
     Exits().dry_prepare(model)
     assert model.network.config.niwaki_exits == after
 
 
 @pytest.mark.parametrize("after", [[0], [3], [2, 1], [1, 1], [-1, 2]], ids=str)
-def test_layers_that_are_not_there_are_refused(after):
+def test_missing_layers_are_rejected(after):
     with pytest.raises(InputError, match="increasing numbers from 1 to 2"):
         Exits(after=after).dry_prepare(tiny.model("bert", layers=3))
 
 
-def test_models_that_cannot_be_left_early_are_refused():
+def test_models_without_early_answers_are_rejected():
     with pytest.raises(InputError, match="only one layer"):
         Exits().dry_prepare(tiny.model("bert", layers=1))
     with pytest.raises(InputError, match="for every token"):
@@ -126,11 +126,11 @@ def test_a_trained_network_is_left_early(bert_folder, tmp_path, monkeypatch, qui
         return sum(a == b for a, b in zip(found, table.column("label").to_pylist(), strict=True)) / table.num_rows
 
     assert score(left, 1) > max(0.9, score(plain, 1) + 0.2)
-    told = api.cascade(
+    result = api.cascade(
         [left], data=rows, overrides=["data.validation=0.4", "data.test=0.2"], keep=0.9, out=tmp_path / "made"
     )
-    assert [entry["layers"] for entry in told["models"]] == [1, 0] and told["models"][0]["answers"] > 0.5
+    assert [entry["layers"] for entry in result["models"]] == [1, 0] and result["models"][0]["answers"] > 0.5
     assert [path.name for path in (tmp_path / "made").iterdir() if path.is_dir()] == ["model-0"]
     assert api.evaluate(tmp_path / "made", data=rows, overrides=["data.validation=0.4", "data.test=0.2"])[
         "value"
-    ] == pytest.approx(told["test"]["score"])
+    ] == pytest.approx(result["test"]["score"])
