@@ -37,7 +37,11 @@ def test_sparse_weights_are_unpacked_like_torch(base):
     packed = sparse.Sparse.of(weight, base)
     values = (
         s.LowBit(
-            words="nonzeros.words", scale="nonzeros.scale", base=base, group=packed.nonzeros.group, columns=packed.nonzeros.columns
+            words="nonzeros.words",
+            scale="nonzeros.scale",
+            base=base,
+            group=packed.nonzeros.group,
+            columns=packed.nonzeros.columns,
         )
         if base
         else s.Floats(weight="nonzeros.values")

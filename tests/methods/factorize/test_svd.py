@@ -18,7 +18,7 @@ DIAGONAL = torch.tensor([[3.0, 0.0], [0.0, 2.0]], dtype=torch.double)
 
 
 @pytest.mark.parametrize(
-    "rows, inputs, energy, kept",
+    "rows, inputs, energy, remaining",
     [
         (None, None, [9.0, 4.0], [[3.0, 0.0], [0.0, 0.0]]),
         (None, torch.tensor([1.0, 9.0]).diag(), [36.0, 9.0], [[0.0, 0.0], [0.0, 2.0]]),  # (2·3)² and (3·1)²

@@ -136,10 +136,10 @@ def test_training_meets_the_budget_also_when_interrupted(
         run_stage(plan, plan.stages[1], folder, Ledger(folder / "ledger.jsonl"), stop)
         return folder / plan.stages[1].folder / "model"
 
-    whole, calls = run(tmp_path / "whole"), itertools.count()
+    whole, calls = run(tmp_path / "whole" / "run"), itertools.count()
     with pytest.raises(Interrupted):
-        run(tmp_path / "killed", lambda: next(calls) == 10)
-    again = run(tmp_path / "killed")
+        run(tmp_path / "killed" / "run", lambda: next(calls) == 10)
+    again = run(tmp_path / "killed" / "run")
     assert (again / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
     share = numbers(load_folder(whole)) / numbers(load_folder(bert_folder))
     assert 0.25 < share < 0.7, share

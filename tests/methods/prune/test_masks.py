@@ -112,11 +112,11 @@ def stages(monkeypatch, quick_disk, bert_folder, rows_csv):
 def test_an_interrupted_training_ends_with_the_same_weights(stages, tmp_path, name):
     methods, wanted = TRAINED[name]
     stage = {"name": "made", "methods": methods, "train": TRAIN}
-    (whole,) = stages(tmp_path / "whole", stage)
+    (whole,) = stages(tmp_path / "whole" / "run", stage)
     calls = itertools.count()
     with pytest.raises(Interrupted):
-        stages(tmp_path / "killed", stage, stop=lambda: next(calls) == 4)
-    (again,) = stages(tmp_path / "killed", stage)
+        stages(tmp_path / "killed" / "run", stage, stop=lambda: next(calls) == 4)
+    (again,) = stages(tmp_path / "killed" / "run", stage)
     assert (again / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
     found = sparsity(load_folder(whole))
     assert found == pytest.approx(wanted, abs=0.01) if wanted else 0.05 < found < 1
