@@ -169,15 +169,16 @@ def test_layers_may_differ(uneven_folder, home, rows_csv, name):
 def test_the_same_seed_gives_the_same_weights_also_when_interrupted(made, tmp_path, bert_folder, rows_csv, name):
     """What a method remembers from step to step must be in its helpers, or be computed from the step."""
     teacher, stage = made(name)
-    (tmp_path / "stages").mkdir()
-    shutil.copytree(teacher, tmp_path / "stages" / teacher.name)
+    folder = tmp_path / "run"  # finished stages are shared between the runs next to each other
+    (folder / "stages").mkdir(parents=True)
+    shutil.copytree(teacher, folder / "stages" / teacher.name)
     plan = plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv)
     if plan.stages[-1].spec.train:
         asked = itertools.count()
         with pytest.raises(Interrupted):
-            run(plan, tmp_path, lambda: next(asked) == 3)  # before stages and after steps
-        assert list(tmp_path.glob("stages/.work-made-*/checkpoint-*"))
-    _, again = run(plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv), tmp_path)
+            run(plan, folder, lambda: next(asked) == 3)  # before stages and after steps
+        assert list(folder.glob("stages/.work-made-*/checkpoint-*"))
+    _, again = run(plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv), folder)
     assert again.name == stage.name
     graphs = [path.name for path in (stage / "model").glob("*.onnx")]
     for file in ("model.safetensors", "tokenizer.json", *graphs):
