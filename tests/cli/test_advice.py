@@ -41,6 +41,7 @@ LISTED = {
         "{}; remove it, and `niwaki report`": "tests/core/test_run_folder.py",
         "{}: lines that {} was made from are gone": "tests/core/test_run_folder.py",
     },
+    "core/head_folder.py": {"{}: has no head": "tests/run/test_add_head.py"},
     "core/model_integrity.py": {
         "{}: has no {}, so damage": "a notice: what is suggested is tried in tests/cli/test_verbs.py"
     },
@@ -57,7 +58,12 @@ LISTED = {
     },
     "engines/native/program_file.py": {"`niwaki export {} --to native`": "tests/engines/native/test_program_file.py"},
     "engines/runtimes/onnx.py": {"{}: its graph has an input": "of graphs that niwaki did not write"},
-    "engines/runtimes/openvino.py": {"pip install": "the extra is looked up below"},
+    "engines/runtimes/openvino.py": {
+        "pip install": "the extra is looked up below",
+        "{}: openvino runs no head": "tests/run/test_add_head.py",
+    },
+    "run/add_head.py": {"{}: belongs to a finished stage": "tests/run/test_add_head.py"},
+    "train/settings.py": {"what is minimized": "the description of a setting"},
     "meter/carbon.py": {"did_you_mean(": "provoked by 'a place'"},
     "meter/ledger.py": {"status '{}'": "an argument of Python calls, not of the command line"},
     "meter/readers/flops.py": {"flops: kind '{}'": "an argument of Python calls, not of the command line"},

@@ -133,7 +133,7 @@ def test_full_disk_is_reported_and_saved_answers_remain(out, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch, open_output(out, SETTINGS) as part:
-        patch.setattr(partial_output._FullWrites, "write", full)
+        patch.setattr(partial_output._RetryingFile, "write", full)
         with pytest.raises(NiwakiError, match=r"answers\.jsonl: could not be written \(No space left.*resumes"):
             part.add(b"3\n", 1, 0, "x")
     with open_output(out, SETTINGS) as part:
@@ -153,7 +153,7 @@ def test_short_write_is_completed(out, monkeypatch):
             return min(3, len(data))
 
     slow = Slow()
-    partial_output._FullWrites(slow).write(b"0123456789")
+    partial_output._RetryingFile(slow).write(b"0123456789")
     assert slow.taken == b"0123456789"
 
 

@@ -233,7 +233,7 @@ def test_an_edited_model_with_its_labels_in_another_order_is_refused(edited):
 
 def test_an_edited_model_takes_new_names_but_not_more_labels(edited):
     assert load_folder(edited, Head(["no", "yes"])).labels == ["no", "yes"]
-    refused(edited, "2 labels", "3 are asked for", head=Head(["a", "b", "c"]))
+    refused(edited, "2 labels", "the task has 3", head=Head(["a", "b", "c"]))
 
 
 def test_what_config_says_beside_the_shape_survives(tmp_path):

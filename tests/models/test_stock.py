@@ -195,7 +195,7 @@ def test_cut_heads_and_neurons_are_those_that_say_nothing(model, given):
         gone = [head * width + k for head in range(layer.heads) if head not in keep for k in range(width)]
         out[:, gone] = 0
     for block, keep in zip(whole.anatomy.blocks, EDITS["ffn"].keep, strict=True):
-        block.reader.weight[:, [number for number in range(block.ffn_size) if number not in keep]] = 0
+        block.consumer.weight[:, [number for number in range(block.ffn_size) if number not in keep]] = 0
     cut.apply_edit(EDITS["heads"].model_copy(deep=True))
     cut.apply_edit(EDITS["ffn"].model_copy(deep=True))
     same(by_transformers(cut.network, given), by_transformers(whole.network, given))
@@ -232,8 +232,8 @@ def test_int8_packs_one_table_for_all_that_use_it(model):
     assert cut.parameters() == sum(value.numel() for value in state.values())
 
 
-def test_pieces_are_kept(model):
-    with pytest.raises(InputError, match="a model that writes the pieces it reads keeps them all"):
+def test_a_shared_vocabulary_cannot_be_trimmed(model):
+    with pytest.raises(InputError, match="a seq2seq model with one vocabulary for source and target keeps all of it"):
         model.clone().apply_edit(Vocabulary(keep=10))
 
 

@@ -37,15 +37,15 @@ def test_an_encoder_has_none(tmp_path):
     [
         (
             {"decoder_start_token_id": None},
-            "decoder_start_token_id is None; a model that writes needs one piece of its 14 for it",
+            "decoder_start_token_id is None; a seq2seq model needs one of its 14 token ids for it",
         ),
         ({"decoder_start_token_id": 14}, "decoder_start_token_id is 14"),
-        ({"eos_token_id": [2, 3]}, "eos_token_id is .*; a model that writes needs one piece"),
+        ({"eos_token_id": [2, 3]}, "eos_token_id is .*; a seq2seq model needs one of its"),
         ({"pad_token_id": -1}, "pad_token_id is -1"),
         ({"eos_token_id": "</s>"}, "'eos_token_id' is '</s>', which no model of these families has"),
     ],
 )
-def test_marks_that_are_none_are_refused_in_a_line(changes, fault, tmp_path):
+def test_missing_special_tokens_are_rejected_in_one_line(changes, fault, tmp_path):
     with pytest.raises(InputError, match=fault) as refused:
         load_target_tokenizer(said(stock.folder("bart", tmp_path), **changes))
     assert "\n" not in str(refused.value)

@@ -36,7 +36,7 @@ def without_heads(whole: Model, edit: Heads) -> None:
 
 def without_neurons(whole: Model, edit: Ffn) -> None:
     for block, keep in zip(whole.anatomy.blocks, edit.keep, strict=True):
-        block.reader.register_forward_pre_hook(only(keep, block.ffn_size))
+        block.consumer.register_forward_pre_hook(only(keep, block.ffn_size))
 
 
 def without_layers(whole: Model, edit: Layers) -> None:

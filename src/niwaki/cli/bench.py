@@ -40,18 +40,22 @@ def command(
         _row(name, label, one) for name, part in result["streams"].items() for label, one in part["contenders"].items()
     ]
     if plot is not None:
-        from niwaki.core.files import write_text
-        from niwaki.report.plots.bar_chart import bar_chart
-
-        throughput = {
-            name: {
-                label: tuple(one["throughput"][key] for key in ("value", "low", "high"))
-                for label, one in part["contenders"].items()
-            }
-            for name, part in result["streams"].items()
-        }
-        write_text(plot, str(bar_chart(throughput, "texts/s")))
+        _draw(plot, result)
     print_result(result, json, table(rows, COLUMNS))
+
+
+def _draw(plot: Path, result: dict[str, Any]) -> None:
+    from niwaki.core.files import write_text
+    from niwaki.report.plots.bar_chart import bar_chart
+
+    throughput = {
+        name: {
+            label: tuple(contender["throughput"][key] for key in ("value", "low", "high"))
+            for label, contender in part["contenders"].items()
+        }
+        for name, part in result["streams"].items()
+    }
+    write_text(plot, str(bar_chart(throughput, "texts/s")))
 
 
 def _check_plot(plot: Path) -> None:

@@ -38,18 +38,15 @@ def command(
         predictions=predictions,
         against=against,
     )
+    print_result(result, json, "\n".join(_lines(result, against)))
+
+
+def _lines(result: dict[str, Any], against: str) -> list[str]:
     lines = scores(result)
     if against:
-        lines += [
-            "",
-            f"against {against}",
-            *scores(result["against"]),
-            "",
-            summary_of(result["against"]["paired"], result["metric"]),
-        ]
-    if result["caveat"]:
-        lines += ["", result["caveat"]]
-    print_result(result, json, "\n".join(lines))
+        paired = summary_of(result["against"]["paired"], result["metric"])
+        lines += ["", f"against {against}", *scores(result["against"]), "", paired]
+    return [*lines, "", result["caveat"]] if result["caveat"] else lines
 
 
 def scores(result: dict[str, Any]) -> list[str]:

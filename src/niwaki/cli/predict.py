@@ -36,40 +36,60 @@ def command(
     What an answer is depends on the model: a label, labels, a number, tags, a stretch of text, a choice, roles. Where it reads two
     texts (a pair, a question and its text, a beginning and its endings) a tab stands between them, or they are two columns.
     """
-    from niwaki import api
     from niwaki.core import log
-    from niwaki.core.errors import InputError, UsageError
+
+    log.quiet(quiet)
+    _check_texts_or_file(texts, [bool(in_ or out)], [bool(column), skip_bad, force])
+    _check_input(in_)
+    chosen: dict[str, Any] = {"engine": engine, "stage": stage, "head": head}
+    if out is not None:
+        _to_file(model, in_, out, json, columns=column, skip_bad=skip_bad, force=force, **chosen)
+    else:
+        _to_terminal(model, texts, in_, column, skip_bad, json, chosen)
+
+
+def _check_texts_or_file(texts: list[str], files: list[bool], file_options: list[bool]) -> None:
+    from niwaki.core.errors import UsageError
+
+    if texts and any(files):
+        raise UsageError("predict: give texts, or a file (--in, --out), not both")
+    if texts and any(file_options):
+        raise UsageError("predict: --column, --skip-bad and --force are for files; leave them out with texts")
+
+
+def _check_input(path: Path | None) -> None:
+    from niwaki.core.errors import InputError
+
+    if path is not None and not path.is_file():
+        problem = "is no plain file; give a pipe as stdin, without --in" if path.exists() else "is not there"
+        raise InputError(f"{path}: {problem}")
+
+
+def _to_file(model: str, in_: Path | None, out: Path, json: bool, **options: Any) -> None:
+    from niwaki import api
+    from niwaki.engines.input_lines import STDIN
+
+    done = api.predict_file(model, in_ or STDIN, out, **options)
+    bad = f", {done['bad']} bad lines" if done["bad"] else ""
+    print_result(done, json, f"{out}: {done['inputs']} answers{bad}")
+
+
+def _to_terminal(
+    model: str,
+    texts: list[str],
+    in_: Path | None,
+    columns: list[str],
+    skip_bad: bool,
+    json: bool,
+    chosen: dict[str, Any],
+) -> None:
+    from niwaki import api
     from niwaki.engines.input_file import check_columns_exist
     from niwaki.engines.input_lines import STDIN
 
-    log.quiet(quiet)
-    if texts and (in_ or out):
-        raise UsageError("predict: give texts, or a file (--in, --out), not both")
-    if texts and (column or skip_bad or force):
-        raise UsageError("predict: --column, --skip-bad and --force are for files; leave them out with texts")
-    if in_ is not None and not in_.is_file():
-        raise InputError(
-            f"{in_}: {'is no plain file; give a pipe as stdin, without --in' if in_.exists() else 'is not there'}"
-        )
-    if out is not None:
-        done = api.predict_file(
-            model,
-            in_ or STDIN,
-            out,
-            engine=engine,
-            columns=column,
-            skip_bad=skip_bad,
-            force=force,
-            stage=stage,
-            head=head,
-        )
-        bad = f", {done['bad']} bad lines" if done["bad"] else ""
-        print_result(done, json, f"{out}: {done['inputs']} answers{bad}")
-        return
-    check_columns_exist(in_ or STDIN, column)
-    predictor = api.load(model, engine, stage=stage, head=head)
-    predictions = _of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, column, skip_bad)
-    _print(predictions, json)
+    check_columns_exist(in_ or STDIN, columns)
+    predictor = api.load(model, **chosen)
+    _print(_of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, columns, skip_bad), json)
 
 
 def _of_words(predictor: Any, texts: list[str]) -> Iterator[tuple[dict[str, Any], str]]:

@@ -102,7 +102,7 @@ def open_output(out: Path, settings: dict[str, str], force: bool = False, bad: b
         _check_free(out, state.forced)
         file.truncate(state.bytes)
         file.seek(state.bytes)
-        part = PartialOutput(out, folder, _FullWrites(file), state)
+        part = PartialOutput(out, folder, _RetryingFile(file), state)
         part.save()
         try:
             yield part
@@ -122,7 +122,7 @@ def _close(part: PartialOutput, handle: int) -> None:
         part.save()
 
 
-class _FullWrites:
+class _RetryingFile:
     """Writes all bytes or raises: a disk that fills up writes only some."""
 
     def __init__(self, file: Any) -> None:

@@ -67,7 +67,7 @@ class Baseline:
         if rows.num_rows <= self.max_rows:
             return rows
         self.add_note(f"fitted on {self.max_rows} of the {rows.num_rows} train rows")
-        drawn = numpy_generator(0, "rung", rows.num_rows).choice(rows.num_rows, self.max_rows, replace=False)
+        drawn = numpy_generator(0, "baseline", rows.num_rows).choice(rows.num_rows, self.max_rows, replace=False)
         return rows.take(np.sort(drawn))
 
     def add_note(self, what: str) -> None:

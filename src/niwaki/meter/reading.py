@@ -85,7 +85,7 @@ class Reading:
         return None if self.joules is None else self.joules / KWH
 
     def __str__(self) -> str:
-        parts = [self._energy(), f"{significant(self.cpu_seconds, 3)} CPU s in {significant(self.seconds, 3)} s"]
+        parts = [_energy(self), f"{significant(self.cpu_seconds, 3)} CPU s in {significant(self.seconds, 3)} s"]
         if self.co2e_grams is not None:
             parts.append(f"{significant(self.co2e_grams)} g CO2e")
         if self.usd is not None:
@@ -96,15 +96,16 @@ class Reading:
             parts.append("overlaps another window")
         return ", ".join(parts)
 
-    def _energy(self) -> str:
-        if self.joules is None:
-            return "energy unknown"
-        least = "at least " if self.detail.get("unknown_charges") else ""
-        digits = 3 if self.tier == "measured" else 2  # more digits than the tier carries would be a false promise
-        text = f"{least}{significant(self.joules, digits)} J"
-        if self.joules_low is not None and self.joules_high is not None:
-            text += f" ({significant(self.joules_low, digits)} to {significant(self.joules_high, digits)})"
-        return f"{text} {self.tier}"
+
+def _energy(reading: Reading) -> str:
+    if reading.joules is None:
+        return "energy unknown"
+    least = "at least " if reading.detail.get("unknown_charges") else ""
+    digits = 3 if reading.tier == "measured" else 2  # more digits than the tier carries would be a false promise
+    text = f"{least}{significant(reading.joules, digits)} J"
+    if reading.joules_low is not None and reading.joules_high is not None:
+        text += f" ({significant(reading.joules_low, digits)} to {significant(reading.joules_high, digits)})"
+    return f"{text} {reading.tier}"
 
 
 def significant(value: float, digits: int = 2) -> str:

@@ -14,41 +14,41 @@ class Block:
     """Both matrices are found by their paths from `module`."""
 
     module: nn.Module
-    made_by: str
-    read_by: str
-    first: int = 0  # which of the reader's inputs shows neuron 0
-    copies: int = 1  # how often the reader is shown all its inputs, in the same order
+    producer_path: str
+    consumer_path: str
+    first: int = 0  # which of the consumer's inputs is neuron 0
+    copies: int = 1  # how often the consumer reads all its inputs, in the same order
     key: str = ""  # of the config, where it states the number of neurons
 
     @property
-    def maker(self) -> Any:
-        return self.module.get_submodule(self.made_by)
+    def producer(self) -> Any:
+        return self.module.get_submodule(self.producer_path)
 
     @property
-    def reader(self) -> Any:
-        return self.module.get_submodule(self.read_by)
+    def consumer(self) -> Any:
+        return self.module.get_submodule(self.consumer_path)
 
     @property
     def ffn_size(self) -> int:
-        return int(self.maker.out_features)
+        return int(self.producer.out_features)
 
     def keep(self, neurons: list[int]) -> None:
         """These stay, in this order."""
-        every = self.reader.in_features // self.copies
+        every = self.consumer.in_features // self.copies
         others_after = range(self.first + self.ffn_size, every)
         shown = [*range(self.first), *(self.first + number for number in neurons), *others_after]
         inputs = [copy * every + place for copy in range(self.copies) for place in shown]
-        reader = cut_linear(self.reader, inputs=inputs)
-        self.module.set_submodule(self.made_by, cut_linear(self.maker, outputs=neurons))
-        self.module.set_submodule(self.read_by, reader)
+        consumer = cut_linear(self.consumer, inputs=inputs)
+        self.module.set_submodule(self.producer_path, cut_linear(self.producer, outputs=neurons))
+        self.module.set_submodule(self.consumer_path, consumer)
 
     def share(self, other: "Block") -> None:
         """Takes the matrices of another block."""
-        self.module.set_submodule(self.made_by, other.maker)
-        self.module.set_submodule(self.read_by, other.reader)
+        self.module.set_submodule(self.producer_path, other.producer)
+        self.module.set_submodule(self.consumer_path, other.consumer)
 
     def factors(self, gate: Tensor) -> Tensor:
-        """A factor for each neuron as one for each input of the reader; what others show it is left as it is."""
-        every = self.reader.in_features // self.copies
+        """A factor for each neuron as one for each input of the consumer; what others show it is left as it is."""
+        every = self.consumer.in_features // self.copies
         before, after = gate.new_ones(self.first), gate.new_ones(every - self.first - self.ffn_size)
         return torch.cat([before, gate, after]).repeat(self.copies)

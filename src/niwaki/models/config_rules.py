@@ -3,7 +3,7 @@
 transformers takes any key of a config for an attribute, and some steer what is loaded: `auto_map` and
 `trust_remote_code` name code (CVE-2026-5241 was a nested read of the latter), `attn_implementation` and its underscored
 forms name a kernel on the hub (CVE-2026-4372), `transformers_weights` another file, `quantization_config` and
-`fusion_config` other classes. A key that looks as if it were for that is refused, so that its owner learns of it; what
+`fusion_config` other classes. A key that looks as if it were for that is rejected, so that its owner learns of it; what
 is merely unknown (training notes of older versions) is left out. No torch here: deployments read configs too.
 """
 
@@ -179,10 +179,10 @@ def text_positions(config: dict[str, Any]) -> int:
 
 
 def checked(values: Any, where: str) -> dict[str, Any]:
-    """The entries of a config that describe the network, each of its form; Refused for one that is not, or that steers."""
+    """The entries of a config that describe the network, each of its form; InputError for one that is not, or that controls what is loaded."""
     if not isinstance(values, dict):
         raise InputError(f"{where}: must be a table, not {type(values).__name__}")
-    kept: dict[str, Any] = {}
+    checked_values: dict[str, Any] = {}
     kind = values.get("model_type")
     own = family_of(str(kind)).config_rules if is_known(kind) else {}
     for key, value in values.items():
@@ -190,22 +190,22 @@ def checked(values: Any, where: str) -> dict[str, Any]:
         if rule is None:
             check_not_steering(key, value, where)
         elif value is None:
-            kept[key] = None
+            checked_values[key] = None
         elif rule(plain_dtype(key, value)):
-            kept[key] = plain_dtype(key, value)
+            checked_values[key] = plain_dtype(key, value)
         else:
             raise InputError(f"{where}: '{key}' is {shown(value)}, which no model of these families has")
     groups, inner = (
-        kept.get(key) or 1 for key in ("num_hidden_groups", "inner_group_num")
+        checked_values.get(key) or 1 for key in ("num_hidden_groups", "inner_group_num")
     )  # null stands for the default
     if groups * inner > MOST_LAYERS:
         raise InputError(f"{where}: num_hidden_groups times inner_group_num is more than {MOST_LAYERS} layers")
-    read = kept.get("niwaki_max_tokens")
-    if read and kept.get("max_position_embeddings") and read > text_positions(kept):
+    read = checked_values.get("niwaki_max_tokens")
+    if read and checked_values.get("max_position_embeddings") and read > text_positions(checked_values):
         raise InputError(
-            f"{where}: niwaki_max_tokens is {read}, and the model has positions for {text_positions(kept)}; write fewer"
+            f"{where}: niwaki_max_tokens is {read}, and the model has positions for {text_positions(checked_values)}; write fewer"
         )
-    return kept
+    return checked_values
 
 
 def check_not_steering(key: str, value: Any, where: str) -> None:

@@ -16,9 +16,9 @@ from niwaki.models.parts.decoders._decoder import Decoder
 
 
 def text_of(model: Model) -> Text:
-    """How the model's answers are written, without the files beside it."""
-    said = getattr(model.network.config, "niwaki_answer", None)
-    kind = answer_type_of({"niwaki_answer": said or {"kind": "text"}}, "config")
+    """The answer type of the model's config, without its files."""
+    answer = getattr(model.network.config, "niwaki_answer", None)
+    kind = answer_type_of({"niwaki_answer": answer or {"kind": "text"}}, "config")
     assert isinstance(kind, Text)
     return kind
 

@@ -24,7 +24,7 @@ class Head:
     answer: dict[str, Any] = field(default_factory=dict)  # of the kind of answer (niwaki.answers), kept in the config
     problem: str | None = None
     files: Callable[[], dict[str, bytes]] = (
-        dict  # what the answers need beside the network; asked for when a model is made
+        dict  # files that the answer type needs next to the network; called when a model is built
     )
 
     def on(self, config: dict[str, Any]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def name_labels(network: Network, labels: list[str], where: str) -> None:
     have = len(network.config.id2label)
     if len(labels) != have:
         raise InputError(
-            f"{where}: an edited model keeps its head, which has {have} labels, and {len(labels)} are asked for"
+            f"{where}: an edited model keeps its head, which has {have} labels; the task has {len(labels)}"
         )
     network.config.id2label = dict(enumerate(labels))
     network.config.label2id = {name: number for number, name in enumerate(labels)}

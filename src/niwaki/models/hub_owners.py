@@ -1,5 +1,5 @@
 """Owners of well-known models on the Hugging Face hub. Older texts name these models without an owner (`bert-base-uncased`), and the
-hub redirects such names; niwaki takes only `owner/name`, so it says which one is meant. No network is asked."""
+hub redirects such names; niwaki takes only `owner/name`, so messages name the owner. Needs no network."""
 
 OWNERS = {
     "bert-": "google-bert",

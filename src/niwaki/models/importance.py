@@ -48,7 +48,7 @@ def gates(anatomy: Anatomy) -> Iterator[tuple[list[Tensor], list[Tensor], Tensor
     columns = torch.ones(anatomy.hidden_size, requires_grad=True)
     handles = []
     for block, gate in zip(anatomy.blocks, neurons, strict=True):
-        handles.append(block.reader.register_forward_pre_hook(_gate_input(gate, block.factors)))
+        handles.append(block.consumer.register_forward_pre_hook(_gate_input(gate, block.factors)))
     for layer, gate in zip(anatomy.attentions, heads, strict=True):
         per_head = partial(torch.repeat_interleave, repeats=layer.head_size)
         handles.append(layer.part("out").register_forward_pre_hook(_gate_input(gate, per_head)))

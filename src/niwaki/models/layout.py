@@ -93,15 +93,15 @@ class Packed:
         if len(self.groups) == 1:
             return self.groups[0].attend(attention, query, key, value, own, every)
         tokens, sequences = [group.rows for group in self.groups], [group.sequences for group in self.groups]
-        asked = query.split(tokens if every else sequences)
-        pieces = zip(self.groups, asked, key.split(tokens), value.split(tokens), strict=True)
-        mixed = [group.attend(attention, q, k, v, own, every) for group, q, k, v in pieces]
+        queries = query.split(tokens if every else sequences)
+        inputs = zip(self.groups, queries, key.split(tokens), value.split(tokens), strict=True)
+        mixed = [group.attend(attention, q, k, v, own, every) for group, q, k, v in inputs]
         return torch.cat(mixed)
 
     def _scores(self, attention: "Attention", query: Tensor, key: Tensor) -> Tensor:
         """Of all sequences in one rectangle, in the order of the batch: (batch, heads, tokens, tokens)."""
-        asked, given = (split_heads(self.unpack(rows), attention.head_size) for rows in (query, key))
-        return asked @ given.transpose(-1, -2) * attention.scale
+        queries, keys = (split_heads(self.unpack(rows), attention.head_size) for rows in (query, key))
+        return queries @ keys.transpose(-1, -2) * attention.scale
 
 
 class _Group:
@@ -119,8 +119,8 @@ class _Group:
     def attend(
         self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, every: bool
     ) -> Tensor:
-        asked = self._rectangle(query) if every else query[:, None]
-        rectangles = (asked, self._rectangle(key), self._rectangle(value))
+        queries = self._rectangle(query) if every else query[:, None]
+        rectangles = (queries, self._rectangle(key), self._rectangle(value))
         own = self._bias(key, bias, every)
         query, key, value = (split_heads(rows, attention.head_size) for rows in rectangles)
         mixed, _ = attend(query, key, value, own, attention.scale, attention.drop)

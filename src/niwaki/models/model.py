@@ -148,7 +148,7 @@ def _check_label_order(folder: Path, config: dict[str, Any], head: Head) -> None
 
 
 def _sibling_files(folder: Path, config: dict[str, Any], head: Head | None) -> dict[str, bytes]:
-    """The folder's own files, or those of the task; a network that writes goes on with the pieces it has learnt."""
+    """The folder's own files, or those of the task; a seq2seq network keeps the vocabulary that it was trained with."""
     if head is None:
         return sibling_files_of(folder, config)
     found, own, family = head.files(), sibling_files_of(folder, config), family_of(str(config["model_type"]))
@@ -157,7 +157,7 @@ def _sibling_files(folder: Path, config: dict[str, Any], head: Head | None) -> d
     ):  # a stock folder has none, and the task its own
         unlike = next(name for name in sorted({**found, **own}) if found.get(name) != own.get(name))
         raise InputError(
-            f"{folder / unlike}: is not what the task's rows give, so the model would learn other pieces than it writes; "
+            f"{folder / unlike}: is not what the task's rows give, so the model would be trained on another vocabulary than it generates; "
             "set data.split and data.vocab_size as it was made, on the same train rows, or start from an encoder"
         )
     return found

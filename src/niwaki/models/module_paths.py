@@ -34,18 +34,18 @@ def unique_modules(network: nn.Module, paths: Iterable[str]) -> dict[str, Any]:
 
 
 class SharedReplacement:
-    """Makes one new module of each old one, however often it is met; of what it made itself, nothing further."""
+    """Replaces each module once, however often it occurs. Modules that it created are not replaced again."""
 
     def __init__(self) -> None:
-        self.made: dict[int, nn.Module] = {}
+        self.replacements: dict[int, nn.Module] = {}
         self.alive: list[nn.Module] = []  # else another module could get the number of one that is gone
 
     def __call__(self, old: nn.Module, make: Make) -> nn.Module:
-        if id(old) not in self.made:
+        if id(old) not in self.replacements:
             new = make(old)
-            self.made[id(old)] = self.made[id(new)] = new
+            self.replacements[id(old)] = self.replacements[id(new)] = new
             self.alive += [old, new]
-        return self.made[id(old)]
+        return self.replacements[id(old)]
 
 
 def replace_modules(network: nn.Module, paths: Iterable[str], make: Make) -> None:

@@ -1,7 +1,7 @@
-"""Lenses: what a matrix is seen through while it is trained, such as a mask or a rounding. Gone from what is saved.
+"""Parametrizations of a matrix while it is trained, such as a mask or a rounding. They are merged before saving.
 
-A lens is a module from the weight to the weight that the product uses. What it must remember lies in its parameters, which
-are trained with the rest, and its buffers: training states keep both.
+A parametrization is a module from the stored weight to the weight that is multiplied. Its state is in its parameters, which are
+trained with the rest, and its buffers; checkpoints contain both.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,21 +16,21 @@ from niwaki.models.packed.factored import linear_of
 Parametrization = TypeVar("Parametrization", bound=nn.Module)
 
 
-def add_parametrization(module: nn.Module, lens: nn.Module) -> None:
-    """Before a matrix or table with plain floats; over the lenses that it has already."""
-    parametrize.register_parametrization(module, "weight", lens, unsafe=True)
+def add_parametrization(module: nn.Module, parametrization: nn.Module) -> None:
+    """Add it to a matrix or table of floats, after the parametrizations that it already has."""
+    parametrize.register_parametrization(module, "weight", parametrization, unsafe=True)
 
 
 def find_parametrizations(
     network: nn.Module, paths: Iterable[str], kind: type[Parametrization]
 ) -> Iterator[tuple[str, Any, Parametrization]]:
-    """Path, module and its lens of the kind, where it has one."""
+    """Path, module and parametrization of a type, for each module that has one."""
     for path in paths:
         module: Any = network.get_submodule(path)
         if parametrize.is_parametrized(module, "weight"):
-            for lens in module.parametrizations.weight:
-                if isinstance(lens, kind):
-                    yield path, module, lens
+            for parametrization in module.parametrizations.weight:
+                if isinstance(parametrization, kind):
+                    yield path, module, parametrization
 
 
 def original_weight(module: Any) -> Any:

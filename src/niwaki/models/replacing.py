@@ -31,7 +31,7 @@ AT_ONCE = 64  # masked sentences
 BEGINS_WORD = (
     "Ġ",
     "▁",
-)  # how pieces that begin a word are marked, by bytes and by SentencePiece; others mark those that do not
+)  # how tokens that begin a word are marked, by bytes and by SentencePiece; others mark those that do not
 Candidates = Callable[[str], list[list[str]]]  # of each word of a text, in their order; an empty list leaves it
 
 
@@ -42,23 +42,23 @@ def copies(texts: Sequence[Any], count: int, candidates: Candidates, seed: int) 
         choices = [candidates(part) for part in parts]
         generator = numpy_generator(seed, "augment", row)
         for _ in range(count):
-            made = [_copy(part, some, generator) for part, some in zip(parts, choices, strict=True)]
-            yield made[0] if isinstance(given, str) else tuple(made)
+            copied = [_copy(part, some, generator) for part, some in zip(parts, choices, strict=True)]
+            yield copied[0] if isinstance(given, str) else tuple(copied)
 
 
 def _copy(text: str, choices: list[list[str]], generator: np.random.Generator) -> str:
     words = list(WORD.finditer(text))
     draws = generator.random((len(words), 2))
-    made, place = [], 0
+    parts, place = [], 0
     for word, some, (replaced, which) in zip(words, choices, draws, strict=True):
-        made.append(text[place : word.start()])
+        parts.append(text[place : word.start()])
         place = word.end()
         if not some or replaced >= SHARE:
-            made.append(word.group())
+            parts.append(word.group())
             continue
         new = some[int(which * len(some))]
-        made.append(new.capitalize() if word.group()[0].isupper() else new)
-    return "".join([*made, text[place:]])
+        parts.append(new.capitalize() if word.group()[0].isupper() else new)
+    return "".join([*parts, text[place:]])
 
 
 class Nearest:
@@ -130,7 +130,7 @@ class InContext:
 
 
 def whole_words(tokenizer: Any) -> dict[str, int]:
-    """Pieces of the vocabulary that are words by themselves, with their numbers."""
+    """Tokens of the vocabulary that are whole words, with their ids."""
     vocabulary = tokenizer.get_vocab()
     mark = next((mark for mark in BEGINS_WORD if any(piece.startswith(mark) for piece in vocabulary)), "")
     to_dense = {piece.removeprefix(mark): number for piece, number in vocabulary.items() if piece.startswith(mark)}
@@ -151,7 +151,7 @@ def masked_model(folder: Path) -> Network | None:
     config = transformers.AutoConfig.for_model(**values)
     with torch.device("meta"):
         kind: Any = type(transformers.AutoModelForMaskedLM.from_config(config))
-    network, told = kind.from_pretrained(
+    network, loading_info = kind.from_pretrained(
         None,
         config=config,
         state_dict=load_file(folder / WEIGHTS),
@@ -159,4 +159,4 @@ def masked_model(folder: Path) -> Network | None:
         dtype="float32",
         output_loading_info=True,
     )
-    return None if told["missing_keys"] or told["mismatched_keys"] else network
+    return None if loading_info["missing_keys"] or loading_info["mismatched_keys"] else network

@@ -23,9 +23,9 @@ def checked_config(values: Any, where: str) -> dict[str, Any]:
         raise InputError(
             f"{where}: model_type {shown(kind)} is not supported; there is: {', '.join(FAMILIES.names())} (or install the package that provides it)"
         )
-    kept = checked(values, where)
+    config = checked(values, where)
     family_of(str(kind)).register_networks()
-    return kept
+    return config
 
 
 def read_config(folder: Path) -> dict[str, Any]:

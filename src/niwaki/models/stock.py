@@ -22,17 +22,17 @@ WEIGHTS = "model.safetensors"
 HEAD_NUMBERS = 20_000_000  # more than any head's
 
 
-def load_stock(folder: Path, config: Config, found: Header, asked: Head | None) -> Network:
+def load_stock(folder: Path, config: Config, found: Header, head: Head | None) -> Network:
     """Through transformers, which maps the names of a bare encoder to those of one with a head. It is given the tensors
     and not the folder, in which it would look for further files to follow."""
     from safetensors.torch import load_file
 
-    order = label_order(config, asked.labels) if asked else []
+    order = label_order(config, head.labels) if head else []
     before = config.get("niwaki_answer")
-    if asked:
-        config = asked.on(config)
+    if head:
+        config = head.on(config)
     network, missing = stock_network(
-        folder, config, found, lambda: load_file(folder / WEIGHTS), new_head=asked is not None
+        folder, config, found, lambda: load_file(folder / WEIGHTS), new_head=head is not None
     )
     family_of(str(config["model_type"])).adapt_network(network)
     network.config.architectures = [type(network).__name__]
@@ -42,9 +42,9 @@ def load_stock(folder: Path, config: Config, found: Header, asked: Head | None) 
     if order and final:  # a head that was trained says its labels in its own order
         for parameter in network.get_submodule(final).parameters():
             parameter.data = parameter.data[order]
-    if asked:
+    if head:
         trained = not any(is_of_head(name, anatomy_of(network).family.body) for name in _lacking(missing))
-        rescale(network, before if before or not trained else PLAIN_UNITS, asked.answer)
+        rescale(network, before if before or not trained else PLAIN_UNITS, head.answer)
     return network.eval()
 
 
@@ -81,7 +81,7 @@ def stock_network(
 
 
 def _kind_that_fits(config: Config, found: Header, folder: Path) -> Any:
-    """The network's class, asked of a skeleton that takes no memory. It must not need more numbers than the file has,
+    """The network's class, from a skeleton that takes no memory. It must not need more numbers than the file has,
     but for a new head, which is small."""
     with torch.device("meta"):
         skeleton = build(config)
@@ -99,7 +99,7 @@ def _lacking(found: dict[str, Any]) -> list[str]:
 
 
 def _check_complete(network: Network, found: dict[str, Any], folder: Path, may_lack_head: bool) -> None:
-    """transformers fills what the file lacks with random numbers; only a head that is asked for anew may be so filled."""
+    """transformers fills what the file lacks with random numbers; only a requested new head may be random."""
     body = anatomy_of(network).family.body
     for name in _lacking(found):
         if not (may_lack_head and is_of_head(name, body)):

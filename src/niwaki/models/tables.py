@@ -1,4 +1,4 @@
-"""Tables of networks that write: one for all that reads or scores pieces, and those of positions.
+"""Embedding tables of seq2seq networks: one shared by input, output and logits, and those of positions.
 
 transformers gives an encoder–decoder of its own several modules around one tensor. Here the table lies in one place and all others
 borrow it, so that cutting or packing it once is enough; tensors keep the names that they have in transformers.
@@ -14,7 +14,7 @@ from niwaki.models.packed.int8 import Int8Embedding
 
 
 def scores(table: Any, hidden: Tensor) -> Tensor:
-    """(…, width) to (…, pieces): how near each piece's vector is."""
+    """(…, hidden) to (…, vocabulary): the product with every token vector."""
     if isinstance(table, nn.Embedding):
         return hidden @ table.weight.T
     if isinstance(table, FactoredTable):  # rows are never made wide

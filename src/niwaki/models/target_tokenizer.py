@@ -36,16 +36,16 @@ def load_target_tokenizer(folder: Path) -> TargetTokenizer | None:
 
 
 def special_tokens_of(config: dict[str, Any], where: str) -> tuple[dict[str, Any], int | None]:
-    """The marks that a config says, or its family's, and the most positions."""
+    """Special tokens from the config, or its family, and the maximum number of positions."""
     from transformers import AutoConfig
 
-    said = AutoConfig.for_model(**config)
-    found = {name: getattr(said, f"{name}_token_id", None) for name in ("decoder_start", "eos", "pad")}
+    parsed = AutoConfig.for_model(**config)
+    found = {name: getattr(parsed, f"{name}_token_id", None) for name in ("decoder_start", "eos", "pad")}
     for name, mark in found.items():
-        if not isinstance(mark, int) or not 0 <= mark < said.vocab_size:
+        if not isinstance(mark, int) or not 0 <= mark < parsed.vocab_size:
             raise InputError(
-                f"{where}: {name}_token_id is {mark}; a model that writes needs one piece of its {said.vocab_size} for it"
+                f"{where}: {name}_token_id is {mark}; a seq2seq model needs one of its {parsed.vocab_size} token ids for it"
             )
     never = [] if found["pad"] == found["eos"] else [found["pad"]]
     special_tokens = {"start": found["decoder_start"], "end": found["eos"], "suppress_tokens": never}
-    return special_tokens, getattr(said, "max_position_embeddings", None)
+    return special_tokens, getattr(parsed, "max_position_embeddings", None)

@@ -22,10 +22,10 @@ def plain_tokenizer(folder: Path, config: dict[str, Any]) -> Tokenizer:
     check_folder(folder)
     text = read_text(folder / TOKENIZER)
     with damage_of(folder):
-        made = Tokenizer.from_str(text)
-    made.no_padding()
-    made.no_truncation()
-    return made
+        tokenizer = Tokenizer.from_str(text)
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:

@@ -1,6 +1,6 @@
-"""tokenizer_config.json and the files beside it, by allow-list: marks, cases, lengths, and the name of a known class.
+"""tokenizer_config.json and related files, by allow-list: special tokens, case, lengths, and the name of a known class.
 
-transformers reads these files itself, so what is not taken must be refused, not left out: `auto_map` names code,
+transformers reads these files itself, so unknown keys must be rejected, not ignored: `auto_map` names code,
 `tokenizer_file` and its like another file, `gguf_file` a format, `chat_template` a program in a template language.
 """
 
@@ -14,21 +14,29 @@ from niwaki.models.config_rules import PROVENANCE, check_not_steering, shown
 from niwaki.models.value_rules import Rule, flag, names, one_of, tokenizer_class, whole
 from niwaki.tokenization.tokenizer_rules import MAX_ADDED_TOKENS, MAX_BYTES, MAX_ID, MAX_TEXT, MAX_VALUES
 
-SETTINGS, MARKS, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
-READ = ("vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", SETTINGS, MARKS, ADDED)  # by transformers, if there
+SETTINGS, SPECIAL_TOKENS, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
+READ = (
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "tokenizer.json",
+    SETTINGS,
+    SPECIAL_TOKENS,
+    ADDED,
+)  # by transformers, if there
 NEVER = ("chat_template.jinja", "additional_chat_templates", "chat_template.json")
 FIELDS = {"content", "lstrip", "rstrip", "normalized", "single_word", "special", "__type", "id"}
 
 
 def token(value: Any) -> bool:
-    """A mark: a text, or a text with how it is found."""
+    """A special token: a text, or a text with matching options."""
     if isinstance(value, dict):
-        kept = {key: item for key, item in value.items() if key not in ("content", "__type", "id")}
+        flags = {key: item for key, item in value.items() if key not in ("content", "__type", "id")}
         return (
             set(value) <= FIELDS
             and isinstance(value.get("content"), str)
             and token(value["content"])
-            and all(map(flag, kept.values()))
+            and all(map(flag, flags.values()))
             and value.get("__type") in (None, "AddedToken")
         )
     return isinstance(value, str) and 1 <= len(value) <= MAX_TEXT
@@ -48,14 +56,14 @@ def length(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value < 1e32
 
 
-MARK_RULES: dict[str, Rule] = {
+SPECIAL_TOKEN_RULES: dict[str, Rule] = {
     **dict.fromkeys(
         ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token", "bos_token", "eos_token"), token
     ),
     **dict.fromkeys(("additional_special_tokens", "extra_special_tokens"), tokens),
 }
 ALLOWED: dict[str, Rule] = {
-    **MARK_RULES,
+    **SPECIAL_TOKEN_RULES,
     "added_tokens_decoder": numbered,
     "tokenizer_class": tokenizer_class,
     "backend": one_of("tokenizers"),
@@ -92,7 +100,7 @@ NEVER_OPENED = PROVENANCE | {"special_tokens_map_file", "processor_class", "tran
 
 
 def check_folder(folder: Path) -> None:
-    """Refused unless every file of the tokenizer lies in the folder and keeps the rules (tokenizer.json has its own)."""
+    """InputError unless every file of the tokenizer lies in the folder and keeps the rules (tokenizer.json has its own)."""
     for name in NEVER:
         if (folder / name).exists():
             raise InputError(
@@ -103,9 +111,9 @@ def check_folder(folder: Path) -> None:
         if path.exists() and path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path}: is larger than {MAX_BYTES >> 20} MB, which no tokenizer's is")
     check_settings(_table(folder / SETTINGS), str(folder / SETTINGS))
-    for key, value in _table(folder / MARKS).items():
-        if value is not None and not MARK_RULES.get(key, lambda _: False)(value):
-            raise InputError(f"{folder / MARKS}: '{key[:60]}' is {shown(value)}, which is no mark of a tokenizer")
+    for key, value in _table(folder / SPECIAL_TOKENS).items():
+        if value is not None and not SPECIAL_TOKEN_RULES.get(key, lambda _: False)(value):
+            raise InputError(f"{folder / SPECIAL_TOKENS}: '{key[:60]}' is {shown(value)}, which is not a special token")
     added = _table(folder / ADDED)
     if len(added) > MAX_ADDED_TOKENS or not all(
         token(text) and whole(MAX_ID)(number) for text, number in added.items()
@@ -119,7 +127,7 @@ def check_settings(values: dict[str, Any], where: str) -> None:
         if rule is None and key not in NEVER_OPENED:
             check_not_steering(key, value, where)
         elif rule is not None and value is not None and not rule(value):
-            raise InputError(f"{where}: '{key}' is {shown(value)}, which is not taken for it; mend or remove it")
+            raise InputError(f"{where}: '{key}' is {shown(value)}, which is not allowed; fix or remove it")
 
 
 def _table(path: Path) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from niwaki.models.record import HIDDEN
 from niwaki.tokenization.tokenizing import encode
 from niwaki.tokenization.trimming import without_padding
 
-PIECES_A_BATCH = 512
+TOKENS_PER_BATCH = 512
 Rows = list[list[int]]  # token ids
 
 
 def vectors_for(tokenizer: Any, source: Model, how: str, width: int) -> Tensor:
-    """(pieces, at most `width`): a vector for each piece of a transformers tokenizer, in its order, from `source`, which may
+    """(tokens, at most `width`): a vector for each token of a transformers tokenizer, in its order, from `source`, which may
     have another one. `how` is "table" (its vectors as stored) or "read" (its last hidden states)."""
     rows = source_token_ids(tokenizer, source)
     found = (table_vectors if how == "table" else read_vectors)(source, rows)
@@ -30,11 +30,11 @@ def vectors_for(tokenizer: Any, source: Model, how: str, width: int) -> Tensor:
 def source_token_ids(tokenizer: Any, source: Model) -> Rows:
     """Of each piece, the ids under which the source knows it; of one it does not know, those that it splits it into."""
     known, inner = source.tokenizer.get_vocab(), without_padding(source.tokenizer.backend_tokenizer)
-    pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
+    tokens = {number: piece for piece, number in tokenizer.get_vocab().items()}
     unknown = [known.get(source.tokenizer.unk_token, 0)]
     rows = []
-    for number in range(max(pieces) + 1):
-        piece = pieces.get(number, "")
+    for number in range(max(tokens) + 1):
+        piece = tokens.get(number, "")
         split = [known[piece]] if piece in known else encode(inner, bare(piece), add_special_tokens=False).ids
         rows.append(split or unknown)
     return rows
@@ -57,9 +57,9 @@ def table_vectors(source: Model, rows: Rows) -> Tensor:
 
 @torch.no_grad()
 def read_vectors(source: Model, rows: Rows) -> Tensor:
-    """Each row read as a text of its own, between its marks: the mean of the last hidden states (rows, width)."""
-    marks = encode(without_padding(source.tokenizer.backend_tokenizer), "").ids
-    texts = [[*marks[:1], *row, *marks[1:]] for row in rows]
+    """Each row read as a text of its own, between its special_tokens: the mean of the last hidden states (rows, width)."""
+    special_tokens = encode(without_padding(source.tokenizer.backend_tokenizer), "").ids
+    texts = [[*special_tokens[:1], *row, *special_tokens[1:]] for row in rows]
     source.network.eval()
     nothing, anatomy, found = torch.zeros(0), source.anatomy, []
     for ids, mask in batches(texts, int(source.network.config.pad_token_id or 0)):
@@ -72,8 +72,8 @@ def read_vectors(source: Model, rows: Rows) -> Tensor:
 
 def batches(rows: Rows, pad: int) -> Iterator[tuple[Tensor, Tensor]]:
     """Ids and mask of some hundred rows at a time, (rows, longest) each."""
-    for start in range(0, len(rows), PIECES_A_BATCH):
-        some = rows[start : start + PIECES_A_BATCH]
+    for start in range(0, len(rows), TOKENS_PER_BATCH):
+        some = rows[start : start + TOKENS_PER_BATCH]
         longest = max(map(len, some))
         ids = torch.tensor([[*row, *[pad] * (longest - len(row))] for row in some])
         yield ids, torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in some])

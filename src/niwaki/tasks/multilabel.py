@@ -100,4 +100,6 @@ class MultilabelScorer(Scorer[Multilabel]):
     def parse_value(self, cell: object) -> Value:
         if isinstance(cell, str):
             return self.task.split_labels(cell)
-        return list(cell) if isinstance(cell, Iterable) else []
+        if cell is not None and not isinstance(cell, Iterable):
+            raise TypeError(f"{cell!r} is not a list of labels")
+        return list(cell or ())

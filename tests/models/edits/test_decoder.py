@@ -56,7 +56,7 @@ def test_removed_decoder_blocks_equal_blocks_with_zero_output(kind, tmp_path):
     off, batch = model.clone(), tiny.batch(model)
     for number in (1, 3, 6):
         off.anatomy.attentions[number].part("out").register_forward_pre_hook(lambda _, args: (0 * args[0],))
-    off.anatomy.blocks[4].reader.register_forward_pre_hook(lambda _, args: (0 * args[0],))
+    off.anatomy.blocks[4].consumer.register_forward_pre_hook(lambda _, args: (0 * args[0],))
     wanted = tiny.logits(off, batch)
     model.apply_edit(Blocks(attention=[1, 3, 6], ffn=[4]))
     torch.testing.assert_close(tiny.logits(model, batch), wanted, atol=2e-5, rtol=0)

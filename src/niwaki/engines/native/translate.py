@@ -111,7 +111,7 @@ class _Translator:
         family = self.anatomy.family
         if family.relative is None:
             return None
-        heads = getattr(layer.part("attention_module"), "kept_heads", None)
+        heads = getattr(layer.part("attention_module"), "remaining_heads", None)
         return p.Relative(
             table=self.name(f"{family.body}.{family.relative.table}.weight"),
             rows=family.relative.rows(self.anatomy.trunk, self.anatomy.max_tokens),

@@ -175,11 +175,11 @@ class Gates:
         )
 
     def _neuron(self, block: Any) -> Gate | None:
-        if isinstance(block.reader, Removed):
+        if isinstance(block.consumer, Removed):
             return None
         numbers = block.factors(torch.arange(block.ffn_size).float() + 2) - 2  # -1 for an input that is no neuron
         unit = torch.where(numbers < 0, block.ffn_size, numbers).long()
-        return self._gate(block.ffn_size, unit, [block.maker], block.reader)
+        return self._gate(block.ffn_size, unit, [block.producer], block.consumer)
 
     def _rank(self, module: Any) -> Gate:
         return self._gate(module.rank, torch.arange(module.rank), [module.first], module.second, whole=False)
@@ -211,7 +211,7 @@ class Gates:
         model.network.eval()
         heads, neurons, ranks = ([_open(gate) for gate in gates] for gates in (self.heads, self.neurons, self.ranks))
         closed = self._closed(model)
-        readers = [block.read_by for block in model.anatomy.blocks if block.module is model.network]
+        readers = [block.consumer_path for block in model.anatomy.blocks if block.module is model.network]
         merge_parametrizations(model.network, [*model.anatomy.matrices(), *readers])
         if ranks:
             model.apply_edit(Ranks(keep=[*ranks]))

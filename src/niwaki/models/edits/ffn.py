@@ -12,7 +12,7 @@ class Ffn(Edit):
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         remaining = per_layer(self.keep, [block.ffn_size for block in anatomy.blocks], "ffn")
         check_shared_alike(
-            "ffn", ((f"layer {number}", anatomy.blocks[number].maker, keep) for number, keep in enumerate(remaining))
+            "ffn", ((f"layer {number}", anatomy.blocks[number].producer, keep) for number, keep in enumerate(remaining))
         )
         cut: dict[int, Block] = {}  # by the matrix that computed the neurons before
         alive = []
@@ -20,7 +20,7 @@ class Ffn(Edit):
             block = anatomy.blocks[
                 number
             ]  # read again: cutting one block may change the inputs of the next one's second matrix
-            maker = block.maker
+            maker = block.producer
             alive.append(maker)
             if id(maker) in cut:
                 block.share(cut[id(maker)])

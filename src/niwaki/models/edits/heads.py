@@ -47,15 +47,15 @@ def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
 def record_heads(layer: Layer, heads: list[int]) -> None:
     """A bias with one entry per original head (MPNet) must be indexed by the remaining heads of this layer."""
     module = layer.part("attention_module")
-    before = getattr(module, "kept_heads", None)
+    before = getattr(module, "remaining_heads", None)
     remaining = torch.tensor([before[head] for head in heads] if before is not None else heads)
     if before is None:
         module.register_forward_pre_hook(_pick_bias, with_kwargs=True)
-    module.kept_heads = remaining
+    module.remaining_heads = remaining
 
 
 def _pick_bias(module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    remaining = module.kept_heads
+    remaining = module.remaining_heads
     if len(args) > 2 and args[2] is not None:
         args = (*args[:2], args[2][:, remaining], *args[3:])
     if kwargs.get("position_bias") is not None:

@@ -12,7 +12,7 @@ INPUTS = InputPaths(other_tables=(), norms=(), uses_token_types=False, part="tok
 
 
 class AttentionFree(Family):
-    """Its network runs itself. Texts of a pair are told apart by their separator."""
+    """Its network runs itself. A separator token marks where the second text of a pair begins."""
 
     in_transformers = False
     body = "body"

@@ -33,12 +33,12 @@ def whole_bias(attention: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """transformers hands the first layer's bias on to all others, which may have other heads left: so it is that of all heads there
     ever were, and each layer picks its own (`edits/heads.py`)."""
     if kwargs.get("position_bias") is None:
-        kwargs = {**kwargs, "position_bias": _made(attention, args[0], kwargs)}
+        kwargs = {**kwargs, "position_bias": _compute_bias(attention, args[0], kwargs)}
     attention.whole_bias = kwargs["position_bias"]
     return args, kwargs
 
 
-def _made(attention: Any, hidden: Tensor, kwargs: dict) -> Tensor:
+def _compute_bias(attention: Any, hidden: Tensor, kwargs: dict) -> Tensor:
     if not attention.has_relative_attention_bias:
         return hidden.new_zeros(1, attention.inner_dim // attention.key_value_proj_dim, 1, 1)
     past = kwargs.get("past_key_values")

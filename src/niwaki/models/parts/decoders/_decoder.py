@@ -66,7 +66,7 @@ class Decoder:
 
     @property
     def token_tables(self) -> list[str]:
-        """Paths of tables beside those of the input stage: with a vector for each token,"""
+        """Paths of embedding tables other than those of the input stage: one vector per token,"""
         return []
 
     @property

@@ -32,7 +32,9 @@ class SharedTable(Inputs):
 
     @property
     def vocabulary_tables(self) -> list[str]:
-        raise InputError("vocabulary: a model that writes the pieces it reads keeps them all; leave 'vocabulary' out")
+        raise InputError(
+            "vocabulary: a seq2seq model with one vocabulary for source and target keeps all of it; leave 'vocabulary' out"
+        )
 
 
 def embed(side: Any, ids: Tensor, first: Tensor | int) -> Tensor:

@@ -85,8 +85,8 @@ class Attention(Mixer):
 
     def pick_heads(self, bias: Tensor) -> Tensor:
         """(1 or batch, heads, rows, tokens) of the heads that there were, to those that are left."""
-        kept = getattr(self.layer.part("attention_module"), "kept_heads", None)
-        return bias if kept is None else bias[:, kept]
+        remaining = getattr(self.layer.part("attention_module"), "remaining_heads", None)
+        return bias if remaining is None else bias[:, remaining]
 
 
 def apply_together(matrices: Sequence[Any], rows: Tensor) -> Sequence[Tensor]:
