@@ -11,6 +11,7 @@ from niwaki.answers._capabilities import load_answer_files
 from niwaki.answers._from_config import answer_type_of
 from niwaki.answers.text import Text
 from niwaki.data.batching import in_order
+from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.family import family_of
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch, forward
@@ -34,8 +35,14 @@ class Reference:
         self.max_tokens = min(max_tokens, self.model.anatomy.max_tokens)
 
     @property
+    def is_in_transformers(self) -> bool:
+        """Whether transformers' forward pass computes the model: it does not know parts that replace a family's own."""
+        replaced = any(isinstance(edit, ReplacePart) for edit in self.model.blueprint.edits)
+        return family_of(self.model.network.config.model_type).in_transformers and not replaced
+
+    @property
     def description(self) -> str:
-        where = "torch" if self.model.anatomy.is_seq2seq else "transformers"
+        where = "transformers" if self.is_in_transformers and not self.model.anatomy.is_seq2seq else "torch"
         return f"{where}, eager, fp32, batches of {BATCH} in arrival order"
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:
@@ -54,7 +61,7 @@ class Reference:
         anatomy, mask = self.model.anatomy, given["attention_mask"]
         if isinstance(self.answer_type, Text):
             return generate(anatomy, given, self.answer_type.search)
-        if not family_of(self.model.network.config.model_type).in_transformers:
+        if not self.is_in_transformers:
             found = forward(anatomy, Batch(given, NOTHING, NOTHING)).logits
         else:
             outputs = self.model.network(**given)

@@ -245,13 +245,13 @@ def schedule(step: int, total: int, warmup: float) -> float:
     return min((step + 1) / rising, (total - step) / max(1, total - rising)) if warmup else (total - step) / total
 
 
-def set_dropout(network: nn.Module, broadcast: float | None) -> None:
-    if broadcast is not None:
+def set_dropout(network: nn.Module, rate: float | None) -> None:
+    if rate is not None:
         module: Any
         for module in network.modules():
             if isinstance(module, nn.Dropout):
-                module.p = broadcast
+                module.p = rate
             elif isinstance(
                 getattr(module, "dropout", None), float
             ):  # a plain number that is passed to a function, as in BART
-                module.dropout = broadcast
+                module.dropout = rate

@@ -14,7 +14,9 @@ from niwaki.core.errors import InputError
 from niwaki.core.plugins import installed_plugins
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.translate import translate
+from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtimes.onnx import Onnx
+from niwaki.evaluate.reference import Reference
 from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.replace_part import ReplacePart
@@ -166,6 +168,14 @@ def test_a_model_with_other_parts_trains_saves_loads_and_exports(site, family, t
     assert np.array_equal(np.load(tmp_path / "again.npy"), logits)
     np.testing.assert_allclose(padded, logits, atol=1e-5)
     np.testing.assert_allclose(Onnx(tmp_path, 1).logits(arrays), logits, atol=1e-5)
+
+
+def test_the_reference_runs_other_parts(site, tmp_path):
+    """transformers' forward pass would ignore the new head, and call the new mixer with its own arguments."""
+    replaced("bert").save(tmp_path)
+    reference, texts = Reference(tmp_path, 50), [text for text, _ in tiny.sentences(8)]
+    assert not reference.is_in_transformers and reference.description.startswith("torch")
+    assert reference.values(texts) == Predictor(tmp_path, "torch", max_tokens=50).values(texts)
 
 
 def test_other_parts_are_cut_and_packed_by_their_roles(site, tmp_path: Path):
