@@ -39,7 +39,8 @@ def command(
     from niwaki.core import log
 
     log.quiet(quiet)
-    _check_texts_or_file(texts, [bool(in_ or out)], [bool(column), skip_bad, force])
+    if texts:
+        _check_no_files(files=bool(in_ or out), file_options=bool(column) or skip_bad or force)
     _check_input(in_)
     chosen: dict[str, Any] = {"engine": engine, "stage": stage, "head": head}
     if out is not None:
@@ -48,12 +49,12 @@ def command(
         _to_terminal(model, texts, in_, column, skip_bad, json, chosen)
 
 
-def _check_texts_or_file(texts: list[str], files: list[bool], file_options: list[bool]) -> None:
+def _check_no_files(files: bool, file_options: bool) -> None:
     from niwaki.core.errors import UsageError
 
-    if texts and any(files):
+    if files:
         raise UsageError("predict: give texts, or a file (--in, --out), not both")
-    if texts and any(file_options):
+    if file_options:
         raise UsageError("predict: --column, --skip-bad and --force are for files; leave them out with texts")
 
 
