@@ -1,6 +1,6 @@
 """Compares the generation speed of niwaki with transformers' `generate` on the same Marian model: `python benchmarks/beam_search.py`.
 
-The weights are random, so every text has the maximum length; the shape is that of the translation model in docs/results.md. This
+The weights are random, so every text has the maximum length; the shape is that of the translation model in docs/results/generation.md. This
 measures decoding steps, the cache of keys and values, and the search. Appends a record to results/search.jsonl.
 """
 

@@ -1,7 +1,7 @@
 """Accuracy of niwaki's meter: the cost of a window, and how often an interval contains a known ratio.
 
-`python benchmarks/meter_accuracy.py windows|intervals|render`. Appends a record to results/windows.jsonl or results/intervals.jsonl
-and renders both tables in docs/measuring.md. `intervals` compares two jobs with a known ratio of two, in blocks of twenty trials
+`python benchmarks/meter_accuracy.py windows|intervals`. Appends a record to results/windows.jsonl or results/intervals.jsonl, from
+which `make results` renders docs/results/metering.md. `intervals` compares two jobs with a known ratio of two, in blocks of twenty trials
 as in tests/meter/test_payback.py, while unrelated processes (neighbours) load the machine.
 """
 
@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 import records
@@ -23,7 +22,6 @@ import records
 from niwaki.meter import descendants, meter
 from niwaki.meter.compare import interleave, ratio
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "measuring.md"
 CHILDREN = (0, 1, 2, 4, 8, 16)
 BLOCKS, TRIALS, PAIRS = 2, 20, 20
 NEIGHBOURS = {"none added": 0, "one, busy all the time": 1, "two, busy all the time": 2}
@@ -179,29 +177,8 @@ def note(row: dict[str, Any]) -> str:
     return f"{row['time'][:10]}, {here['vcpus']} vCPUs of {name}, load {here['load']:.1f} at the end."
 
 
-TABLES = {"windows": window_table, "intervals": interval_table}
-
-
-def rendered(name: str) -> str:
-    begin, end = markers(name)
-    return f"{begin}\n{TABLES[name](records.read(name))}\n{end}"
-
-
-def markers(name: str) -> tuple[str, str]:
-    return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-
-
-def render() -> None:
-    for name in TABLES:
-        begin, end = markers(name)
-        head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-        if records.read(name) and rest:
-            PAGE.write_text(head + rendered(name) + rest.partition(end)[2], encoding="utf-8")
-
-
 def main(command: str, *names: str) -> None:
-    {"windows": windows, "intervals": intervals, "render": lambda: None}[command](*names)
-    render()
+    {"windows": windows, "intervals": intervals}[command](*names)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """Compares niwaki with four other energy meters on six jobs: `python benchmarks/meters.py`.
 
-Creates a virtual environment per meter in a temporary folder, writes benchmarks/results/meters.jsonl and renders the table in
-docs/measuring.md from it. `--render` renders only. Every job counts its CPU seconds with its own clock, so that readings can be
-compared with the work done.
+Creates a virtual environment per meter in a temporary folder and writes benchmarks/results/meters.jsonl, from which `make results` renders
+docs/results/metering.md. Every job counts its CPU seconds with its own clock, so that readings can be compared with the work done.
 """
 
 import argparse
@@ -16,8 +15,6 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "meters.jsonl"
-PAGE = HERE.parent / "docs" / "measuring.md"
-BEGIN, END = "<!-- meters: begin -->", "<!-- meters: end -->"
 
 # meter: what pip installs for it. eco2AI fails with pandas 3 (TypeError when it writes its file).
 METERS = {
@@ -98,7 +95,7 @@ def run_all(only: list[str]) -> None:
     RESULTS.write_text("".join(json.dumps(line) + "\n" for line in found), encoding="utf-8")
 
 
-# -- table in docs/measuring.md
+# -- table in docs/results/metering.md
 
 
 def digits(value: float) -> str:
@@ -154,30 +151,20 @@ def overhead(found: list[dict[str, Any]], meter: str) -> str:
     return digits(median(times)) if times else "–"
 
 
-def rendered() -> str:
+def rendered(found: list[dict[str, Any]]) -> str:
     """The table and its note, from the stored results."""
-    found = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
     here, versions = found[0]["machine"], dict.fromkeys(line["version"] for line in found if "version" in line)
     note = (
         f"{found[0]['date']}, {here['vcpus']} vCPUs of {here['cpu']} (family {here['family']}, model {here['model']}"
         f"{', virtual' if here['virtualised'] else ''}), load {here['load']:.1f} at the start. {', '.join(versions)}."
     )
-    return f"{BEGIN}\n{table(found)}\n\n{note}\n{END}"
-
-
-def render() -> None:
-    head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(head + rendered() + rest.partition(END)[2], encoding="utf-8")
+    return f"{table(found)}\n\n{note}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--render", action="store_true", help="only render the table from the stored results")
     parser.add_argument("--only", nargs="*", default=[], choices=METERS, help="run only these meters")
-    arguments = parser.parse_args()
-    if not arguments.render:
-        run_all(arguments.only)
-    render()
+    run_all(parser.parse_args().only)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Runs the reliability benchmarks and renders their table: `python benchmarks/reliability.py [name ...]`.
 
 Runs 100 kills, 300 corruptions, 1,000 random shapes of the native engine with 50 call histories each, rejections of large files, and the
-cost of verification. Each appends a record to results/; docs/reliability.md is rendered from the newest ones. With names, only these run.
+cost of verification. Each appends a record to results/; docs/results/reliability.md is rendered from the newest ones. With names, only these run.
 Exits with 1 if a benchmark finds a fault.
 """
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import render_reliability
+import render
 
 HERE = Path(__file__).parent
 COMMANDS = {
@@ -25,7 +25,7 @@ def main(names: list[str]) -> int:
     if unknown := [name for name in names if name not in COMMANDS]:
         sys.exit(f"unknown: {', '.join(unknown)}; there is: {', '.join(COMMANDS)}")
     ends = {name: run(name) for name in names or COMMANDS}
-    render_reliability.main()
+    render.main()
     for name, code in ends.items():
         print(f"{name:<14} {'passed' if code == 0 else f'FAILED, exit code {code}'}")
     return 1 if any(ends.values()) else 0

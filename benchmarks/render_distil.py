@@ -4,6 +4,9 @@ import statistics
 from collections import defaultdict
 from typing import Any
 
+import records
+from results_page import Page, Section
+
 Records = list[dict[str, Any]]
 NAMES = {
     "rotten_tomatoes": "Rotten Tomatoes",
@@ -255,3 +258,27 @@ def textbrewer(rows: Records) -> str:
 def spread(values: list[float]) -> str:
     mean = f"{statistics.mean(values):.1f}"
     return f"{mean} ± {statistics.stdev(values):.1f}" if len(values) > 1 else mean
+
+
+def headline() -> str:
+    """The average of the student `half` over all tasks, each with the mean over its seeds."""
+    newest = {(row["task"], row["seed"]): row for row in records.read("distil") if row["variant"] == "half"}
+    tasks = {task: [row for (other, _), row in newest.items() if other == task] for task, _ in newest}
+    teacher, student = (
+        statistics.mean(statistics.mean(row["scores"][who] for row in rows) for rows in tasks.values())
+        for who in ("teacher", "student")
+    )
+    faster = statistics.geometric_mean([row["faster"]["value"] for row in newest.values()])
+    return f"A student with half of the layers keeps {student / teacher:.1%} of MiniLM's average score on {len(tasks)} tasks and is {faster:.1f}× faster."
+
+
+PAGE = Page(
+    "distillation",
+    "Distillation",
+    "Compression",
+    headline,
+    (
+        Section("distil", "Students and their teachers", distil),
+        Section("textbrewer", "Compared with TextBrewer", textbrewer),
+    ),
+)

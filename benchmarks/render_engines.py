@@ -3,6 +3,9 @@
 import statistics
 from typing import Any
 
+import records
+from results_page import Page, Section
+
 Record = dict[str, Any]
 STREAMS = {"arrival": "unsorted", "sorted": "sorted by length", "128": "128 tokens", "384": "384 tokens"}
 OURS, STUDENT, AVX2 = "niwaki", "niwaki student ", ", AVX2 alone"  # prefixes and suffix of stored contender names
@@ -128,55 +131,26 @@ def products(rows: list[Record]) -> str:
     )
 
 
-def cascade(rows: list[Record]) -> str:
-    found = [one for row in rows for one in row["settings"]]
-    lines = [
-        f"| {one['metric']} | {one['rows']} | {len(one['skills'])}, error correlation {one['alike']:g} | {one['labels']} | {one['keep']:.0%} | {one['level']:.0%} | {one['held']:.1%} of {one['draws']} | {one['early']:.0%} |"
-        for one in found
-    ]
-    notes = [f"Note: {row['note']}." for row in rows if "note" in row]
-    head = [
-        "| metric | rows | models | labels | keep | level | guarantee held in | stop early |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    return "\n".join(
-        [
-            "Command: `python benchmarks/cascade.py 200`. Thresholds are chosen on a sample of simulated models with a known true score; the table shows how often the share is really kept, measured on 100,000 rows.",
-            *notes,
-            "",
-            *head,
-            *lines,
-        ]
-    )
-
-
-def stream(rows: list[Record]) -> str:
-    lines = [
-        f"| {one['inputs']:,} | {one['bytes'] / 1e6:.0f} | {one['cpu_seconds']:.1f} | {one['peak_mb']:.0f} | "
-        + (f"after {one['killed_after']:,}: identical file |" if one.get("same_file") else " |")
-        for one in rows[-1]["sizes"]
-    ]
-    head = ["| sentences | MB read | CPU seconds | peak MB | killed and resumed |", "|---|---|---|---|---|"]
-    return "\n".join(
-        [
-            f"Command: `python benchmarks/stream.py MODEL`. `niwaki predict MODEL --in FILE --out FILE` with a {rows[-1]['model']} model on {rows[-1]['cores']} core, generated sentences of 3 to 40 words.",
-            "",
-            *head,
-            *lines,
-        ]
-    )
-
-
-def tokens(rows: list[Record]) -> str:
-    row = rows[-1]
-    kinds = ", ".join(f"{name} {count:,}" for name, count in row["kinds"].items())
-    times = {name: f"{value:.1f}" for name, value in row["microseconds"].items()}
-    return (
-        f"Command: `python benchmarks/tokenizer_parity.py MODEL`. {row['texts']:,} generated texts ({kinds}) in `Predictor.encode` and transformers' {row['tokenizer']}: {row['different']} differ.\n\n"
-        f"CPU time per sentence of the bundled reviews, median of interleaved laps: niwaki {times['niwaki']} µs, tokenizers library {times['library']} µs; one text at a time "
-        f"{times['niwaki alone']} and {times['library alone']} µs."
-    )
-
-
 def middle(values: list[float]) -> float:
     return statistics.median(values)
+
+
+def headline() -> str:
+    """niwaki's int8 engine in the newest record that has it."""
+    row = next(row for row in reversed(records.read("peers")) if "niwaki native int8" in row["contenders"])
+    own, theirs = row["contenders"]["niwaki native int8"]["streams"]["arrival"]["ratio"], others(row)
+    best = max(theirs, key=lambda name: theirs[name]["streams"]["arrival"]["ratio"])
+    ratio = own / theirs[best]["streams"]["arrival"]["ratio"]
+    return f"The native engine with 8 bits runs at {own:.1f}× the speed of transformers and {ratio:.1f}× that of {best}, the best other engine."
+
+
+PAGE = Page(
+    "engines",
+    "Engines",
+    "Speed",
+    headline,
+    (
+        Section("peers", "Engines with the same weights", peers),
+        Section("products", "Matrix products of the native engine", products),
+    ),
+)

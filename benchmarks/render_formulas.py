@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import records
+from results_page import Page, Section
+
 Record = dict[str, Any]
 NAMES = {"geoquery": "GeoQuery", "atis": "ATIS", "cogs": "COGS"}
 AGREEMENT = {
@@ -50,3 +53,17 @@ def coverage(grammars: list[Record]) -> list[str]:
                 f"| {name} | {grammar['bytes'] / 1e3:.1f} | {part} | {counts['rows']} | {counts['unknown']} | {counts['forbidden']} |"
             )
     return lines
+
+
+def headline() -> str:
+    agreement = records.read("formulas")[-1]["agreement"]
+    return f"niwaki's FunQL interpreter and the gold SQL have the same denotation for {agreement['the same'] / sum(agreement.values()):.1%} of the GeoQuery questions."
+
+
+PAGE = Page(
+    "semantic_parsing",
+    "Semantic parsing",
+    "Tasks",
+    headline,
+    (Section("formulas", "Interpreter and grammars", formulas),),
+)

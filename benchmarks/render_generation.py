@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import records
 from render_students import NAMES, Student, cells, score_cell, table
+from results_page import Page, Section
 
 Record = dict[str, Any]
 TASKS = {
@@ -41,7 +43,7 @@ def generation(rows: list[Record]) -> str:
     if cascades:
         lines += [
             "",
-            "Cascades of the student of a tenth and the teacher ([Cascades](cascade.md)), with thresholds chosen on the validation rows. Time and energy are for the test texts in ONNX Runtime, interleaved with the "
+            "Cascades of the student of a tenth and the teacher ([Cascades](../cascade.md)), with thresholds chosen on the validation rows. Time and energy are for the test texts in ONNX Runtime, interleaved with the "
             "teacher alone.",
             "",
             "| task | `--keep` | answered by the student, validation | score kept, validation | answered by the student, test | score kept, test | speed-up over the teacher | J per 1,000 texts (teacher) |",
@@ -135,3 +137,25 @@ def beam_search(rows: list[Record]) -> str:
 
 def ratio(one: Record) -> str:
     return f"{one['value']:.2f} ×, {one['low']:.2f} to {one['high']:.2f}"
+
+
+def headline() -> str:
+    newest = {(row["task"], row["name"]): row for row in records.read("writing")}
+    shares = [
+        row["score"]["value"] / newest[task, "teacher"]["score"]["value"]
+        for (task, name), row in newest.items()
+        if name == "tenth"
+    ]
+    return f"Students of a tenth of the size keep {min(shares):.1%} to {max(shares):.1%} of their teacher's score on ATIS and Multi30k."
+
+
+PAGE = Page(
+    "generation",
+    "Sequence-to-sequence models",
+    "Tasks",
+    headline,
+    (
+        Section("writing", "Formulas and translations", generation),
+        Section("search", "Generation speed, compared with transformers", beam_search),
+    ),
+)

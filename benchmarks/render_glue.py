@@ -4,7 +4,9 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+import records
 from render_distil import gap, spread
+from results_page import Page, Section
 
 from niwaki.evaluate.glue import average
 
@@ -33,7 +35,7 @@ def glue(rows: Records) -> str:
     found = [newest[name] for name in ORDER if name in newest]
     return "\n".join(
         [
-            "Command: `python benchmarks/glue.py DATA [names]`, with DATA a folder of tasks ([Tasks](tasks.md)). Recipe `finetune` (embeddings frozen), evaluated "
+            "Command: `python benchmarks/glue.py DATA [names]`, with DATA a folder of tasks ([Tasks](../tasks.md)). Recipe `finetune` (embeddings frozen), evaluated "
             "on the development rows, which are not used for model selection. The task's GLUE score × 100, mean ± standard deviation over the seeds; "
             "baselines on the same rows; the difference to the best baseline with its 95 % interval.",
             "",
@@ -76,3 +78,13 @@ def glue_notes(found: Records) -> list[str]:
             f"- No GLUE average, because it needs all nine tasks; missing or incomplete: {', '.join(missing)}."
         )
     return notes
+
+
+def headline() -> str:
+    newest = {row["name"]: row for row in records.read("glue")}
+    pairs = [next(pair for pair in row["pairs"] if pair["b"] == row["best_rung"]) for row in newest.values()]
+    better, worse = sum(pair["low"] > 0 for pair in pairs), sum(pair["high"] < 0 for pair in pairs)
+    return f"Fine-tuning is better than the best simple baseline in {better} of {len(pairs)} settings, worse in {worse}; no difference is shown in {len(pairs) - better - worse}."
+
+
+PAGE = Page("glue", "GLUE and SQuAD", "Tasks", headline, (Section("glue", "Fine-tuning and baselines", glue),))

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import records
+from results_page import Page, Section
+
 Record = dict[str, Any]
 NEEDED = {"yes": "yes", "probably": "probably", "not shown": "no difference shown", "no": "no", None: "not compared"}
 
@@ -14,7 +17,7 @@ def latest(rows: list[Record]) -> list[Record]:
 def recommendations(rows: list[Record]) -> str:
     return "\n".join(
         [
-            "Command: `python benchmarks/recommendations.py QUESTIONS`, with QUESTIONS a CSV file of TREC questions and their six classes. The recommendation is recomputed from the figures of each run by the documented rule ([The report](report.md#recommendation)), and the recommended model is loaded.",
+            "Command: `python benchmarks/recommendations.py QUESTIONS`, with QUESTIONS a CSV file of TREC questions and their six classes. The recommendation is recomputed from the figures of each run by the documented rule ([The report](../report.md#recommendation)), and the recommended model is loaded.",
             "",
             "| run | recommended | score kept | MB (reference) | speed-up, with its range | in ONNX Runtime | transformer needed? | fine-tuning needed? | skipped baselines | correct? |",
             "|---|---|---|---|---|---|---|---|---|---|",
@@ -48,3 +51,18 @@ def guarantee(rows: list[Record]) -> str:
         f"{row['name']}: {row['deploy']}, {row['kept']:.1%} kept, {row['bytes'] / 1e6:.1f} MB" for row in latest(rows)
     )
     return f"{summary}; {len(wrong)} wrong{': ' + '; '.join(wrong) if wrong else ''}"
+
+
+def headline() -> str:
+    rows = latest(records.read("recommendations"))
+    right = sum(not row["faults"] for row in rows)
+    return f"{right} of {len(rows)} recommendations follow the documented rule."
+
+
+PAGE = Page(
+    "recommendations",
+    "Recommendations",
+    "Overview",
+    headline,
+    (Section("recommendations", "Recommended models", recommendations),),
+)

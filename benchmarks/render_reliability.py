@@ -1,30 +1,23 @@
-"""Renders the table of docs/reliability.md from the records in results/*.jsonl; `make results` calls it."""
+"""Renders the page on reliability: one row per guarantee."""
 
-import re
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import records
 import render_recommendations
+from results_page import Page, Section
 
-PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
-MARKED = re.compile(r"(<!-- figures:begin -->\n).*?(<!-- figures:end -->)", re.DOTALL)
 HEAD = ["| guarantee | command | result | date, commit |", "|---|---|---|---|"]
 OUTCOMES = {"named": "reported", "silent": "silently changed"}  # stored outcomes to labels
 CRASHES = {"recipe": "recipe", "blueprint": "blueprint", "config": "config", "predict": "text to predict"}
 Record = dict[str, Any]
 
 
-def main() -> None:
-    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-
-
-def with_table(page: str) -> str:
-    """The page with the table of guarantees between its markers."""
-    lines = [*HEAD, *(line(*row) for row in ROWS)]
-    return MARKED.sub(lambda found: f"{found[1]}{chr(10).join(lines)}\n{found[2]}", page)
+def guarantees(rows: list[Record]) -> str:
+    """One row per guarantee, each from the newest record of its own file."""
+    about = "`python benchmarks/reliability.py` runs kills, corruptions, native shapes, rejections and verification in sequence. [Reliability](../reliability.md) explains the guarantees."
+    return "\n".join([about, "", *HEAD, *(line(*row) for row in ROWS)])
 
 
 def line(
@@ -199,5 +192,19 @@ ROWS = (
     ),
 )
 
-if __name__ == "__main__":
-    main()
+
+def headline() -> str:
+    kills_, damage = (
+        next(row for row in reversed(records.read(name)) if key in row)
+        for name, key in (("kills", "places"), ("corruptions", "read"))
+    )
+    return f"{kills_['kills']} kills with SIGKILL changed {len(kills_['differing'])} files; {damage['read']['corruptions']} corruptions caused {len(damage['read']['silent'])} silent changes."
+
+
+PAGE = Page(
+    "reliability",
+    "Reliability",
+    "Energy and reliability",
+    headline,
+    (Section("kills", "Guarantees", guarantees, footer=lambda row: ""),),
+)

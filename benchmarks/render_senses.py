@@ -3,7 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+import records
 from render_students import Student, table
+from results_page import Page, Section
 
 Record = dict[str, Any]
 ALL = "ALL"
@@ -122,3 +124,15 @@ def paired(row: Record) -> str:
         f"All folders contain the WordNet inventory, {last['knowledge'] / 1e6:.1f} MB. The weights of the student distilled from mpnet have "
         f"{last['weights'] / teacher['weights']:.1%} of mpnet's size; its test score differs by {100 * found['difference']:.1f} points ({100 * found['low']:.1f} to {100 * found['high']:.1f})."
     )
+
+
+def headline() -> str:
+    """The student of mpnet-base and its teacher."""
+    row = next(row for row in reversed(records.read("senses")) if row["name"] == "tenth")
+    stages = {stage["stage"]: stage for stage in row["stages"]}
+    teacher, student = stages["mpnet"], stages["bits4"]
+    f1 = [100 * stage["scores"][ALL]["f1"] for stage in (teacher, student)]
+    return f"mpnet-base reaches an F1 of {f1[0]:.1f}; its student with {student['weights'] / teacher['weights']:.1%} of the weights {f1[1]:.1f}."
+
+
+PAGE = Page("word_senses", "Word senses", "Tasks", headline, (Section("senses", "Word senses", senses),))

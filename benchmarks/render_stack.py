@@ -1,12 +1,14 @@
-"""Renders the sections on compression: methods alone and combined, orders, speed, lottery tickets, other tools, random combinations."""
+"""Renders the page on compression: methods alone and combined, orders, speed, lottery tickets, random combinations."""
 
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
+import records
 from method_names import current
 from render_distil import NAMES, gap, spread
+from results_page import Page, Section
 
 Record = dict[str, Any]
 Records = list[Record]
@@ -27,11 +29,7 @@ FASTER, MIN_SCORE_SHARE, FLOPS = (
 
 
 def stack(rows: Records) -> str:
-    """The newest record of each kind, name, task and seed."""
-    newest = {(row["kind"], current(row["name"]), row["task"], row["seed"]): row for row in rows}
-    found: dict[str, Found] = defaultdict(lambda: defaultdict(list))
-    for key in sorted(newest, key=lambda key: list(map(str, key))):
-        found[key[0]][key[1], key[2]].append(newest[key])
+    found = newest_of(rows)
     parts = [
         "Command: `python benchmarks/stack.py DATA` (after `benchmarks/distil.py`). Teacher MiniLM-L6. Scores × 100, mean ± standard deviation over the seeds. Kept: share "
         "of the teacher's score. MB and smaller: the weights file, compared with the teacher's in fp32. Folder: the same ratio including tokenizer, graph and configs. FLOPs: share of the teacher's FLOPs in the deployed forward pass. "
@@ -40,6 +38,15 @@ def stack(rows: Records) -> str:
         *(section(kind, title, found[kind]) for kind, title in HEADS.items() if found[kind]),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def newest_of(rows: Records) -> dict[str, Found]:
+    """The newest record of each kind, name, task and seed, by kind."""
+    newest = {(row["kind"], current(row["name"]), row["task"], row["seed"]): row for row in rows}
+    found: dict[str, Found] = defaultdict(lambda: defaultdict(list))
+    for key in sorted(newest, key=lambda key: list(map(str, key))):
+        found[key[0]][key[1], key[2]].append(newest[key])
+    return found
 
 
 def section(kind: str, title: str, found: Found) -> str:
@@ -174,69 +181,6 @@ def lottery(rows: Records) -> str:
     )
 
 
-def compressors(rows: Records) -> str:
-    """niwaki and other tools, from the same teachers."""
-    newest = {row["seed"]: row for row in rows}
-    found = [current_names(newest[seed]["contenders"]) for seed in sorted(newest)]
-    peers = [name for name in found[0] if "-" in name and name.split("-")[0] in ("onnxruntime", "nncf", "torchao")]
-    lines = [peer_line(name, [one[name] for one in found], name not in peers) for name in found[0]]
-    return "\n".join(
-        [
-            "Command: `python benchmarks/against_compressors.py`. The same fine-tuned MiniLM-L6 on Rotten Tomatoes, quantized after training: ONNX Runtime's `quantize_dynamic`, NNCF's `quantize` (transformer, 300 "
-            "training rows), torchao's `quantize_`, each as documented and in its own environment; the same test rows, one at a time. MB: weights and graph without tokenizer. Accuracy × 100, mean ± "
-            "standard deviation over the seeds; the difference to the teacher is paired over the test rows, seed 0.",
-            "",
-            "| model | tool | accuracy | MB | difference to the teacher |\n|---|---|---|---|---|",
-            *lines,
-            "",
-            *against(found, peers),
-            "",
-            f"Versions: {versions(found[0], peers)}.",
-        ]
-    )
-
-
-def current_names(contenders: Record) -> Record:
-    return {current(name): entry for name, entry in contenders.items()}
-
-
-def peer_line(name: str, rows: Records, own: bool) -> str:
-    tool = "niwaki" if own else "other"
-    if "refused" in rows[0]:
-        return f"| {name} | {tool} | does not run: {rows[0]['refused']} | | |"
-    score, size = spread([100 * row["score"]["value"] for row in rows]), mean(lambda row: row["bytes"], rows) / 1e6
-    return f"| {name} | {tool} | {score} | {size:.1f} | {gap(rows[0]['over_teacher']) if name != 'teacher' else ''} |"
-
-
-EQUAL = {
-    "onnxruntime-int8": "int8",
-    "nncf-int8": "int8",
-    "torchao-int8": "int8-matrices",
-    "torchao-int8-weights": "int8-matrices",
-    "torchao-intx4-weights": "rtn-4",
-}  # niwaki's counterpart of each tool
-
-
-def against(found: Records, peers: list[str]) -> list[str]:
-    """niwaki's counterpart of each tool: ratio of the sizes and difference of the scores."""
-    lines = []
-    for peer in peers:
-        if peer not in EQUAL or "refused" in found[0][peer]:
-            continue
-        own = EQUAL[peer]
-        pairs = [one[own]["over"][peer] for one in found]
-        size = mean(lambda one: one[own]["bytes"] / one[peer]["bytes"], found)  # noqa: B023 (used at once)
-        lines.append(
-            f"- `{own}` compared with {peer}, at {size:.2f} × its size: {'; '.join(gap(pair) for pair in pairs)} (points, per seed)."
-        )
-    return lines
-
-
-def versions(contenders: Record, peers: Iterable[str]) -> str:
-    known = {name: version for peer in peers for name, version in contenders[peer].get("versions", {}).items()}
-    return ", ".join(f"{name} {version}" for name, version in known.items())
-
-
 def score_share(row: Record) -> float:
     return row["scores"][1] / row["scores"][0]
 
@@ -282,3 +226,27 @@ def chains(rows: Records) -> str:
         f"Command: `python benchmarks/chains.py --chains {last['chains']}`. Random combinations of 2 to 4 methods with random settings on a tiny model, seed {last['seed']}: {counts}. Completed models "
         f"were loaded by a new process and gave equal outputs in torch and in the engine, unless counted as different. Methods in completed combinations: {methods}."
     )
+
+
+def headline() -> str:
+    """The first two targets of the page, on the task with the most seeds."""
+    found = newest_of(records.read("stack"))
+    every = {key: rows for kind in ("stack", "tiny") for key, rows in found[kind].items()}
+    best = [best_of(every, "rotten_tomatoes", smaller, times) for times, _ in SIZES]
+    kept = [
+        f"{mean(score_share, rows):.1%} of the score at {mean(smaller, rows):.0f}× smaller weights" for *_, rows in best
+    ]
+    return f"Rotten Tomatoes, {seeds(best[0][2])}: {' and '.join(kept)}."
+
+
+PAGE = Page(
+    "compression",
+    "Compression",
+    "Compression",
+    headline,
+    (
+        Section("stack", "Methods, alone and combined", stack),
+        Section("lottery", "Lottery tickets", lottery),
+        Section("chains", "Random combinations of methods", chains),
+    ),
+)

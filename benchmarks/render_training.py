@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import records
+from results_page import Page, Section
+
 
 def section(rows: list[dict[str, Any]]) -> str:
     last = rows[-1]
@@ -31,3 +34,18 @@ def section(rows: list[dict[str, Any]]) -> str:
 def _row(name: str, found: dict[str, Any]) -> str:
     rates = found["rates"]
     return f"| {name} | {found['rate']:,.0f} | {min(rates):,.0f} to {max(rates):,.0f} | {found['memory_mb']:,.0f} |"
+
+
+def headline() -> str:
+    last = records.read("training")[-1]
+    found = last["ratios"]["fine-tuning / trainer"]
+    return f"Fine-tuning processes {found['ratio']:.2f}× as many tokens per second as transformers' Trainer ({min(found['ratios']):.2f} to {max(found['ratios']):.2f})."
+
+
+PAGE = Page(
+    "training",
+    "Training speed",
+    "Speed",
+    headline,
+    (Section("training", "Compared with transformers' Trainer", section),),
+)

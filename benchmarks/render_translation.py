@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import records
+from results_page import Page, Section
+
 Record = dict[str, Any]
 SAME = 1e-9  # of a score from 0 to 100
 
@@ -35,3 +38,15 @@ def line(row: Record) -> str:
         ours = row["ours"][name]
         cells += [f"{ours['value']:.2f} ({ours['low']:.1f} to {ours['high']:.1f})", f"{row['official'][name]:.2f}"]
     return f"| {row['pair']}, {row['reference']} | {row['rows']} | {' | '.join(cells)} |"
+
+
+def headline() -> str:
+    newest = {(row["pair"], row["reference"]): row for row in records.read("wmt22")}
+    scores = [(row, name) for row in newest.values() for name in ("bleu", "chrf")]
+    equal = sum(abs(row["ours"][name]["value"] - row["official"][name]) < SAME for row, name in scores)
+    return f"{equal} of {len(scores)} BLEU and chrF scores equal the official ones of WMT22."
+
+
+PAGE = Page(
+    "translation", "Translation metrics", "Tasks", headline, (Section("wmt22", "BLEU and chrF on WMT22", wmt22),)
+)

@@ -25,10 +25,6 @@ def meters() -> ModuleType:
     return module
 
 
-def test_the_table_of_meters_is_rendered_from_the_results(meters: ModuleType) -> None:
-    assert meters.rendered() in PAGE
-
-
 def test_every_meter_has_an_answer_or_an_error_for_every_job(meters: ModuleType) -> None:
     import json
 
@@ -48,13 +44,6 @@ def test_every_reader_and_table_is_explained() -> None:
     tables = sorted((ROOT / "src" / "niwaki" / "meter" / "tables").glob("*.csv"))
     assert tables and all(f"`{table.name}`" in PAGE for table in tables)
     assert f"{significant(float(rows('world')[0]['grams_per_kwh']), 3)} g/kWh" in PAGE
-
-
-@pytest.mark.parametrize("name", ["windows", "intervals"])
-def test_the_tables_of_our_own_meter_are_rendered_from_the_results(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    own_meter = importlib.import_module("meter_accuracy")
-    assert own_meter.rendered(name) in PAGE
 
 
 def test_the_slow_test_requires_what_the_records_show(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 class Onnx(EarlyExitRuntime):
     """One session that uses one thread per call; the scheduler runs several batches at once. On two cores that was as fast as
-    splitting each product between them (docs/results.md), and callers with threads of their own do not compete for cores."""
+    splitting each product between them (docs/results/predicting.md), and callers with threads of their own do not compete for cores."""
 
     preference: ClassVar[int | None] = 1
     package: ClassVar[str] = "onnxruntime"
