@@ -23,6 +23,7 @@ from peers_engines import THREADS
 from records import append, circumstances
 
 from niwaki import api
+from niwaki.api.task_choice import choose_task
 from niwaki.core.errors import InputError
 from niwaki.engines.cascade import is_cascade
 from niwaki.evaluate.bench import texts_of
@@ -111,7 +112,7 @@ def main() -> None:
     given = arguments()
     work = HOME / given.model.parent.name
     work.mkdir(parents=True, exist_ok=True)
-    task = api._task(given.task, given.data, [])
+    task = choose_task(given.task, given.data, [])
     if not (work / "calibration.json").exists():
         (work / "calibration.json").write_text(json.dumps(list(task.inputs(task.splits()["train"].slice(0, 300)))))
     students = dict(pair.split("=", 1) for pair in given.students)

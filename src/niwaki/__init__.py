@@ -5,7 +5,14 @@ model = niwaki.load("runs/rotten_tomatoes")
 model.predict(["a film to see twice"])
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ imports them on first use
+    from niwaki.api import add_head as add_head
+    from niwaki.api import check as check
+    from niwaki.api import load as load
+    from niwaki.api import run as run
+    from niwaki.meter import meter as meter
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "add_head", "check", "load", "meter", "run"]

@@ -28,10 +28,10 @@ ADVISERS = {"did_you_mean", "set_option", "data_option"}  # functions whose valu
 
 # advice that no mistake here provokes: file → how the text begins → why not
 LISTED = {
-    "api.py": {
-        "--set {}: only settings of the data count here": "says what an override must be, and suggests none",
-        "--stream {}": "tests/cli/test_bad_input.py; following it takes 10 s",
+    "api/task_choice.py": {
+        "--set {}: only settings of the data count here": "says what an override must be, and suggests none"
     },
+    "api/benchmarking.py": {"--stream {}": "tests/cli/test_bad_input.py; following it takes 10 s"},
     "cli/_app.py": {"the limit on address space": "names the command that was given, and suggests none"},
     "core/advice.py": {"--set {}": "what advice is made with", "--data {}": "what advice is made with"},
     "core/errors.py": {", did you mean": "what advice is made with"},

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from niwaki import api
+from niwaki.api.task_choice import choose_task
 from niwaki.cli._app import ORDER, VERBS
 
 PROGRAM = [sys.executable, "-c", "from niwaki.cli import main; main()"]
@@ -187,7 +187,7 @@ def test_tokenizer(niwaki, tmp_path):
 def test_eval_of_translations_in_a_file_tells_sacrebleus_signature(niwaki, tmp_path):
     pairs = [{"source": f"house {number}", "target": f"das Haus {number} ist rot"} for number in range(60)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
-    task = api._task("translation", tmp_path / "rows.jsonl", [])
+    task = choose_task("translation", tmp_path / "rows.jsonl", [])
     gold = task.gold(task.splits()["test"])
     for name, result in (("right", gold), ("wrong", [text.replace("rot", "blau") for text in gold])):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"prediction": text}) + "\n" for text in result))

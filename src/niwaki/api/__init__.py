@@ -1,0 +1,30 @@
+"""What `import niwaki` offers, one file per idea. The command line calls the same functions.
+
+Heavy libraries are imported inside the functions that need them.
+"""
+
+from niwaki.api.ablation import sensitivity
+from niwaki.api.benchmarking import bench
+from niwaki.api.cascading import cascade
+from niwaki.api.evaluation import evaluate
+from niwaki.api.exporting import export
+from niwaki.api.loading import load
+from niwaki.api.prediction import predict_file
+from niwaki.api.tokenizer_training import tokenizer
+from niwaki.run.add_head import add_head
+from niwaki.run.start import RUNS, check, run
+
+__all__ = [
+    "RUNS",
+    "add_head",
+    "bench",
+    "cascade",
+    "check",
+    "evaluate",
+    "export",
+    "load",
+    "predict_file",
+    "run",
+    "sensitivity",
+    "tokenizer",
+]

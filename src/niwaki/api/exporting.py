@@ -1,0 +1,30 @@
+"""Writes a saved model for an engine."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from niwaki.api.loading import model_path
+from niwaki.api.task_choice import choose_task
+from niwaki.core.json_types import Json
+from niwaki.core.model_integrity import warn_unverified
+
+
+def export(
+    model: str | Path,
+    to: str = "native",
+    out: str | Path = "exported",
+    *,
+    precision: str = "",
+    task: str = "",
+    data: str | Path = "",
+    overrides: Sequence[str] = (),
+    tolerance: float = 0.005,
+) -> Json:
+    """Writes a model for an engine and compares it with its source. Raises GateMissed if the predictions differ too much."""
+    from niwaki.run.export import export as write
+
+    chosen = choose_task(task, data, overrides) if task or data else None
+    folder = model_path(model)
+    exported = write(folder, to, Path(out).expanduser(), precision, chosen, tolerance)
+    warn_unverified(folder)
+    return exported
