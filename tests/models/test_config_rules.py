@@ -5,7 +5,7 @@ import pytest
 import tiny
 from niwaki.core.errors import InputError
 from niwaki.models.config_rules import checked, readable_tokens
-from niwaki.models.model import config_of
+from niwaki.models.saved_files import config_of
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES + tiny.READERS)

@@ -58,7 +58,7 @@ def masked(tmp_path, family="bert"):
     from safetensors.torch import save_file
 
     from niwaki.core.files import write_json
-    from niwaki.models.model import config_of
+    from niwaki.models.saved_files import config_of
 
     own = tiny.model(family)
     network = transformers.AutoModelForMaskedLM.from_config(own.network.config)

@@ -16,7 +16,8 @@ from niwaki.models.family import family_of
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch, forward
 from niwaki.models.generation import generate
-from niwaki.models.model import config_of, load_folder
+from niwaki.models.model import load_folder
+from niwaki.models.saved_files import config_of
 from niwaki.train.collator import Collator
 
 BATCH = 32

@@ -38,6 +38,8 @@ from niwaki.models.value_rules import (
 )
 
 CONFIG, MAX_BYTES = "config.json", 8 << 20
+# in configs of edited models: transformers rejects the value as a file name and prints it (`saved_files`)
+HINT_KEY, HINT = "transformers_weights", "this model was compressed by niwaki; load it with niwaki.load(folder)"
 NO_POSITIONS = 512  # tokens of a text, for a model that has no table of positions
 width, layers = whole(WIDEST, 1), whole(MOST_LAYERS, 1)
 ALLOWED: dict[str, Rule] = {
@@ -210,6 +212,8 @@ def checked(values: Any, where: str) -> dict[str, Any]:
 
 def check_not_steering(key: str, value: Any, where: str) -> None:
     """What is not on the list is left out; loudly, where it would make a less careful reader load something."""
+    if key == HINT_KEY and value == HINT:
+        return
     if key in PROVENANCE or key.endswith("name_or_path") or value in (None, False, [], {}, ""):
         return
     if key in ("attn_implementation", "_attn_implementation") and isinstance(value, str) and value in PLAIN_ATTENTION:

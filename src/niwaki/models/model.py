@@ -1,7 +1,6 @@
 """A model: network, tokenizer and blueprint, moving together. Saved as safetensors and JSON, never as code."""
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +11,9 @@ import torch
 from niwaki.answers._from_config import answer_files_of
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
-from niwaki.core.files import require_memory, write_json, write_text
+from niwaki.core.files import require_memory, write_json
 from niwaki.core.head_folder import is_head_folder, trunk_folder, weight_files
+from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
@@ -25,10 +25,11 @@ from niwaki.models.family import family_of
 from niwaki.models.head import Head
 from niwaki.models.head_labels import has_other_labels, label_order, labels_in, name_labels
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
+from niwaki.models.saved_files import EDITED_FORMAT, STOCK_FORMAT, config_of, save_tokenizer, saved_config
 from niwaki.models.skeleton import build, checked_config, read_config
 from niwaki.models.stock import WEIGHTS, load_stock
 from niwaki.models.ties import unique_tensors, with_tied_names
-from niwaki.models.tokenizer_loading import TOKENIZER, load_tokenizer
+from niwaki.models.tokenizer_loading import load_tokenizer
 from niwaki.models.trunk import check_trunk, is_of_head
 
 BLUEPRINT = "blueprint.json"
@@ -76,28 +77,26 @@ class Model:
         """Numbers that the model stores, packed or not; a shared one counts once."""
         return sum(value.numel() for value in unique_tensors(self.network).values())
 
+    def config(self) -> Json:
+        """The content of config.json."""
+        return saved_config(self.network, edited=bool(self.blueprint.edits))
+
     def save(self, folder: Path) -> None:
         """Writes the Hugging Face layout into an existing folder; atomicity is the caller's (`core.files.commit_folder`)."""
         from safetensors.torch import save_file
 
-        save_file(unique_tensors(self.network), folder / WEIGHTS, metadata={"format": "pt"})
-        write_json(folder / CONFIG, config_of(self.network))
-        self.tokenizer.save_pretrained(folder)
-        write_text(folder / TOKENIZER, compact((folder / TOKENIZER).read_text(encoding="utf-8")))
+        config = self.config()
+        save_file(
+            unique_tensors(self.network),
+            folder / WEIGHTS,
+            metadata=EDITED_FORMAT if self.blueprint.edits else STOCK_FORMAT,
+        )
+        write_json(folder / CONFIG, config)
+        save_tokenizer(self.tokenizer, folder, config)
         if self.blueprint.edits:
             write_json(folder / BLUEPRINT, self.blueprint.to_json())
         for name, content in self.sibling_files.items():
             (folder / name).write_bytes(content)
-
-
-def compact(text: str) -> str:
-    """JSON without the spaces that transformers puts into it: of a tokenizer half its bytes."""
-    return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
-
-
-def config_of(network: Network) -> dict[str, Any]:
-    """The config as it is saved: without private keys, which name the folder it came from."""
-    return {key: value for key, value in network.config.to_dict().items() if not key.startswith("_")}
 
 
 def load_folder(folder: Path, head: Head | None = None) -> Model:

@@ -55,7 +55,8 @@ def _check_target(root: Path, target: Path) -> None:
 
 
 def _check_same_trunk(root: Path, source: Path) -> None:
-    from niwaki.models.model import config_of, skeleton_of
+    from niwaki.models.model import skeleton_of
+    from niwaki.models.saved_files import config_of
     from niwaki.models.sizes import constants
 
     ours, theirs = trunk_tensors(root), trunk_tensors(source)
@@ -78,13 +79,13 @@ def _check_same_trunk(root: Path, source: Path) -> None:
 def _save_head(model: "Model", folder: Path) -> None:
     from safetensors.torch import save_file
 
-    from niwaki.models.model import BLUEPRINT, config_of
+    from niwaki.models.model import BLUEPRINT
     from niwaki.models.ties import unique_tensors
 
     body = model.anatomy.family.body
     tensors = {name: value for name, value in unique_tensors(model.network).items() if is_of_head(name, body)}
     save_file(tensors, folder / HEAD_WEIGHTS, metadata={"format": "pt"})
-    write_json(folder / CONFIG, config_of(model.network))
+    write_json(folder / CONFIG, model.config())
     if model.blueprint.edits:
         write_json(folder / BLUEPRINT, model.blueprint.to_json())
     for name, content in model.sibling_files.items():

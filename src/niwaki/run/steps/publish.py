@@ -8,7 +8,7 @@ from niwaki.core.model_integrity import MODEL
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
 from niwaki.engines.predictor import Predictor
-from niwaki.models.model import CONFIG, Model, config_of
+from niwaki.models.model import CONFIG, Model
 from niwaki.run.steps.job import StageJob
 from niwaki.tasks._capabilities import TunesAnswerType
 from niwaki.tasks._task import Task
@@ -36,4 +36,4 @@ def tune_threshold(task: Task, model: Model, folder: Path) -> None:
     rows = predictor.encode(task.inputs(table))
     answer_type = task.tuned(predictor.logits(rows), rows, table)
     model.network.config.niwaki_answer = answer_type.to_json()
-    write_json(folder / CONFIG, config_of(model.network))
+    write_json(folder / CONFIG, model.config())
