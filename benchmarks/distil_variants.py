@@ -3,20 +3,20 @@
 from pathlib import Path
 from typing import Any
 
+import shipped
+
 from niwaki.core.files import write_text
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
 Stage = dict[str, Any]
 
-HALF = {"use": "student", "layers": 3, "ffn": 752}  # half the layers, just under a third of the encoder's parameters
+HALF, *LAYERS = shipped.stage("narrow", "layers")["methods"]  # half the layers, a third of the encoder's parameters
 FAST = {"use": "student", "layers": 2, "heads": 6, "ffn": 384}
-THIN = {"use": "student", "layers": 3, "heads": 4, "ffn": 192}  # as fast
-LAYERS = [{"use": "tinybert", "prediction": 0.0}]
+THIN, *RELATIONS_4 = shipped.stage("thin", "layers")["methods"]  # as fast
 RELATIONS = [
     {"use": "tinybert", "prediction": 0.0, "attention": 0.0},
     {"use": "attention_relations"},
 ]  # for different numbers of heads
-RELATIONS_4 = [RELATIONS[0], {"use": "attention_relations", "heads": 4}]
 EPOCHS = {"sst2": 2.0}  # of each phase
 AUGMENTATIONS = {"sst2": 0}  # augmentations of every row; elsewhere 1
 UNLABELLED = {"rotten_tomatoes": 5_000}

@@ -1,4 +1,4 @@
-"""Renders docs/results.md, docs/results/*.md and the table in README.md from the records in results/*.jsonl: `make results`.
+"""Renders results pages, recipe figures and the table in README.md from the records in results/*.jsonl: `make results`.
 
 A file render_<topic>.py with a PAGE becomes a page and a line of the summary.
 """
@@ -7,6 +7,7 @@ import importlib
 from pathlib import Path
 
 import render_demo
+import render_recipes
 from results_page import GROUPS, Page
 
 HERE = Path(__file__).parent
@@ -31,7 +32,7 @@ def files() -> dict[str, str]:
     """Every rendered file by its path in the repository."""
     found = {f"docs/results/{page.slug}.md": page.render() for page in pages()}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    return {SUMMARY: summary(), **found, "README.md": render_demo.with_table(readme)}
+    return {SUMMARY: summary(), **found, **render_recipes.files(), "README.md": render_demo.with_table(readme)}
 
 
 def pages() -> list[Page]:

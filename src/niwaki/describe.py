@@ -1,5 +1,6 @@
 """One thing, described: what it is, what can be set, what it is made of."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,15 @@ def show_settings(kind: str, name: str) -> Description:
 
 
 def show_recipe(row: dict[str, str]) -> Description:
+    from niwaki.core.recipe_figures import measured_figures
     from niwaki.core.recipes import recipe_files
 
     text = recipe_files()[row["name"]].read_text(encoding="utf-8")
-    return {**row, "toml": text}, text
+    figures = measured_figures().get(row["name"], [])
+    lines = [f"# measured: {one.sentence()}\n" for one in figures]
+    return {**row, "toml": text, "measured": [asdict(one) for one in figures]}, text + "".join(
+        ["\n" * bool(lines), *lines]
+    )
 
 
 def show_model(folder: Path) -> Description:

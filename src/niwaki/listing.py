@@ -44,9 +44,18 @@ def rows_of(plural: str) -> list[dict[str, str]]:
 
 
 def recipes() -> list[dict[str, str]]:
-    """Name and first comment of every recipe that can be run by name."""
+    """Name, first comment and measured figures of every recipe that can be run by name."""
+    from niwaki.core.recipe_figures import measured_figures
     from niwaki.core.recipes import recipe_files
 
-    found = recipe_files()
+    found, figures = recipe_files(), measured_figures()
     first = {name: path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ") for name, path in found.items()}
-    return [{"name": name, "family": "recipes", "description": first[name]} for name in sorted(found)]
+    return [
+        {
+            "name": name,
+            "family": "recipes",
+            "description": first[name],
+            "measured": figures[name][0].short() if name in figures else "",
+        }
+        for name in sorted(found)
+    ]

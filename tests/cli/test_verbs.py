@@ -46,12 +46,18 @@ def test_no_arguments_print_the_help_and_version_the_version(niwaki):
     assert niwaki("--version").out.strip() == package.__version__
 
 
+def test_recipes_are_shown_with_their_measured_figures(niwaki):
+    assert "kept, 28× smaller" in niwaki("list", "recipes").out
+    assert "# measured: Rotten Tomatoes, gptq:" in niwaki("show", "narrow").out
+
+
 @pytest.mark.parametrize(
     "kind", ["methods", "tasks", "objectives", "models", "recipes", "engines", "families", "edits"]
 )
 def test_list(niwaki, kind):
     rows = json.loads(niwaki("list", kind, "--json").out)
-    assert rows and all(set(row) == {"name", "family", "description"} and row["description"] for row in rows)
+    keys = {"name", "family", "description"} | ({"measured"} if kind == "recipes" else set())
+    assert rows and all(set(row) == keys and row["description"] for row in rows)
     text = niwaki("list", kind).out
     assert all(row["name"] in text for row in rows)
 

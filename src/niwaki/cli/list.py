@@ -13,4 +13,5 @@ def command(
     from niwaki.listing import rows_of
 
     rows = rows_of(kind)
-    print_result(rows, json, table(rows, ["name", "family", "description"]))
+    columns = ["name", "measured", "description"] if kind == "recipes" else ["name", "family", "description"]
+    print_result(rows, json, table(rows, columns))
