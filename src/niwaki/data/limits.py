@@ -21,7 +21,7 @@ AS_NINES, TOO_MANY_NINES = bytes.maketrans(b"0123456789", b"9999999999"), b"9" *
 TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
-def check_column_count(path: Path, names: list[str]) -> None:
+def check_column_count(path: Path | str, names: list[str]) -> None:
     if len(names) > MAX_COLUMNS:
         raise InputError(f"{path}: has {len(names)} columns, more than {MAX_COLUMNS}; keep those that are needed")
     name, times = Counter(names).most_common(1)[0] if names else ("", 1)
@@ -35,7 +35,7 @@ def check_growth(path: Path, packed: int, unpacked: int) -> None:
         raise InputError(f"{path}: unpacks to more than {MAX_GROWTH} times its size, which no data set does")
 
 
-def check_row_size(path: Path, size: int, number: int, unit: str) -> None:
+def check_row_size(path: Path | str, size: int, number: int, unit: str) -> None:
     if size > MAX_ROW_BYTES:
         raise InputError(
             f"{path}: {unit} {number} is longer than {MAX_ROW_BYTES >> 20} MB, which no text to be read is"

@@ -4,7 +4,7 @@ import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from niwaki.core.errors import InputError
 from niwaki.core.gc_pause import without_gc
@@ -122,7 +122,7 @@ def infer_task(data: str, overrides: Sequence[str]) -> str:
         raise InputError([fault if data in fault else f"{data}: {fault}" for fault in error.faults]) from None
 
 
-def _columns(settings: Any) -> dict[str, str]:
+def _columns(settings: object) -> dict[str, str]:
     """The data settings that name columns, which help to detect the task."""
     from niwaki.data.columns import ROLES
 
