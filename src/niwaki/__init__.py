@@ -14,18 +14,21 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ impo
     from niwaki.api import run as run
     from niwaki.meter import meter as meter
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["__version__", "add_head", "check", "load", "meter", "run"]
 
 
 def __getattr__(name: str) -> Any:
-    """Heavy modules are imported on first use."""
+    """Heavy modules are imported on first use. A missing optional package is named with the command that installs it."""
     if name == "meter":
         from niwaki.meter import meter
 
         return meter
     if name in __all__:
-        from niwaki import api
+        from niwaki.core.extras import explain_missing, guarded
 
-        return getattr(api, name)
+        with explain_missing():
+            from niwaki import api
+
+            return guarded(getattr(api, name))
     raise AttributeError(f"module 'niwaki' has no attribute {name!r}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import InputError
+from niwaki.core.extras import install_command
 from niwaki.core.files import require_writable
 from niwaki.core.memory import free_memory
 
@@ -85,6 +86,8 @@ def cores() -> Finding:
 
 
 def number_format(flags: set[str], card: str) -> Finding:
+    if not _version("torch"):
+        return Finding("training", "torch is not installed", "prediction only", install_command("train"))
     if card:
         return Finding("training", card, "bf16 where the card multiplies it", "decided by torch when a stage begins")
     have = sorted((BF16 | AMX) & flags)
@@ -144,7 +147,7 @@ def openvino(flags: set[str]) -> Finding:
     """Whether the optional engine is there, and what it does with 8-bit weights on this processor."""
     have = _version("openvino")
     if not have:
-        return Finding("openvino", "not installed", "nothing", 'an engine more: pip install "niwaki[openvino]"')
+        return Finding("openvino", "not installed", "nothing", f"another engine: {install_command('openvino')}")
     products = "integer products" if (VNNI | AMX) & flags else "products of floats, neither VNNI nor AMX"
     return Finding("openvino", have, "in the race of the engines", f"8-bit weights: {products}")
 
@@ -179,8 +182,11 @@ def disk(folder: Path) -> Finding:
 
 
 def packages() -> list[Finding]:
+    """The core dependencies, and those of training unless niwaki is installed for prediction only."""
     tested = json.loads(TESTED.read_text(encoding="utf-8"))
-    return [package(name, version, _version(name), allowed()) for name, version in tested.items()]
+    extras = ("core", "train") if _version("torch") else ("core",)
+    versions = [entry for extra in extras for entry in tested[extra].items()]
+    return [package(name, version, _version(name), allowed()) for name, version in versions]
 
 
 def package(name: str, tested: str, have: str, ranges: dict[str, Any]) -> Finding:
@@ -204,7 +210,8 @@ def allowed() -> dict[str, Any]:
     except importlib.metadata.PackageNotFoundError:
         return {}
     parsed = [Requirement(text) for text in wanted]
-    return {one.name.lower(): one.specifier for one in parsed if one.marker is None}
+    chosen = [one for one in parsed if one.marker is None or one.marker.evaluate({"extra": "train"})]
+    return {one.name.lower(): one.specifier for one in chosen}
 
 
 def _version(package: str) -> str:

@@ -59,9 +59,20 @@ def test_the_tested_versions_are_those_of_the_constraints():
         for line in (ROOT / "constraints.txt").read_text().splitlines()
         if "==" in line
     )
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    names = [re.match(r"[\w-]+", text)[0].lower() for text in wanted]
-    assert json.loads(doctor.TESTED.read_text()) == {name: pins[name] for name in names}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {"core": project["dependencies"], "train": project["optional-dependencies"]["train"]}
+    names = {extra: [re.match(r"[\w-]+", text)[0].lower() for text in texts] for extra, texts in wanted.items()}
+    tested = {extra: {name: pins[name] for name in names[extra]} for extra in names}
+    assert json.loads(doctor.TESTED.read_text()) == tested
+
+
+def test_without_torch_the_packages_of_training_are_no_fault(monkeypatch):
+    installed = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda package: "" if package == "torch" else installed(package))
+    report = doctor.examine()
+    assert report["fine"] and finding(report, "training")["use"] == "prediction only"
+    assert "niwaki[train]" in finding(report, "training")["why"]
+    assert "torch" not in [one["name"] for one in report["findings"]] and finding(report, "numpy")
 
 
 @pytest.mark.parametrize(

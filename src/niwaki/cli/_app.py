@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import InputError, NiwakiError, UsageError, did_you_mean, is_panic
+from niwaki.core.extras import explain_missing
 from niwaki.core.memory import address_space, is_out_of_memory
 from niwaki.core.redaction import one_line
 
@@ -97,7 +98,8 @@ def run(arguments: list[str]) -> int:
     """Runs the command line and returns its exit code. A traceback is shown only for bugs, and only with NIWAKI_DEBUG."""
     try:
         check_environment(arguments)
-        result = program().main(args=arguments, prog_name="niwaki", standalone_mode=False)
+        with explain_missing():
+            result = program().main(args=arguments, prog_name="niwaki", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except NiwakiError as error:
         return (

@@ -5,6 +5,7 @@ import re
 import pyarrow as pa
 
 from niwaki.core.errors import InputError, first_line
+from niwaki.core.extras import install_command
 from niwaki.data.folders import split_of
 from niwaki.data.parquet import plain
 
@@ -24,7 +25,7 @@ def read_hub(source: str) -> dict[str, pa.Table]:
         tables = {part: split.data.table for split_name, split in loaded.items() if (part := split_of(str(split_name)))}
     except ImportError:
         raise InputError(
-            f"{source}: is not there; to read it as a data set of the Hugging Face hub, `pip install niwaki[hub]`"
+            f"{source}: is not there; to read it as a data set of the Hugging Face hub, {install_command('hub')}"
         ) from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
         raise InputError(

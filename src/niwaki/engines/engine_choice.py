@@ -54,7 +54,8 @@ def usable_engines(folder: Path) -> list[str]:
     ranked = [(engine.preference, name, engine) for name, engine in engines().items() if engine.preference is not None]
     found = [name for _, name, engine in sorted(ranked) if engine.unsupported_reason(folder) is None]
     if not found:
-        raise InputError(f"{folder}: no engine can run it")
+        *_, (_, _, last) = sorted(ranked)  # the one that runs the most models
+        raise InputError(f"{folder}: no engine can run it ({last.unsupported_reason(folder)})")
     return found
 
 

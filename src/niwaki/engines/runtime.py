@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from niwaki.answers._answer_type import EncodedInputs
+from niwaki.core.extras import missing_package
 from niwaki.data.batching import sorted_batches
 from niwaki.engines.exits import ActiveBatch, PaddedBatch
 
@@ -35,7 +36,8 @@ class Runtime:
     @classmethod
     def missing_requirement(cls) -> str | None:
         """What this machine lacks to run any model, and how to install it; None if nothing is missing."""
-        return None
+        missing = missing_package(cls.package)
+        return f"{cls.__module__.rpartition('.')[2]} engine: {missing}" if missing else None
 
     @classmethod
     def unsupported_reason(cls, folder: Path) -> str | None:

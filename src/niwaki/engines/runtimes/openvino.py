@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, ClassVar
@@ -13,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from niwaki.core.errors import InputError, first_line
+from niwaki.core.extras import install_command
 from niwaki.core.head_folder import is_head_folder
 from niwaki.engines.graph_rules import DECODER, GRAPH
 from niwaki.engines.openvino_model import read_openvino_model
 from niwaki.engines.runtime import Arrays, Runtime
 
-INSTALL = 'pip install "niwaki[openvino]"'
 TELEMETRY_MODULE = "openvino_telemetry"
 GROUP_SIZES = (
     128,
@@ -62,10 +61,6 @@ class OpenVino(Runtime):
         self.free: SimpleQueue[Any] = SimpleQueue()
         for _ in range(threads):
             self.free.put(self.compiled.create_infer_request())
-
-    @classmethod
-    def missing_requirement(cls) -> str | None:
-        return None if find_spec("openvino") else f"openvino engine: the package is not installed; {INSTALL}"
 
     @classmethod
     def unsupported_reason(cls, folder: Path) -> str | None:
@@ -129,7 +124,9 @@ def _core() -> Any:
         try:
             import openvino
         except ImportError as error:
-            raise InputError(f"openvino engine: cannot be imported ({first_line(error)}); {INSTALL}") from None
+            raise InputError(
+                f"openvino engine: cannot be imported ({first_line(error)}); {install_command('openvino')}"
+            ) from None
     return openvino.Core()
 
 

@@ -30,6 +30,6 @@ class TorchBf16(Torch):
     def missing_requirement(cls) -> str | None:
         from niwaki.models.cpu_features import processor_has_bf16
 
-        if processor_has_bf16():
-            return None
+        if (missing := super().missing_requirement()) or processor_has_bf16():
+            return missing
         return "torch_bf16 engine: this processor has neither AVX512-BF16 nor AMX, so bf16 would be emulated; use engine 'torch'"

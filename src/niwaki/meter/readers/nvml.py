@@ -4,6 +4,7 @@ import os
 import time
 from typing import Any
 
+from niwaki.core.extras import install_command
 from niwaki.meter.reader import Energy, Reader, Usage, constant
 
 ERROR = 0.15  # a placeholder of niwaki's own survey, not a verified figure
@@ -25,7 +26,7 @@ class Nvml(Reader):
         try:
             import pynvml
         except ImportError:
-            return "nvidia-ml-py is not installed; `pip install niwaki[gpu]` brings it"
+            return f"nvidia-ml-py is not installed; {install_command('gpu')}"
         self.nvml = pynvml
         try:
             pynvml.nvmlInit()

@@ -1,0 +1,167 @@
+"""Prediction imports only the core dependencies, and every imported package is declared in pyproject.toml."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import niwaki
+import tiny
+from niwaki.core.extras import EXTRAS
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.low_bit import LowBit
+
+SOURCE = Path(niwaki.__file__).parent
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+IMPORT_NAMES = {
+    "scikit-learn": "sklearn",
+    "nvidia-ml-py": "pynvml",
+    "huggingface-hub": "huggingface_hub",
+    "protobuf": "google",
+}
+OPTIONAL = {name for packages in EXTRAS.values() for name in packages}
+# what must be importable without an extra; senses read a parquet file, so they need pyarrow
+PREDICTION = [
+    "niwaki",
+    "niwaki.api",
+    "niwaki.describe",
+    "niwaki.doctor",
+    "niwaki.listing",
+    "niwaki.engines.cascade",
+    "niwaki.engines.predictor",
+    "niwaki.engines.stream",
+    "niwaki.report",
+    "niwaki.meter",
+    *(f"niwaki.cli.{path.stem}" for path in (SOURCE / "cli").glob("*.py")),
+    *(f"niwaki.engines.runtimes.{path.stem}" for path in (SOURCE / "engines/runtimes").glob("*.py")),
+    *(f"niwaki.answers.{path.stem}" for path in (SOURCE / "answers").glob("[a-z]*.py") if path.stem != "senses"),
+]
+
+
+def packages(requirements: list[str]) -> set[str]:
+    names = [re.match(r"[\w.-]+", text)[0] for text in requirements]
+    return {IMPORT_NAMES.get(name, name) for name in names}
+
+
+CORE = packages(PROJECT["dependencies"])
+
+
+@cache
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = ("niwaki", *path.relative_to(SOURCE).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(code: str, inside_functions: bool) -> set[str]:
+    """The modules that a source imports, without those for type checkers; the ones imported in functions on request."""
+    found, todo = set(), [ast.parse(code)]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in modules() else str(node.module) for name in names}
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            todo += node.orelse
+        elif inside_functions or not isinstance(node, ast.FunctionDef):
+            todo += ast.iter_child_nodes(node)
+    return found
+
+
+def is_external(name: str) -> bool:
+    top = name.partition(".")[0]
+    return top != "niwaki" and top not in sys.stdlib_module_names
+
+
+def import_chains(root: str) -> dict[str, str]:
+    """Every external package that importing `root` imports, with the modules that lead to it."""
+    found: dict[str, str] = {}
+    chains, todo = {root: root}, [root]
+    while todo:
+        module = todo.pop()
+        for name in imports(modules()[module].read_text(encoding="utf-8"), inside_functions=False):
+            chain = f"{chains[module]} → {name}"
+            if is_external(name):
+                found.setdefault(name.partition(".")[0], chain)
+            words = name.split(".")
+            for above in [".".join(words[:count]) for count in range(1, len(words) + 1)]:
+                if above in modules() and above not in chains:
+                    chains[above] = chain
+                    todo.append(above)
+    return found
+
+
+@pytest.mark.parametrize("module", PREDICTION)
+def test_prediction_imports_core_dependencies_only(module):
+    module = module.removesuffix(".__init__")
+    assert {name: chain for name, chain in import_chains(module).items() if name not in CORE} == {}
+
+
+def test_import_chains_find_optional_packages():
+    assert "pyarrow" in import_chains("niwaki.answers.senses") and "torch" in import_chains("niwaki.models.model")
+    assert imports("if TYPE_CHECKING:\n    import torch\ndef f():\n    import onnx", False) == set()
+    assert imports("class A:\n    import torch\ndef f():\n    import onnx", True) == {"torch", "onnx"}
+
+
+def test_every_imported_package_is_declared():
+    texts = [path.read_text(encoding="utf-8") for path in modules().values()]
+    used = {name.partition(".")[0] for text in texts for name in imports(text, True) if is_external(name)}
+    assert used - CORE - OPTIONAL == set()
+    assert CORE - used == set(), "declared, but not imported"
+
+
+def test_extras_table_names_the_packages_of_pyproject():
+    declared = PROJECT["optional-dependencies"]
+    for extra, names in EXTRAS.items():
+        assert set(names) <= packages(declared[extra]), extra
+    assert set(EXTRAS["train"]) == packages(declared["train"])
+
+
+SCRIPT = """
+import sys
+for name in {absent}: sys.modules[name] = None
+import niwaki
+from niwaki.cli._app import run
+model = niwaki.load({folder!r}, engine={engine!r})
+print(model.predict(["a lovely film"])[0].label)
+for source in {sources}:
+    assert run(["predict", {folder!r}, "--engine", {engine!r}, "--in", source, "--out", source + ".out", "--quiet"]) == 0
+loaded = [name for name in {absent} if sys.modules.get(name)]
+assert not loaded, loaded
+"""
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Exported models: floats, int8 and 4 bits."""
+    place = tmp_path_factory.mktemp("models")
+    edits = {"float": [], "int8": [Int8()], "four_bit": [LowBit(base=16)]}
+    found = {}
+    for name, changes in edits.items():
+        model = tiny.model("bert")
+        for edit in changes:
+            model.apply_edit(edit)
+        found[name] = tiny.deployed(model, place / name)
+    return found
+
+
+@pytest.mark.parametrize(("model", "engine"), [("float", "onnx"), ("int8", "native"), ("four_bit", "auto")])
+def test_prediction_runs_without_optional_packages(folders, tmp_path, model, engine):
+    (tmp_path / "rows.csv").write_text("id,text\n1,a lovely film\n2,a dull plot\n")
+    (tmp_path / "rows.jsonl").write_text('{"id": 1, "text": "a lovely film"}\n{"id": 2, "text": "a dull plot"}\n')
+    sources = [str(tmp_path / name) for name in ("rows.csv", "rows.jsonl")]
+    script = SCRIPT.format(absent=sorted(OPTIONAL), folder=str(folders[model]), engine=engine, sources=sources)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] in tiny.LABELS
+    assert all(len(Path(f"{source}.out").read_text().splitlines()) == 2 for source in sources)
