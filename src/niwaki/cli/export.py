@@ -10,7 +10,9 @@ from niwaki.cli._print import print_result
 def command(
     model: str = typer.Argument(help="folder of a model, or of a run (then the stage it says to deploy)"),
     to: str = typer.Option(
-        "native", help="an engine of `niwaki list engines`: native, onnx, openvino, torch or a plug-in"
+        "native",
+        help="an engine of `niwaki list engines` (native, onnx, openvino, torch or a plug-in), or hub: the layout that Optimum, "
+        "sentence-transformers, transformers.js and TEI read",
     ),
     out: Path = typer.Option(Path("exported"), help="folder to write"),
     precision: str = typer.Option("", help="int8 or float; none is int8 for native, and as it is for the others"),

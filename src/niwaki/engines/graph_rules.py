@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 GRAPH, EXIT_GRAPH, WEIGHTS = "model.onnx", "exit-{}.onnx", "model.safetensors"
+HUB_GRAPH = "niwaki.onnx"  # the same in the layout for the Hub (`hub_layout`)
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"  # of a network that generates text
 MAX_BYTES, MAX_NODES, MAX_INITIALIZERS = 4 << 20, 50_000, 20_000
 MAX_INLINE = 1 << 16  # numbers of an initializer inside the graph
@@ -96,6 +97,11 @@ OPERATORS = {
     "Where",
 }
 SHAPE_INPUTS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}  # operator → which of its inputs is a shape
+
+
+def graph_name(folder: Path) -> str:
+    """The name of the graph in a model folder."""
+    return HUB_GRAPH if not (folder / GRAPH).is_file() and (folder / HUB_GRAPH).is_file() else GRAPH
 
 
 def check_graph(folder: Path, name: str, *weights: str) -> bytes:

@@ -13,7 +13,7 @@ from niwaki.core.errors import InputError, first_line
 from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
-from niwaki.engines.graph_rules import EXTERNAL, GRAPH, WEIGHTS, check_graph
+from niwaki.engines.graph_rules import EXTERNAL, WEIGHTS, check_graph, graph_name
 from niwaki.engines.quantized_products import QuantizedProduct, expose_scales
 from niwaki.engines.runtime import Runtime
 
@@ -28,8 +28,9 @@ def read_openvino_model(folder: Path, core: Any) -> tuple[Any, list[int]]:
     """The model, and the input width of each product with 8-bit weights whose inputs are rounded at run time."""
     import onnx
 
-    where = folder / GRAPH
-    graph_model = onnx.load_from_string(check_graph(folder, GRAPH, WEIGHTS))
+    name = graph_name(folder)
+    where = folder / name
+    graph_model = onnx.load_from_string(check_graph(folder, name, WEIGHTS))
     tables = _tables(graph_model.graph, file_inside(folder, WEIGHTS), where)
     try:
         products = expose_scales(graph_model.graph)

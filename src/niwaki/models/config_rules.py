@@ -151,6 +151,7 @@ PROVENANCE = {
     "tags",
     "task_specific_params",
     "sentence_transformers",
+    "transformers.js_config",
     "bad_words_ids",
 }  # left out, whatever they say
 PLAIN_ATTENTION = {"eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"}

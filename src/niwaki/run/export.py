@@ -13,6 +13,7 @@ from niwaki.core.json_types import Json
 from niwaki.engines import RUNTIMES
 from niwaki.engines.engine_choice import export_targets
 from niwaki.engines.export import write_graph
+from niwaki.engines.hub_layout import HUB, write_hub_layout
 from niwaki.engines.native.program_file import write_program
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtime import Runtime
@@ -35,13 +36,9 @@ TEXTS = 256
 
 def export(source: Path, to: str, out: Path, precision: str, task: Task | None, tolerance: float) -> Json:
     """Writes the folder `out` and returns the comparison. Raises GateMissed, and writes nothing, if the predictions differ too much."""
-    if to not in (targets := export_targets()):
-        raise UsageError(f"--to {to}: is not an engine{did_you_mean(to, targets)}")
-    if precision not in PRECISIONS:
-        raise UsageError(f"--precision {precision}: must be int8 or float, or empty")
-    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
-        raise InputError(f"{out}: exists already; remove it, or choose another folder with --out")
-    engine: type[Runtime] = RUNTIMES.load(to, Runtime)
+    check_options(to, out, precision)
+    engine_name = "onnx" if to == HUB else to
+    engine: type[Runtime] = RUNTIMES.load(engine_name, Runtime)
     quiet_libraries()
     model = load_folder(source)
     if model.anatomy.is_seq2seq and not engine.supports_seq2seq:
@@ -57,21 +54,36 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
     with commit_folder(out) as folder:
         model.save(folder)
         write_graph(model, folder)
+        if to == HUB:
+            write_hub_layout(folder)
         reason = write_program(model, folder)
         if to == "native" and reason:
             raise InputError(f"{source}: {reason}")
-        summary = {"source": str(source), "out": str(out), "engine": to, "int8": rounded}
+        summary = {"source": str(source), "out": str(out), "engine": engine_name, "int8": rounded}
         try:
-            summary |= compare_engines(source, folder, to, task)
+            summary |= compare_engines(source, folder, engine_name, task)
         except NotFinite as found:
             if found.folder == source:
                 raise
             raise GateMissed(
-                f"{out}: not written: its logits are not finite in the {to} engine; --precision float keeps the weights as they are"
+                f"{out}: not written: its logits are not finite in the {engine_name} engine; --precision float keeps the weights as they are"
             ) from None
-        summary["bytes"] = [sum(path.stat().st_size for path in place.iterdir()) for place in (source, folder)]
+        summary["bytes"] = [bytes_in(source), bytes_in(folder)]
         check_parity(summary, tolerance)
     return summary
+
+
+def check_options(to: str, out: Path, precision: str) -> None:
+    if to not in (targets := [*export_targets(), HUB]):
+        raise UsageError(f"--to {to}: is not an engine{did_you_mean(to, targets)}")
+    if precision not in PRECISIONS:
+        raise UsageError(f"--precision {precision}: must be int8 or float, or empty")
+    if out.exists() and any(out.iterdir() if out.is_dir() else [out]):
+        raise InputError(f"{out}: exists already; remove it, or choose another folder with --out")
+
+
+def bytes_in(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def has_floats(model: Model) -> bool:

@@ -10,7 +10,7 @@ from niwaki.answers._beam_search import beam_search
 from niwaki.core.errors import InputError
 from niwaki.engines.exits import NO_HIDDEN_STATES, ActiveBatch, PaddedBatch
 from niwaki.engines.generation import GraphSteps, search_of
-from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH
+from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH, graph_name
 from niwaki.engines.onnx_session import input_names, open_session
 from niwaki.engines.runtime import Arrays, EarlyExitRuntime, Runtime
 
@@ -28,9 +28,10 @@ class Onnx(EarlyExitRuntime):
 
     def __init__(self, folder: Path, threads: int) -> None:
         super().__init__(folder, threads)
-        self.search = None if (folder / GRAPH).is_file() else search_of(folder)
+        graph = graph_name(folder)
+        self.search = None if (folder / graph).is_file() else search_of(folder)
         self.generates = self.search is not None
-        self.session = open_session(folder, ENCODER if self.generates else GRAPH)
+        self.session = open_session(folder, ENCODER if self.generates else graph)
         self.decoder = open_session(folder, DECODER) if self.generates else None
         self.inputs = input_names(self.session)
         if unknown := set(self.inputs) - set(Runtime.inputs):
@@ -42,7 +43,9 @@ class Onnx(EarlyExitRuntime):
 
     @classmethod
     def unsupported_reason(cls, folder: Path) -> str | None:
-        exported = any(all((folder / name).is_file() for name in names) for names in ((GRAPH,), (ENCODER, DECODER)))
+        exported = any(
+            all((folder / name).is_file() for name in names) for names in ((graph_name(folder),), (ENCODER, DECODER))
+        )
         return None if exported else f"{folder}: has no {GRAPH}; it was not saved by niwaki"
 
     def logits(self, arrays: Arrays) -> np.ndarray:

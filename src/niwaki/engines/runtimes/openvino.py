@@ -14,7 +14,7 @@ import numpy as np
 from niwaki.core.errors import InputError, first_line
 from niwaki.core.extras import install_command
 from niwaki.core.head_folder import is_head_folder
-from niwaki.engines.graph_rules import DECODER, GRAPH
+from niwaki.engines.graph_rules import DECODER, GRAPH, graph_name
 from niwaki.engines.openvino_model import read_openvino_model
 from niwaki.engines.runtime import Arrays, Runtime
 
@@ -66,7 +66,7 @@ class OpenVino(Runtime):
     def unsupported_reason(cls, folder: Path) -> str | None:
         if (folder / DECODER).is_file():
             return cls.generation_unsupported(folder)
-        if not (folder / GRAPH).is_file():
+        if not (folder / graph_name(folder)).is_file():
             return f"{folder}: has no {GRAPH}; it was not saved by niwaki"
         if is_head_folder(folder):
             return f"{folder}: openvino runs no head that shares a trunk; `niwaki export {folder} --to openvino` writes a model of its own"
