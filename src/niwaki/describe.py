@@ -2,17 +2,17 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.files import folder_bytes
 from niwaki.core.head_folder import head_names
+from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import warn_unverified
 from niwaki.core.run_folder import VerifiedRun, is_run, open_run
 from niwaki.core.settings import Settings
 from niwaki.models.family import family_of
 
-Description = tuple[dict[str, Any], str]  # as data, and as text
+Description = tuple[Json, str]  # as data, and as text
 
 
 def show(what: str) -> Description:

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from niwaki.core.errors import InputError
 from niwaki.core.extras import install_command
 from niwaki.core.files import require_writable
+from niwaki.core.json_types import Json
 from niwaki.core.memory import free_memory
 
 TESTED = Path(__file__).with_name("tested.json")  # of constraints.txt, the packages that niwaki imports
@@ -35,7 +35,7 @@ class Finding:
     fault: str = ""
 
 
-def examine(folder: Path = Path(), flags: set[str] | None = None) -> dict[str, Any]:
+def examine(folder: Path = Path(), flags: set[str] | None = None) -> Json:
     """All findings for runs in `folder`, as plain data."""
     flags = cpu_flags() if flags is None else flags
     card = graphics_card()
@@ -189,7 +189,7 @@ def packages() -> list[Finding]:
     return [package(name, version, _version(name), allowed()) for name, version in versions]
 
 
-def package(name: str, tested: str, have: str, ranges: dict[str, Any]) -> Finding:
+def package(name: str, tested: str, have: str, ranges: Json) -> Finding:
     bare = have.partition("+")[0]  # 2.13.0+cpu is a build of 2.13.0
     if not have:
         return Finding(name, "not installed", "nothing", fault=f"pip install {name}=={tested}")
@@ -201,7 +201,7 @@ def package(name: str, tested: str, have: str, ranges: dict[str, Any]) -> Findin
     return Finding(name, have, "allowed, not tested", f"tested with {tested}; other versions may give other bits")
 
 
-def allowed() -> dict[str, Any]:
+def allowed() -> Json:
     """The ranges that niwaki's own package asks for; none where it is not installed."""
     from packaging.requirements import Requirement
 

@@ -9,6 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from niwaki.core.errors import InputError, UsageError
+from niwaki.core.json_types import Json
 from niwaki.core.settings import Settings
 from niwaki.data.column_names import texts as texts_among
 from niwaki.data.ragged import Ragged, RaggedWriter
@@ -72,7 +73,7 @@ class Answer:
         """As the command line prints it."""
         return str(self)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Json:
         """As a JSON record, which also holds the `id` or `text` of the input."""
         return vars(self)
 
@@ -129,7 +130,7 @@ class AnswerType(Settings):
         """Whether two engines gave the same answer."""
         return first == second
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         return {"kind": type(self).__module__.rpartition(".")[2], **self.model_dump()}
 
 
@@ -154,7 +155,7 @@ class EncodedInputsBuilder:
         self._inputs = 0
 
     def add(
-        self, encodings: Sequence[Tokens], input_index: Sequence[int] | None = None, metadata: Sequence[Any] = ()
+        self, encodings: Sequence[Tokens], input_index: Sequence[int] | None = None, metadata: Sequence[object] = ()
     ) -> None:
         """Sequences of some more inputs; `input_index` counts from the first of these inputs, none says one sequence each."""
         numbers = np.arange(len(encodings)) if input_index is None else np.asarray(input_index, dtype=np.int64)
@@ -194,7 +195,7 @@ def with_truncation(tokenizer: Tokenizer, max_tokens: int, **how: Any) -> Tokeni
     return tokenizer
 
 
-def check_text(text: Any) -> str:
+def check_text(text: object) -> str:
     """A text that says something, and that can be written down: half a surrogate pair cannot (UnicodeEncodeError)."""
     if not isinstance(text, str):
         raise TypeError
@@ -205,7 +206,7 @@ def check_text(text: Any) -> str:
     return text
 
 
-def check_inputs(kind: AnswerType, inputs: Sequence[Any]) -> list[Input]:
+def check_inputs(kind: AnswerType, inputs: Sequence[object]) -> list[Input]:
     """Inputs of a user's, none empty; otherwise one line that says which and why."""
     rows = []
     for number, given in enumerate(inputs):
@@ -217,7 +218,7 @@ def check_inputs(kind: AnswerType, inputs: Sequence[Any]) -> list[Input]:
     return rows
 
 
-def input_error(error: TypeError | ValueError, kind: AnswerType, given: Any) -> str:
+def input_error(error: TypeError | ValueError, kind: AnswerType, given: object) -> str:
     """What `check` has against an input, in words."""
     if isinstance(error, TypeError):
         return f"must be {kind.input_description} (given: {type(given).__name__})"

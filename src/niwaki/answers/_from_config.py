@@ -1,11 +1,10 @@
 """From a model's config to its kind of answer: as niwaki wrote it, or as transformers' own names say."""
 
-from typing import Any
-
 from niwaki.answers import ANSWERS, span
 from niwaki.answers._answer_type import AnswerType
 from niwaki.answers._capabilities import NeedsFiles
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.settings import check
 
 BY_HEAD = {"TokenClassification": "tags", "QuestionAnswering": "span"}
@@ -13,7 +12,7 @@ HEADS = (*BY_HEAD, "SequenceClassification", "ConditionalGeneration")
 BY_PROBLEM = {"regression": "number", "multi_label_classification": "labels"}
 
 
-def answer_type_of(config: dict[str, Any], where: str) -> AnswerType:
+def answer_type_of(config: Json, where: str) -> AnswerType:
     saved = config.get("niwaki_answer")
     if not isinstance(saved, dict):
         saved = {"kind": guess_answer_type(config)}
@@ -21,7 +20,7 @@ def answer_type_of(config: dict[str, Any], where: str) -> AnswerType:
     return check(kind, {key: value for key, value in saved.items() if key != "kind"}, f"{where}: niwaki_answer")
 
 
-def answer_files_of(config: dict[str, Any]) -> tuple[str, ...]:
+def answer_files_of(config: Json) -> tuple[str, ...]:
     """Files that the answer type needs next to the network; none for an unknown type."""
     saved = config.get("niwaki_answer")
     if not isinstance(saved, dict) or str(saved.get("kind")) not in ANSWERS.names():
@@ -30,7 +29,7 @@ def answer_files_of(config: dict[str, Any]) -> tuple[str, ...]:
     return kind.required_files(saved) if issubclass(kind, NeedsFiles) else ()
 
 
-def labels_of(config: dict[str, Any], where: str) -> list[str]:
+def labels_of(config: Json, where: str) -> list[str]:
     """The names of the outputs, in their order. A head of two whose names were never set has none in its file: transformers
     leaves its default out, which is LABEL_0 and LABEL_1 and means nothing where the outputs are begin and end."""
     names = config.get("id2label")
@@ -43,7 +42,7 @@ def labels_of(config: dict[str, Any], where: str) -> list[str]:
     return list(span.LABELS) if guess_answer_type(config) == "span" else ["LABEL_0", "LABEL_1"]
 
 
-def guess_answer_type(config: dict[str, Any]) -> str:
+def guess_answer_type(config: Json) -> str:
     for name in config.get("architectures") or []:
         for head, kind in BY_HEAD.items():
             if str(name).endswith(f"For{head}"):

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -145,7 +145,7 @@ def to_bytes(rules: Rules) -> bytes:
     return json.dumps({"format": FORMAT, "rules": rules}, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def parsed(content: Any) -> Rules:
+def parsed(content: object) -> Rules:
     """Rules from JSON, all of the types they must have."""
     if not isinstance(content, dict) or set(content) != {"format", "rules"} or content["format"] != FORMAT:
         raise InputError(f"must hold format {FORMAT} and rules, and nothing else")
@@ -156,7 +156,7 @@ def parsed(content: Any) -> Rules:
     return content["rules"]
 
 
-def _is_alternative(content: Any) -> bool:
+def _is_alternative(content: object) -> bool:
     if not isinstance(content, list) or len(content) != 2 or not all(isinstance(part, list) for part in content):
         return False
     return all(type(symbol) is str for symbol in content[0]) and all(

@@ -39,7 +39,7 @@ class Prediction(Answer):
 class Choice(AnswerType):
     input_description: ClassVar[str] = "a pair of a beginning and a list of at least two endings"
 
-    def check(self, given: Any) -> Input:
+    def check(self, given: object) -> Input:
         if not isinstance(given, tuple | list) or len(given) != 2 or isinstance(given[1], str) or len(given[1]) < 2:
             raise TypeError
         return check_text(given[0]), [check_text(ending) for ending in given[1]]

@@ -1,4 +1,4 @@
-"""Any number of labels at once, for a text or a pair of texts: each is on or off by itself."""
+"""Several labels at once, or none, for a text or a pair of texts: each is on or off by itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -60,7 +60,7 @@ class Roles(AnswerType):
         "a string, a list of words, or one of these and the number of its predicate's word, from 0"
     )
 
-    def check(self, given: Any) -> Input:
+    def check(self, given: object) -> Input:
         if not isinstance(given, tuple):
             return check_words(given)
         if len(given) != 2 or isinstance(given[1], bool) or not isinstance(given[1], int):

@@ -20,6 +20,7 @@ from niwaki.answers._sense_inventory import TABLES, VECTORS_FILE, SenseInventory
 from niwaki.answers._sense_inventory import labels as vector_labels
 from niwaki.answers.tags import Tags
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.data.column_names import LEMMAS, POS, TOKENS, known, normalize
 from niwaki.data.wordnet import lemma_of, pos_of
 
@@ -47,7 +48,7 @@ class Prediction(Answer):
     """For each target word: its sense, the gloss, and its probability among the candidates."""
 
     words: list[str]
-    senses: list[dict[str, Any]]  # {word, text, lemma, pos, sense, synset, gloss, probability, candidates}
+    senses: list[Json]  # {word, text, lemma, pos, sense, synset, gloss, probability, candidates}
 
     def __str__(self) -> str:
         """The words, each target word with its sense and the beginning of the gloss."""
@@ -101,7 +102,7 @@ class Senses(AnswerType):
 
     # ── inputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def check(self, given: Any) -> Input:
+    def check(self, given: object) -> Input:
         if isinstance(given, Sentence):
             return given
         if isinstance(given, str):
@@ -168,7 +169,7 @@ class Senses(AnswerType):
         """Whether senses have the same numbers: inputs name candidates by them."""
         return isinstance(other, Senses) and self.sense_inventory.keys == other.sense_inventory.keys
 
-    def _describe(self, sentence: Sentence, target: Target, senses: np.ndarray, chances: np.ndarray) -> dict[str, Any]:
+    def _describe(self, sentence: Sentence, target: Target, senses: np.ndarray, chances: np.ndarray) -> Json:
         about = {"word": target.word, "text": sentence.words[target.word], "lemma": target.lemma, "pos": target.pos}
         if not len(senses):
             nothing = {"sense": None, "synset": None, "gloss": "", "probability": 0.0, "candidates": 0}

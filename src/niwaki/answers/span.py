@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
@@ -68,7 +68,7 @@ class Span(AnswerType):
     per_token: ClassVar[bool] = True
     input_description: ClassVar[str] = "a pair of a question and a text"
 
-    def check(self, given: Any) -> Input:
+    def check(self, given: object) -> Input:
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise TypeError
         return check_text(given[0]), check_text(given[1])

@@ -47,7 +47,7 @@ class Tags(AnswerType):
     per_token: ClassVar[bool] = True
     input_description: ClassVar[str] = "a string, or a list of words"
 
-    def check(self, given: Any) -> Input:
+    def check(self, given: object) -> Input:
         return check_words(given)
 
     def from_line(self, line: str) -> Any:
@@ -93,7 +93,7 @@ class Tags(AnswerType):
         return np.array([words.min(initial=1.0) for words in sure])
 
     def _by_word(
-        self, per_token: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], without: Any
+        self, per_token: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], without: object
     ) -> list[np.ndarray]:
         """What the first token of each word has; `without` for a word that has no token (a lone odd character)."""
         found = [np.full(len(words), without, dtype=per_token.dtype) for words in inputs]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from pydantic import PrivateAttr
@@ -14,6 +14,7 @@ from niwaki.answers._answer_type import Answer, AnswerType, EncodedInputs, Input
 from niwaki.answers._beam_search import END, NO_TOKEN, PAD, START, UNKNOWN, Grammar, SearchSettings
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError, first_line, is_panic
+from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 from niwaki.core.settings import setting
 from niwaki.tokenization import tokenizer_rules
@@ -30,7 +31,7 @@ class Prediction(Answer):
     def __str__(self) -> str:
         return self.text
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Json:
         return {"generated": self.text, "probability": self.probability}  # `text` is what was read
 
 

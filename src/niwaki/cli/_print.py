@@ -3,10 +3,11 @@
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+
+from niwaki.core.json_types import Json
 
 
-def print_result(value: Any, as_json: bool, text: str) -> None:
+def print_result(value: object, as_json: bool, text: str) -> None:
     """`value` as JSON, or `text`."""
     print_text((json.dumps(value, indent=2, ensure_ascii=False) if as_json else text) + "\n")
 
@@ -16,7 +17,7 @@ def print_text(text: str) -> None:
     sys.stdout.write(text.encode("utf-8", "backslashreplace").decode())
 
 
-def table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+def table(rows: Sequence[Json], columns: Sequence[str]) -> str:
     """Rows as aligned columns, with a header."""
     cells = [[*columns], *([_cell(row.get(column)) for column in columns] for row in rows)]
     widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
@@ -25,7 +26,7 @@ def table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

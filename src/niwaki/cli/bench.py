@@ -1,11 +1,11 @@
 """Times saved models in their engines, text in to label out, in turns."""
 
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from niwaki.cli._print import print_result, table
+from niwaki.core.json_types import Json
 
 COLUMNS = ("stream", "model", "texts/s", "from", "to", "ratio", "p50 ms", "p95 ms", "p99 ms", "mWh/1000")
 
@@ -44,7 +44,7 @@ def command(
     print_result(result, json, table(rows, COLUMNS))
 
 
-def _draw(plot: Path, result: dict[str, Any]) -> None:
+def _draw(plot: Path, result: Json) -> None:
     from niwaki.core.files import write_text
     from niwaki.report.plots.bar_chart import bar_chart
 
@@ -68,7 +68,7 @@ def _check_plot(plot: Path) -> None:
         raise InputError(f"{plot}: {'is a folder' if plot.is_dir() else 'its folder is not there; make it first'}")
 
 
-def _row(stream: str, label: str, one: dict[str, Any]) -> dict[str, Any]:
+def _row(stream: str, label: str, one: Json) -> Json:
     through, latency, energy = one["throughput"], one["latency_ms"], one["energy_per_1000"].get("joules")
     return {
         "stream": stream,

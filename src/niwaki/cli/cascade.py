@@ -1,11 +1,11 @@
 """Makes one model of several, cheapest first: an input moves on only where the model before is unsure."""
 
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from niwaki.cli._print import print_result, table
+from niwaki.core.json_types import Json
 
 
 def command(
@@ -38,7 +38,7 @@ def command(
     print_result(result, json, summary_of(result))
 
 
-def summary_of(result: dict[str, Any]) -> str:
+def summary_of(result: Json) -> str:
     rows = []
     scores = [
         *((model["score"], model["answers"]) for model in result["models"]),

@@ -1,10 +1,9 @@
 """Checks a recipe, fills in every default, estimates time and disk. Does no work."""
 
-from typing import Any
-
 import typer
 
 from niwaki.cli._print import print_result, table
+from niwaki.core.json_types import Json
 
 
 def command(
@@ -27,7 +26,7 @@ def command(
     print_result(plan, json, f"{text}\n{summary(plan['estimate'])}")
 
 
-def summary(total: dict[str, Any]) -> str:
+def summary(total: Json) -> str:
     """Time and disk in one line."""
     (low, high), (first, last) = total["cpu_seconds_range"], total["seconds_range"]
     cores = f"{total['cores']} core{'s' if total['cores'] > 1 else ''}"

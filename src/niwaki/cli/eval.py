@@ -1,10 +1,9 @@
 """Scores a saved model, or a file of predictions, on a task, with intervals; of two, the difference."""
 
-from typing import Any
-
 import typer
 
 from niwaki.cli._print import print_result
+from niwaki.core.json_types import Json
 
 
 def command(
@@ -41,7 +40,7 @@ def command(
     print_result(result, json, "\n".join(_lines(result, against)))
 
 
-def _lines(result: dict[str, Any], against: str) -> list[str]:
+def _lines(result: Json, against: str) -> list[str]:
     lines = scores(result)
     if against:
         paired = summary_of(result["against"]["paired"], result["metric"])
@@ -49,13 +48,13 @@ def _lines(result: dict[str, Any], against: str) -> list[str]:
     return [*lines, "", result["caveat"]] if result["caveat"] else lines
 
 
-def scores(result: dict[str, Any]) -> list[str]:
+def scores(result: Json) -> list[str]:
     return [
         f"{name:<12} {score['value']:.4f}  ({score['low']:.4f} to {score['high']:.4f})"
         for name, score in result["all"].items()
     ]
 
 
-def summary_of(paired: dict[str, Any], metric: str) -> str:
+def summary_of(paired: Json, metric: str) -> str:
     between = f"{paired['difference']:+.4f} ({paired['low']:+.4f} to {paired['high']:+.4f})"
     return f"difference in {metric}: {between}: {'shown' if paired['shown'] else 'no difference shown'}"

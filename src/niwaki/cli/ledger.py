@@ -2,11 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from niwaki.cli._print import print_result, table
+from niwaki.core.json_types import Json
 
 if TYPE_CHECKING:
     from niwaki.meter.ledger import Total
@@ -45,7 +46,7 @@ def command(
         sys.stderr.write(f"{equivalents}\n")  # a remark for people: stdout stays the table
 
 
-def _figures(total: "Total") -> dict[str, Any]:
+def _figures(total: "Total") -> Json:
     """A sum with everyday equivalents of its CO2e; None if the CO2e is not known."""
     from niwaki.meter.published_costs import equivalents
 

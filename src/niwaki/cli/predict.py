@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from niwaki.cli._print import print_result, print_text
+from niwaki.core.json_types import Json
 
 
 def command(
@@ -42,7 +43,7 @@ def command(
     if texts:
         _check_no_files(files=bool(in_ or out), file_options=bool(column) or skip_bad or force)
     _check_input(in_)
-    chosen: dict[str, Any] = {"engine": engine, "stage": stage, "head": head}
+    chosen: Json = {"engine": engine, "stage": stage, "head": head}
     if out is not None:
         _to_file(model, in_, out, json, columns=column, skip_bad=skip_bad, force=force, **chosen)
     else:
@@ -82,7 +83,7 @@ def _to_terminal(
     columns: list[str],
     skip_bad: bool,
     json: bool,
-    chosen: dict[str, Any],
+    chosen: Json,
 ) -> None:
     from niwaki import api
     from niwaki.engines.input_file import check_columns_exist
@@ -93,14 +94,14 @@ def _to_terminal(
     _print(_of_words(predictor, texts) if texts else _of_file(predictor, in_ or STDIN, columns, skip_bad), json)
 
 
-def _of_words(predictor: Any, texts: list[str]) -> Iterator[tuple[dict[str, Any], str]]:
+def _of_words(predictor: Any, texts: list[str]) -> Iterator[tuple[Json, str]]:
     """Each answer as data and as a line."""
     answers = predictor.predict([predictor.answer_type.from_line(text) for text in texts])
     for text, answer in zip(texts, answers, strict=True):
         yield {"text": text, **answer.record()}, f"{answer.line()}\t{text}"
 
 
-def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> Iterator[tuple[dict[str, Any], str]]:
+def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> Iterator[tuple[Json, str]]:
     from niwaki.core.signals import stopping
     from niwaki.engines.input_file import read_inputs
     from niwaki.engines.input_lines import InputLines
@@ -122,12 +123,12 @@ def _of_file(predictor: Any, path: Path, columns: list[str], skip_bad: bool) -> 
             )
 
 
-def _flat(about: Any) -> str:
+def _flat(about: object) -> str:
     """Several texts as `from_line` takes them, with tabs between."""
     return "\t".join(_flat(part) for part in about) if isinstance(about, tuple | list) else str(about)
 
 
-def _print(predictions: Iterator[tuple[dict[str, Any], str]], json: bool) -> None:
+def _print(predictions: Iterator[tuple[Json, str]], json: bool) -> None:
     """One after the other, as they come: as a list of JSON, or a line each."""
     from niwaki.core.errors import InputError
 

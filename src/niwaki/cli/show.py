@@ -1,10 +1,9 @@
 """Shows one thing: the settings of a method, task or recipe, the shape of a model, the stages of a run, what a model's parts are worth."""
 
-from typing import Any
-
 import typer
 
 from niwaki.cli._print import print_result, table
+from niwaki.core.json_types import Json
 
 
 def command(
@@ -36,7 +35,7 @@ def command(
     print_result(value, json, text)
 
 
-def sensitivity_table(found: dict[str, Any]) -> str:
+def sensitivity_table(found: Json) -> str:
     """Layers and heads by how much the loss misses them, most first; matrices with a column for each way of cutting."""
     lines = [
         f"{found['model']}: loss {found['loss']:.4f} on {found['rows']} validation rows of {found['task']}; more by:"
@@ -54,5 +53,5 @@ def sensitivity_table(found: dict[str, Any]) -> str:
     return "\n".join([*lines, "", table(every, list(every[0]))]) if every else "\n".join(lines)
 
 
-def amount(cut: dict[str, Any]) -> str:
+def amount(cut: Json) -> str:
     return f"{cut['more']:+.4f}" + (f" ± {cut['error']:.4f}" if cut["error"] is not None else "")

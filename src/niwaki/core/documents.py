@@ -7,17 +7,17 @@ and casual edits; whoever recomputes it can write what they like.
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.files import fingerprint, sha256, write_json
+from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 
 DIGEST, FILES = "digest", "files"
 
 
-def write_document(path: Path, value: dict[str, Any], files: Sequence[str] = ()) -> dict[str, Any]:
+def write_document(path: Path, value: Json, files: Sequence[str] = ()) -> Json:
     """Writes `value` with its digest and those of sibling `files`, and returns what was written."""
     content = {**value, FILES: {name: sha256(path.with_name(name)) for name in files}} if files else value
     document = {**content, DIGEST: digest_of(content)}
@@ -25,7 +25,7 @@ def write_document(path: Path, value: dict[str, Any], files: Sequence[str] = ())
     return document
 
 
-def read_document(path: Path) -> dict[str, Any]:
+def read_document(path: Path) -> Json:
     """The content of a document whose digest is correct; otherwise InputError in one line that names the file."""
     document = strict_json.load(file_inside(path.parent, path.name), constants=True)
     if not isinstance(document, dict):
@@ -41,7 +41,7 @@ def read_document(path: Path) -> dict[str, Any]:
     return document
 
 
-def _check_sibling(path: Path, name: str, digest: Any) -> None:
+def _check_sibling(path: Path, name: str, digest: object) -> None:
     if Path(name).name != name:
         raise InputError(f"{path}: is damaged, it names the file {name!r}")
     sibling = file_inside(path.parent, name)
@@ -64,6 +64,6 @@ def fault_in_document(path: Path) -> str | None:
     return None
 
 
-def digest_of(content: Any) -> str:
+def digest_of(content: object) -> str:
     """Of what reading the file gives: keys are strings by then, which sort in another order than numbers."""
     return fingerprint(json.loads(json.dumps(content)))

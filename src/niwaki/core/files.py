@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import InputError, NiwakiError
+from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.core.memory import free_memory
 
@@ -34,7 +35,7 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def fingerprint(value: Any) -> str:
+def fingerprint(value: object) -> str:
     """A hash of plain data (anything JSON can say), independent of the order of keys."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -75,7 +76,7 @@ def _naming(path: Path) -> Iterator[None]:
         raise
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
@@ -87,7 +88,7 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from None
 
 
-def append_line(path: Path, value: dict[str, Any]) -> None:
+def append_line(path: Path, value: Json) -> None:
     """Adds one JSON line, with its checksum, and forces it to the disk. A line torn earlier is closed off first."""
     with _naming(path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
@@ -122,7 +123,7 @@ def read_lines(path: Path) -> list[Any]:
     return values
 
 
-def line(value: dict[str, Any]) -> str:
+def line(value: Json) -> str:
     """The value in one line of JSON that carries its checksum."""
     body = json.dumps(value, ensure_ascii=False)
     return f'{body[:-1]}, "crc": "{zlib.crc32(body.encode("utf-8", "surrogatepass")):08x}"}}'

@@ -6,12 +6,12 @@ from a stranger, and a file that it does not list is a fault too, because loader
 
 import stat
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.files import MANIFEST, require_memory, sha256
 from niwaki.core.head_folder import HEADS
+from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 
 MAX_FILES = 10_000
@@ -25,7 +25,7 @@ DOCUMENTATION = (
 LEGAL = ("LICENSE", "NOTICE")
 
 
-def listed_files(root: Path) -> dict[str, dict[str, Any]]:
+def listed_files(root: Path) -> dict[str, Json]:
     """Name → size and sha256 of every file that the folder was committed with."""
     manifest = file_inside(root, MANIFEST)
     value = strict_json.load(manifest, max_values=4 * MAX_FILES)
@@ -35,7 +35,7 @@ def listed_files(root: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _is_entry(name: str, entry: Any) -> bool:
+def _is_entry(name: str, entry: object) -> bool:
     path = PurePosixPath(name)
     plain = bool(name) and "\0" not in name and not path.is_absolute() and ".." not in path.parts
     return plain and isinstance(entry, dict) and {"bytes", "sha256"} <= entry.keys()
@@ -58,7 +58,7 @@ def fault_in_files(root: Path, below: str = "", hash_up_to: int | None = None, u
         return f"{error.filename or root}: cannot be read ({error.strerror or error})"
 
 
-def _fault(root: Path, name: str, entry: dict[str, Any], hash_up_to: int | None) -> str | None:
+def _fault(root: Path, name: str, entry: Json, hash_up_to: int | None) -> str | None:
     path = root / name
     if not path.exists():
         return f"{path}: is missing"

@@ -14,6 +14,7 @@ from niwaki.core import strict_json
 from niwaki.core.documents import DIGEST, fault_in_document, read_document
 from niwaki.core.errors import InputError
 from niwaki.core.files import BLOCK, MANIFEST, fingerprint, sha256
+from niwaki.core.json_types import Json
 from niwaki.core.manifest import fault_in_files
 from niwaki.core.model_integrity import PLAN, RESULT
 from niwaki.core.path_safety import file_inside, folder_inside
@@ -30,17 +31,17 @@ class VerifiedRun:
     """The verified documents of a run. `measurements` and `stages` contain those that exist."""
 
     folder: Path
-    plan: dict[str, Any]
-    report: dict[str, Any]  # {} where none was written yet
-    measurements: dict[str, dict[str, Any]]  # by file name
+    plan: Json
+    report: Json  # {} where none was written yet
+    measurements: dict[str, Json]  # by file name
     stages: dict[str, Path]  # by the folder that the plan names
 
-    def result(self, stage: Stage) -> dict[str, Any]:
+    def result(self, stage: Stage) -> Json:
         """The result of a stage; {} if it does not exist yet."""
         home = self.stages.get(folder_of(stage))
         return strict_json.load(home / RESULT, constants=True) if home else {}
 
-    def sources(self) -> dict[str, Any]:
+    def sources(self) -> Json:
         """The files that a report of this run is based on; the report records them, to notice later what is missing."""
         return {
             "plan": key_of(self.plan),
@@ -52,7 +53,7 @@ class VerifiedRun:
     def _homes(self) -> list[Path | None]:
         return [self.stages.get(folder_of(stage)) for stage in stages_of(self.plan)]
 
-    def current_report(self) -> dict[str, Any]:
+    def current_report(self) -> Json:
         """The report, or InputError if there is none or it was written for other stages or measurements."""
         where = self.folder / REPORT
         if not self.report:
@@ -97,14 +98,14 @@ def open_run(folder: Path, full: bool = False) -> VerifiedRun:
     return VerifiedRun(folder, plan, report, {name: read_document(folder / name) for name in there}, existing)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> Json:
     try:
         return read_document(path)
     except InputError as error:
         raise InputError(f"{error}; {FIX}") from None
 
 
-def stages_of(plan: dict[str, Any]) -> list[Stage]:
+def stages_of(plan: Json) -> list[Stage]:
     """All stages that a plan names, those of further seeds too."""
     repeats = plan.get("repeats")
     tables = [plan, *(repeats if isinstance(repeats, list) else [])]
@@ -116,7 +117,7 @@ def folder_of(stage: Stage) -> str:
     return str(stage.get("folder"))
 
 
-def key_of(plan: dict[str, Any]) -> str:
+def key_of(plan: Json) -> str:
     """Equal for plans of the same stages, independent of the time and the package versions."""
     return fingerprint([str(stage.get("key")) for stage in stages_of(plan)])
 
@@ -148,12 +149,12 @@ def fault_in_measurement(path: Path, inputs: str | None = None) -> str | None:
     return None if same else f"{path}: was measured on other stages or data than those of {PLAN}"
 
 
-def _inputs(plan: dict[str, Any], name: str) -> str | None:
+def _inputs(plan: Json, name: str) -> str | None:
     inputs = plan.get("inputs")
     return str(inputs[name]) if isinstance(inputs, dict) and name in inputs else None
 
 
-def fault_in_report(folder: Path, plan: dict[str, Any]) -> str | None:
+def fault_in_report(folder: Path, plan: Json) -> str | None:
     """Why report.json cannot be used: it is damaged, or a file that it is based on is missing."""
     path = folder / REPORT
     if not path.exists():
@@ -182,7 +183,7 @@ def fault_in_ledger(folder: Path) -> str | None:
     )
 
 
-def _ledger(folder: Path, before: Any = None) -> dict[str, Any]:
+def _ledger(folder: Path, before: object = None) -> Json:
     """Size and digest of the ledger, or of its beginning that is as long as it was `before`: it is only appended to."""
     path = file_inside(folder, LEDGER)
     size = before.get("bytes") if isinstance(before, dict) else None

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from niwaki.core.errors import InputError, did_you_mean
+from niwaki.core.json_types import Json
 
 MOST = 10**9  # of a number without a limit of its own: no count of rows, layers, steps or bytes of a recipe is larger
 SomeSettings = TypeVar("SomeSettings", bound="Settings")
@@ -34,7 +35,7 @@ def _is_limited(kind: type[BaseModel], name: str | None) -> bool:
     return field is not None and any(hasattr(limit, "le") or hasattr(limit, "lt") for limit in field.metadata)
 
 
-def check(kind: type[SomeSettings], values: dict[str, Any], path: str = "") -> SomeSettings:
+def check(kind: type[SomeSettings], values: Json, path: str = "") -> SomeSettings:
     """`kind(**values)`, or InputError with one line per fault."""
     try:
         return kind.model_validate(values)
@@ -62,7 +63,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 
-def _fields_at(kind: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:
+def _fields_at(kind: type[BaseModel], location: tuple[int | str, ...]) -> Json:
     """The fields of the nested settings class that `location` leads to."""
     for part in location:
         if isinstance(part, int):
@@ -75,7 +76,7 @@ def _fields_at(kind: type[BaseModel], location: tuple[int | str, ...]) -> dict[s
     return dict(kind.model_fields)
 
 
-def _types_in(annotation: Any) -> list[type]:
+def _types_in(annotation: object) -> list[type]:
     if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
         return [annotation]
     return [found for arg in getattr(annotation, "__args__", ()) for found in _types_in(arg)]

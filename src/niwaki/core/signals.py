@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
 
 from niwaki.core.log import info
 
@@ -55,7 +54,10 @@ def stopping() -> Iterator[Callable[[], bool]]:
             signal.setitimer(signal.ITIMER_REAL, 0)
             _interrupt(number, frame)
 
-    handlers: dict[int, Any] = {**dict.fromkeys(SIGNALS, remember), signal.SIGALRM: overdue}
+    handlers: dict[int, Callable[[int, FrameType | None], None]] = {
+        **dict.fromkeys(SIGNALS, remember),
+        signal.SIGALRM: overdue,
+    }
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield requested.is_set

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 
 MAX_BYTES = 64 << 20
 MAX_VALUES = 1_000_000  # some 100 MB of Python objects
@@ -46,7 +47,7 @@ def parse(data: bytes, where: str, max_values: int = MAX_VALUES, constants: bool
         raise InputError(f"{where}: cannot be read as JSON ({error})") from None
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> Json:
     """Readers differ in which of two values they take, so that one would check what another one uses."""
     table = dict(pairs)
     if len(table) != len(pairs):

@@ -3,9 +3,9 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.strict_json import read_bytes
 
 MAX_BYTES = 256 << 10
@@ -14,7 +14,7 @@ MAX_KEY_PARTS = 64
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 
-def load(path: Path) -> dict[str, Any]:
+def load(path: Path) -> Json:
     """The file's tables, or InputError in one line that names the file."""
     try:
         text = read_bytes(path, MAX_BYTES).decode("utf-8")

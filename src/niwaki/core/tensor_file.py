@@ -8,7 +8,7 @@ import math
 import stat
 import struct
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
@@ -96,12 +96,12 @@ def _bytes(path: Path) -> tuple[int, bytes]:
     return found.st_size, data
 
 
-def _check_metadata(value: Any) -> None:
+def _check_metadata(value: object) -> None:
     if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
         raise ValueError(f"{METADATA} must be a table of texts")
 
 
-def _tensor(name: str, entry: Any) -> TensorEntry:
+def _tensor(name: str, entry: object) -> TensorEntry:
     if len(name) > MAX_NAME_CHARACTERS:
         raise ValueError(f"tensor '{name[:40]}…': its name has more than {MAX_NAME_CHARACTERS} characters")
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
@@ -119,7 +119,7 @@ def _tensor(name: str, entry: Any) -> TensorEntry:
     return TensorEntry(dtype, tuple(shape), *place)
 
 
-def _are_sizes(value: Any) -> bool:
+def _are_sizes(value: object) -> bool:
     return isinstance(value, list) and all(type(item) is int and 0 <= item < 1 << 48 for item in value)
 
 

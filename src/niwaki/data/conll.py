@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.data.limits import check_row_size
 from niwaki.data.utf8 import blocks
 
@@ -53,7 +54,7 @@ def batches(path: Path, spans: bool) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist(some, schema)
 
 
-def _read(path: Path, number: int, cells: Cells, read: Any) -> dict[str, Any]:
+def _read(path: Path, number: int, cells: Cells, read: Any) -> Json:
     try:
         return read(cells)
     except Fault as fault:
@@ -95,7 +96,7 @@ def lines(path: Path) -> Iterator[str]:
         yield rest.decode()
 
 
-def read_heads(cells: Cells) -> dict[str, Any]:
+def read_heads(cells: Cells) -> Json:
     """Of CoNLL-U. Which of the two layouts it has shows in the number of columns."""
     columns = width(cells)
     if columns < 10:
@@ -122,7 +123,7 @@ def read_heads(cells: Cells) -> dict[str, Any]:
     }
 
 
-def read_spans(cells: Cells) -> dict[str, Any]:
+def read_spans(cells: Cells) -> Json:
     columns = width(cells)
     if columns < 5:
         raise Fault(
@@ -159,7 +160,7 @@ def predicates_of(rolesets: list[str], roles: Cells, rule: str) -> list[int]:
     return found
 
 
-def spans_of(column: Iterable[str]) -> Iterator[dict[str, Any]]:
+def spans_of(column: Iterable[str]) -> Iterator[Json]:
     """Brackets to stretches; those inside others come first."""
     open_: list[tuple[str, int]] = []
     for at, cell in enumerate(column):

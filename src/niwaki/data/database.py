@@ -7,7 +7,6 @@ selecting, reading and listed functions, recursion is denied, texts and numbers 
 import sqlite3
 import time
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from niwaki.core.errors import InputError
@@ -41,7 +40,7 @@ LIMITS = {
 MAX_ROWS = 10_000
 STEPS = 1_000  # of SQLite's machine between two looks at the clock
 
-Row = tuple[Any, ...]
+Row = tuple[object, ...]
 
 
 class Database:

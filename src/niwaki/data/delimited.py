@@ -108,7 +108,7 @@ class Rows:
         self.header_read, self.read = False, 0
         self.bad: Any = None
 
-    def judge(self, row: Any) -> str:
+    def judge(self, row: object) -> str:
         self.bad = row
         return "error"
 

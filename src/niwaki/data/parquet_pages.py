@@ -7,10 +7,13 @@ gigabytes. A page header is a struct in Thrift's compact form; only its first th
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from niwaki.core.errors import InputError
 from niwaki.data.limits import MAX_GROWTH
+
+if TYPE_CHECKING:
+    from pyarrow import parquet
 
 MAX_PAGE_BYTES, PLAIN_PAGE_BYTES = 128 << 20, 8 << 20
 MAX_FOOTER_BYTES = 16 << 20
@@ -38,7 +41,7 @@ def check_footer(path: Path) -> None:
         )
 
 
-def largest_dictionary(path: Path, metadata: Any, columns: list[str] | None) -> int:
+def largest_dictionary(path: Path, metadata: "parquet.FileMetaData", columns: list[str] | None) -> int:
     """Bytes of the largest table of values, each of which may come again in every row; InputError if a page is too large."""
     largest = 0
     with path.open("rb") as file:
@@ -52,7 +55,7 @@ def largest_dictionary(path: Path, metadata: Any, columns: list[str] | None) -> 
     return largest
 
 
-def chunks(metadata: Any, columns: list[str] | None) -> Iterator[tuple[int, int]]:
+def chunks(metadata: "parquet.FileMetaData", columns: list[str] | None) -> Iterator[tuple[int, int]]:
     """Where the pages of each column of each group of rows begin and end."""
     for group in range(metadata.num_row_groups):
         for number in range(metadata.num_columns):

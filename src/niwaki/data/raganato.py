@@ -6,12 +6,12 @@ that a file could declare, is rejected.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 import pyarrow as pa
 
 from niwaki.core.errors import InputError, first_line
+from niwaki.core.json_types import Json
 from niwaki.data.spill import gather
 
 XML, KEYS = ".data.xml", ".gold.key.txt"
@@ -84,7 +84,7 @@ def read_keys(path: Path) -> dict[str, list[str]]:
     return found
 
 
-def sentences(path: Path) -> Iterator[dict[str, Any]]:
+def sentences(path: Path) -> Iterator[Json]:
     """Each with its words in parallel lists; None among the instances if a word is not annotated."""
     reader = _Reader()
     try:
@@ -116,16 +116,16 @@ class _Reader:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
-        self._done: list[dict[str, Any]] = []
+        self._done: list[Json] = []
         self._document, self._depth = "", 0
-        self._sentence: dict[str, Any] | None = None
-        self._word: dict[str, Any] | None = None
+        self._sentence: Json | None = None
+        self._word: Json | None = None
 
-    def taken(self) -> list[dict[str, Any]]:
+    def taken(self) -> list[Json]:
         done, self._done = self._done, []
         return done
 
-    def _reject_doctype(self, *_: Any) -> None:
+    def _reject_doctype(self, *_: object) -> None:
         raise _Fault("declares a document type, which no such file needs; take it out")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from niwaki.data.scratch import GrowingArray, joined, slices, zeros
 
@@ -18,7 +18,7 @@ class Ragged:
     starts: np.ndarray  # (rows + 1,)
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence[int]], kind: Any = np.int32) -> "Ragged":
+    def of(cls, rows: Iterable[Sequence[int]], kind: npt.DTypeLike = np.int32) -> "Ragged":
         builder = RaggedWriter(kind)
         builder.add(rows)
         return builder.done()
@@ -66,7 +66,7 @@ class Ragged:
 class RaggedWriter:
     """Takes rows as they come; what is written does not stay in memory once it is much."""
 
-    def __init__(self, kind: Any = np.int32, spill_bytes: int | None = None) -> None:
+    def __init__(self, kind: npt.DTypeLike = np.int32, spill_bytes: int | None = None) -> None:
         self.kind = np.dtype(kind)
         self._values, self._starts = GrowingArray(kind, spill_bytes), GrowingArray(np.int64, spill_bytes)
         self._starts.add(np.zeros(1, dtype=np.int64))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from niwaki.core.files import require_space
 
@@ -20,7 +21,7 @@ PIECE_ROWS = 1 << 16  # of an array that are worked on at once
 WHAT = "what is kept of the rows (see TMPDIR)"
 
 
-def zeros(count: int, kind: Any) -> np.ndarray:
+def zeros(count: int, kind: npt.DTypeLike) -> np.ndarray:
     """Zeros to be filled."""
     kind = np.dtype(kind)
     size = count * kind.itemsize
@@ -49,7 +50,7 @@ def slices(count: int) -> Iterator[slice]:
 class GrowingArray:
     """Takes values as they come; what is written does not stay in memory once it is much."""
 
-    def __init__(self, kind: Any, limit_bytes: int | None = None) -> None:
+    def __init__(self, kind: npt.DTypeLike, limit_bytes: int | None = None) -> None:
         self.kind = np.dtype(kind)
         self.limit_bytes = LIMIT_BYTES if limit_bytes is None else limit_bytes
         self._held: list[np.ndarray] = []

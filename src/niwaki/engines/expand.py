@@ -47,7 +47,7 @@ class NodeBuilder:
         self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
         return names[0] if outputs == 1 else names
 
-    def constant(self, value: Any, kind: type = np.int64) -> str:
+    def constant(self, value: object, kind: type = np.int64) -> str:
         from onnx import numpy_helper
 
         return self("Constant", value=numpy_helper.from_array(np.array(value, dtype=kind)))

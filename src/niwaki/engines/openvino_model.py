@@ -5,12 +5,11 @@ model.safetensors. Packed weights are unpacked once, so that OpenVINO can multip
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from niwaki.core.errors import InputError, first_line
-from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
 from niwaki.engines.graph_rules import EXTERNAL, WEIGHTS, check_graph, graph_name
@@ -18,13 +17,14 @@ from niwaki.engines.quantized_products import QuantizedProduct, expose_scales
 from niwaki.engines.runtime import Runtime
 
 if TYPE_CHECKING:
+    import openvino
     from onnx import GraphProto, ModelProto
 
 
 DTYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
 
 
-def read_openvino_model(folder: Path, core: Any) -> tuple[Any, list[int]]:
+def read_openvino_model(folder: Path, core: "openvino.Core") -> tuple["openvino.Model", list[int]]:
     """The model, and the input width of each product with 8-bit weights whose inputs are rounded at run time."""
     import onnx
 
@@ -45,12 +45,12 @@ def read_openvino_model(folder: Path, core: Any) -> tuple[Any, list[int]]:
     return model, widths
 
 
-def _width(model: Any, product: QuantizedProduct) -> int:
+def _width(model: "openvino.Model", product: QuantizedProduct) -> int:
     (place,) = places(model, {product.weight})
     return int(place.get_partial_shape()[0].get_length())
 
 
-def places(model: Any, names: set[str]) -> list[Any]:
+def places(model: "openvino.Model", names: set[str]) -> list["openvino.Output"]:
     """The outputs in the model that have these names in the graph."""
     return [place for node in model.get_ops() for place in node.outputs() if names.intersection(place.get_names())]
 
@@ -91,7 +91,9 @@ def _with_weights_as_inputs(graph_model: "ModelProto", tables: dict[str, np.ndar
     return graph_model.SerializeToString()
 
 
-def unpack(model: Any, core: Any, tables: dict[str, np.ndarray], products: list[QuantizedProduct]) -> None:
+def unpack(
+    model: "openvino.Model", core: "openvino.Core", tables: dict[str, np.ndarray], products: list[QuantizedProduct]
+) -> None:
     """Replaces packed weights and their scales by unpacked ones, so that OpenVINO sees 8-bit matrices."""
     import openvino
     from openvino import opset13
@@ -109,9 +111,9 @@ def unpack(model: Any, core: Any, tables: dict[str, np.ndarray], products: list[
         place.replace(opset13.constant(values[number].copy()).output(0))
 
 
-def _ancestors(places: list[Any]) -> list[Any]:
+def _ancestors(places: list["openvino.Output"]) -> list["openvino.Node"]:
     """All nodes that these outputs depend on."""
-    found: Json = {}
+    found: dict[str, openvino.Node] = {}
     waiting = [place.get_node() for place in places]
     while waiting:
         node = waiting.pop()
@@ -121,7 +123,7 @@ def _ancestors(places: list[Any]) -> list[Any]:
     return list(found.values())
 
 
-def fill(model: Any, tables: dict[str, np.ndarray]) -> None:
+def fill(model: "openvino.Model", tables: dict[str, np.ndarray]) -> None:
     """Replaces the inputs that stand for weights by the weights."""
     from openvino import opset13
 

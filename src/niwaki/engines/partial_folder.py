@@ -16,7 +16,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
@@ -66,7 +65,7 @@ class PartialFolder:
             return os.path.samestat(os.fstat(handle), os.stat(ANSWERS, dir_fd=self._handle, follow_symlinks=False))
         return False
 
-    def read_state(self) -> Any:
+    def read_state(self) -> object:
         """The content of the state file; None if there is none."""
         try:
             handle = self._open(STATE, os.O_RDONLY)

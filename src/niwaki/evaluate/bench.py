@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from niwaki.answers._answer_type import Input
 from niwaki.core.errors import InputError
@@ -61,7 +60,7 @@ def bench(models: Mapping[str, tuple[Path, str]], streams: Sequence[str], rounds
     """The speed of all models, given by label as folder and engine, on each stream; ratios are to the first of them."""
     result: Json = {"version": 1, "streams": {}}
     for stream in streams:
-        runners: dict[str, Callable[[Sequence[Input]], Any]] = {}
+        runners: dict[str, Callable[[Sequence[Input]], object]] = {}
         for label, (folder, engine) in models.items():
             predictor = open_predictor(folder, engine, threads, STREAMS[stream] or None)
             if (kind := predictor.answer_type.to_json()["kind"]) not in ANSWERS:

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from statistics import mean
-from typing import Any
 
 from niwaki.core.json_types import Json
 
 TASKS = ("cola", "sst2", "mrpc", "stsb", "qqp", "mnli", "qnli", "rte", "wnli")
 
 
-def task_score(result: Mapping[str, Any]) -> float:
+def task_score(result: Json) -> float:
     """From a result.json (or what `niwaki eval --json` says): the primary metric, which for two metrics is their mean; of
     MNLI's two test sets the mean."""
     score = result.get("score", result)

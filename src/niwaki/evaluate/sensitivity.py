@@ -7,7 +7,6 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +26,7 @@ from niwaki.models.packed.low_bit import LowBit
 
 GROUP = 64
 Loss = Callable[[Model, Batch], Tensor]
-Change = contextlib.AbstractContextManager[Any]
+Change = contextlib.AbstractContextManager[Model | None]
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import numpy as np
 
+from niwaki.answers._answer_type import Input
 from niwaki.core.json_types import Json
 from niwaki.core.log import progress
 from niwaki.core.seeds import numpy_generator
@@ -15,7 +15,7 @@ from niwaki.evaluate.machine_load import LoadMonitor
 from niwaki.meter import Reading, Window, meter
 from niwaki.meter.compare import interval, ratio, round_order
 
-Runner = Callable[[Sequence[Any]], Any]  # texts in, answers out
+Runner = Callable[[Sequence[Input]], object]  # texts in, answers out
 ROUNDS, SINGLES = 6, 20  # payback needs at least six pairs; single requests are timed in every round
 
 
@@ -29,8 +29,8 @@ class Timings:
 
 
 def race(
-    contenders: dict[str, Runner],
-    texts: Sequence[Any],
+    contenders: Mapping[str, Runner],
+    texts: Sequence[object],
     reference: str,
     rounds: int = ROUNDS,
     singles: int = SINGLES,
@@ -55,7 +55,7 @@ def race(
     return {"version": 1, **about, "contenders": results}
 
 
-def _lap(runner: Runner, texts: Sequence[Any], singles: int, laps: Timings, number: int, window: Window) -> None:
+def _lap(runner: Runner, texts: Sequence[object], singles: int, laps: Timings, number: int, window: Window) -> None:
     gc.collect()
     with window:
         runner(texts)

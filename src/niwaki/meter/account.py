@@ -1,8 +1,9 @@
 """Computes a Reading from two samples of the counters, on demand, so that a window itself stays cheap."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from niwaki.core.json_types import Json
 from niwaki.meter.carbon import world
 from niwaki.meter.machine import Host
 from niwaki.meter.money import assumed_range
@@ -69,9 +70,9 @@ def _marginal(parts: list[Energy]) -> float | None:
 
 def _detail(
     window: "Window", before: "Snapshot", after: "Snapshot", usage: Usage, parts: list[Energy], distrusted: list[str]
-) -> dict[str, Any]:
+) -> Json:
     constants = [item for part in parts for item in part.constants]
-    detail: dict[str, Any] = {
+    detail: Json = {
         "repeats": 1,
         "overlaps": window.overlaps,
         "host": _host(before.host, after),
@@ -88,11 +89,11 @@ def _detail(
     return detail
 
 
-def _brief(part: Energy) -> dict[str, Any]:
+def _brief(part: Energy) -> Json:
     return {key: getattr(part, key) for key in ("source", "joules", "low", "high", "tier")}
 
 
-def _carbon(window: "Window", parts: list[Energy], detail: dict[str, Any]) -> list[dict[str, Any]]:
+def _carbon(window: "Window", parts: list[Energy], detail: Json) -> list[Json]:
     """Adds the CO2e range of a named place, or the world average as an assumption; gives back the constants used."""
     if window.grid is None:
         assumed = world(window.pue)
@@ -104,7 +105,7 @@ def _carbon(window: "Window", parts: list[Energy], detail: dict[str, Any]) -> li
     return window.grid.constants()
 
 
-def _money(window: "Window", usage: Usage, detail: dict[str, Any]) -> list[dict[str, Any]]:
+def _money(window: "Window", usage: Usage, detail: Json) -> list[Json]:
     if window.price is None:
         vcpu_hours = usage.seconds / 3600 * usage.vcpus
         detail["usd_assumed"] = [vcpu_hours * usd for usd in assumed_range()]
@@ -113,10 +114,10 @@ def _money(window: "Window", usage: Usage, detail: dict[str, Any]) -> list[dict[
     return window.price.constants()
 
 
-def _host(before: Host | None, look: "Snapshot") -> dict[str, Any]:
+def _host(before: Host | None, look: "Snapshot") -> Json:
     """Load, and the shares of the machine that were busy or stolen during the window; None when it was too short."""
     after = look.host
-    shares: dict[str, Any] = {"load": look.load, "busy": None, "steal": None}
+    shares: Json = {"load": look.load, "busy": None, "steal": None}
     if before is not None and after is not None and before is not after:
         total = after.total_seconds - before.total_seconds
         if total > 0:

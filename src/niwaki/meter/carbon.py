@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from niwaki.core.errors import InputError, did_you_mean
+from niwaki.core.json_types import Json
 from niwaki.meter.reader import constant
 from niwaki.meter.reading import KWH
 from niwaki.meter.tables import rows
@@ -24,7 +24,7 @@ class Grid:
     def grams(self, joules: float) -> float:
         return joules / KWH * self.pue * self.grams_per_kwh
 
-    def constants(self) -> list[dict[str, Any]]:
+    def constants(self) -> list[Json]:
         return [
             constant(f"grid intensity of {self.place}", self.grams_per_kwh, "g CO2e/kWh", self.source, self.year),
             constant("PUE", self.pue, "facility ÷ machine", "as given" if self.pue != 1 else "machine alone", ""),
@@ -93,7 +93,7 @@ def _number(value: str | float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def embodied(seconds: float, machine_kg: float, lifetime_years: float, share: float = 1.0) -> dict[str, Any]:
+def embodied(seconds: float, machine_kg: float, lifetime_years: float, share: float = 1.0) -> Json:
     """Making of the machine, shared out by time used. Never added to CO2e of use: the inputs are the caller's own."""
     if machine_kg < 0 or lifetime_years <= 0 or not 0 <= share <= 1:
         raise InputError("embodied: give kilograms of 0 or more, years above 0 and a share of the machine from 0 to 1")

@@ -7,10 +7,10 @@ import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from niwaki.core.errors import InputError
 from niwaki.core.files import write_text
+from niwaki.core.json_types import Json
 from niwaki.meter.machine import machine
 from niwaki.meter.reading import KWH, Reading
 
@@ -27,7 +27,7 @@ COLUMNS = (
 # fmt: on
 
 
-def row_of(reading: Reading, project: str = "niwaki") -> dict[str, Any]:
+def row_of(reading: Reading, project: str = "niwaki") -> Json:
     """One row. CodeCarbon counts kWh and kilograms; what is not known stays empty, where it would write 0."""
     here, grid = machine(), reading.detail.get("grid") or {}
     kilograms = None if reading.co2e_grams is None else reading.co2e_grams / 1000
@@ -61,7 +61,7 @@ def write_emissions(path: Path | str, readings: Iterable[Reading], project: str 
     write_text(Path(path), text.getvalue())
 
 
-def compare_with_codecarbon(reading: Reading, path: Path | str) -> dict[str, Any]:
+def compare_with_codecarbon(reading: Reading, path: Path | str) -> Json:
     """Our joules and those of the last row of a CodeCarbon emissions.csv about the same work, and their ratio."""
     try:
         last = list(csv.DictReader(Path(path).read_text(encoding="utf-8").splitlines()))[-1]

@@ -18,10 +18,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from niwaki.core.errors import UsageError, did_you_mean
 from niwaki.core.files import append_line, read_lines
+from niwaki.core.json_types import Json
 from niwaki.meter.owner import is_gone, owner
 from niwaki.meter.reading import Reading
 from niwaki.meter.window import Window, meter
@@ -48,7 +48,7 @@ class Total:
     unmeasured: Reading = field(default_factory=Reading.zero)  # sum of the unknown ones: their seconds are known
     statuses: dict[str, int] = field(default_factory=dict)
 
-    def plus(self, line: dict[str, Any]) -> "Total":
+    def plus(self, line: Json) -> "Total":
         reading = Reading.from_dict(line["reading"])
         statuses = {**self.statuses, line["status"]: self.statuses.get(line["status"], 0) + 1}
         if reading.joules is None:
@@ -68,7 +68,7 @@ class Total:
         detail = {**self.known.detail, "unknown_charges": self.unknown}
         return replace(self.known, seconds=seconds, cpu_seconds=cpu_seconds, detail=detail)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         figures = {key: getattr(self.reading, key) for key in (*FIGURES, *MONEY)}
         return {"charges": self.charges, "unknown": self.unknown, "statuses": self.statuses, **figures}
 
@@ -80,8 +80,8 @@ class Ledger:
         self.path = Path(path)
 
     def charge(
-        self, *, stage: str, key: str = "", what: str, status: str = "done", reading: Reading, **extra: Any
-    ) -> dict[str, Any]:
+        self, *, stage: str, key: str = "", what: str, status: str = "done", reading: Reading, **extra: object
+    ) -> Json:
         """Adds one line for work that is over."""
         if status not in STATUSES:
             raise UsageError(f"status '{status}' is not known{did_you_mean(status, STATUSES)}")
@@ -89,14 +89,16 @@ class Ledger:
         append_line(self.path, line)
         return line
 
-    def begin(self, *, stage: str, key: str = "", what: str, window: Window | None = None, **extra: Any) -> "Attempt":
+    def begin(
+        self, *, stage: str, key: str = "", what: str, window: Window | None = None, **extra: object
+    ) -> "Attempt":
         """Says that work starts; charges first what a killed process left open."""
         self.recover()
         line = _line("begin", stage, key, what, extra)
         append_line(self.path, {**line, "owner": owner()})
         return Attempt(self, line, window or meter())
 
-    def recover(self) -> list[dict[str, Any]]:
+    def recover(self) -> list[Json]:
         """Writes the charge of every killed attempt; gives them back."""
         if not self.path.exists():
             return []
@@ -105,7 +107,7 @@ class Ledger:
             append_line(self.path, line)
         return killed
 
-    def lines(self) -> list[dict[str, Any]]:
+    def lines(self) -> list[Json]:
         """All charges, those of killed attempts included whether or not `recover` has written them yet."""
         events = _events(self.path)
         run = self.path.resolve().parent.name
@@ -124,7 +126,7 @@ class Attempt:
 
     FIRST_BEAT_SECONDS, LAST_BEAT_SECONDS, PART = 1.0, 30.0, 0.05
 
-    def __init__(self, ledger: Ledger, line: dict[str, Any], window: Window) -> None:
+    def __init__(self, ledger: Ledger, line: Json, window: Window) -> None:
         self.ledger, self.line, self.window = ledger, line, window
         self.started = self.last_beat = time.perf_counter()
         self.closed = False
@@ -139,7 +141,7 @@ class Attempt:
             reading = self.window.peek().to_dict()
             append_line(self.ledger.path, {"event": "beat", "id": self.line["id"], "time": _now(), "reading": reading})
 
-    def end(self, status: str = "done", **extra: Any) -> Reading:
+    def end(self, status: str = "done", **extra: object) -> Reading:
         """Closes the window and charges it. A second call changes nothing."""
         if not self.closed:
             self.closed = True
@@ -160,16 +162,16 @@ class Attempt:
             self.end("failed" if issubclass(kind, Exception) else "interrupted", error=kind.__name__)
 
 
-def charges_in(events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def charges_in(events: list[Json]) -> dict[str, Json]:
     """Charges by id; the first counts, should two processes have recovered the same killed attempt."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Json] = {}
     for event in events:
         if event.get("event") == "charge":
             found.setdefault(event["id"], event)
     return found
 
 
-def killed_in(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def killed_in(events: list[Json]) -> list[Json]:
     """The charges that attempts whose process is gone still owe."""
     closed = charges_in(events)
     beats = {event["id"]: event for event in events if event.get("event") == "beat"}  # the last one stays
@@ -178,7 +180,7 @@ def killed_in(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [_killed(event, beats.get(event["id"])) for event in gone]
 
 
-def _killed(begin: dict[str, Any], beat: dict[str, Any] | None) -> dict[str, Any]:
+def _killed(begin: Json, beat: Json | None) -> Json:
     line = {key: value for key, value in begin.items() if key != "owner"}
     line |= {"event": "charge", "started": begin["time"], "status": "killed"}
     # without a beat nothing is known of what it spent: a 0 would be a lie
@@ -186,7 +188,7 @@ def _killed(begin: dict[str, Any], beat: dict[str, Any] | None) -> dict[str, Any
     return {**line, "time": (beat or begin)["time"], "reading": reading}
 
 
-def total_of(lines: Iterable[dict[str, Any]], by: str | None = None) -> dict[str, Total]:
+def total_of(lines: Iterable[Json], by: str | None = None) -> dict[str, Total]:
     """Sums charges of one or many ledgers."""
     if by is not None and by not in GROUPS:
         raise UsageError(f"by '{by}' is not a way to sum{did_you_mean(by, GROUPS)}")
@@ -197,7 +199,7 @@ def total_of(lines: Iterable[dict[str, Any]], by: str | None = None) -> dict[str
     return sums
 
 
-def csv_of(lines: Iterable[dict[str, Any]]) -> str:
+def csv_of(lines: Iterable[Json]) -> str:
     """One row per charge; what is not known is an empty cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -208,12 +210,12 @@ def csv_of(lines: Iterable[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _line(event: str, stage: str, key: str, what: str, extra: dict[str, Any]) -> dict[str, Any]:
+def _line(event: str, stage: str, key: str, what: str, extra: Json) -> Json:
     head = {"event": event, "id": uuid.uuid4().hex, "time": _now(), "stage": stage, "key": key, "what": what}
     return head | {name: value for name, value in extra.items() if name not in head}
 
 
-def _events(path: Path) -> list[dict[str, Any]]:
+def _events(path: Path) -> list[Json]:
     """The lines that are whole; one that is not an event of a ledger (edited by hand, another tool's) is passed over."""
     lines = [line for line in read_lines(path) if isinstance(line, dict)]
     return [line for line in lines if NEEDED.get(line.get("event", ""), {"never"}) <= line.keys()]

@@ -5,14 +5,14 @@ import platform
 import time
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.meter.counters import TICK_SECONDS
 
 REFRESH_SECONDS = 0.1  # ticks are 10 ms: reading the machine's busy time more often says nothing and costs 7 µs
 
 
-def machine() -> dict[str, Any]:
+def machine() -> Json:
     """The processor, the memory, whether it is a virtual machine, and its load now."""
     host = Host.now()
     return {
@@ -26,7 +26,7 @@ def machine() -> dict[str, Any]:
 
 
 @cache
-def processor(path: str = "/proc/cpuinfo") -> dict[str, Any]:
+def processor(path: str = "/proc/cpuinfo") -> Json:
     """Name, family, model and stepping of the first processor, and whether a hypervisor is underneath."""
     words = _first_processor(path)
     number = {key: int(words[key]) for key in ("cpu family", "model", "stepping") if words.get(key, "").isdigit()}

@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from niwaki.core.errors import InputError, did_you_mean
+from niwaki.core.json_types import Json
 from niwaki.meter.reader import constant
 from niwaki.meter.tables import rows
 
@@ -29,7 +29,7 @@ class Price:
     def usd(self, seconds: float, vcpus: int) -> float:
         return seconds / 3600 * (vcpus * self.usd_per_vcpu_hour + self.gpus * self.usd_per_gpu_hour)
 
-    def constants(self) -> list[dict[str, Any]]:
+    def constants(self) -> list[Json]:
         found = [constant("price per vCPU-hour", self.usd_per_vcpu_hour, "USD", self.source, self.year)]
         if self.gpus:
             found.append(constant("price per GPU-hour", self.usd_per_gpu_hour, "USD", self.source, self.year))

@@ -4,17 +4,18 @@ import os
 import platform
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+
+from niwaki.core.json_types import Json
 
 SILENCE_SECONDS = 24 * 3600  # a process that cannot be seen from here is given up after a day without a beat
 
 
-def owner() -> dict[str, Any]:
+def owner() -> Json:
     """This process, so that another can tell later whether it lives: a number alone is soon given to somebody else."""
     return {"node": platform.node(), "boot": _boot(), "space": _space(), "pid": os.getpid(), "born": _born(os.getpid())}
 
 
-def is_gone(record: dict[str, Any], last_sign: str) -> bool:
+def is_gone(record: Json, last_sign: str) -> bool:
     if record["node"] == platform.node() and record["boot"] != _boot():
         return True  # this machine was started anew since
     if record["boot"] == _boot() and record["space"] == _space():

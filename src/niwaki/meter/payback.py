@@ -6,9 +6,9 @@ with an interval; where that reaches zero nothing is promised.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from niwaki.core.errors import UsageError
+from niwaki.core.json_types import Json
 from niwaki.meter.compare import Interval, difference, ratio
 from niwaki.meter.reading import KWH, Reading, significant
 
@@ -32,7 +32,7 @@ class Payback:
     kg_a_year: Interval | None = None  # None without a place
     usd_a_year: Interval | None = None  # None without a price
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         return asdict(self)
 
 

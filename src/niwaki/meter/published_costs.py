@@ -1,7 +1,6 @@
 """Published accounts of known models, worked out again from their inputs, and familiar amounts to compare with."""
 
-from typing import Any
-
+from niwaki.core.json_types import Json
 from niwaki.meter.reading import Reading, significant
 from niwaki.meter.tables import rows
 
@@ -10,13 +9,13 @@ STRUBELL_PUE = 1.58
 STRUBELL_POUNDS_PER_KWH = 0.954
 
 
-def strubell() -> list[dict[str, Any]]:
+def strubell() -> list[Json]:
     """Strubell et al. 2019, Table 3: kWh × PUE, pounds of CO2e and the range of cloud cost."""
     prices = {row["name"]: row for row in rows("gpu_prices")}
     return [_strubell_row(row, prices[row["chip"]]) for row in rows("strubell")]
 
 
-def _strubell_row(row: dict[str, str], price: dict[str, str]) -> dict[str, Any]:
+def _strubell_row(row: dict[str, str], price: dict[str, str]) -> Json:
     hours, chips = float(row["hours"]), int(row["chips"])
     kwh = STRUBELL_PUE * hours * float(row["watts"]) / 1000
     return {
@@ -33,12 +32,12 @@ def _strubell_row(row: dict[str, str], price: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def patterson() -> list[dict[str, Any]]:
+def patterson() -> list[Json]:
     """Patterson et al. 2021, Table 4: energy and gross emissions from chips, days, watts, PUE and grid."""
     return [_patterson_row(row) for row in rows("patterson")]
 
 
-def _patterson_row(row: dict[str, str]) -> dict[str, Any]:
+def _patterson_row(row: dict[str, str]) -> Json:
     hours, chips = float(row["days"]) * 24, int(row["chips"])
     mwh = chips * hours * float(row["watts"]) * float(row["pue"]) / 1e6
     return {
@@ -55,7 +54,7 @@ def _patterson_row(row: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def equivalents(co2e_grams: float) -> list[dict[str, Any]]:
+def equivalents(co2e_grams: float) -> list[Json]:
     """`co2e_grams` as parts or multiples of a flight, a year of a life, a car."""
     return [
         {

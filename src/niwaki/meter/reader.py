@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from niwaki.core.catalog import Catalog
+from niwaki.core.json_types import Json
 
 LOST = object()  # stands for a snapshot that could not be taken
 
@@ -30,8 +31,8 @@ class Energy:
     tier: str
     source: str
     marginal: float | None = None
-    constants: list[dict[str, Any]] = field(default_factory=list)
-    extra: dict[str, Any] = field(default_factory=dict)
+    constants: list[Json] = field(default_factory=list)
+    extra: Json = field(default_factory=dict)
 
 
 class Reader(ABC):
@@ -79,6 +80,6 @@ def choose(readers: Iterable[Reader]) -> tuple[list[Reader], dict[str, str]]:
     return chosen, passed
 
 
-def constant(name: str, value: float | str, unit: str, source: str, year: int | str) -> dict[str, Any]:
+def constant(name: str, value: float | str, unit: str, source: str, year: int | str) -> Json:
     """A figure taken from outside, with where it is from."""
     return {"name": name, "value": value, "unit": unit, "source": source, "year": year}

@@ -1,7 +1,8 @@
 """One figure that can be believed: seconds, joules with a low and a high, the tier they come from, CO2e and money."""
 
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+
+from niwaki.core.json_types import Json
 
 TIERS = ("measured", "apportioned", "estimated", "unknown")  # best first
 SUMMED_DETAIL = ("idle_joules", "co2e_assumed_grams", "co2e_low_grams", "co2e_high_grams", "repeats")
@@ -22,18 +23,18 @@ class Reading:
     source: str = ""  # the reader that gave the joules
     co2e_grams: float | None = None  # None without a place
     usd: float | None = None  # None without a price
-    detail: dict[str, Any] = field(default_factory=dict)
+    detail: Json = field(default_factory=dict)
 
     @classmethod
     def zero(cls) -> "Reading":
         """The neutral element of +: no time, no work."""
         return cls(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "measured", co2e_grams=0.0, usd=0.0)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "Reading":
+    def from_dict(cls, values: Json) -> "Reading":
         """Takes back what `to_dict` gave; keys of a later version are passed over."""
         known = {part.name for part in fields(cls)}
         return cls(**{key: value for key, value in values.items() if key in known})
@@ -127,11 +128,9 @@ def _join(one: str, other: str) -> str:
     return " + ".join(dict.fromkeys(part for text in (one, other) for part in text.split(" + ") if part))
 
 
-def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def _merge(one: Json, other: Json) -> Json:
     """Details of a sum: amounts add up, constants are listed once, warnings stay; what was one window's goes."""
-    merged: dict[str, Any] = {
-        key: _sum(one.get(key), other.get(key)) for key in SUMMED_DETAIL if key in one or key in other
-    }
+    merged: Json = {key: _sum(one.get(key), other.get(key)) for key in SUMMED_DETAIL if key in one or key in other}
     for key in ("constants", "not_counted"):
         merged[key] = list({repr(item): item for side in (one, other) for item in side.get(key, [])}.values())
     for key in ("grid", "price"):
@@ -144,7 +143,7 @@ def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _worst_host(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def _worst_host(one: Json, other: Json) -> Json:
     """The busiest figures of the two: a sum is as disturbed as its most disturbed part."""
     pairs = {key: [side[key] for side in (one, other) if side.get(key) is not None] for key in {**one, **other}}
     return {key: max(values) if values else None for key, values in pairs.items()}

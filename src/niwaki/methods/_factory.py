@@ -1,14 +1,13 @@
 """Creates methods from recipe entries."""
 
-from typing import Any
-
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.settings import check
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method
 
 
-def make_method(values: dict[str, Any], path: str) -> Method:
+def make_method(values: Json, path: str) -> Method:
     """The method of an entry `{ use = …, … }`; `path` is the place of the entry in the recipe, for messages."""
     name = values.get("use")
     if not isinstance(name, str):

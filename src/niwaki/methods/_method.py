@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import pyarrow as pa
 from pydantic import PrivateAttr
@@ -181,7 +181,7 @@ class Method(Settings):
     _helpers: nn.Module | None = PrivateAttr(None)
 
     @classmethod
-    def __pydantic_init_subclass__(cls, **keywords: Any) -> None:
+    def __pydantic_init_subclass__(cls, **keywords: object) -> None:
         """Reject a class that defines a member of a protocol without listing the protocol: it would never be called."""
         for protocol in PROTOCOLS:
             members = {name for name in vars(protocol) if not name.startswith("_")}

@@ -5,11 +5,11 @@ has the family.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.settings import check
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.edit import EDITS, Edit
@@ -25,15 +25,15 @@ MOST_CUTS = 4000  # edits times layers: each takes some milliseconds
 
 @dataclass
 class Blueprint:
-    base: dict[str, Any] = field(default_factory=dict)  # the config of the stock skeleton the edits start from
+    base: Json = field(default_factory=dict)  # the config of the stock skeleton the edits start from
     edits: list[Edit] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         edits = [{"edit": edit.label(), **edit.for_blueprint().model_dump()} for edit in self.edits]
         return {"version": VERSION, "base": self.base, "edits": edits}
 
     @classmethod
-    def from_json(cls, value: Any) -> "Blueprint":
+    def from_json(cls, value: object) -> "Blueprint":
         if (
             not isinstance(value, dict)
             or not isinstance(value.get("edits"), list)
@@ -61,7 +61,7 @@ class Blueprint:
         return network
 
 
-def _read_edit(number: int, value: Any) -> Edit:
+def _read_edit(number: int, value: object) -> Edit:
     path = f"blueprint.json: edits.{number}"
     if not isinstance(value, dict) or not isinstance(value.get("edit"), str):
         raise InputError(f"{path}: must be a table with the key 'edit'")

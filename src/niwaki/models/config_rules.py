@@ -9,10 +9,10 @@ is merely unknown (training notes of older versions) is left out. No torch here:
 
 import re
 from pathlib import Path
-from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.models.family import family_of, is_known
 from niwaki.models.value_rules import (
     ACTIVATIONS,
@@ -163,29 +163,29 @@ STEERING = re.compile(
 LEADS_OUT = re.compile(r"://|^[/~\\]|\.\.[/\\]|^[A-Za-z]:[/\\]|[\w.-]+/[\w.-]+|\\\\")
 
 
-def read(folder: Path) -> dict[str, Any]:
+def read(folder: Path) -> Json:
     """The entries of a folder's config.json, checked so. Whether its family is known is for who builds a network."""
     where = folder / CONFIG
     return checked(strict_json.load(where, MAX_BYTES), str(where))
 
 
-def readable_tokens(config: dict[str, Any]) -> int:
+def readable_tokens(config: Json) -> int:
     """What the model was trained on where niwaki wrote it down, else what its positions allow."""
     return int(config.get("niwaki_max_tokens") or text_positions(config))
 
 
-def text_positions(config: dict[str, Any]) -> int:
+def text_positions(config: Json) -> int:
     """The longest text that there are positions for."""
     kind = config.get("model_type")
     skipped = family_of(str(kind)).inputs.skipped_positions if is_known(kind) else 0
     return int(config.get("max_position_embeddings") or NO_POSITIONS) - skipped
 
 
-def checked(values: Any, where: str) -> dict[str, Any]:
+def checked(values: object, where: str) -> Json:
     """The entries of a config that describe the network, each of its form; InputError for one that is not, or that controls what is loaded."""
     if not isinstance(values, dict):
         raise InputError(f"{where}: must be a table, not {type(values).__name__}")
-    checked_values: dict[str, Any] = {}
+    checked_values: Json = {}
     kind = values.get("model_type")
     own = family_of(str(kind)).config_rules if is_known(kind) else {}
     for key, value in values.items():
@@ -211,7 +211,7 @@ def checked(values: Any, where: str) -> dict[str, Any]:
     return checked_values
 
 
-def check_not_steering(key: str, value: Any, where: str) -> None:
+def check_not_steering(key: str, value: object, where: str) -> None:
     """What is not on the list is left out; loudly, where it would make a less careful reader load something."""
     if key == HINT_KEY and value == HINT:
         return
@@ -228,11 +228,11 @@ def check_not_steering(key: str, value: Any, where: str) -> None:
             raise InputError(f"{where}: '{key}' is {shown(text)}, which leads out of the folder; remove the key")
 
 
-def plain_dtype(key: str, value: Any) -> Any:
+def plain_dtype(key: str, value: object) -> object:
     return value.removeprefix("torch.") if key in ("dtype", "torch_dtype") and isinstance(value, str) else value
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**18:
         return "a number beyond 10^18"
     text = repr(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"

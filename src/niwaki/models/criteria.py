@@ -39,7 +39,7 @@ class CrossEntropy:
 
 
 class BinaryCrossEntropy:
-    """Any number of labels per row: logits and targets (batch, labels). Summed over labels, averaged over rows."""
+    """Several labels per row, or none: logits and targets (batch, labels). Summed over labels, averaged over rows."""
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         labelled = (batch.targets != NO_LABEL).float()

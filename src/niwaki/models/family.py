@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from niwaki.models.block import Block
 
 Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
-Config = dict[str, Any]  # the content of a config.json
+Config = Json  # the content of a config.json
 FAMILIES = Catalog("niwaki.models.families", what="model family")
 
 

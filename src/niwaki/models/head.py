@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from torch import nn
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.family import family_of
 from niwaki.models.head_labels import name_labels
@@ -21,13 +21,13 @@ class Head:
 
     labels: list[str]
     architecture: str = "SequenceClassification"
-    answer: dict[str, Any] = field(default_factory=dict)  # of the kind of answer (niwaki.answers), kept in the config
+    answer: Json = field(default_factory=dict)  # of the kind of answer (niwaki.answers), kept in the config
     problem: str | None = None
     files: Callable[[], dict[str, bytes]] = (
         dict  # files that the answer type needs next to the network; called when a model is built
     )
 
-    def on(self, config: dict[str, Any]) -> dict[str, Any]:
+    def on(self, config: Json) -> Json:
         """The config of a network with this head."""
         return {
             **config,
@@ -59,7 +59,7 @@ class Head:
         network.config.niwaki_answer, network.config.problem_type = self.answer or None, self.problem
 
 
-def rescale(network: Network, before: Any, now: dict[str, Any]) -> None:
+def rescale(network: Network, before: object, now: Json) -> None:
     """A head that was trained to give numbers in other units goes on saying the same numbers in the new ones. One that is packed
     cannot be changed, and is left to training."""
     final = anatomy_of(network).head.final

@@ -1,13 +1,12 @@
 """Names of a head's outputs: read from a config, given to a network, and found again in another order."""
 
-from typing import Any
-
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network
 from niwaki.models.config_rules import CONFIG
 
 
-def labels_in(config: dict[str, Any]) -> list[str]:
+def labels_in(config: Json) -> list[str]:
     """The labels of a config.json, by their numbers: JSON has only text for keys, and "10" sorts before "2"."""
     names = config.get("id2label")
     if not isinstance(names, dict) or not all(str(number).isdigit() for number in names):
@@ -15,13 +14,13 @@ def labels_in(config: dict[str, Any]) -> list[str]:
     return [str(name) for _, name in sorted((int(number), name) for number, name in names.items())]
 
 
-def label_order(config: dict[str, Any], labels: list[str]) -> list[int]:
+def label_order(config: Json, labels: list[str]) -> list[int]:
     """Where each of the labels was in a config that has the same ones in another order; empty where it has not."""
     have, wanted = _compared(config, labels)
     return [have.index(name) for name in wanted] if have != wanted and sorted(have) == sorted(wanted) else []
 
 
-def has_other_labels(config: dict[str, Any], labels: list[str]) -> bool:
+def has_other_labels(config: Json, labels: list[str]) -> bool:
     """Whether a config has as many outputs and names other things: its head answers another question. One output, and names that
     only count (LABEL_0 …), do not say what they mean."""
     have, wanted = _compared(config, labels)
@@ -29,7 +28,7 @@ def has_other_labels(config: dict[str, Any], labels: list[str]) -> bool:
     return len(wanted) > 1 and not counted and sorted(have) != sorted(wanted)
 
 
-def _compared(config: dict[str, Any], labels: list[str]) -> tuple[list[str], list[str]]:
+def _compared(config: Json, labels: list[str]) -> tuple[list[str], list[str]]:
     """The names in a config that has as many, else none, and the labels: without regard to case, unless labels differ in it alone."""
     names = config.get("id2label")
     have = labels_in(config) if isinstance(names, dict) and len(names) == len(labels) else []

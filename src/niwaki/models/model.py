@@ -131,7 +131,7 @@ def _may_get_new_head(folder: Path) -> bool:
     return not (folder / BLUEPRINT).exists() and not is_head_folder(folder)
 
 
-def _read_blueprint(folder: Path, config: dict[str, Any]) -> Blueprint:
+def _read_blueprint(folder: Path, config: Json) -> Blueprint:
     if not (folder / BLUEPRINT).exists():
         return Blueprint(config)
     blueprint = Blueprint.from_json(strict_json.load(folder / BLUEPRINT, MAX_BYTES))
@@ -139,14 +139,14 @@ def _read_blueprint(folder: Path, config: dict[str, Any]) -> Blueprint:
     return blueprint
 
 
-def _check_label_order(folder: Path, config: dict[str, Any], head: Head) -> None:
+def _check_label_order(folder: Path, config: Json, head: Head) -> None:
     if label_order(config, head.labels):
         raise InputError(
             f"{folder}: has the task's labels in another order, {labels_in(config)[:20]}, and an edited model keeps its head; make it anew"
         )
 
 
-def _sibling_files(folder: Path, config: dict[str, Any], head: Head | None) -> dict[str, bytes]:
+def _sibling_files(folder: Path, config: Json, head: Head | None) -> dict[str, bytes]:
     """The folder's own files, or those of the task; a seq2seq network keeps the vocabulary that it was trained with."""
     if head is None:
         return sibling_files_of(folder, config)
@@ -162,7 +162,7 @@ def _sibling_files(folder: Path, config: dict[str, Any], head: Head | None) -> d
     return found
 
 
-def sibling_files_of(folder: Path, config: dict[str, Any]) -> dict[str, bytes]:
+def sibling_files_of(folder: Path, config: Json) -> dict[str, bytes]:
     """The files that the folder's kind of answer needs; others that lie there are not the model's."""
     found = {}
     for name in answer_files_of(config):

@@ -5,6 +5,7 @@ from typing import Any
 
 from torch import nn
 
+from niwaki.core.json_types import Json
 from niwaki.models.packed.factored import Factored, FactoredTable, linear_of
 from niwaki.models.packed.low_bit import LowBit
 from niwaki.models.packed.removed import Removed
@@ -24,7 +25,7 @@ def leaf_paths(network: nn.Module, path: str) -> Iterator[str]:
         yield from leaf_paths(network, f"{path}.{name}")
 
 
-def unique_modules(network: nn.Module, paths: Iterable[str]) -> dict[str, Any]:
+def unique_modules(network: nn.Module, paths: Iterable[str]) -> Json:
     """By their first paths, the modules at these, each once though it lie in several places."""
     found: dict[int, tuple[str, Any]] = {}
     for path in paths:

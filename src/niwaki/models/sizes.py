@@ -1,7 +1,5 @@
 """Sizes of a network and its config: what the config says of them, kept true when a network is cut."""
 
-from typing import Any
-
 from torch import nn
 
 from niwaki.models.anatomy import Anatomy
@@ -43,7 +41,7 @@ def update_heads(anatomy: Anatomy) -> None:
             setattr(anatomy.network.config, key, counts.pop())
 
 
-def constants(anatomy: Anatomy) -> list[Any]:
+def constants(anatomy: Anatomy) -> list[object]:
     """What a config decides and no tensor shows: two networks of the same tensors are the same only if these are."""
     own = [] if anatomy.decoder is None else anatomy.decoder.constants
     return [*((layer.heads, layer.head_size) for layer in anatomy.every_layer), *own]

@@ -1,10 +1,10 @@
 """Makes an untrained network from a config, by allow-list: known families, known heads, no code from a file."""
 
 from pathlib import Path
-from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError, first_line
+from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network, heads_by_architecture
 from niwaki.models.config_rules import CONFIG, MAX_BYTES, checked, shown
 from niwaki.models.family import FAMILIES, family_of, is_known
@@ -15,7 +15,7 @@ ALL = {name: head.auto_class for name, head in heads_by_architecture().items()} 
 HEADS = [name for name, head in heads_by_architecture().items() if not head.generates]  # of encoders
 
 
-def checked_config(values: Any, where: str) -> dict[str, Any]:
+def checked_config(values: object, where: str) -> Json:
     """The config of a known family, without all that does not describe its shape (`config_rules`). transformers then knows
     the family too."""
     kind = values.get("model_type") if isinstance(values, dict) else None
@@ -28,13 +28,13 @@ def checked_config(values: Any, where: str) -> dict[str, Any]:
     return config
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> Json:
     """That of a folder."""
     where = folder / CONFIG
     return checked_config(strict_json.load(where, MAX_BYTES), str(where))
 
 
-def build(values: dict[str, Any]) -> Network:
+def build(values: Json) -> Network:
     """A stock network with random weights."""
     import transformers
 
@@ -64,7 +64,7 @@ def attention() -> str:
     return "sdpa" if torch.cuda.is_available() else "eager"
 
 
-def head_of(values: dict[str, Any]) -> str:
+def head_of(values: Json) -> str:
     """Which head the config's architecture has, e.g. `BertForSequenceClassification` → `SequenceClassification`."""
     names = values.get("architectures") or []
     for name in names:

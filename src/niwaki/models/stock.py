@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from niwaki.core.errors import InputError, first_line
+from niwaki.core.json_types import Json
 from niwaki.core.tensor_file import Header
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.config_rules import CONFIG
@@ -54,8 +55,8 @@ def stock_network(
     found: Header,
     tensors: Callable[[], dict[str, torch.Tensor]],
     new_head: bool,
-    **placement: Any,
-) -> tuple[Network, dict[str, Any]]:
+    **placement: object,
+) -> tuple[Network, Json]:
     """A stock network with these tensors, and what transformers says of those that are missing; an error where they do not fit."""
     import transformers
 
@@ -93,12 +94,12 @@ def _kind_that_fits(config: Config, found: Header, folder: Path) -> Any:
     return type(skeleton)
 
 
-def _lacking(found: dict[str, Any]) -> list[str]:
+def _lacking(found: Json) -> list[str]:
     """Tensors that transformers filled with random numbers."""
     return sorted([*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])])
 
 
-def _check_complete(network: Network, found: dict[str, Any], folder: Path, may_lack_head: bool) -> None:
+def _check_complete(network: Network, found: Json, folder: Path, may_lack_head: bool) -> None:
     """transformers fills what the file lacks with random numbers; only a requested new head may be random."""
     body = anatomy_of(network).family.body
     for name in _lacking(found):

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from niwaki.answers._from_config import answer_files_of
 from niwaki.answers.text import TARGET
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.models.config_rules import CONFIG
 from niwaki.models.family import family_of
 from niwaki.models.model import sibling_files_of
@@ -18,7 +18,7 @@ from niwaki.tokenization.trimming import without_padding
 @dataclass(frozen=True)
 class TargetTokenizer:
     target: bytes  # the tokenizer
-    special_tokens: dict[str, Any]  # fields of the kind of answer: `start`, `end`, `never`
+    special_tokens: Json  # fields of the kind of answer: `start`, `end`, `never`
     longest: int | None  # most tokens that can be written; None where any number can
 
 
@@ -35,7 +35,7 @@ def load_target_tokenizer(folder: Path) -> TargetTokenizer | None:
     return TargetTokenizer(target, *special_tokens_of(config, str(folder / CONFIG)))
 
 
-def special_tokens_of(config: dict[str, Any], where: str) -> tuple[dict[str, Any], int | None]:
+def special_tokens_of(config: Json, where: str) -> tuple[Json, int | None]:
     """Special tokens from the config, or its family, and the maximum number of positions."""
     from transformers import AutoConfig
 

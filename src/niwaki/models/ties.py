@@ -1,7 +1,6 @@
 """Tensors that a network has under several names, because layers share them. Files keep each once, under its first name."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from torch import Tensor, nn
 
@@ -14,7 +13,7 @@ def first_names(module: nn.Module) -> dict[str, str]:
 
 def unique_tensors(module: nn.Module) -> dict[str, Tensor]:
     """The state with each tensor once."""
-    state: Mapping[str, Any] = module.state_dict()
+    state: Mapping[str, Tensor] = module.state_dict()
     return {name: state[name].detach().contiguous() for name, first in first_names(module).items() if name == first}
 
 

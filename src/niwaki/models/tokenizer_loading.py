@@ -8,6 +8,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from niwaki.core.errors import InputError, first_line, is_panic
+from niwaki.core.json_types import Json
 from niwaki.models.tokenizer_settings import check_folder
 from niwaki.tokenization.tokenizer_rules import read_text
 from niwaki.tokenization.trimming import without_padding
@@ -15,7 +16,7 @@ from niwaki.tokenization.trimming import without_padding
 TOKENIZER = "tokenizer.json"
 
 
-def plain_tokenizer(folder: Path, config: dict[str, Any]) -> Tokenizer:
+def plain_tokenizer(folder: Path, config: Json) -> Tokenizer:
     """What splits texts, without padding, truncation and transformers' class around it, which takes a second to import."""
     if not (folder / TOKENIZER).is_file():
         return without_padding(load_tokenizer(folder, config).backend_tokenizer)
@@ -28,7 +29,7 @@ def plain_tokenizer(folder: Path, config: dict[str, Any]) -> Tokenizer:
     return tokenizer
 
 
-def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:
+def load_tokenizer(folder: Path, config: Json) -> Any:
     """Through transformers, which makes of the files what its class for them says; each was checked before."""
     import transformers
 

@@ -5,10 +5,10 @@ transformers reads these files itself, so unknown keys must be rejected, not ign
 """
 
 from pathlib import Path
-from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 from niwaki.models.config_rules import PROVENANCE, check_not_steering, shown
 from niwaki.models.value_rules import Rule, flag, names, one_of, tokenizer_class, whole
@@ -28,7 +28,7 @@ NEVER = ("chat_template.jinja", "additional_chat_templates", "chat_template.json
 FIELDS = {"content", "lstrip", "rstrip", "normalized", "single_word", "special", "__type", "id"}
 
 
-def token(value: Any) -> bool:
+def token(value: object) -> bool:
     """A special token: a text, or a text with matching options."""
     if isinstance(value, dict):
         flags = {key: item for key, item in value.items() if key not in ("content", "__type", "id")}
@@ -42,16 +42,16 @@ def token(value: Any) -> bool:
     return isinstance(value, str) and 1 <= len(value) <= MAX_TEXT
 
 
-def tokens(value: Any) -> bool:
+def tokens(value: object) -> bool:
     items = list(value.values()) if isinstance(value, dict) else value
     return isinstance(items, list) and len(items) <= MAX_ADDED_TOKENS and all(map(token, items))
 
 
-def numbered(value: Any) -> bool:
+def numbered(value: object) -> bool:
     return tokens(value) and isinstance(value, dict) and all(key.isdigit() and int(key) < MAX_ID for key in value)
 
 
-def length(value: Any) -> bool:
+def length(value: object) -> bool:
     """Of texts: some files say "no limit" by a number of thirty digits."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value < 1e32
 
@@ -121,7 +121,7 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"{folder / ADDED}: must be a table from at most {MAX_ADDED_TOKENS} texts to their ids")
 
 
-def check_settings(values: dict[str, Any], where: str) -> None:
+def check_settings(values: Json, where: str) -> None:
     for key, value in values.items():
         rule = ALLOWED.get(key)
         if rule is None and key not in NEVER_OPENED:
@@ -130,7 +130,7 @@ def check_settings(values: dict[str, Any], where: str) -> None:
             raise InputError(f"{where}: '{key}' is {shown(value)}, which is not allowed; fix or remove it")
 
 
-def _table(path: Path) -> dict[str, Any]:
+def _table(path: Path) -> Json:
     value = strict_json.load(path, 8 << 20, MAX_VALUES // 4) if path.exists() else {}
     if not isinstance(value, dict):
         raise InputError(f"{path}: must be a table, not {type(value).__name__}")

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from niwaki.models.family import FAMILIES, Family
 
@@ -35,18 +34,18 @@ ACTIVATIONS = {
 PROBLEMS = {"regression", "single_label_classification", "multi_label_classification"}
 CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
-Rule = Callable[[Any], bool]
+Rule = Callable[[object], bool]
 
 
 def whole(most: int, least: int = 0) -> Rule:
     return lambda value: type(value) is int and least <= value <= most
 
 
-def share(value: Any) -> bool:
+def share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def flag(value: Any) -> bool:
+def flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
@@ -54,7 +53,7 @@ def one_of(*words: str) -> Rule:
     return lambda value: isinstance(value, str) and value in words
 
 
-def names(value: Any) -> bool:
+def names(value: object) -> bool:
     return (
         isinstance(value, list)
         and len(value) <= 20
@@ -62,7 +61,7 @@ def names(value: Any) -> bool:
     )
 
 
-def labels(value: Any) -> bool:
+def labels(value: object) -> bool:
     return (
         isinstance(value, dict)
         and len(value) <= MAX_LABELS
@@ -70,7 +69,7 @@ def labels(value: Any) -> bool:
     )
 
 
-def label_numbers(value: Any) -> bool:
+def label_numbers(value: object) -> bool:
     return (
         isinstance(value, dict)
         and len(value) <= MAX_LABELS
@@ -79,16 +78,16 @@ def label_numbers(value: Any) -> bool:
     )
 
 
-def is_label(value: Any) -> bool:
+def is_label(value: object) -> bool:
     """A name that is shown to people as it is: nothing in it may steer a terminal or turn the line around."""
     return isinstance(value, str | int | float) and len(str(value)) <= 1000 and not CONTROL.search(str(value))
 
 
-def filter_widths(value: Any) -> bool:
+def filter_widths(value: object) -> bool:
     return isinstance(value, list) and 1 <= len(value) <= 20 and all(map(whole(100, 1), value))
 
 
-def tokenizer_class(value: Any) -> bool:
+def tokenizer_class(value: object) -> bool:
     return isinstance(value, str) and value in tokenizer_classes()
 
 
@@ -100,7 +99,7 @@ def tokenizer_classes() -> set[str]:
     return {f"{name}Tokenizer{ending}" for name in known for ending in ("", "Fast")} | {"TokenizersBackend"}
 
 
-def exits(value: Any) -> bool:
+def exits(value: object) -> bool:
     return (
         isinstance(value, list)
         and 1 <= len(value) <= 15
@@ -109,7 +108,7 @@ def exits(value: Any) -> bool:
     )
 
 
-def answer(value: Any) -> bool:
+def answer(value: object) -> bool:
     """How logits are read (`niwaki.answers` checks the fields): flat, a few plain values, or ids."""
     return (
         isinstance(value, dict)

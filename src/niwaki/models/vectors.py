@@ -4,7 +4,7 @@ Model2Vec (Tulkens, van Dongen 2024) showed how much a vector gains when the mod
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -15,11 +15,14 @@ from niwaki.models.record import HIDDEN
 from niwaki.tokenization.tokenizing import encode
 from niwaki.tokenization.trimming import without_padding
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
 TOKENS_PER_BATCH = 512
 Rows = list[list[int]]  # token ids
 
 
-def vectors_for(tokenizer: Any, source: Model, how: str, width: int) -> Tensor:
+def vectors_for(tokenizer: "PreTrainedTokenizerFast", source: Model, how: str, width: int) -> Tensor:
     """(tokens, at most `width`): a vector for each token of a transformers tokenizer, in its order, from `source`, which may
     have another one. `how` is "table" (its vectors as stored) or "read" (its last hidden states)."""
     rows = source_token_ids(tokenizer, source)
@@ -27,7 +30,7 @@ def vectors_for(tokenizer: Any, source: Model, how: str, width: int) -> Tensor:
     return evened(reduced(found, width))
 
 
-def source_token_ids(tokenizer: Any, source: Model) -> Rows:
+def source_token_ids(tokenizer: "PreTrainedTokenizerFast", source: Model) -> Rows:
     """Of each piece, the ids under which the source knows it; of one it does not know, those that it splits it into."""
     known, inner = source.tokenizer.get_vocab(), without_padding(source.tokenizer.backend_tokenizer)
     tokens = {number: piece for piece, number in tokenizer.get_vocab().items()}

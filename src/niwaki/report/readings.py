@@ -1,7 +1,6 @@
 """Energy readings with a tier and a range, and sums that never treat unknown as 0."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from niwaki.core.json_types import Json
 from niwaki.report.run_files import number
@@ -14,7 +13,7 @@ Reading = Json
 
 def reading(value: object) -> Reading:
     """A reading with all of its keys. No joules means tier "unknown", whatever was claimed."""
-    given: Mapping[str, Any] = value if isinstance(value, dict) else {}
+    given: Mapping[str, object] = value if isinstance(value, dict) else {}
     amounts: Reading = {key: number(given.get(key)) for key in AMOUNTS}
     if amounts["joules"] is not None and amounts["joules"] < 0:
         amounts["joules"] = None

@@ -7,7 +7,6 @@ control or text-direction characters become U+FFFD, so that no name can rearrang
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from niwaki.core import files, strict_json, strict_toml
 from niwaki.core.errors import InputError
@@ -117,12 +116,12 @@ def mapping(value: object) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def number(value: Any) -> float | int | None:
+def number(value: object) -> float | int | None:
     """`value` when it is a usable number, else None: unknown, never 0."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def clean(value: Any, depth: int = 0) -> Any:
+def clean(value: object, depth: int = 0) -> object:
     if depth > MAX_DEPTH:
         return None
     if isinstance(value, dict):

@@ -5,7 +5,6 @@ import platform
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from niwaki import __version__
 from niwaki.answers.text import TARGET
@@ -152,7 +151,7 @@ def remarks(draft: Draft) -> list[str]:
     return [*draft.task.data.remarks(), *filter(None, misfits)]
 
 
-def _plan(recipe: Recipe, name: str, draft: Draft, common: list[Any]) -> Plan:
+def _plan(recipe: Recipe, name: str, draft: Draft, common: list[object]) -> Plan:
     """The stages that the recipe names, with all seeds; `common` is part of every key."""
     seeds = dict.fromkeys(recipe.seeds or [recipe.seed])
     folder = draft.folders[recipe.model]
@@ -165,7 +164,7 @@ def _plan(recipe: Recipe, name: str, draft: Draft, common: list[Any]) -> Plan:
     return plans[0]
 
 
-def _add_quantized_copies(plan: Plan, draft: Draft, common: list[Any]) -> None:
+def _add_quantized_copies(plan: Plan, draft: Draft, common: list[object]) -> None:
     """Appends quantized copies of the stages that answer the task, for every seed."""
     names, keys = {stage.spec.name for stage in plan.stages}, {stage.key for stage in plan.stages}
     shapes = {name: both.finished for name, both in plan.shapes.items()}
@@ -191,7 +190,7 @@ def model_digest(folder: Path) -> str:
     return fingerprint({name: sha256(folder / name) for name in MODEL_FILES if (folder / name).is_file()})
 
 
-def _planned(plan: Plan, spec: Stage, draft: Draft, common: list[Any]) -> PlannedStage:
+def _planned(plan: Plan, spec: Stage, draft: Draft, common: list[object]) -> PlannedStage:
     """The next stage of a plan, with its key."""
     keys = {stage.name: stage.key for stage in plan.stages}
     stage = resolve_stage(plan.recipe, spec, plan.stages[-1].name if plan.stages else None, draft.folders)
@@ -222,7 +221,7 @@ def _stages_read(methods: list[Method]) -> list[str]:
     return [name for method in methods_with(methods, ReadsStages) for name in method.stages if name]
 
 
-def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[Any]) -> str:
+def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[object]) -> str:
     """A hash of everything that decides the result, and of nothing else, such as how often to save."""
     train = spec.train.model_dump(exclude={"save_seconds", "precision", "unlabelled_path"}) if spec.train else None
     texts = (

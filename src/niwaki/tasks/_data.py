@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from niwaki.core import log
 from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.files import fingerprint
+from niwaki.core.json_types import Json
 from niwaki.data import dataset_files
 from niwaki.data.cells import empty_cells
 from niwaki.data.columns import guess_columns
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from niwaki.tasks._task import Task
 
 INPUT_COLUMNS = ("text", "second", "question", "context", "endings")  # a row is a duplicate if these are equal
-Columns = dict[str, Any]  # role → column; for endings a list of columns
+Columns = Json  # role → column; for endings a list of columns
 
 
 class TaskData:

@@ -1,7 +1,7 @@
 """Entities in sequences of tags, and how many of them were found: as seqeval 1.2.2 counts in its default mode.
 
 That mode is CoNLL's own: tags need not be well formed. B, I, E and S (with `-TYPE` or alone) and O are understood, so
-IOB1, IOB2, IOE and IOBES all are. Any other first letter (L and U of BILOU too) only carries its type: two neighbours
+IOB1, IOB2, IOE and IOBES all are. Other first letters (L and U of BILOU too) only carry their type: two neighbours
 `U-PER` are one entity, as they are for seqeval.
 
 An entity is right when type, first and last token are. Sentences are counted one by one: an interval draws sentences

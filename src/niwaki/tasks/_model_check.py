@@ -1,12 +1,12 @@
 """Whether a saved model answers what a task asks for, and targets as that model encodes them."""
 
 from pathlib import Path
-from typing import Any
 
 from niwaki.answers._answer_type import AnswerType
 from niwaki.answers._capabilities import load_answer_files
 from niwaki.answers._from_config import answer_type_of
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.tasks._capabilities import DependsOnStartModel
 from niwaki.tasks._task import Task
 
@@ -25,7 +25,7 @@ def check_labels_match(task: Task, labels: list[str], model: Path) -> None:
         )
 
 
-def adapt_to_model(task: Task, folder: Path, config: dict[str, Any], labels: list[str]) -> None:
+def adapt_to_model(task: Task, folder: Path, config: Json, labels: list[str]) -> None:
     """Lets a task encode its targets as a saved model does."""
     check_labels_match(task, labels, folder)
     if isinstance(task, DependsOnStartModel):

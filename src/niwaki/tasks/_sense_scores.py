@@ -21,7 +21,7 @@ def points(predicted: Any, gold: Sequence[str]) -> tuple[float, int]:
     return (sum(one in gold for one in senses) / len(senses), 1) if senses else (0.0, 0)
 
 
-def counts(predicted: Sequence[Any], golds: Sequence[Sequence[str]], parts: Sequence[str]) -> np.ndarray:
+def counts(predicted: Sequence[object], golds: Sequence[Sequence[str]], parts: Sequence[str]) -> np.ndarray:
     """(12,): points, answered words and target words of each part of speech."""
     found = np.zeros((len(POS), 3))
     for one, gold, pos in zip(predicted, golds, parts, strict=True):

@@ -3,7 +3,6 @@ too rare for a split among the train rows."""
 
 from collections.abc import Collection, Mapping
 from math import ceil
-from typing import Any
 
 import pyarrow as pa
 from pyarrow import compute
@@ -17,7 +16,11 @@ SHOWN = 5
 
 
 def reject_too_few_rows(
-    source: Any, parts: Mapping[str, pa.Table], arranged: SplitTables, shares: Mapping[str, float], group_by_text: bool
+    source: object,
+    parts: Mapping[str, pa.Table],
+    arranged: SplitTables,
+    shares: Mapping[str, float],
+    group_by_text: bool,
 ) -> None:
     """Rejects rows that are too few for the parts that no file gives. `shares` are those of validation and test."""
     cut = [part for part in ("validation", "test") if not arranged.origin[part]]

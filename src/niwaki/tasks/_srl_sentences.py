@@ -7,6 +7,7 @@ from typing import Any
 
 from niwaki.answers.roles import IS_PREDICATE, SENSE, LabelledSpan
 from niwaki.answers.tags import OUTSIDE
+from niwaki.core.json_types import Json
 
 PREDICATE, CONTINUES = "V", "C-"
 NONE = -1  # the predicate of a row that asks for the predicates
@@ -18,9 +19,7 @@ class Sentence:
     tokens: list[str]
     predicates: list[int]  # numbers of their words, from 0
     rolesets: list[str]
-    arguments: list[
-        dict[str, Any]
-    ]  # predicate: its place in the list; label; start and end, or token where heads are marked
+    arguments: list[Json]  # predicate: its place in the list; label; start and end, or token where heads are marked
     heads: Sequence[int] = ()  # of each word, from 1
 
     @classmethod
@@ -68,7 +67,7 @@ class Sentence:
         for one in self.arguments:
             yield from self._faults_of(one)
 
-    def _faults_of(self, one: dict[str, Any]) -> Iterator[str]:
+    def _faults_of(self, one: Json) -> Iterator[str]:
         label, place = one.get("label"), one.get("predicate")
         if not label or len(label.split()) != 1:
             yield f"an argument's label is '{label}'; write it in one word (ARG0)"
@@ -79,7 +78,7 @@ class Sentence:
             yield f"argument {label} goes from {start} to {end} in {len(self.tokens)} words; start counts from 0, end is not in it"
 
 
-def bounds(one: dict[str, Any]) -> tuple[Any, Any]:
+def bounds(one: Json) -> tuple[Any, Any]:
     at = one.get("token")
     return (at, at + 1) if at is not None else (one.get("start"), one.get("end"))
 
@@ -89,7 +88,7 @@ def plain_label(label: str) -> str:
     return OLD.sub(r"\1ARG\2", label)
 
 
-def rows_of(sentence: Sentence) -> Iterator[dict[str, Any]]:
+def rows_of(sentence: Sentence) -> Iterator[Json]:
     """One that asks for the predicates, and one for each of them."""
     words, at = sentence.tokens, set(sentence.predicates)
     common = {"text": " ".join(words), "tokens": words, "heads": sentence.heads if sentence.scores_heads else []}

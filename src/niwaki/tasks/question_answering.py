@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -126,7 +126,7 @@ def tokens_of(window: Window, start: int, end: int) -> tuple[int, int]:
     return (window.first + int(first), window.first + int(last)) if first <= last else (0, 0)
 
 
-def _answer_texts(answer: Any, where: str) -> list[str]:
+def _answer_texts(answer: object, where: str) -> list[str]:
     """The distinct gold answers of a row: {text: [...]}, a list of texts or of {text}, a text, or nothing."""
     if isinstance(answer, dict):
         answer = answer.get("text")
@@ -138,7 +138,7 @@ def _answer_texts(answer: Any, where: str) -> list[str]:
     return list(dict.fromkeys(str(text) for text in texts if text))  # SQuAD's copies write "" for no answer
 
 
-def _start(answer: Any, texts: list[str], context: str) -> int:
+def _start(answer: object, texts: list[str], context: str) -> int:
     """Where the first gold answer begins: at the given offset if it is there, else where it first occurs; -1 if nowhere."""
     first_of = answer[0] if isinstance(answer, list) and answer else answer
     given = first_of.get("answer_start") if isinstance(first_of, dict) else None

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from niwaki.answers.roles import IS_PREDICATE
 from niwaki.answers.roles import Roles as RolesAnswer
 from niwaki.answers.tags import OUTSIDE
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.settings import setting
 from niwaki.tasks._declarations import TableFormat
 from niwaki.tasks._entity_scores import f1_of, precision_of, recall_of
@@ -65,10 +66,10 @@ class Roles(WordTask):
             raise InputError(f"{self.data.source}: the {part} rows hold no words")
         return found
 
-    def _rows(self, part: str, table: pa.Table, columns: dict[str, Any], start: int) -> pa.RecordBatch:
+    def _rows(self, part: str, table: pa.Table, columns: Json, start: int) -> pa.RecordBatch:
         heads = table.column("head").to_pylist() if "head" in table.column_names else [()] * table.num_rows
         given = zip(*(table.column(columns[role]).to_pylist() for role in self.table.roles), heads, strict=True)
-        rows: list[dict[str, Any]] = []
+        rows: list[Json] = []
         for number, cells in enumerate(given, start):
             sentence = Sentence.of(*cells)
             fault = sentence.fault()

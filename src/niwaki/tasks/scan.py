@@ -24,7 +24,7 @@ class Scan(FormulaTask):
 
     @property
     def formula_notation(self) -> Notation:
-        """Any sequence of actions is one: there is no grammar."""
+        """There is no grammar: every sequence of actions is valid."""
         return ""
 
     def read_parts(self) -> dict[str, pa.Table]:

@@ -1,7 +1,7 @@
 """Regular expressions of a tokenizer: which are well known, and which are accepted.
 
 The engine behind them backtracks, so the time of a pattern is only known by running it. Published patterns are listed here
-and cost nothing. Any other is tried out on texts that make backtracking engines slow, within one second of processor time
+and cost nothing. Other patterns are tried out on texts that make backtracking engines slow, within one second of processor time
 for all patterns of a file (`pattern_probe.py`), and a model that has one is tokenized under a time limit from then on (`tokenizing.py`).
 """
 

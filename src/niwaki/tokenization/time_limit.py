@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 from niwaki.core.errors import is_panic
 
@@ -48,11 +48,11 @@ def run_within_limit(
     return worker.results
 
 
-class _Worker(threading.Thread):
-    def __init__(self, items: Sequence[Any], work: Callable[[Any], Any], seconds: Callable[[Any], float]) -> None:
+class _Worker(threading.Thread, Generic[Item, Result]):
+    def __init__(self, items: Sequence[Item], work: Callable[[Item], Result], seconds: Callable[[Item], float]) -> None:
         super().__init__(daemon=True, name="niwaki-timed")
         self.items, self.work, self.seconds = items, work, seconds
-        self.results: list[Any] = []
+        self.results: list[Result] = []
         self.error: BaseException | None = None
         self.late_at = float("inf")  # on the clock of this thread
         self.done, self.left = threading.Event(), threading.Event()

@@ -15,6 +15,7 @@ from typing import Any
 
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.tokenization import tokenizing
 from niwaki.tokenization.pattern_probe import slow_pattern
 from niwaki.tokenization.patterns import fault_in_pattern, is_published
@@ -89,7 +90,7 @@ def read_text(path: Path) -> str:
     return data.decode("utf-8")
 
 
-def check(value: Any, where: str) -> None:
+def check(value: object, where: str) -> None:
     try:
         _check(value)
     except ValueError as error:
@@ -98,7 +99,7 @@ def check(value: Any, where: str) -> None:
         raise InputError(f"{where}: is not of the form of a tokenizer ({type(error).__name__}: {error})") from None
 
 
-def _check(value: Any) -> None:
+def _check(value: object) -> None:
     if not isinstance(value, dict) or not isinstance(value.get("model"), dict):
         raise ValueError("must be a table with a model")
     unknown = sorted(set(value) - SECTIONS)
@@ -132,11 +133,11 @@ def _check_time(patterns: list[str]) -> None:
         tokenizing.limit_time(pattern)
 
 
-def _has_regex(part: dict[str, Any]) -> bool:
+def _has_regex(part: Json) -> bool:
     return isinstance(part.get("pattern"), dict) and "Regex" in part["pattern"]
 
 
-def _parts(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+def _parts(value: object, depth: int = 0) -> Iterator[Json]:
     """A part and those inside it."""
     if value is None:
         return
@@ -148,7 +149,7 @@ def _parts(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
             yield from _parts(inner, depth + 1)
 
 
-def _check_part(section: str, part: dict[str, Any], known: set[str]) -> None:
+def _check_part(section: str, part: Json, known: set[str]) -> None:
     if part.get("type") not in known:
         raise ValueError(f"{section} '{str(part.get('type'))[:60]}' is not known")
     for key, item in part.items():
@@ -165,7 +166,7 @@ def _check_part(section: str, part: dict[str, Any], known: set[str]) -> None:
         raise ValueError("pre_tokenizer FixedLength: its length must be 1 to 10000")
 
 
-def _check_pattern(section: str, pattern: dict[str, Any]) -> None:
+def _check_pattern(section: str, pattern: Json) -> None:
     expression = pattern.get("Regex", pattern.get("String"))
     if not isinstance(expression, str) or not expression:
         raise ValueError(f"{section}: a pattern must be a text that is not empty")
@@ -178,7 +179,7 @@ def _check_pattern(section: str, pattern: dict[str, Any]) -> None:
         raise ValueError(f"{section}: pattern {expression[:60]!r} {fault}")
 
 
-def _growth(part: dict[str, Any]) -> float:
+def _growth(part: Json) -> float:
     """How many times as long the part may make a text; a replacement of a pattern may replace single characters."""
     if part["type"] == "Prepend":
         return 1 + len(part["prepend"]) / 8
@@ -197,7 +198,7 @@ def _check_charsmap(text: str) -> None:
     data[4 + size :].decode("utf-8")
 
 
-def _check_template(part: dict[str, Any]) -> None:
+def _check_template(part: Json) -> None:
     """Every special token of the template is in its table, with as many ids as tokens."""
     special_tokens = part.get("special_tokens") or {}
     for form in (part.get("single") or [], part.get("pair") or []):
@@ -213,7 +214,7 @@ def _check_template(part: dict[str, Any]) -> None:
             raise ValueError("post_processor TemplateProcessing: a mark must have its ids")
 
 
-def _check_model(model: dict[str, Any]) -> None:
+def _check_model(model: Json) -> None:
     kind, vocabulary = model.get("type") or _guessed(model), model.get("vocab")
     if kind not in MODELS or not isinstance(vocabulary, list if kind == "Unigram" else dict):
         raise ValueError(f"model '{str(kind)[:60]}' is not known, or has no vocabulary of its form")
@@ -227,12 +228,12 @@ def _check_model(model: dict[str, Any]) -> None:
         _check_merges(model, vocabulary)  # type: ignore[arg-type]
 
 
-def _guessed(model: dict[str, Any]) -> str:
+def _guessed(model: Json) -> str:
     """Older files do not say."""
     return "BPE" if "merges" in model else "WordPiece" if isinstance(model.get("vocab"), dict) else "Unigram"
 
 
-def _check_vocabulary(model: dict[str, Any], kind: str, vocabulary: dict[str, Any]) -> None:
+def _check_vocabulary(model: Json, kind: str, vocabulary: Json) -> None:
     if not all(map(_is_id, vocabulary.values())):
         raise ValueError(f"an id of its vocabulary is not a whole number below {MAX_ID}")
     if len(set(vocabulary.values())) != len(vocabulary):
@@ -245,7 +246,7 @@ def _check_vocabulary(model: dict[str, Any], kind: str, vocabulary: dict[str, An
         raise ValueError("max_input_chars_per_word must be 1 to 10000")
 
 
-def _check_unigram(model: dict[str, Any], vocabulary: list[Any]) -> None:
+def _check_unigram(model: Json, vocabulary: list[Any]) -> None:
     for piece, score in vocabulary:
         if (
             not isinstance(piece, str)
@@ -259,7 +260,7 @@ def _check_unigram(model: dict[str, Any], vocabulary: list[Any]) -> None:
         raise ValueError("the piece for unknown words (unk_id) is not in its vocabulary")
 
 
-def _check_merges(model: dict[str, Any], vocabulary: dict[str, Any]) -> None:
+def _check_merges(model: Json, vocabulary: Json) -> None:
     merges, prefix = model.get("merges") or [], model.get("continuing_subword_prefix") or ""
     if len(merges) > MAX_TOKENS:
         raise ValueError(f"more than {MAX_TOKENS} merges")
@@ -296,5 +297,5 @@ def _check_lengths(padding: Any, truncation: Any) -> None:
         raise ValueError("padding or truncation is to more than a million tokens")
 
 
-def _is_id(value: Any) -> bool:
+def _is_id(value: object) -> bool:
     return type(value) is int and 0 <= value < MAX_ID

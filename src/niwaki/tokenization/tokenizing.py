@@ -6,13 +6,16 @@ for each 100,000 characters. Models with published patterns only are tokenized w
 
 import os
 from collections.abc import Sequence
-from typing import Any
+
+from tokenizers import Encoding, Tokenizer
 
 from niwaki.core.errors import InputError
 from niwaki.tokenization.time_limit import TimeLimitExceeded, run_within_limit, without_panics
 
 SECONDS, SECONDS_PER_CHARACTER = 1.0, 1e-5
 _watched: set[str] = set()
+Words = str | Sequence[str]  # a text, or one that is split into words
+TokenizerInput = Words | tuple[Words, Words]
 
 
 def limit_time(pattern: str) -> None:
@@ -21,7 +24,9 @@ def limit_time(pattern: str) -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 
-def encode_batch(tokenizer: Any, inputs: Sequence[Any], fast: bool = False, **options: Any) -> list[Any]:
+def encode_batch(
+    tokenizer: Tokenizer, inputs: Sequence[TokenizerInput], fast: bool = False, **options: bool
+) -> list[Encoding]:
     """What the tokenizer's `encode_batch` gives, or `encode_batch_fast`, which leaves offsets out."""
     encode = tokenizer.encode_batch_fast if fast else tokenizer.encode_batch
     if not _watched:
@@ -37,14 +42,14 @@ def encode_batch(tokenizer: Any, inputs: Sequence[Any], fast: bool = False, **op
         ) from None
 
 
-def encode(tokenizer: Any, text: Any, pair: Any = None, **options: Any) -> Any:
+def encode(tokenizer: Tokenizer, text: Words, pair: Words | None = None, **options: bool) -> Encoding:
     """One text, or two."""
     return encode_batch(tokenizer, [text if pair is None else (text, pair)], **options)[0]
 
 
-def _seconds(given: Any) -> float:
+def _seconds(given: TokenizerInput) -> float:
     return SECONDS + SECONDS_PER_CHARACTER * _length(given)
 
 
-def _length(given: Any) -> int:
+def _length(given: TokenizerInput) -> int:
     return len(given) if isinstance(given, str) else sum(map(_length, given))

@@ -8,6 +8,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.tokenization.tokenizing import encode_batch
 
 
@@ -41,7 +42,7 @@ def used_tokens(tokenizer: Tokenizer, texts: Iterable[str], min_count: int) -> l
 
 def trim(tokenizer: Tokenizer, keep: list[int]) -> Tokenizer:
     """The tokenizer with only the tokens `keep`, renumbered in that order. Removed words are split into smaller tokens."""
-    description: dict[str, Any] = json.loads(tokenizer.to_str())
+    description: Json = json.loads(tokenizer.to_str())
     model = description["model"]
     if model["type"] != "WordPiece":
         raise InputError(f"vocabulary: only WordPiece tokenizers can be trimmed, this one is {model['type']}")
@@ -65,7 +66,7 @@ def trimmed(tokenizer: Any, keep: list[int]) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=inner, **settings, **special_tokens)
 
 
-def _renumber_special_tokens(value: Any, new_number: dict[int, int]) -> None:
+def _renumber_special_tokens(value: object, new_number: dict[int, int]) -> None:
     """The post-processor ([CLS] … [SEP]) names its marks by id, in one of two forms."""
     if not isinstance(value, dict):
         return

@@ -10,7 +10,7 @@ limit. Neighbours of English with short words (French, Spanish) stay below it.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tokenizers import Encoding, Tokenizer
 
@@ -46,7 +46,7 @@ def fit(tokenizer: Tokenizer, texts: Sequence[str]) -> Fit:
 
 def _words(encoding: Encoding) -> list[list[int]]:
     """The positions of each word's tokens."""
-    found: dict[Any, list[int]] = defaultdict(list)
+    found: dict[int | None, list[int]] = defaultdict(list)
     for place, word in enumerate(encoding.word_ids):
         found[word].append(place)
     return [*found.values()]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 
 LAYOUT, PAD, MAX_FACTORS = 4, 16, 4  # as in native.h (PAD, MOST_PARTS)
 CHARACTERS, CHARACTER_BYTES, MAX_WORD_CHARACTERS, MAX_SPECIAL = (
@@ -190,7 +191,7 @@ def padded(width: int) -> int:
     return -(-width // PAD) * PAD
 
 
-def aligned(count: int, kind: Any) -> "np.ndarray":
+def aligned(count: int, kind: "npt.DTypeLike") -> "np.ndarray":
     """Zeros, aligned to 64 bytes."""
     import numpy as np
 

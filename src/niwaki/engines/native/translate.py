@@ -197,7 +197,7 @@ def unknown(path: str, module: object) -> InputError:
     return InputError(f"native engine: it does not support '{path}', which is a {type(module).__name__}")
 
 
-def activation_of(module: Any) -> str:
+def activation_of(module: object) -> str:
     """The kernels' name of an activation function. Rejects functions that they do not have."""
     name = getattr(module, "__name__", type(module).__name__)  # some families store a function
     if isinstance(module, nn.GELU) and module.approximate == "tanh":

@@ -8,7 +8,6 @@ import ctypes
 import unicodedata
 from collections.abc import Callable, Iterable, Set
 from functools import cache
-from typing import Any
 
 import numpy as np
 from tokenizers import AddedToken, Tokenizer
@@ -205,7 +204,7 @@ def character_table(normalizer: BertNormalizer, firsts: Set[str]) -> np.ndarray:
 
 
 @cache
-def _character_table(*settings: Any) -> np.ndarray:
+def _character_table(*settings: bool) -> np.ndarray:
     normalize = BertNormalizer(*settings).normalize_str
     characters = np.zeros(c.CHARACTERS, dtype=CHARACTER)
     for point in (point for some in RANGES for point in some):

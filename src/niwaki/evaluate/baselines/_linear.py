@@ -74,14 +74,14 @@ def trained(
         return KINDS[task.answer](task, train_matrix, inputs, gold, strength)
 
 
-def label(task: Task, train_matrix: Matrix, inputs: Any, gold: Sequence[Value], strength: float) -> Predict:
+def label(task: Task, train_matrix: Matrix, inputs: object, gold: Sequence[Value], strength: float) -> Predict:
     if len(set(gold)) == 1:  # can happen in a sample
         return lambda matrix, inputs: [gold[0]] * matrix.shape[0]
     model = classifier(train_matrix, strength, len(task.labels)).fit(train_matrix, gold)
     return lambda matrix, inputs: model.predict(matrix).tolist()
 
 
-def labels(task: Task, train_matrix: Matrix, inputs: Any, gold: Sequence[Value], strength: float) -> Predict:
+def labels(task: Task, train_matrix: Matrix, inputs: object, gold: Sequence[Value], strength: float) -> Predict:
     from sklearn.multiclass import OneVsRestClassifier
 
     table = np.array([[name in values for name in task.labels] for values in map(set, gold)], dtype=int)
@@ -91,7 +91,7 @@ def labels(task: Task, train_matrix: Matrix, inputs: Any, gold: Sequence[Value],
     ]
 
 
-def number(task: Task, train_matrix: Matrix, inputs: Any, gold: Sequence[Value], strength: float) -> Predict:
+def number(task: Task, train_matrix: Matrix, inputs: object, gold: Sequence[Value], strength: float) -> Predict:
     """Ridge regression, clipped to the range of the train rows."""
     from sklearn.linear_model import Ridge
 
@@ -101,13 +101,13 @@ def number(task: Task, train_matrix: Matrix, inputs: Any, gold: Sequence[Value],
     return lambda matrix, inputs: np.clip(model.predict(matrix) * scale + mean, low, high).astype(float).tolist()
 
 
-def tags(task: Task, train_matrix: Matrix, inputs: Any, gold: Sequence[Value], strength: float) -> Predict:
+def tags(task: Task, train_matrix: Matrix, inputs: object, gold: Sequence[Value], strength: float) -> Predict:
     """A classifier for single words."""
     of_word = label(task, train_matrix, inputs, [tag for sentence in gold for tag in sentence], strength)
     return lambda matrix, inputs: cut(of_word(matrix, inputs), [len(words) for words in inputs])
 
 
-def roles(task: Task, train_matrix: Matrix, inputs: Any, gold: Sequence[Value], strength: float) -> Predict:
+def roles(task: Task, train_matrix: Matrix, inputs: object, gold: Sequence[Value], strength: float) -> Predict:
     of_words = tags(task, train_matrix, inputs, gold, strength)
     return lambda matrix, inputs: of_words(matrix, [split(given)[0] for given in inputs])
 

@@ -3,8 +3,6 @@
 Operations per CPU-second differ 85-fold between a matrix product and tanh, so a count alone says little of energy.
 """
 
-from typing import Any
-
 from niwaki.core.errors import UsageError, did_you_mean
 from niwaki.meter.reader import Energy, Reader, Usage, constant
 from niwaki.meter.readers.vcpu import watts_per_vcpu
@@ -25,7 +23,7 @@ class Flops(Reader):
     def fault(self) -> str | None:
         return "no FLOP count was given" if self.flops is None else None
 
-    def energy(self, before: Any, after: Any, usage: Usage) -> Energy | None:
+    def energy(self, before: object, after: object, usage: Usage) -> Energy | None:
         return None if self.flops is None else energy_of(self.flops, self.kind)
 
 

@@ -6,8 +6,8 @@ The figures are whole-server AC watts (memory, fans and supply included), so no 
 """
 
 from functools import cache
-from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.meter.machine import processor
 from niwaki.meter.reader import Energy, Reader, Usage, constant
 from niwaki.meter.tables import rows
@@ -26,7 +26,7 @@ class VCpu(Reader):
     def fault(self) -> str | None:
         return None
 
-    def energy(self, before: Any, after: Any, usage: Usage) -> Energy:
+    def energy(self, before: object, after: object, usage: Usage) -> Energy:
         watts = watts_per_vcpu()
         joules = watts["max"] * usage.cpu_seconds
         idle_capacity = max(0.0, usage.seconds * usage.vcpus - usage.cpu_seconds)
@@ -43,11 +43,11 @@ class VCpu(Reader):
 
 
 @cache
-def watts_per_vcpu() -> dict[str, Any]:
+def watts_per_vcpu() -> Json:
     return watts_of(processor())
 
 
-def watts_of(cpu: dict[str, Any]) -> dict[str, Any]:
+def watts_of(cpu: Json) -> Json:
     """Idle and full watts per vCPU of a processor, with the band they deserve."""
     row = _row_of(cpu)
     known = row["platform"] != "unknown"
@@ -66,7 +66,7 @@ def watts_of(cpu: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row_of(cpu: dict[str, Any]) -> dict[str, str]:
+def _row_of(cpu: Json) -> dict[str, str]:
     named = {row["platform"]: row for row in rows("watts")}
     for entry in rows("processors"):
         if _matches(entry, cpu):
@@ -74,7 +74,7 @@ def _row_of(cpu: dict[str, Any]) -> dict[str, str]:
     return named["unknown"]
 
 
-def _matches(entry: dict[str, str], cpu: dict[str, Any]) -> bool:
+def _matches(entry: dict[str, str], cpu: Json) -> bool:
     if entry["vendor"] != cpu["vendor"] or int(entry["family"]) != cpu["family"]:
         return False
     return all(

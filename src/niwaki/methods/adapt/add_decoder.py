@@ -10,7 +10,7 @@ Model Pre-training (arXiv 1905.03197).
 Cost: none before training.
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from tokenizers import Tokenizer
@@ -18,6 +18,7 @@ from tokenizers import Tokenizer
 from niwaki.answers._beam_search import END, PAD, START, UNKNOWN
 from niwaki.answers.text import TARGET
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
@@ -74,7 +75,7 @@ class AddDecoder(Method, Reshapes):
         reject_narrow_table(network)
         return Model(network, None)
 
-    def config(self, model: Model, vocabulary_size: int) -> dict[str, Any]:
+    def config(self, model: Model, vocabulary_size: int) -> Json:
         anatomy = model.anatomy
         self._check(model)
         config = model.network.config.to_dict()
@@ -135,7 +136,7 @@ def reject_narrow_table(network: Network) -> None:
         )
 
 
-def max_answer_tokens(config: dict[str, Any]) -> int:
+def max_answer_tokens(config: Json) -> int:
     """The maximum number of tokens in an answer, from the config's answer type."""
     answer = config.get("niwaki_answer")
     return int(answer.get("max_new_tokens", 128)) if isinstance(answer, dict) else 128

@@ -1,11 +1,12 @@
 """Shared by the students without attention: how they are created from a start model, a teacher's token vectors and the rows."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
@@ -33,7 +34,7 @@ class NetworkStudent(Method, Reshapes):
     def resets_head(self) -> bool:
         return True
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Json:
         """Config keys of this network, including `model_type`."""
         raise NotImplementedError
 
@@ -51,7 +52,7 @@ class NetworkStudent(Method, Reshapes):
         self.begin(network, model, context)
         return Model(network, model.tokenizer, sibling_files=model.sibling_files)
 
-    def config(self, model: Model, vocabulary_size: int, width: int, separator: int, texts: int) -> dict[str, Any]:
+    def config(self, model: Model, vocabulary_size: int, width: int, separator: int, texts: int) -> Json:
         if model.anatomy.is_seq2seq:
             raise InputError(
                 f"{self.label()}: its network has no decoder, and this model generates text; use 'student', which keeps the decoder"
@@ -78,7 +79,7 @@ class NetworkStudent(Method, Reshapes):
         """Set initial weights that are neither token vectors nor random."""
 
 
-def inherited_config(config: Any) -> dict[str, Any]:
+def inherited_config(config: object) -> Json:
     """Config keys that a student inherits: labels, answer type and padding token."""
     names = ("id2label", "label2id", "problem_type", "niwaki_answer", "pad_token_id")
     return {name: value for name in names if (value := getattr(config, name, None)) is not None}

@@ -10,12 +10,12 @@ Cost: the teacher reads every token of the vocabulary once; the tokenizer reads 
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context
 from niwaki.methods.distill._network import NetworkStudent
@@ -33,7 +33,7 @@ class Averaging(NetworkStudent):
     products: int = setting(32, "dimensions of these products, for each distance", ge=1, le=4096)
     layers: int = setting(1, "hidden layers between the mean and the logits", ge=1, le=20)
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Json:
         return {
             "model_type": "averaging",
             "num_hidden_layers": self.layers,
@@ -41,7 +41,7 @@ class Averaging(NetworkStudent):
             "num_products": self.products,
         }
 
-    def config(self, model: Model, *sizes: Any, **more: Any) -> dict[str, Any]:
+    def config(self, model: Model, *sizes: int, **more: int) -> Json:
         if model.anatomy.per_token and not model.anatomy.is_seq2seq:
             raise InputError(
                 "averaging: predicts for whole texts, and this task needs a prediction for each token; use 'bilstm' or 'cnn'"

@@ -7,8 +7,7 @@ Paper: Tang et al. 2019, Distilling Task-Specific Knowledge from BERT into Simpl
 Cost: the teacher reads every token of the vocabulary once.
 """
 
-from typing import Any
-
+from niwaki.core.json_types import Json
 from niwaki.core.settings import setting
 from niwaki.methods.distill._network import NetworkStudent
 
@@ -17,5 +16,5 @@ class BiLstm(NetworkStudent):
     layers: int = setting(1, "stacked LSTM layers", ge=1, le=20)
     units: int = setting(128, "units per direction of a layer", ge=1, le=8192)
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Json:
         return {"model_type": "bilstm", "num_hidden_layers": self.layers, "lstm_units": self.units}

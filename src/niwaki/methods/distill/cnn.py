@@ -7,10 +7,11 @@ Paper: Kim 2014, Convolutional Neural Networks for Sentence Classification (arXi
 Cost: the teacher reads every token of the vocabulary once.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
+from niwaki.core.json_types import Json
 from niwaki.core.settings import setting
 from niwaki.methods.distill._network import NetworkStudent
 
@@ -21,5 +22,5 @@ class Cnn(NetworkStudent):
     )
     filters: int = setting(128, "filters of each width", ge=1, le=8192)
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Json:
         return {"model_type": "cnn", "filter_widths": self.widths, "num_filters": self.filters}

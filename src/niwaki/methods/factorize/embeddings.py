@@ -6,12 +6,13 @@ Cost: one pass of the tokenizer over the texts; at run time, a small product for
 
 import sys
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.narrow import Narrow, columns
@@ -19,6 +20,9 @@ from niwaki.models.embedding_tables import whole_token_tables
 from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense, unique_modules
 from niwaki.tokenization.trimming import token_counts
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 ALL_BATCHES = sys.maxsize
 
@@ -69,7 +73,7 @@ class Embeddings(Method, Reshapes):
         return Narrow(width=width, tables=smaller)
 
 
-def token_tables(model: Model) -> dict[str, Any]:
+def token_tables(model: Model) -> Json:
     """The token tables, each once, by its first path."""
     return unique_modules(model.network, whole_token_tables(model.anatomy))
 
@@ -79,7 +83,7 @@ def is_smaller(table: Any, width: int) -> bool:
     return width < columns(table) and width * (rows + wide) < rows * wide
 
 
-def occurrences(tokenizer: Any, texts: list[str]) -> Counter[int]:
+def occurrences(tokenizer: "PreTrainedTokenizerFast", texts: list[str]) -> Counter[int]:
     """How often each token is read, including the two special tokens around every text."""
     counts = token_counts(tokenizer.backend_tokenizer, texts)
     for special in (tokenizer.cls_token_id, tokenizer.sep_token_id):

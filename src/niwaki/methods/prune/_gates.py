@@ -184,7 +184,7 @@ class Gates:
     def _rank(self, module: Any) -> Gate:
         return self._gate(module.rank, torch.arange(module.rank), [module.first], module.second, whole=False)
 
-    def _gate(self, units: int, unit: Tensor, makers: list[Any], reader: Any, whole: bool = True) -> Gate:
+    def _gate(self, units: int, unit: Tensor, makers: list[Any], reader: object, whole: bool = True) -> Gate:
         first, lasts = _end(reader, "first"), [_end(maker, "second") for maker in makers]
         found = self.outputs.get(id(lasts[0]))
         if found is not None:  # layers that share their matrices share their gate
@@ -236,7 +236,7 @@ class Gates:
         return Blocks(attention=attention, ffn=ffn) if anatomy.layers and (attention or ffn) else None
 
 
-def _end(module: Any, inner: str) -> Any:
+def _end(module: object, inner: str) -> Any:
     """The first or the second matrix of a factored one."""
     return _end(getattr(module, inner), inner) if isinstance(module, Factored) else module
 

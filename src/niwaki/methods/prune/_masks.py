@@ -8,6 +8,7 @@ from pydantic import model_validator
 from torch import Tensor, nn
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.settings import setting
 from niwaki.methods._method import Bakes, Method, Requirements, Reshapes, Schedules
 from niwaki.models.edits.sparse import Sparse
@@ -36,7 +37,7 @@ class Mask(nn.Module):
         return weight * self.remaining
 
 
-def matrices(model: Model, name: str) -> dict[str, Any]:
+def matrices(model: Model, name: str) -> Json:
     """The matrices that can be stored sparse, each once, by their first paths. Raises InputError for method `name` without any."""
     every = unique_modules(model.network, model.anatomy.matrices())
     found = {path: one for path, one in every.items() if isinstance(one, nn.Linear | Int8Linear | StoredLinear)}
@@ -45,7 +46,7 @@ def matrices(model: Model, name: str) -> dict[str, Any]:
     return found
 
 
-def is_packed(module: Any) -> bool:
+def is_packed(module: object) -> bool:
     """Whether the weights cannot be trained."""
     return isinstance(module, Int8Linear) or (isinstance(module, StoredLinear) and module.store.integers)
 
@@ -64,7 +65,7 @@ def densify(model: Model, name: str) -> dict[str, nn.Linear]:
     return {path: model.network.get_submodule(path) for path in paths}
 
 
-def _stays(module: Any) -> bool:
+def _stays(module: object) -> bool:
     return is_packed(module) or not isinstance(module, StoredLinear)
 
 

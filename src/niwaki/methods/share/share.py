@@ -8,7 +8,7 @@ Cost: `best` runs the calibration batches once for every layer; `first` and `mea
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -90,7 +90,7 @@ class Share(Method, Reshapes):
             found += [[first + number for number in group] for group in groups]
         return found
 
-    def _matrices(self, layer: Whole) -> list[Any]:
+    def _matrices(self, layer: Whole) -> list[nn.Module]:
         return [one.part(part) for one, _, part in parts_of(layer, layer, self.what)]
 
 

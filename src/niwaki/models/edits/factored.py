@@ -1,7 +1,6 @@
 """Replaces matrices by the product of two thin ones."""
 
 from functools import partial
-from typing import Any
 
 from pydantic import PrivateAttr
 from torch import nn
@@ -47,7 +46,7 @@ class Factored(Edit):
                 make = partial(self._split, path=path, rank=rank)
                 network.set_submodule(path, once(network.get_submodule(path), make))
 
-    def _split(self, module: Any, path: str, rank: int) -> nn.Module:
+    def _split(self, module: object, path: str, rank: int) -> nn.Module:
         found = to_dense(module)
         left, right = self._factors.get(path) or truncated(found.weight, rank)
         product = PackedWeight.of(left, right, found.bias)

@@ -35,7 +35,7 @@ class Kronecker(Edit):
                 network.set_submodule(path, once(network.get_submodule(path), make))
 
 
-def split(module: Any, sizes: Sizes) -> nn.Module:
+def split(module: object, sizes: Sizes) -> nn.Module:
     return factorize_like(module, to_dense(module), sizes)
 
 

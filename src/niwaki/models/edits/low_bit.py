@@ -46,7 +46,7 @@ class LowBit(Edit):
         tables = token_tables(anatomy) if self.table else []
         return [*(anatomy.matrices() if self.matrices else ()), *tables]
 
-    def packed(self, module: Any, scale: Tensor | None = None) -> nn.Module:
+    def packed(self, module: object, scale: Tensor | None = None) -> nn.Module:
         """The module with at most `base` levels; an LSTM gets 8 bits."""
         if isinstance(module, StoredLinear | StoredTable):
             store = self._fewer(module.store)

@@ -41,7 +41,7 @@ class Narrow(Edit):
             if id(old := network.get_submodule(path)) in tables:
                 network.set_submodule(path, tables[id(old)])
 
-    def _factorize(self, old: Any, given: Factors | None) -> FactoredTable:
+    def _factorize(self, old: object, given: Factors | None) -> FactoredTable:
         if given is None:
             left, right = truncated(to_dense(old).weight, self.width)
             given = left, right.T

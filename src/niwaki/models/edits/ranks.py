@@ -1,8 +1,8 @@
 """Keeps some ranks of factored matrices."""
 
 from functools import partial
-from typing import Any
 
+from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, check_shared_alike, per_layer
 from niwaki.models.module_paths import SharedReplacement
@@ -26,7 +26,7 @@ class Ranks(Edit):
         return Ranks(keep=[keep if isinstance(keep, int) else len(keep) for keep in self.keep])
 
 
-def factored(network: Network, anatomy: Anatomy) -> dict[str, Any]:
+def factored(network: Network, anatomy: Anatomy) -> Json:
     """The factored matrices, by their paths."""
     every = {path: network.get_submodule(path) for path in anatomy.whole_matrices()}
     return {path: module for path, module in every.items() if isinstance(module, Factored)}

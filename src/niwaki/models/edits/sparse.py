@@ -1,7 +1,6 @@
 """Stores matrices without their zeros."""
 
 from functools import partial
-from typing import Any
 
 from pydantic import PrivateAttr
 from torch import Tensor, nn
@@ -32,7 +31,7 @@ class Sparse(Edit):
             network.set_submodule(path, once(network.get_submodule(path), make))
 
 
-def stored(module: Any, mask: Tensor | None = None) -> nn.Module:
+def stored(module: nn.Module, mask: Tensor | None = None) -> nn.Module:
     """The module with a sparse weight; other modules, such as LSTMs, are returned unchanged."""
     if not isinstance(module, nn.Linear | Int8Linear | StoredLinear):
         return module
@@ -41,7 +40,7 @@ def stored(module: Any, mask: Tensor | None = None) -> nn.Module:
     return StoredLinear(Store.of(weight, base_of(module)), found.bias)
 
 
-def base_of(module: Any) -> int:
+def base_of(module: object) -> int:
     """Number of levels of a matrix; 0 for floats."""
     if isinstance(module, Int8Linear):
         return 255

@@ -1,7 +1,6 @@
 """Stores matrices as 8-bit integers with a fixed input range, and the token table as 8-bit integers."""
 
 from functools import partial
-from typing import Any
 
 from pydantic import PrivateAttr
 from torch import nn
@@ -37,7 +36,7 @@ class Static(Edit):
         replace_modules(network, [*tables, *(small_weights(anatomy) if self.small_weights else [])], pack_int8)
 
 
-def packed(module: Any, given: Range | None) -> nn.Module:
+def packed(module: object, given: Range | None) -> nn.Module:
     """The packed module; modules with fewer bits are returned unchanged."""
     if isinstance(module, nn.Linear | Int8Linear):
         return StaticInt8Linear.of(to_dense(module), given)

@@ -1,8 +1,9 @@
 """BART (Lewis et al. 2020): learned positions on both sides, norms behind each block and behind the embeddings."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from niwaki.core.json_types import Json
 from niwaki.models.families._shared_table import SharedTable
 from niwaki.models.family import ConfigKeys, DecoderPaths, InputPaths, LayerPaths, Network
 
@@ -17,7 +18,7 @@ OWN = LayerPaths(
     attention_dropout="self_attn.dropout",
     out_dropout="dropout",
 )
-FEED_FORWARD: dict[str, Any] = {
+FEED_FORWARD: Json = {
     "ffn_in": "fc1",
     "activation": "activation_fn",
     "ffn_out": "fc2",

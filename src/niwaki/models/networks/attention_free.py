@@ -96,7 +96,7 @@ class AttentionFreeModel(CallableNetwork, PreTrainedModel):
         return self.classifier(found)
 
     @torch.no_grad()
-    def _init_weights(self, module: Any) -> None:
+    def _init_weights(self, module: object) -> None:
         """Initialize as torch does, not as BERT; transformers calls it for modules that were not loaded."""
         if hasattr(module, "reset_parameters"):
             module.reset_parameters()

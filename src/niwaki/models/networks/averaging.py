@@ -1,9 +1,8 @@
 """Deep averaging network: a text is the weighted mean of its token vectors, and the mean of the products of neighbours."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
+from transformers import PretrainedConfig
 
 from niwaki.models.networks.attention_free import AttentionFreeConfig, AttentionFreeModel, Body, ForTexts
 from niwaki.models.networks.texts import later, mean, shares
@@ -22,7 +21,7 @@ class Mean(Body):
     The mean ignores word order. For each distance, the mean of the products of two tokens at that distance is concatenated; each
     has its own projection, so that *not good* and *good not* differ and similar pairs generalize."""
 
-    def __init__(self, config: Any) -> None:
+    def __init__(self, config: PretrainedConfig) -> None:
         super().__init__(config)
         self.neighbours, self.products = config.neighbours, config.num_products
         self.embeddings.token_weights = nn.Embedding(config.vocab_size, 1)

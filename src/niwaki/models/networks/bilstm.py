@@ -1,9 +1,8 @@
 """Bidirectional LSTM layers over token vectors; a text is the maximum and the mean of their states."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
+from transformers import PretrainedConfig
 
 from niwaki.models.networks.attention_free import (
     AttentionFreeConfig,
@@ -26,7 +25,7 @@ class BiLstmConfig(AttentionFreeConfig):
 class Recurrent(Body):
     """Reads both texts as one sequence, so that the states of the second depend on the first."""
 
-    def __init__(self, config: Any) -> None:
+    def __init__(self, config: PretrainedConfig) -> None:
         super().__init__(config)
         self.states = 2 * config.lstm_units
         self.pooled = 2 * self.states

@@ -1,7 +1,5 @@
 """Makes a network of niwaki callable like a transformers model: it runs the forward pass of its family."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 from transformers.utils import ModelOutput
@@ -17,7 +15,7 @@ class CallableNetwork:
         output_hidden_states: bool = False,
         return_dict: bool = True,
         **others: Tensor,
-    ) -> Any:
+    ) -> ModelOutput:
         from niwaki.models.anatomy import anatomy_of
         from niwaki.models.forward import run
         from niwaki.models.record import HIDDEN

@@ -1,10 +1,10 @@
 """Convolutions of several widths over token vectors; a text is the maximum of each filter."""
 
 from dataclasses import field
-from typing import Any
 
 import torch
 from torch import Tensor, nn
+from transformers import PretrainedConfig
 
 from niwaki.models.networks.attention_free import (
     AttentionFreeConfig,
@@ -27,7 +27,7 @@ class CnnConfig(AttentionFreeConfig):
 class Convolutions(Body):
     """A convolution is a matrix over windows of tokens, so that it is cut and packed like any other matrix."""
 
-    def __init__(self, config: Any) -> None:
+    def __init__(self, config: PretrainedConfig) -> None:
         super().__init__(config)
         self.filter_widths = tuple(config.filter_widths)
         self.convolutions = nn.ModuleList(

@@ -48,7 +48,7 @@ class Attention(nn.Module):
 class DecoderLayerModule(nn.Module):
     """Holds the parameters; `models/decoding.py` runs them."""
 
-    def __init__(self, config: Any, width: int) -> None:
+    def __init__(self, config: PretrainedConfig, width: int) -> None:
         super().__init__()
         self.own, self.other = (Attention(width, config.decoder_heads) for _ in range(2))
         self.ffn_in = nn.Linear(width, config.decoder_ffn_size)
@@ -59,7 +59,7 @@ class DecoderLayerModule(nn.Module):
 
 
 class Decoder(nn.Module):
-    def __init__(self, config: Any, width: int, table: nn.Module | None) -> None:
+    def __init__(self, config: PretrainedConfig, width: int, table: nn.Module | None) -> None:
         super().__init__()
         self.tokens = table or nn.Embedding(config.decoder_vocabulary_size, width)
         self.positions = None if config.decoder_sinusoids else nn.Embedding(config.decoder_positions, width)
@@ -86,7 +86,7 @@ class EncoderDecoderForConditionalGeneration(CallableNetwork, PreTrainedModel):
     config_class = EncoderDecoderConfig
     _supports_sdpa = True  # transformers checks this on a GPU; the encoder may use it
 
-    def __init__(self, config: Any) -> None:
+    def __init__(self, config: PretrainedConfig) -> None:
         super().__init__(config)
         family = family_of(config.niwaki_encoder)
         inner = config.encoder()
@@ -107,7 +107,7 @@ class EncoderDecoderForConditionalGeneration(CallableNetwork, PreTrainedModel):
         return self.get_submodule(family_of(self.config.niwaki_encoder).body)
 
     @torch.no_grad()
-    def _init_weights(self, module: Any) -> None:
+    def _init_weights(self, module: object) -> None:
         """Matrices as Glorot and Bengio 2010; tables so that a token's score has a variance of about 1."""
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)

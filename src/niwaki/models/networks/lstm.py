@@ -124,7 +124,7 @@ class _Graph(torch.autograd.Function):
         return run(x, lengths, input, recurrent, bias)
 
     @staticmethod
-    def symbolic(g: Any, x: Any, lengths: Any, input: Any, recurrent: Any, bias: Any, units: int) -> Any:
+    def symbolic(g: Any, x: object, lengths: object, input: object, recurrent: object, bias: object, units: int) -> Any:
         first = g.op("Transpose", x, perm_i=[1, 0, 2])  # (tokens, batch, inputs)
         counts = g.op("Cast", lengths, to_i=6)  # 6 = int32
         read, _, _ = g.op(

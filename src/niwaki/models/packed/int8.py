@@ -109,7 +109,7 @@ class IntegerProduct(torch.autograd.Function):
         return functional.linear(x, (weight * scale).T, bias)
 
     @staticmethod
-    def symbolic(g: Any, x: Any, weight: Any, scale: Any, bias: Any) -> Any:
+    def symbolic(g: Any, x: object, weight: object, scale: object, bias: object) -> Any:
         codes, step, zero = g.op("DynamicQuantizeLinear", x, outputs=3)
         total = g.op("Cast", g.op("MatMulInteger", codes, weight, zero), to_i=1)  # 1 = float32
         return g.op("Add", g.op("Mul", total, g.op("Mul", step, scale)), bias)

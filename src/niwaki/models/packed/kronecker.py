@@ -65,7 +65,7 @@ class Kronecker(nn.Module):
         return factorize_like(self, linear, sizes) if sizes else packed_like(self, linear)
 
 
-def factorize_like(old: Any, linear: nn.Linear, sizes: Sizes) -> Kronecker:
+def factorize_like(old: object, linear: nn.Linear, sizes: Sizes) -> Kronecker:
     """Factorize a dense matrix; the factors are packed like `old`."""
     factors = Kronecker.of(linear, sizes)
     return Kronecker(packed_like(old, factors.first), packed_like(old, factors.second), factors.bias, factors.terms)

@@ -163,7 +163,7 @@ class _Unpack(torch.autograd.Function):
         return unpacked(words, scale, base, group, columns)
 
     @staticmethod
-    def symbolic(g: Any, words: Any, scale: Any, base: int, group: int, columns: int, rank: int) -> Any:
+    def symbolic(g: Any, words: object, scale: object, base: int, group: int, columns: int, rank: int) -> Any:
         attributes = {
             "base_i": base,
             "group_i": group,

@@ -108,7 +108,7 @@ class _Spread(torch.autograd.Function):
         return values.new_zeros(rows, columns)
 
     @staticmethod
-    def symbolic(g: Any, bits: Any, values: Any, rows: int, columns: int) -> Any:
+    def symbolic(g: Any, bits: object, values: object, rows: int, columns: int) -> Any:
         return shaped(g.op("niwaki::Spread", bits, values, rows_i=rows, columns_i=columns), values, [rows, columns])
 
 

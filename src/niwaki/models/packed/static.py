@@ -69,7 +69,7 @@ class _StaticProduct(torch.autograd.Function):
         return functional.linear(x, (weight * scale).T, bias)
 
     @staticmethod
-    def symbolic(g: Any, x: Any, weight: Any, scale: Any, bias: Any, step: Any, zero: Any) -> Any:
+    def symbolic(g: Any, x: object, weight: object, scale: object, bias: object, step: object, zero: object) -> Any:
         codes = g.op("QuantizeLinear", x, step, zero)
         total = g.op("Cast", g.op("MatMulInteger", codes, weight, zero), to_i=1)  # 1 = float32
         return g.op("Add", g.op("Mul", total, g.op("Mul", step, scale)), bias)

@@ -114,7 +114,7 @@ class _RoundedProduct(torch.autograd.Function):
         return functional.linear(x, weight, bias)
 
     @staticmethod
-    def symbolic(g: Any, x: Any, weight: Any, bias: Any, rank: int, outputs: int) -> Any:
+    def symbolic(g: Any, x: object, weight: object, bias: object, rank: int, outputs: int) -> Any:
         return shaped(g.op("niwaki::RoundedProduct", x, weight, bias), bias, [None] * (rank - 1) + [outputs])
 
 

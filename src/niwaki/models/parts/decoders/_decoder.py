@@ -1,7 +1,7 @@
 """The decoder of a sequence-to-sequence network: its layers, and how it generates one token after the other."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -47,7 +47,7 @@ class Decoder:
         return self.anatomy.max_tokens
 
     @property
-    def constants(self) -> list[Any]:
+    def constants(self) -> list[object]:
         """What the config decides and no tensor shows."""
         return []
 

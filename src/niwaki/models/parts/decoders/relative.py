@@ -22,7 +22,7 @@ class Relative(SharedTable):
         return ["encoder.final_layer_norm", "decoder.final_layer_norm"]
 
     @property
-    def constants(self) -> list[Any]:
+    def constants(self) -> list[object]:
         return [*super().constants, self.network.model_dim]
 
     def keep_layers(self, keep: list[int]) -> None:

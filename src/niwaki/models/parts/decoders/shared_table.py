@@ -1,7 +1,5 @@
 """A decoder that embeds and scores tokens with the table of its encoder, with positions of its own (BART, Marian)."""
 
-from typing import Any
-
 from torch import Tensor
 
 from niwaki.models.parts.decoders._decoder import Decoder
@@ -24,5 +22,5 @@ class SharedTable(Decoder):
                 attention.part("attention_module").layer_idx = number
 
     @property
-    def constants(self) -> list[Any]:
+    def constants(self) -> list[object]:
         return [module.scale for module in self.network.modules() if isinstance(module, TiedEmbedding)]
