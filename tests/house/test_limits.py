@@ -13,7 +13,7 @@ SOURCE = Path(niwaki.__file__).parent
 TESTS = Path(__file__).parents[1]
 FILES = sorted(SOURCE.rglob("*.py"))
 MAX_MODULE_LINES, MAX_FUNCTION_LINES, MAX_MEMBERS = 300, 40, 20
-MAX_ANY_LINES = 725  # to be lowered, never raised
+MAX_ANY_LINES = 327  # a third of the lines before the restructuring; to be lowered, never raised
 SKIP_FORMAT = "# fmt: " + "skip"
 
 

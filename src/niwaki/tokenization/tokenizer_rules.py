@@ -17,6 +17,7 @@ from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.tokenization import tokenizing
+from niwaki.tokenization.known_parts import MODELS, PARTS, SECTIONS
 from niwaki.tokenization.pattern_probe import slow_pattern
 from niwaki.tokenization.patterns import fault_in_pattern, is_published
 
@@ -24,63 +25,6 @@ MAX_BYTES, MAX_VALUES = 48 << 20, 2_000_000
 MAX_TOKENS, MAX_ADDED_TOKENS, MAX_ID = 1_000_000, 50_000, 10_000_000
 MAX_PARTS, MAX_DEPTH, MAX_TEXT = 500, 12, 2000
 MAX_GROWTH = 64  # times that normalizers may lengthen a text
-SECTIONS = {
-    "version",
-    "truncation",
-    "padding",
-    "added_tokens",
-    "normalizer",
-    "pre_tokenizer",
-    "post_processor",
-    "decoder",
-    "model",
-}
-PARTS = {
-    "normalizer": {
-        "BertNormalizer",
-        "ByteLevel",
-        "Lowercase",
-        "NFC",
-        "NFD",
-        "NFKC",
-        "NFKD",
-        "Nmt",
-        "Precompiled",
-        "Prepend",
-        "Replace",
-        "Sequence",
-        "Strip",
-        "StripAccents",
-    },
-    "pre_tokenizer": {
-        "BertPreTokenizer",
-        "ByteLevel",
-        "CharDelimiterSplit",
-        "Digits",
-        "FixedLength",
-        "Metaspace",
-        "Punctuation",
-        "Sequence",
-        "Split",
-        "UnicodeScripts",
-        "Whitespace",
-        "WhitespaceSplit",
-    },
-    "post_processor": {"BertProcessing", "ByteLevel", "RobertaProcessing", "Sequence", "TemplateProcessing"},
-    "decoder": {
-        "BPEDecoder",
-        "ByteFallback",
-        "ByteLevel",
-        "CTC",
-        "Fuse",
-        "Metaspace",
-        "Replace",
-        "Sequence",
-        "Strip",
-        "WordPiece",
-    },
-}
-MODELS = {"WordPiece", "BPE", "Unigram", "WordLevel"}
 
 
 def read_text(path: Path) -> str:
