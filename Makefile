@@ -1,6 +1,6 @@
 # make demo   the main job on the embedded example; its report is runs/rotten_tomatoes/report.html
 # make test   everything that must hold: lint, types, all fast tests
-# make slow, make sanitize, make results: see below
+# make slow, make sanitize, make results, make docs: see below
 # Both set up .venv first, once. PYTHON=python3.12 chooses another interpreter.
 
 PYTHON ?= python3
@@ -9,7 +9,7 @@ PROCESSES ?= 2
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: setup demo test lint slow sanitize results clean
+.PHONY: setup demo test lint slow sanitize results docs clean
 
 setup: $(READY)
 
@@ -50,6 +50,10 @@ sanitize: setup
 
 results: setup
 	$(BIN)/python benchmarks/render.py
+
+# the documentation site in build/site; fails on broken links
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf .venv runs build
