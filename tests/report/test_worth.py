@@ -27,6 +27,19 @@ def test_payback_by_hand(tmp_path: Path) -> None:
     assert "pays back after" in (run / "report.html").read_text()
 
 
+def test_a_stage_of_another_run_costs_what_it_cost_there(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo")
+    race_with(run, [3.0] * 8, [1.0] * 8)
+    lines = [json.loads(line) for line in (run / "ledger.jsonl").read_text().splitlines()]
+    for line in lines:
+        if line["stage"] == "student":
+            line["what"], line["reading"] = "reuse", {**line["reading"], "seconds": 0.0, "cpu_seconds": 0.0}
+    (run / "ledger.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    spent_there = files.read_json(next(run.glob("stages/student-*/result.json")))["spent"]["cpu_seconds"]
+    taken = report.write(run)["payback"]["inferences"]["value"]
+    assert taken == pytest.approx(((2 * 71 + 20) * 1.9 + spent_there) / 2 * 1000)
+
+
 def test_no_payback_without_rounds_or_without_a_saving(tmp_path: Path) -> None:
     run = make_run(tmp_path / "demo")
     result = report.write(run)["payback"]

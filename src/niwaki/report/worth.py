@@ -8,9 +8,11 @@ from niwaki.meter.energy_label import EnergyLabel, energy_label
 from niwaki.meter.payback import NOT_SHOWN, payback
 from niwaki.meter.reading import Reading
 from niwaki.report import formatting
+from niwaki.report.readings import reading
 from niwaki.report.run_files import RunFiles, mapping, number
 
 SAMPLES = "cpu_seconds_per_1000"  # of a contender in speed.json: one figure per round, for paired comparisons
+REUSE, MAKING = "reuse", {"train", "make"}  # what a charge of the ledger is for
 Facts = Json
 
 
@@ -43,12 +45,17 @@ def payback_of(facts: Facts, run: RunFiles, per_day: float | None = None) -> Fac
     """The payback of the deployed stage against the first, each by its own engine; None if nothing was compressed.
 
     The comparison is with the first stage, not the reference, because changing the engine costs nothing. The cost is that of all later
-    stages in the ledger, including failed attempts. With a volume `per_day` it also contains days and the savings of a year.
+    stages in the ledger, including failed attempts; a stage that was taken from another run costs what making it cost there. With a
+    volume `per_day` it also contains days and the savings of a year.
     """
     first, deploy = facts["stages"][0]["name"], facts["verdict"]["deploy"]
     if deploy in (None, first):
         return None
-    spent = _spent([account["reading"] for account in facts["spent"]["stages"] if account["stage"] != first], run)
+    later = [account for account in facts["spent"]["stages"] if account["stage"] != first]
+    earlier = [
+        reading(mapping(run.results.get(account["stage"])).get("spent")) for account in later if _is_taken(account)
+    ]
+    spent = _spent([*(account["reading"] for account in later), *earlier], run)
     contenders = mapping(run.speed.get("contenders"))
     before, after = (_samples(contenders.get(name)) for name in (first, deploy))
     if not before or not after:
@@ -62,6 +69,11 @@ def payback_of(facts: Facts, run: RunFiles, per_day: float | None = None) -> Fac
         return {"before": first, "after": deploy, **payback(spent, before, after, per_day).to_dict()}
     except UsageError as error:
         return {"before": first, "after": deploy, "shown": False, "words": f"{NOT_SHOWN}: {error}"}
+
+
+def _is_taken(account: Facts) -> bool:
+    """Whether the run took the stage from another run and never made it."""
+    return REUSE in account["by"] and not MAKING.intersection(account["by"])
 
 
 def _samples(contender: object) -> list[float]:
