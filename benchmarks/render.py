@@ -6,7 +6,7 @@ A file render_<topic>.py with a PAGE becomes a page and a line of the summary.
 import importlib
 from pathlib import Path
 
-import render_demo
+import render_readme
 import render_recipes
 from results_page import GROUPS, Page
 
@@ -32,7 +32,7 @@ def files() -> dict[str, str]:
     """Every rendered file by its path in the repository."""
     found = {f"docs/results/{page.slug}.md": page.render() for page in pages()}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    return {SUMMARY: summary(), **found, **render_recipes.files(), "README.md": render_demo.with_table(readme)}
+    return {SUMMARY: summary(), **found, **render_recipes.files(), **render_readme.files(readme)}
 
 
 def pages() -> list[Page]:

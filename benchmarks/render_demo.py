@@ -1,6 +1,5 @@
-"""Renders the page on the demo, and the table in README.md."""
+"""Renders the page on the demo."""
 
-import re
 import statistics
 from collections.abc import Sequence
 
@@ -93,13 +92,6 @@ def spread(values: Sequence[float], form: str) -> str:
     mean = form.format(statistics.mean(values))
     around = form.format(statistics.stdev(values)) if len(values) > 1 else form.format(0)
     return mean if around == form.format(0) else f"{mean} ± {around}"
-
-
-def with_table(readme: str) -> str:
-    """The README with the table of the demo between its markers."""
-    table = demo_table(latest(records.read("demo")))
-    marked = re.compile(r"(<!-- results:begin -->\n).*?(<!-- results:end -->)", re.DOTALL)
-    return marked.sub(lambda found: f"{found[1]}{table}\n{found[2]}", readme)
 
 
 def headline() -> str:

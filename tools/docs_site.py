@@ -37,9 +37,16 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     nav = {title: pages for section in config.nav or [] for title, pages in section.items()}
     nav["Tutorials"] += sorted(f"notebooks/{path.stem}.md" for path in notebooks())
     nav["Reference"] = [*reference_pages(), *nav["Reference"]]
+    nav["How-to guides"] += unlisted(nav)
     nav["Results"] += sorted(f"results/{path.name}" for path in (ROOT / "docs" / "results").glob("*.md"))
     config.nav = [*({title: pages} for title, pages in nav.items()), {"About": list(ROOT_FILES)}]
     return config
+
+
+def unlisted(nav: dict[str, Any]) -> list[str]:
+    """Pages of docs/ that mkdocs.yml does not name."""
+    listed = {page for pages in nav.values() for page in ([pages] if isinstance(pages, str) else pages)}
+    return sorted({path.name for path in (ROOT / "docs").glob("*.md")} - listed)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
