@@ -83,3 +83,15 @@ def test_niwaki_loads_the_layout_with_every_engine(exported, engine):
 def test_a_model_that_generates_text_is_rejected(tmp_path):
     with pytest.raises(InputError, match="use --to onnx"):
         write_hub_layout(tmp_path)
+
+
+def test_a_span_model_has_start_and_end_logits(tmp_path):
+    folder = tiny.deployed(tiny.model("bert", head="QuestionAnswering"), tmp_path / "span")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    inputs = dict(tokenizer(TEXTS[:3], padding=True, return_tensors="np"))
+    plain = onnxruntime.InferenceSession(folder / "model.onnx", providers=["CPUExecutionProvider"])
+    expected = plain.run(["logits"], inputs)[0]
+    write_hub_layout(folder)
+    session = onnxruntime.InferenceSession(folder / "onnx" / "model.onnx", providers=["CPUExecutionProvider"])
+    found = session.run(["start_logits", "end_logits"], inputs)
+    np.testing.assert_array_equal(np.stack(found, -1), expected)

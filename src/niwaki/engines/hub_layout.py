@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING
 from niwaki.core.errors import InputError
 from niwaki.core.files import read_json, write_json
 from niwaki.engines.graph_rules import EXTERNAL, GRAPH, HUB_GRAPH, WEIGHTS, check_graph
+from niwaki.models.config_rules import CONFIG
+from niwaki.models.skeleton import head_of
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    from onnx import GraphProto, ModelProto
 
+QUESTION_ANSWERING = "QuestionAnswering"
 HUB, SUBFOLDER, QUANTIZED = "hub", "onnx", "model_quantized.onnx"
 MAX_GRAPH_BYTES = (1 << 31) - 1  # of a protobuf message
 JS_CONFIG = "transformers.js_config"  # key of config.json: which of the ONNX files transformers.js loads by default
@@ -31,15 +34,16 @@ def write_hub_layout(folder: Path) -> None:
             f"{folder}: generates text with an encoder and a decoder graph, and other tools expect other graphs; "
             "use --to onnx and load the folder with niwaki"
         )
-    graph = graph_with_weights(folder)
+    graph, config = graph_with_weights(folder), read_json(folder / CONFIG)
+    if head_of(config) == QUESTION_ANSWERING:
+        split_span_logits(graph.graph)
     data = graph.SerializeToString()
     (folder / SUBFOLDER).mkdir()
     (folder / SUBFOLDER / GRAPH).write_bytes(data)
     if is_quantized(graph):
         (folder / SUBFOLDER / QUANTIZED).write_bytes(data)
     (folder / GRAPH).rename(folder / HUB_GRAPH)
-    config = read_json(folder / "config.json")
-    write_json(folder / "config.json", {**config, JS_CONFIG: {"dtype": "fp32"}})  # the file without a suffix
+    write_json(folder / CONFIG, {**config, JS_CONFIG: {"dtype": "fp32"}})  # the file without a suffix
 
 
 def graph_with_weights(folder: Path) -> "ModelProto":
@@ -60,6 +64,23 @@ def graph_with_weights(folder: Path) -> "ModelProto":
             tensor.ClearField("external_data")
             tensor.ClearField("data_location")
     return graph
+
+
+def split_span_logits(graph: "GraphProto") -> None:
+    """Replaces `logits` (batch, tokens, 2) by `start_logits` and `end_logits` (batch, tokens), which other tools expect of question
+    answering."""
+    from onnx import TensorProto, helper
+
+    names = ("start_logits", "end_logits")
+    last, parts = "last_axis", [f"{name}_column" for name in names]
+    graph.initializer.append(helper.make_tensor(last, TensorProto.INT64, [1], [-1]))
+    graph.node.append(helper.make_node("Split", ["logits"], parts, axis=-1))
+    graph.node.extend(
+        helper.make_node("Squeeze", [part, last], [name]) for part, name in zip(parts, names, strict=True)
+    )
+    del graph.output[:]
+    axes = ["batch", "tokens"]
+    graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, axes) for name in names)
 
 
 def is_quantized(graph: "ModelProto") -> bool:
