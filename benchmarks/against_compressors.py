@@ -102,7 +102,7 @@ def theirs(name: str, seed: int) -> tuple[np.ndarray | None, dict[str, Any]]:
     predictor, test = Predictor(teacher), task.splits()["test"]
     inputs = task.inputs(test)
     logits = np.load(folder / "logits.npy", allow_pickle=False)
-    values = predictor.answer_type.values(logits, predictor.encode(inputs), inputs, predictor.labels)
+    values = predictor.answer_type.values(logits, predictor.tokenize(inputs), inputs, predictor.labels)
     return task.scorer.example_stats(values, test), results
 
 

@@ -107,7 +107,7 @@ def answers(folder: Path) -> dict[str, list[list[float]]]:
     from niwaki.engines.predictor import Predictor
 
     found = {engine: Predictor(folder, engine=engine, threads=1) for engine in ("torch", "onnx")}
-    return {engine: one.logits(one.encode(TEXTS)).tolist() for engine, one in found.items()}
+    return {engine: one.logits(one.tokenize(TEXTS)).tolist() for engine, one in found.items()}
 
 
 def in_a_new_process(folders: list[Path]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def tokens(rows: list[Record]) -> str:
     kinds = ", ".join(f"{name} {count:,}" for name, count in row["kinds"].items())
     times = {name: f"{value:.1f}" for name, value in row["microseconds"].items()}
     return (
-        f"Command: `python benchmarks/tokenizer_parity.py MODEL`. {row['texts']:,} generated texts ({kinds}) in `Predictor.encode` and transformers' {row['tokenizer']}: {row['different']} differ.\n\n"
+        f"Command: `python benchmarks/tokenizer_parity.py MODEL`. {row['texts']:,} generated texts ({kinds}) in `Predictor.tokenize` and transformers' {row['tokenizer']}: {row['different']} differ.\n\n"
         f"CPU time per sentence of the bundled reviews, median of interleaved laps: niwaki {times['niwaki']} µs, tokenizers library {times['library']} µs; one text at a time "
         f"{times['niwaki alone']} and {times['library alone']} µs."
     )

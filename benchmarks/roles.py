@@ -123,7 +123,7 @@ def parts(plan: Plan, predictor: Predictor) -> dict[str, float]:
     """CPU seconds for the test rows: tokenization, network, decoding of tags."""
     rows = plan.task.splits()["test"]
     inputs, clock = plan.task.inputs(rows), [time.process_time()]
-    encoded = predictor.encode(inputs)
+    encoded = predictor.tokenize(inputs)
     clock.append(time.process_time())
     logits = predictor.logits(encoded)
     clock.append(time.process_time())

@@ -1,7 +1,7 @@
 """Compares a model's token ids with its Hugging Face tokenizer: `python benchmarks/tokenizer_parity.py MODEL [COUNT]`. Appends to results/tokens.jsonl.
 
 Encodes generated texts of many kinds, including empty ones and some of 100,000 characters, one batch in ten as pairs, with
-`Predictor.encode` and with transformers' AutoTokenizer, and compares ids and types. Then measures the CPU time per sentence of the
+`Predictor.tokenize` and with transformers' AutoTokenizer, and compares ids and types. Then measures the CPU time per sentence of the
 bundled reviews, interleaved with the tokenizers library, and records how each handles an unpaired surrogate.
 """
 
@@ -92,7 +92,7 @@ def long(draw: random.Random) -> str:
 
 
 def ours(predictor: Predictor, texts: list[Any]) -> list[tuple[list[int], list[int]]]:
-    rows = predictor.encode(texts)
+    rows = predictor.tokenize(texts)
     return [(rows.ids[number].tolist(), rows.types[number].tolist()) for number in range(len(rows.ids))]
 
 
@@ -115,7 +115,7 @@ def speed(predictor: Predictor) -> dict[str, list[float]]:
     """Microseconds per sentence and lap, in batches and one text at a time."""
     texts = imdb_sentences(SENTENCES, 0)
     ways = {
-        "niwaki": predictor.encode,
+        "niwaki": predictor.tokenize,
         "library": lambda some: predictor.answer_type.encode(some, predictor.encoder.tokenizer, predictor.max_tokens),
     }
     laps: dict[str, list[float]] = {f"{name}{end}": [] for name in ways for end in ("", " alone")}

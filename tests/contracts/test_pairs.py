@@ -93,7 +93,7 @@ torch.set_num_threads(1)
 texts = Path(sys.argv[1]).read_text().splitlines()
 for folder in map(Path, sys.argv[3:]):
     model, predictor = load_folder(folder), Predictor(folder)
-    rows = predictor.encode(texts)
+    rows = predictor.tokenize(texts)
     ids, mask = rows.ids.padded(numpy.arange(len(texts)), 0)
     inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask.astype(numpy.int64))}
     with torch.no_grad():
@@ -122,7 +122,7 @@ def test_a_new_process_gives_the_same(made, reloaded, pair):
     folder = made[pair][-1]
     again = np.load(reloaded / f"{folder.name}.npz")
     model, predictor = load_folder(folder / "model"), Predictor(folder / "model")
-    rows = predictor.encode((reloaded / "texts.txt").read_text().splitlines())
+    rows = predictor.tokenize((reloaded / "texts.txt").read_text().splitlines())
     assert np.array_equal(again["onnx"], predictor.logits(rows))
     assert np.isfinite(again["torch"]).all()
     assert np.abs(again["native"] - again["torch"]).max() < 0.1 * max(1.0, np.abs(again["torch"]).max())

@@ -265,7 +265,7 @@ def test_each_family_writes_in_its_engine_what_torch_writes(made, family):
     pair = (family, "int8") if family in ("distil", "cut") else ("cut", family)
     write_graph(models[pair], folder / " ".join(pair))
     found = [Predictor(folder / " ".join(pair), engine, threads=1) for engine in ("onnx", "torch")]
-    onnx, by_torch = (one.logits(one.encode(TEXTS)) for one in found)
+    onnx, by_torch = (one.logits(one.tokenize(TEXTS)) for one in found)
     same = (onnx[:, 1:] == by_torch[:, 1:]).all(axis=1)  # rounded, a random network may find another text as likely
     packed = bool({"int8", "rtn"} & set(pair))
     assert same.sum() >= (4 if packed else 6)
@@ -278,7 +278,7 @@ def test_one_stack_writes_in_its_engine_what_torch_writes(cut, tmp_path):
     saved(model, tmp_path / "made")
     write_graph(model, tmp_path / "made")
     found = [Predictor(tmp_path / "made", engine, threads=1) for engine in ("onnx", "torch")]
-    onnx, by_torch = (one.logits(one.encode(TEXTS)) for one in found)
+    onnx, by_torch = (one.logits(one.tokenize(TEXTS)) for one in found)
     same = (onnx[:, 1:] == by_torch[:, 1:]).all(axis=1)
     assert same.sum() >= (4 if "int8" in cut else 6)
     assert np.abs(onnx[same, 0] - by_torch[same, 0]).max() < (0.2 if "int8" in cut else 1e-3)

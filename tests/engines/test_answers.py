@@ -278,9 +278,9 @@ def test_answers_do_not_depend_on_the_batch_or_order(case, engine):
 
 def test_long_inputs_are_read_in_windows(tmp_path):
     spans, words = (Predictor(saved(model_of(kind), tmp_path / kind), "torch") for kind in ("span", "tags"))
-    rows = spans.encode([("the end", LONG), ("the end", ROWS[0])])
+    rows = spans.tokenize([("the end", LONG), ("the end", ROWS[0])])
     assert len(rows.ids) > 3 and rows.inputs == 2 and rows.ids.lengths.max() <= tiny.POSITIONS
-    rows = words.encode([LONG.split(), ["film"]])
+    rows = words.tokenize([LONG.split(), ["film"]])
     assert len(rows.ids) >= 3 and rows.inputs == 2 and rows.ids.lengths.max() <= tiny.POSITIONS
 
 

@@ -52,7 +52,7 @@ def copied(cascade_folder, tmp_path):
 def by_hand(cascade_folder):
     """All models on all inputs, and then the rule."""
     logits = [
-        one.logits(one.encode(TEXTS)) / temperature
+        one.logits(one.tokenize(TEXTS)) / temperature
         for one, temperature in zip(each(cascade_folder), TEMPERATURES, strict=True)
     ]
     found, by = [], []
@@ -72,7 +72,7 @@ def test_first_confident_model_answers(cascade_folder):
     cascade = Cascade(cascade_folder)
     wanted, by = by_hand(cascade_folder)
     assert min(by.count(number) for number in range(3)) >= 5  # all three are needed
-    answers, numbers = cascade.predict_with_steps(TEXTS, cascade.encode(TEXTS))
+    answers, numbers = cascade.predict_with_steps(TEXTS, cascade.tokenize(TEXTS))
     assert numbers.tolist() == by and answers == cascade.predict(TEXTS)
     assert (
         [answer.label for answer in answers] == cascade.values(TEXTS) == [tiny.LABELS[row.argmax()] for row in wanted]
@@ -94,7 +94,7 @@ def test_thresholds_0_and_1_use_the_first_and_last_model(cascade_folder, tmp_pat
     for threshold, number in ((0.0, 0), (1.0, 2)):
         write_json(folder / CASCADE, plan((threshold, threshold)))
         cascade = Cascade(folder)
-        assert set(cascade.predict_with_steps(TEXTS, cascade.encode(TEXTS))[1]) == {number}
+        assert set(cascade.predict_with_steps(TEXTS, cascade.tokenize(TEXTS))[1]) == {number}
 
 
 def test_later_models_only_get_the_remaining_inputs(cascade_folder, monkeypatch):
@@ -102,7 +102,7 @@ def test_later_models_only_get_the_remaining_inputs(cascade_folder, monkeypatch)
     counts = []
     for model in cascade.models:
         monkeypatch.setattr(
-            model, "encode", lambda inputs, real=model.encode: (counts.append(len(inputs)), real(inputs))[1]
+            model, "tokenize", lambda inputs, real=model.tokenize: (counts.append(len(inputs)), real(inputs))[1]
         )
     cascade.values(TEXTS)
     by = by_hand(cascade_folder)[1]
@@ -240,7 +240,7 @@ def with_threshold(folder, threshold):
 
 
 def confidence_of(model, inputs):
-    rows = model.encode(inputs)
+    rows = model.tokenize(inputs)
     return model.answer_type.confidence(model.logits(rows), rows, inputs, model.labels)
 
 
@@ -260,7 +260,7 @@ def test_every_answer_type_is_answered_by_the_first_confident_model(two):
     threshold = halfway(confidence)
     by = np.where(confidence >= threshold, 0, 1)
     cascade = with_threshold(folder, threshold)
-    values, numbers = cascade.predict_with_steps(inputs, cascade.encode(inputs), bare=True)
+    values, numbers = cascade.predict_with_steps(inputs, cascade.tokenize(inputs), bare=True)
     assert numbers.tolist() == by.tolist() and set(by) == {0, 1}
     each = [model.values(inputs) for model in (first, last)]
     assert values == cascade.values(inputs) == [each[number][place] for place, number in enumerate(by)]
@@ -298,7 +298,7 @@ def test_second_pass_goes_through_the_cascade(tmp_path):
     found = [(one.words, frame["predicate"]) for one in whole for frame in one.frames]
     alone = cascade.predict(found)
     assert [f["roleset"] for one in whole for f in one.frames] == [one.frames[0]["roleset"] for one in alone]
-    numbers = cascade.predict_with_steps(found, cascade.encode(found))[1]
+    numbers = cascade.predict_with_steps(found, cascade.tokenize(found))[1]
     assert set(numbers) == {0, 1} and len(found) > 20
     each = [model.predict(found) for model in cascade.models]
     assert [str(one) for one in alone] == [str(each[number][place]) for place, number in enumerate(numbers)]

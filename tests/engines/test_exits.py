@@ -70,7 +70,7 @@ def at(exit_):
 def test_exit_gives_the_logits_of_the_truncated_model(folders, engine, family, whole):
     folder, cuts = folders(family, whole)
     model = Predictor(folder, engine, threads=2)
-    rows = model.encode(TEXTS)
+    rows = model.tokenize(TEXTS)
     for number, other in enumerate(cuts):
         found, taken = model.logits_with_exits(rows, at(number) if number < 2 else never)
         wanted = Predictor(other, engine, threads=2)
@@ -83,7 +83,7 @@ def test_exit_gives_the_logits_of_the_truncated_model(folders, engine, family, w
 def test_texts_leave_at_different_exits(folders, engine):
     folder, cuts = folders("bert", False)
     model = Predictor(folder, engine, threads=2)
-    rows = model.encode(TEXTS)
+    rows = model.tokenize(TEXTS)
     alone = [Predictor(other, engine).logits(rows) for other in cuts]
     gaps = [np.sort(np.abs(one[:, 0] - one[:, 1]))[20:22].mean() for one in alone]  # between two texts, not at one
     found, taken = model.logits_with_exits(
@@ -155,7 +155,7 @@ def test_cascade_of_exits_uses_an_engine_with_early_exit(folders, tmp_path):
 
 def test_no_inputs_give_no_logits(folders):
     model = Predictor(folders("bert", False)[0], "native")
-    found, taken = model.logits_with_exits(model.encode([]), never)
+    found, taken = model.logits_with_exits(model.tokenize([]), never)
     assert found.shape == (0, 2) and taken.shape == (0,)
 
 
@@ -164,7 +164,7 @@ def test_missing_exit_graph_is_named(folders, tmp_path):
     (folder / "exit-1.onnx").unlink()
     model = Predictor(folder, "onnx")
     with pytest.raises(InputError, match=r"exit-1\.onnx"):
-        model.logits_with_exits(model.encode(TEXTS[:2]), never)
+        model.logits_with_exits(model.tokenize(TEXTS[:2]), never)
 
 
 @pytest.mark.parametrize("exits", [[3, 1], [0], [1, 1], "2", [1.5], list(range(1, 17))], ids=str)
@@ -185,4 +185,4 @@ def test_exits_beyond_the_last_layer_are_rejected(tmp_path):
     for engine in ("native", "torch"):
         model = Predictor(folder, engine)
         with pytest.raises(InputError, match="4 layers"):
-            model.logits_with_exits(model.encode(TEXTS[:2]), never)
+            model.logits_with_exits(model.tokenize(TEXTS[:2]), never)

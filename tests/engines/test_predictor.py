@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
 
 
 def logits(predictor, texts):
-    return predictor.logits(predictor.encode(texts))
+    return predictor.logits(predictor.tokenize(texts))
 
 
 def test_predictions_have_label_and_probabilities(folder):
@@ -188,7 +188,9 @@ def test_nan_logits_are_rejected_by_name(tmp_path, engine):
     if engine == "onnx":
         predictor = Predictor(folder, engine)
         with pytest.raises(NotFinite):
-            predictor.logits_with_exits(predictor.encode(["the film"]), lambda number, some: np.full(len(some), False))
+            predictor.logits_with_exits(
+                predictor.tokenize(["the film"]), lambda number, some: np.full(len(some), False)
+            )
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])

@@ -25,7 +25,7 @@ def few(monkeypatch):
 def test_stream_texts_have_their_length(folder, stream):
     tokens = bench.STREAMS[stream]
     predictor = Predictor(folder, "torch", max_tokens=tokens)
-    assert set(predictor.encode(bench.texts_of(stream, 5)).ids.lengths.tolist()) == {tokens}
+    assert set(predictor.tokenize(bench.texts_of(stream, 5)).ids.lengths.tolist()) == {tokens}
 
 
 def test_mixed_stream_has_sentences_in_order():
@@ -66,7 +66,7 @@ def test_cascade_is_timed_with_models_under_its_name(folder, cascade):
 def test_every_model_of_a_cascade_reads_what_the_stream_gives(cascade):
     opened = bench.open_predictor(cascade, "onnx", 1, 12)
     assert [model.max_tokens for model in opened.models] == [12, 12]
-    rows = opened.encode(bench.texts_of("128", 3))
+    rows = opened.tokenize(bench.texts_of("128", 3))
     assert set(rows.ids.lengths.tolist()) == {12}
 
 

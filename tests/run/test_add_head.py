@@ -34,7 +34,7 @@ import sys, numpy, niwaki
 inputs = {"score": ["a film", "a dull plot"], "ner": [["a", "film"], ["dull"]], "qa": [("was it good", "the film was good")], "topics": ["a film"]}
 folder, engine, names, out = sys.argv[1], sys.argv[2], sys.argv[3].split(","), sys.argv[4]
 found = {name: niwaki.load(folder, engine, 1, head=name) for name in names}
-numpy.savez(out, **{name: model.logits(model.encode(inputs[name])) for name, model in found.items()})
+numpy.savez(out, **{name: model.logits(model.tokenize(inputs[name])) for name, model in found.items()})
 assert engine == "torch" or "torch" not in sys.modules, "torch was imported"
 """
 IN_NEW_PROCESS = {
@@ -72,7 +72,7 @@ def test_every_head_answers_exactly_as_its_separate_model(shared, engine):
     folder, sources = shared
     for kind, source in sources.items():
         ours, theirs = niwaki.load(folder, engine, head=HEADS[kind]), Predictor(source, engine)
-        assert np.array_equal(ours.logits(ours.encode(INPUTS[kind])), theirs.logits(theirs.encode(INPUTS[kind])))
+        assert np.array_equal(ours.logits(ours.tokenize(INPUTS[kind])), theirs.logits(theirs.tokenize(INPUTS[kind])))
         assert ours.values(INPUTS[kind]) == theirs.values(INPUTS[kind])
         assert ours.answer_type.to_json() == theirs.answer_type.to_json() and ours.labels == KINDS[kind][1]
 
@@ -87,7 +87,7 @@ def test_heads_load_in_a_new_process(shared, engine, tmp_path):
     for kind, source in sources.items():
         if (name := HEADS[kind]) in names:
             model = Predictor(source, engine, threads=1)
-            assert np.array_equal(found[name], model.logits(model.encode(IN_NEW_PROCESS[name])))
+            assert np.array_equal(found[name], model.logits(model.tokenize(IN_NEW_PROCESS[name])))
 
 
 def test_the_model_folder_keeps_its_own_head(shared):
@@ -143,7 +143,7 @@ def test_a_head_trained_with_all_layers_frozen_can_be_added(tmp_path):
     optimizer.step()
     home = add_head(folder, saved(model, tmp_path / "trained"), "trained")
     ours, before = Predictor(home, "onnx"), Predictor(folder, "onnx")
-    encoded = ours.encode(INPUTS["label"])
+    encoded = ours.tokenize(INPUTS["label"])
     assert np.array_equal(ours.logits(encoded), Predictor(tmp_path / "trained", "onnx").logits(encoded))
     assert not np.array_equal(ours.logits(encoded), before.logits(encoded))
 

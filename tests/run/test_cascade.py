@@ -71,7 +71,7 @@ def test_a_cascade_can_be_saved_loaded_and_scored(models, rows, tmp_path):
     assert scored["value"] == pytest.approx(summary["test"]["score"])
     table = Classification(path=str(rows), validation=0.4, test=0.2).splits()["validation"]
     texts = table.column("text").to_pylist()
-    by = loaded.predict_with_steps(texts, loaded.encode(texts))[1]
+    by = loaded.predict_with_steps(texts, loaded.tokenize(texts))[1]
     assert (by == 0).mean() == pytest.approx(shares[0], abs=0.02)
 
 

@@ -36,7 +36,7 @@ def test_native_is_int8_by_default_and_loads_without_its_source(tmp_path, family
     assert summary["int8"] and summary["same_answers"] > 0.85 and summary["bytes"][1] < summary["bytes"][0]
     assert not has_floats(load_folder(tmp_path / "out"))
     found, wanted = (api.load(tmp_path / name, engine) for name, engine in (("out", "native"), ("source", "torch")))
-    np.testing.assert_allclose(found.logits(found.encode(TEXTS)), wanted.logits(wanted.encode(TEXTS)), atol=0.1)
+    np.testing.assert_allclose(found.logits(found.tokenize(TEXTS)), wanted.logits(wanted.tokenize(TEXTS)), atol=0.1)
 
 
 def test_precision_float_keeps_floats(source, tmp_path):

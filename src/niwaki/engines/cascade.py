@@ -83,9 +83,9 @@ class Cascade(Predictor):
         )
         self.engine = " ".join(model.engine for model in self.models)
 
-    def encode(self, inputs: Sequence[Input]) -> EncodedInputs:
+    def tokenize(self, inputs: Sequence[Input]) -> EncodedInputs:
         """Token ids of the first model; the next ones encode their inputs themselves."""
-        return self.models[0].encode(inputs)
+        return self.models[0].tokenize(inputs)
 
     def predict_rows(self, inputs: Sequence[Input], rows: EncodedInputs, bare: bool = False) -> list[Any]:
         return self.predict_with_steps(inputs, rows, bare)[0]
@@ -101,7 +101,7 @@ class Cascade(Predictor):
             if not len(waiting):
                 break
             remaining = [inputs[int(place)] for place in waiting]
-            encoded = rows if before == 0 else model.encode(remaining)
+            encoded = rows if before == 0 else model.tokenize(remaining)
             logits, taken = calibrated_logits(model, steps, encoded)
             for place, answer in zip(waiting, model.decode_answers(logits, encoded, remaining, bare), strict=True):
                 found[place] = answer

@@ -70,7 +70,7 @@ class Predictor:
         if not isinstance(texts, Iterable) or isinstance(texts, Mapping):  # the keys of a mapping are not texts
             raise UsageError(f"predict: give a text or a list of them (given: {type(texts).__name__})")
         inputs = check_inputs(self.answer_type, [texts] if isinstance(texts, str | tuple) else list(texts))
-        return self.answers(inputs, self.encode(inputs))
+        return self.answers(inputs, self.tokenize(inputs))
 
     def answers(self, inputs: Sequence[Input], encoded: EncodedInputs) -> list[Any]:
         """The answers to encoded inputs, including those of a second pass if the answer type needs one."""
@@ -80,18 +80,18 @@ class Predictor:
         second_pass_inputs = self.answer_type.second_pass_inputs(first)
         if not second_pass_inputs:
             return first
-        second = self.answers(second_pass_inputs, self.encode(second_pass_inputs))
+        second = self.answers(second_pass_inputs, self.tokenize(second_pass_inputs))
         return self.answer_type.merge_second_pass(first, second)
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:
         """The answers as plain data: a label, a number, a list of tags, a text. Inputs are not checked."""
-        return self.predict_rows(inputs, self.encode(inputs), bare=True)
+        return self.predict_rows(inputs, self.tokenize(inputs), bare=True)
 
     def predict_rows(self, inputs: Sequence[Input], encoded: EncodedInputs, bare: bool = False) -> list[Any]:
         """The answers of one pass; `bare` ones are plain data."""
         return self.decode_answers(self.logits(encoded), encoded, inputs, bare)
 
-    def encode(self, inputs: Sequence[Input]) -> EncodedInputs:
+    def tokenize(self, inputs: Sequence[Input]) -> EncodedInputs:
         return self.encoder(inputs)
 
     def logits(self, encoded: EncodedInputs) -> np.ndarray:

@@ -69,7 +69,7 @@ def tokenize_rows(
     good = [row for row in taken if not row.error]
     inputs = [row.input for row in good]
     try:
-        return taken, inputs, predictor.encode(inputs)
+        return taken, inputs, predictor.tokenize(inputs)
     except NoTokens as error:
         empty = {good[number].line for number in error.numbers}
         marked = [checked(replace(row, error=error.row_error)) if row.line in empty else row for row in taken]

@@ -65,7 +65,7 @@ class Part:
         return self.model.logits_with_exits(rows, lambda number, some: np.full(len(some), number == self.exit))[0]
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:
-        rows = self.model.encode(inputs)
+        rows = self.model.tokenize(inputs)
         return self.model.decode_answers(self.logits(rows), rows, inputs, bare=True)
 
 
@@ -80,7 +80,7 @@ class PartResult:
 
 def evaluate_part(part: Part, task: Task, table: pa.Table) -> PartResult:
     model, inputs = part.model, task.inputs(table)
-    rows = model.encode(inputs)
+    rows = model.tokenize(inputs)
     logits, temperature = part.logits(rows), 1.0
     example_stats = task.scorer.example_stats(model.decode_answers(logits, rows, inputs, bare=True), table)
     if isinstance(model.answer_type, ChoosesOne):
@@ -248,7 +248,7 @@ def evaluate_on_test(cascade: Cascade, best: Part, task: Task) -> Json:
     """Scores on the test rows, on which no threshold was tuned."""
     rows = task.splits()["test"]
     inputs = task.inputs(rows)
-    values, answered_by = cascade.predict_with_steps(inputs, cascade.encode(inputs), bare=True)
+    values, answered_by = cascade.predict_with_steps(inputs, cascade.tokenize(inputs), bare=True)
     ours, theirs = (task.scorer.example_stats(predicted, rows) for predicted in (values, best.values(inputs)))
     scores = [task.scorer.scores(stats)[task.metric] for stats in (ours, theirs)]
     summary = {"rows": len(ours), "score": scores[0], "best": scores[1], "kept": share_of(*scores)}

@@ -131,7 +131,7 @@ class EngineOutput(NamedTuple):
 
 
 def predict(predictor: Predictor, inputs: list[Input]) -> EngineOutput:
-    rows = predictor.encode(inputs)
+    rows = predictor.tokenize(inputs)
     logits = predictor.logits(rows)
     return EngineOutput(logits, predictor.decode_answers(logits, rows, inputs, bare=True))
 

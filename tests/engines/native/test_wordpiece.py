@@ -250,7 +250,7 @@ def test_predictor_uses_it_for_plain_texts(tmp_path):
     assert isinstance(predictor.encoder._wordpiece, Wordpiece)
     texts = [text for text, _ in tiny.sentences(300)] + ["日本 film", "[SEP]"]
     rows, theirs = (
-        predictor.encode(texts),
+        predictor.tokenize(texts),
         predictor.answer_type.encode(texts, predictor.encoder.tokenizer, predictor.max_tokens),
     )
     assert np.array_equal(rows.ids.values, theirs.ids.values) and np.array_equal(rows.ids.starts, theirs.ids.starts)

@@ -47,7 +47,7 @@ def edited(*edits):
 
 
 def answered(predictor):
-    return predictor.logits(predictor.encode(TEXTS))
+    return predictor.logits(predictor.tokenize(TEXTS))
 
 
 # ── 8 bits ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -27,7 +27,7 @@ def test_logits_are_close_to_float32(able, tmp_path, family, head):
     folder = tiny.deployed(tiny.model(family, head=head), tmp_path / "made")
     found, wanted = (Predictor(folder, engine) for engine in ("torch_bf16", "torch"))
     inputs = TEXTS if head == "SequenceClassification" else [text.split() for text in TEXTS]
-    found, wanted = (predictor.logits(predictor.encode(inputs)) for predictor in (found, wanted))
+    found, wanted = (predictor.logits(predictor.tokenize(inputs)) for predictor in (found, wanted))
     apart = np.abs(found - wanted).max() / np.abs(wanted).max()
     assert found.dtype == np.float32 and 1e-5 < apart < 0.05
 

@@ -14,7 +14,7 @@ def test_parity_is_rounding_error_for_the_saved_model_and_large_for_another(tmp_
     model.save(tmp_path)
     write_graph(model, tmp_path)
     predictor = Predictor(tmp_path)
-    rows = predictor.encode(["a film", "the plot of a good film"])
+    rows = predictor.tokenize(["a film", "the plot of a good film"])
     assert parity(load_folder(tmp_path), predictor, rows) < 1e-4
     other = load_folder(tmp_path)
     with torch.no_grad():

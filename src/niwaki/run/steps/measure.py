@@ -61,7 +61,7 @@ def _example_stats(task: Task, predictor: Predictor, part: str) -> np.ndarray:
 
 
 def _test_rows(task: Task, predictor: Predictor, count: int) -> EncodedInputs:
-    return predictor.encode(task.inputs(task.splits()["test"].slice(0, count)))
+    return predictor.tokenize(task.inputs(task.splits()["test"].slice(0, count)))
 
 
 @torch.no_grad()

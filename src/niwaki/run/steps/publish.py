@@ -33,7 +33,7 @@ def tune_threshold(task: Task, model: Model, folder: Path) -> None:
     if not isinstance(task, TunesAnswerType):
         return
     table, predictor = task.splits()["validation"], Predictor(folder)
-    rows = predictor.encode(task.inputs(table))
+    rows = predictor.tokenize(task.inputs(table))
     answer_type = task.tuned(predictor.logits(rows), rows, table)
     model.network.config.niwaki_answer = answer_type.to_json()
     write_json(folder / CONFIG, model.config())

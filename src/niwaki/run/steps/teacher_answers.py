@@ -21,7 +21,7 @@ def with_teacher_answers(job: StageJob, rows: pa.Table) -> pa.Table:
     """`rows` with the answers of the first teacher, as its deployed model gives them; cached for other stages and runs."""
     folder = job.model_folder(job.stage.spec.teachers[0])
     predictor, inputs = Predictor(folder), job.task.inputs(rows)
-    encoded = predictor.encode(inputs)
+    encoded = predictor.tokenize(inputs)
     assert isinstance(predictor.answer_type, Text)  # `sequence_kd.check_teacher`
     width = 1 + predictor.answer_type.max_new_tokens
 
