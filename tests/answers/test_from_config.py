@@ -7,6 +7,7 @@ import pytest
 from niwaki.answers import ANSWERS
 from niwaki.answers._answer_type import AnswerType
 from niwaki.answers._from_config import answer_type_of, labels_of
+from niwaki.answers.embedding import Embedding
 from niwaki.answers.label import Label
 from niwaki.answers.labels import Labels
 from niwaki.answers.number import Number
@@ -23,7 +24,9 @@ TWO, ONE = {"id2label": {"0": "no", "1": "yes"}}, {"id2label": {"0": "LABEL_0"}}
         ({}, Label),
         ({"architectures": ["BertForSequenceClassification"], **TWO}, Label),
         ({"architectures": None, "problem_type": None, "id2label": None}, Label),
-        ({"architectures": ["BertForMaskedLM"]}, Label),
+        ({"architectures": ["BertForMaskedLM"]}, Embedding),
+        ({"architectures": ["BertModel"]}, Embedding),
+        ({"architectures": ["MarianMTModel"]}, Label),
         ({"architectures": ["BertForSequenceClassification"], **ONE}, Number),  # as transformers reads it
         ({"problem_type": "regression", **TWO}, Number),
         ({"problem_type": "multi_label_classification", **TWO}, Labels),
@@ -95,8 +98,6 @@ def test_outputs_have_names_even_where_the_file_leaves_out_transformers_own(conf
     "config",
     [
         {},
-        {"architectures": ["BertModel"]},
-        {"architectures": ["BertForMaskedLM"]},
         {"id2label": {}},
         {"id2label": {"a": "b"}},
         {"architectures": ["BertForQuestionAnswering"], "id2label": []},
@@ -107,11 +108,22 @@ def test_a_model_that_answers_nothing_has_no_labels(config):
         labels_of(config, "here")
 
 
+def test_an_encoder_without_a_task_head_has_no_labels():
+    assert labels_of({"architectures": ["BertModel"], "id2label": {"0": "LABEL_0", "1": "LABEL_1"}}, "here") == []
+    assert labels_of({"architectures": ["BertModel"], **TWO, "niwaki_answer": {"kind": "label"}}, "here") == [
+        "no",
+        "yes",
+    ]
+
+
 @pytest.mark.parametrize("name", ANSWERS.names())
 def test_every_kind_keeps_the_contract(name):
     kind, entry = ANSWERS.load(name, AnswerType), ANSWERS.entry(name)
     assert entry.description and kind().to_json()["kind"] == name and kind.input_description
-    whole, every = ("SequenceClassification", "ConditionalGeneration"), ("TokenClassification", "QuestionAnswering")
+    whole, every = (
+        ("SequenceClassification", "ConditionalGeneration", "FeatureExtraction"),
+        ("TokenClassification", "QuestionAnswering"),
+    )
     assert kind.architecture in every if kind.per_token else kind.architecture in whole
     assert all(field.description for field in kind.model_fields.values())
 

@@ -40,6 +40,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[str], str]] = {  # settings, labels,
     ),
     "span": ({"stride": 8, "max_answer_tokens": 6}, ["start", "end"], "QuestionAnswering"),
     "senses": ({}, sense_labels(6), "TokenClassification"),
+    "embedding": ({}, [], "FeatureExtraction"),
 }
 INPUTS: dict[str, list[Any]] = {
     "label": [*ROWS, *zip(ROWS[:6], ROWS[6:], strict=False)],
@@ -53,6 +54,7 @@ INPUTS: dict[str, list[Any]] = {
     "span": [("was it good", ROWS[number]) for number in range(12)] + [("the end", LONG), ("a plot and a scene", LONG)],
     "senses": [sentence_of(text.rstrip(".").split()) for text in ROWS]
     + [sentence_of(["film"]), sentence_of(LONG.split())],
+    "embedding": ROWS,
 }
 
 

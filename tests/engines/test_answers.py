@@ -166,7 +166,14 @@ def senses(model, given):
     return values
 
 
+def embedding(model, given):
+    _, (out,) = by_transformers(model, given)
+    mean = out.last_hidden_state[0].double().mean(dim=0)
+    return (mean / mean.norm()).tolist()
+
+
 BY_HAND = {
+    "embedding": embedding,
     "label": label,
     "labels": labels,
     "number": number,
@@ -183,7 +190,9 @@ def test_values_match_transformers_decoded_by_hand(case, engine):
     kind, model, predictors = case
     found = predictors[engine].values(INPUTS[kind])
     wanted = [BY_HAND[kind](model, given) for given in INPUTS[kind]]
-    if kind == "number":
+    if kind == "embedding":
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+    elif kind == "number":
         np.testing.assert_allclose(found, wanted, atol=1e-3)
         assert np.std(wanted) > 0.5  # in real units, not in those of the head
     else:
@@ -195,6 +204,7 @@ def test_answers_contain_the_values(case):
     kind, _, predictors = case
     values = predictors["onnx"].predict(INPUTS[kind])
     fields = {
+        "embedding": "embedding",
         "label": "label",
         "labels": "labels",
         "number": "value",
@@ -269,7 +279,7 @@ def test_answers_do_not_depend_on_the_batch_or_order(case, engine):
     order = np.random.default_rng(1).permutation(len(inputs))
     shuffled = predictor.values([inputs[place] for place in order])
     alone = [predictor.values([given])[0] for given in inputs]
-    if kind == "number":
+    if kind in ("number", "embedding"):
         np.testing.assert_allclose(shuffled, [together[place] for place in order], atol=1e-3)
         np.testing.assert_allclose(alone, together, atol=1e-3)
     else:
@@ -309,6 +319,7 @@ def test_no_inputs_give_no_answers(case):
 WRONG = {
     "label": [3, None, ["a", "b", "c"], {"a": 1}, ("a", 3)],
     "labels": [3, ("a", "b", "c")],
+    "embedding": [3, None],
     "number": [3.5, ["a", None]],
     "choice": ["a text", ("a", "b"), ("a", ["one"]), ("a", 3), ("a", ["b", 3]), ("a",)],
     "tags": [3, ["a", 3], None],
@@ -329,6 +340,7 @@ WRONG = {
 EMPTY = {
     "label": ["", " \n", ("a", " ")],
     "labels": [""],
+    "embedding": [" "],
     "number": ["\t"],
     "choice": [("", ["a", "b"]), ("a", ["b", " "])],
     "tags": ["", " ", [], ["a", ""]],
@@ -448,7 +460,7 @@ def test_senses_in_8_bits_in_the_native_engine(tmp_path):
     model.apply_edit(Int8())
     folder = tiny.deployed(model, tmp_path / "int8")
     engines = {engine: Predictor(folder, engine) for engine in ("native", "onnx", "torch")}
-    rows = engines["torch"].encode(INPUTS["senses"])
+    rows = engines["torch"].tokenize(INPUTS["senses"])
     logits = {engine: one.logits(rows) for engine, one in engines.items()}
     for engine in ("native", "onnx"):
         assert np.abs(logits[engine] - logits["torch"]).max() < 0.1 * np.abs(logits["torch"]).max()

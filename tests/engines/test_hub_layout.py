@@ -66,7 +66,7 @@ def test_plain_onnxruntime_gives_the_logits_of_niwaki(exported, tmp_path):
     tokenizer = transformers.AutoTokenizer.from_pretrained(hub)
     inputs = dict(tokenizer(TEXTS, padding=True, return_tensors="np"))
     own = Predictor(plain, "onnx")
-    expected = own.logits(own.encode(TEXTS))
+    expected = own.logits(own.tokenize(TEXTS))
     lone = shutil.copy(hub / "onnx" / "model.onnx", tmp_path / "model.onnx")  # without any other file
     for path in (lone, plain / "model.onnx"):
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -77,7 +77,7 @@ def test_plain_onnxruntime_gives_the_logits_of_niwaki(exported, tmp_path):
 def test_niwaki_loads_the_layout_with_every_engine(exported, engine):
     _, plain, hub = exported
     found, expected = (Predictor(folder, engine) for folder in (hub, plain))
-    np.testing.assert_array_equal(found.logits(found.encode(TEXTS)), expected.logits(expected.encode(TEXTS)))
+    np.testing.assert_array_equal(found.logits(found.tokenize(TEXTS)), expected.logits(expected.tokenize(TEXTS)))
 
 
 def test_a_model_that_generates_text_is_rejected(tmp_path):

@@ -288,3 +288,19 @@ def test_question_answering_model_needs_no_label_names(tmp_path):
     loaded = Predictor(tmp_path)
     (found,) = loaded.predict([("is it", "a lovely film")])
     assert loaded.labels == ["start", "end"] and found.answer and found.answer in "a lovely film"
+
+
+def test_embeddings_equal_predictions_and_need_a_model_without_a_task_head(tmp_path):
+    bare = tiny.deployed(tiny.model(head="FeatureExtraction"), tmp_path / "bare")
+    model = Predictor(bare)
+    vectors = model.encode(["the film", "a plot"])
+    assert np.array_equal(vectors[0], np.float32(model.predict("the film")[0].embedding))
+    raw = model.encode(["the film", "a plot"], normalize=False)
+    assert np.allclose(vectors, raw / np.linalg.norm(raw, axis=1, keepdims=True), atol=1e-6)
+    assert not np.allclose(vectors, raw)
+    assert model.encode("the film").shape == (1, 32)
+    with pytest.raises(InputError, match=r"^texts\.1: is empty"):
+        model.encode(["the film", " "])
+    whole = tiny.deployed(tiny.model(), tmp_path / "whole")
+    with pytest.raises(UsageError, match="has a task head and gives no sentence embeddings; load the encoder"):
+        Predictor(whole).encode(["the film"])

@@ -125,7 +125,7 @@ def test_a_config_that_asks_for_code_or_does_not_fit(folder, values, words, head
 
 
 def test_another_head_is_refused_unless_a_new_one_is_asked_for(folder):
-    change(folder / "config.json", architectures=["BertForMaskedLM"])
+    change(folder / "config.json", architectures=["BertForNextSentencePrediction"])
     refused(folder, "fine-tune it first")
     assert load_folder(folder, Head(["a", "b"])).labels == ["a", "b"]
 
@@ -280,8 +280,11 @@ def test_a_bare_encoder_takes_any_head_and_keeps_every_weight(bare, architecture
     assert torch.equal(forward(again.anatomy, batch).logits, logits)
 
 
-def test_a_bare_encoder_has_no_head_unless_one_is_asked_for(bare):
-    refused(bare[0], "has none of the heads niwaki knows", "fine-tune it first")
+def test_a_bare_encoder_has_no_head_unless_one_is_named(bare):
+    folder, whole = bare
+    model = load_folder(folder)
+    assert (model.labels, model.anatomy.head.label(), model.blueprint.edits) == ([], "none", [])
+    assert not {name for name in model.network.state_dict() if not name.startswith(whole.anatomy.family.body)}
 
 
 @pytest.mark.parametrize("edits", [[], [Heads(keep=[1, 2, 3]), Ffn(keep=[8, 9, 10])]], ids=["stock", "edited"])

@@ -255,7 +255,7 @@ def test_onnx_writes_what_torch_writes(model, edits, tmp_path):
     assert (path / ENCODER).is_file() and (path / DECODER).is_file()
     one, other = Predictor(path, "onnx"), Predictor(path, "torch")
     assert one.engine == "onnx"
-    rows = one.encode(TEXTS)
+    rows = one.tokenize(TEXTS)
     found, wanted = one.logits(rows), other.logits(rows)
     if edits:  # integer products round what they are given
         assert abs(found[:, 0] - wanted[:, 0]).max() < 2.0

@@ -9,6 +9,13 @@ from niwaki.core.settings import check
 
 BY_HEAD = {"TokenClassification": "tags", "QuestionAnswering": "span"}
 HEADS = (*BY_HEAD, "SequenceClassification", "ConditionalGeneration")
+BARE = (
+    "Model",
+    "ForMaskedLM",
+    "ForPreTraining",
+    "ForFeatureExtraction",
+)  # endings of architectures without a task head
+SEQ2SEQ = "MTModel"
 BY_PROBLEM = {"regression": "number", "multi_label_classification": "labels"}
 
 
@@ -32,6 +39,9 @@ def answer_files_of(config: Json) -> tuple[str, ...]:
 def labels_of(config: Json, where: str) -> list[str]:
     """The names of the outputs, in their order. A head of two whose names were never set has none in its file: transformers
     leaves its default out, which is LABEL_0 and LABEL_1 and means nothing where the outputs are begin and end."""
+    saved = config.get("niwaki_answer")
+    if (saved.get("kind") if isinstance(saved, dict) else guess_answer_type(config)) == "embedding":
+        return []
     names = config.get("id2label")
     if isinstance(names, dict) and names and all(number.isdigit() for number in names):
         return [name for _, name in sorted((int(number), str(name)) for number, name in names.items())]
@@ -47,6 +57,16 @@ def guess_answer_type(config: Json) -> str:
         for head, kind in BY_HEAD.items():
             if str(name).endswith(f"For{head}"):
                 return kind
+    if is_bare_encoder(config):
+        return "embedding"
     if len(config.get("id2label") or {}) == 1:
         return "number"
     return BY_PROBLEM.get(str(config.get("problem_type")), "label")
+
+
+def is_bare_encoder(config: Json) -> bool:
+    """Whether the architecture has no task head, as in pretrained and sentence-transformers checkpoints."""
+    listed = config.get("architectures")
+    names = [str(name) for name in listed] if isinstance(listed, list) else []
+    tasks = (*(f"For{head}" for head in HEADS), SEQ2SEQ)
+    return any(name.endswith(BARE) for name in names) and not any(name.endswith(tasks) for name in names)

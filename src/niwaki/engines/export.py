@@ -29,6 +29,7 @@ from niwaki.models.forward import run_layer_range, run_padded
 from niwaki.models.generation import decode_step, flatten_pairs
 from niwaki.models.model import Model
 from niwaki.models.parts.decoders._decoder import Decoder
+from niwaki.models.record import HIDDEN, Record
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto
@@ -83,7 +84,13 @@ class Graph(nn.Module):
 
 def trace(model: Model) -> bytes:
     """The forward pass as an ONNX graph."""
-    return graph_of(model.anatomy, partial(run_padded, model.anatomy), ["logits"])
+    anatomy, outputs = model.anatomy, list(model.anatomy.head.outputs)
+
+    def with_tokens(inputs: dict[str, Tensor]) -> tuple[Tensor, ...]:
+        record: Record = {HIDDEN: []}
+        return run_padded(anatomy, inputs, record), record[HIDDEN][-1]
+
+    return graph_of(anatomy, partial(run_padded, anatomy) if len(outputs) == 1 else with_tokens, outputs)
 
 
 def trace_layers(model: Model, first: int, last: int, begins: bool) -> bytes:

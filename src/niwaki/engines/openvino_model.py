@@ -40,7 +40,7 @@ def read_openvino_model(folder: Path, core: "openvino.Core") -> tuple["openvino.
         fill(model, tables)
     except (RuntimeError, ValueError, IndexError) as error:
         raise InputError(f"{where}: cannot be loaded by OpenVINO ({first_line(error)})") from None
-    if not {entry.any_name for entry in model.inputs} <= set(Runtime.inputs) or len(model.outputs) != 1:
+    if not {entry.any_name for entry in model.inputs} <= set(Runtime.inputs) or len(model.outputs) not in (1, 2):
         raise InputError(f"{where}: its inputs and outputs are not those that niwaki writes")
     return model, widths
 

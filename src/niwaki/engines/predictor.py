@@ -14,7 +14,8 @@ import numpy as np
 
 from niwaki.answers._answer_type import EncodedInputs, Input, Value, check_inputs
 from niwaki.answers._capabilities import TwoPass, load_answer_files
-from niwaki.answers._from_config import answer_type_of, labels_of
+from niwaki.answers._from_config import answer_type_of, is_bare_encoder, labels_of
+from niwaki.answers.embedding import Embedding, normalized
 from niwaki.core.errors import InputError, UsageError
 from niwaki.core.head_folder import trunk_folder, weight_files
 from niwaki.core.json_types import Json
@@ -29,6 +30,7 @@ from niwaki.engines.runtime import Runtime
 from niwaki.engines.scheduler import Scheduler
 from niwaki.models.config_rules import CONFIG, readable_tokens
 from niwaki.models.config_rules import read as read_config
+from niwaki.models.sentence_modules import embedding_size, with_published_pooling
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
 from niwaki.models.trunk import check_trunk
 
@@ -61,16 +63,20 @@ class Predictor:
         self.scheduler = Scheduler(
             self.runtime,
             pad_id=int(config.get("pad_token_id") or 0),
-            labels=None if self.runtime.generates else len(self.labels),
+            labels=None if self.runtime.generates else len(self.labels) or embedding_size(config),
             per_token=self.answer_type.per_token,
         )
 
     def predict(self, texts: Input | Sequence[Input]) -> list[Any]:
         """The answer to each text, or pair of texts, or whatever inputs the answer type takes, with its probabilities."""
+        inputs = self.check(texts)
+        return self.answers(inputs, self.tokenize(inputs))
+
+    def check(self, texts: Input | Sequence[Input]) -> list[Input]:
+        """One input or several as a list of valid ones."""
         if not isinstance(texts, Iterable) or isinstance(texts, Mapping):  # the keys of a mapping are not texts
             raise UsageError(f"predict: give a text or a list of them (given: {type(texts).__name__})")
-        inputs = check_inputs(self.answer_type, [texts] if isinstance(texts, str | tuple) else list(texts))
-        return self.answers(inputs, self.tokenize(inputs))
+        return check_inputs(self.answer_type, [texts] if isinstance(texts, str | tuple) else list(texts))
 
     def answers(self, inputs: Sequence[Input], encoded: EncodedInputs) -> list[Any]:
         """The answers to encoded inputs, including those of a second pass if the answer type needs one."""
@@ -92,7 +98,18 @@ class Predictor:
         return self.decode_answers(self.logits(encoded), encoded, inputs, bare)
 
     def tokenize(self, inputs: Sequence[Input]) -> EncodedInputs:
+        """Token ids of checked inputs."""
         return self.encoder(inputs)
+
+    def encode(self, texts: Input | Sequence[Input], normalize: bool = True) -> np.ndarray:
+        """Sentence embeddings, float32 (texts, dim). `normalize` scales them to length 1; without it they are as the
+        checkpoint's own modules give them."""
+        if not isinstance(self.answer_type, Embedding):
+            raise UsageError(
+                f"{self.folder}: has a task head and gives no sentence embeddings; load the encoder that it was made from"
+            )
+        found = self.logits(self.tokenize(self.check(texts)))
+        return normalized(found) if normalize else found
 
     def logits(self, encoded: EncodedInputs) -> np.ndarray:
         """(sequences, labels), or (tokens of all sequences, labels) from a token head; all finite."""
@@ -122,6 +139,8 @@ def check_model_folder(folder: Path) -> Json:
         if not file_inside(path.parent, path.name).is_file():
             raise InputError(f"{path.parent}: is not a model that can predict, it has no {path.name}")
     config = read_config(folder)
+    if is_bare_encoder(config) and trunk == folder:
+        config = with_published_pooling(folder, config)
     labels_of(config, str(folder / CONFIG))
     check_tokenizer_folder(trunk)
     for path in weight_files(folder):

@@ -137,6 +137,7 @@ ALLOWED: dict[str, Rule] = {
     "id2label": labels,
     "label2id": label_numbers,
     "niwaki_answer": answer,
+    "niwaki_pooling": answer,
     "niwaki_exits": exits,
 }
 PROVENANCE = {

@@ -73,6 +73,7 @@ class HeadPaths:
     dropout_first: bool = False  # also before the inner matrix
     span: str = "qa_outputs"  # the matrix of the head for spans
     per_token: bool = True  # there are heads with logits for every token
+    pooling: str = "mean"  # of sentence embeddings, where the checkpoint does not state it
 
 
 @dataclass(frozen=True)

@@ -90,10 +90,12 @@ def from_embedded(anatomy: "Anatomy", hidden: Tensor, layout: Layout, record: Re
     """The input stage's output (batch, tokens, hidden) to logits. The last layer runs for the first token of each sequence
     alone where the head reads no other, unless activations are recorded."""
     head = anatomy.head
-    every = head.per_token or bool(record)
+    every = head.per_token or head.pools or bool(record)
     rows = _encode(anatomy, hidden, layout, every, record)
     if head.per_token:
         return layout.unpack(head.forward(rows))
+    if head.pools:
+        return head.forward(head.pool(layout.unpack(rows), layout.mask)[:, None])
     return head.forward(layout.by_sequence(layout.first(rows) if every else rows))
 
 

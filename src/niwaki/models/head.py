@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 
 from torch import nn
 
+from niwaki.answers.embedding import Embedding
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.family import family_of
 from niwaki.models.head_labels import name_labels
-from niwaki.models.skeleton import CONDITIONAL_GENERATION, SEQUENCE_CLASSIFICATION
+from niwaki.models.skeleton import CONDITIONAL_GENERATION, FEATURE_EXTRACTION, SEQUENCE_CLASSIFICATION
 
 PLAIN_UNITS = {"mean": 0.0, "scale": 1.0}  # of a head that was trained elsewhere: what it says is the number
 
@@ -57,6 +58,11 @@ class Head:
         name_labels(network, self.labels, where)
         rescale(network, getattr(network.config, "niwaki_answer", None), self.answer)
         network.config.niwaki_answer, network.config.problem_type = self.answer or None, self.problem
+
+
+def no_head() -> Head:
+    """No task head: the network gives sentence embeddings."""
+    return Head([], FEATURE_EXTRACTION, Embedding().to_json())
 
 
 def rescale(network: Network, before: object, now: Json) -> None:

@@ -1,5 +1,6 @@
 """A model: network, tokenizer and blueprint, moving together. Saved as safetensors and JSON, never as code."""
 
+import contextlib
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Any
 
 import torch
 
-from niwaki.answers._from_config import answer_files_of
+from niwaki.answers._from_config import answer_files_of, is_bare_encoder
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.files import require_memory, write_json
@@ -22,10 +23,12 @@ from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.config_rules import CONFIG, MAX_BYTES
 from niwaki.models.edit import Edit
 from niwaki.models.family import family_of
-from niwaki.models.head import Head
+from niwaki.models.head import Head, no_head
 from niwaki.models.head_labels import has_other_labels, label_order, labels_in, name_labels
+from niwaki.models.networks.bare_encoder import BareEncoder
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
 from niwaki.models.saved_files import EDITED_FORMAT, STOCK_FORMAT, config_of, save_tokenizer, saved_config
+from niwaki.models.sentence_modules import with_published_pooling, write_modules
 from niwaki.models.skeleton import build, checked_config, read_config
 from niwaki.models.stock import WEIGHTS, load_stock
 from niwaki.models.ties import unique_tensors, with_tied_names
@@ -38,6 +41,7 @@ EXTRA_CONFIG_KEYS = (
     "sep_token_id",
     "niwaki_max_tokens",
     "niwaki_answer",
+    "niwaki_pooling",
     "niwaki_exits",
     "problem_type",
 )  # what config.json adds to the shape that a blueprint gives
@@ -97,6 +101,9 @@ class Model:
             write_json(folder / BLUEPRINT, self.blueprint.to_json())
         for name, content in self.sibling_files.items():
             (folder / name).write_bytes(content)
+        if isinstance(self.network, BareEncoder):
+            dense = {} if self.network.dense is None else self.network.dense.state_dict()
+            write_modules(folder, config, {name: value.numpy() for name, value in dense.items()})
 
 
 def load_folder(folder: Path, head: Head | None = None) -> Model:
@@ -112,6 +119,7 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     check_trunk(folder)
     tokenizer = load_tokenizer(trunk_folder(folder), config)
     if _may_get_new_head(folder):
+        config, head = _published(folder, config, head)
         network = load_stock(folder, config, stored[0], head)
         return Model(network, tokenizer, sibling_files=_sibling_files(folder, config, head))
     blueprint = _read_blueprint(folder, config)
@@ -124,6 +132,14 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     else:
         name_labels(network, labels_in(config), str(folder))
     return Model(network.eval(), tokenizer, blueprint, _sibling_files(folder, config, head))
+
+
+def _published(folder: Path, config: Json, head: Head | None) -> tuple[Json, Head | None]:
+    """The config with the pooling that sentence-transformers' files state, and the head to load: none for a bare encoder. A head
+    for a task needs no pooling, so those files may then describe one that niwaki does not have."""
+    with contextlib.suppress(*([InputError] if head else [])):
+        config = with_published_pooling(folder, config)
+    return config, no_head() if head is None and is_bare_encoder(config) else head
 
 
 def _may_get_new_head(folder: Path) -> bool:
@@ -184,6 +200,7 @@ def skeleton_of(folder: Path, head: Head | None = None) -> Model:
             _check_label_order(folder, config, head)
             head.put_on(network, str(folder))
         return Model(network, None, blueprint)
+    config, head = _published(folder, config, head)
     if head:
         config = head.on(config)
     with torch.device("meta"):

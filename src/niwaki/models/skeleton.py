@@ -1,7 +1,9 @@
 """Makes an untrained network from a config, by allow-list: known families, known heads, no code from a file."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from niwaki.answers._from_config import is_bare_encoder
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError, first_line
 from niwaki.core.json_types import Json
@@ -11,8 +13,9 @@ from niwaki.models.family import FAMILIES, family_of, is_known
 
 SEQUENCE_CLASSIFICATION = "SequenceClassification"  # the head for whole texts
 CONDITIONAL_GENERATION = "ConditionalGeneration"  # and what texts are written by
+FEATURE_EXTRACTION = "FeatureExtraction"  # no task head
 ALL = {name: head.auto_class for name, head in heads_by_architecture().items()}  # architecture → transformers' class
-HEADS = [name for name, head in heads_by_architecture().items() if not head.generates]  # of encoders
+HEADS = [name for name in ALL if name not in (CONDITIONAL_GENERATION, FEATURE_EXTRACTION)]  # for tasks of encoders
 
 
 def checked_config(values: object, where: str) -> Json:
@@ -43,17 +46,33 @@ def build(values: Json) -> Network:
     if (head == CONDITIONAL_GENERATION) != (family.decoder is not None):
         raise InputError(f"config: a model of family '{values['model_type']}' has no head for {head}")
     family.check_config(values)
-    if head not in (SEQUENCE_CLASSIFICATION, CONDITIONAL_GENERATION) and not family.head.per_token:
+    if head == FEATURE_EXTRACTION and (not family.in_transformers or family.decoder is not None):
+        raise InputError(
+            f"config: a model of family '{values['model_type']}' has no sentence embeddings; take another family"
+        )
+    if head not in (SEQUENCE_CLASSIFICATION, CONDITIONAL_GENERATION, FEATURE_EXTRACTION) and not family.head.per_token:
         raise InputError(
             f"config: a model of family '{values['model_type']}' answers for whole texts, not for tokens ({head}); take another family"
         )
-    kind = getattr(transformers, ALL[head])
     try:
-        network = kind.from_config(transformers.AutoConfig.for_model(**values), attn_implementation=attention())
+        config = transformers.AutoConfig.for_model(**values)
+        network = _builder(head, values["model_type"])(config, attn_implementation=attention())
     except Exception as error:  # noqa: BLE001 - a wrong number in a config can break transformers anywhere
         raise InputError(f"config: describes no network that can be made ({first_line(error)})") from None
     family.adapt_network(network)
     return network
+
+
+def _builder(head: str, model_type: str) -> Callable[..., Network]:
+    """What builds a network from a config."""
+    import transformers
+
+    from niwaki.models.networks.bare_encoder import bare_encoder_class
+
+    if head == FEATURE_EXTRACTION:
+        return bare_encoder_class(model_type)._from_config
+    found: Callable[..., Network] = getattr(transformers, ALL[head]).from_config
+    return found
 
 
 def attention() -> str:
@@ -71,6 +90,8 @@ def head_of(values: Json) -> str:
         for head, ending in [*((head, f"For{head}") for head in ALL), (CONDITIONAL_GENERATION, "MTModel")]:
             if str(name).endswith(ending):
                 return head
+    if is_bare_encoder(values):
+        return FEATURE_EXTRACTION
     raise InputError(
         f"config: architectures {names} has none of the heads niwaki knows ({', '.join(ALL)}); fine-tune it first"
     )

@@ -14,7 +14,9 @@ from niwaki.models.config_rules import CONFIG
 from niwaki.models.family import Config, family_of
 from niwaki.models.head import PLAIN_UNITS, Head, rescale
 from niwaki.models.head_labels import label_order
+from niwaki.models.networks.bare_encoder import BareEncoder, architecture_name
 from niwaki.models.progress import without_progress_bars
+from niwaki.models.sentence_modules import dense_weights
 from niwaki.models.skeleton import attention, build
 from niwaki.models.ties import unique_tensors
 from niwaki.models.trunk import is_of_head
@@ -36,7 +38,9 @@ def load_stock(folder: Path, config: Config, found: Header, head: Head | None) -
         folder, config, found, lambda: load_file(folder / WEIGHTS), new_head=head is not None
     )
     family_of(str(config["model_type"])).adapt_network(network)
-    network.config.architectures = [type(network).__name__]
+    network.config.architectures = [architecture_name(network)]
+    if isinstance(network, BareEncoder) and "dense.weight" in _lacking(missing):
+        load_dense(network, dense_weights(folder))
     for parameter in network.parameters():  # a loaded tensor is a view of the file on disk, which may be written to
         parameter.data = parameter.data.clone()
     final = anatomy_of(network).head.final
@@ -47,6 +51,18 @@ def load_stock(folder: Path, config: Config, found: Header, head: Head | None) -
         trained = not any(is_of_head(name, anatomy_of(network).family.body) for name in _lacking(missing))
         rescale(network, before if before or not trained else PLAIN_UNITS, head.answer)
     return network.eval()
+
+
+def load_dense(network: BareEncoder, path: Path) -> None:
+    """Fills the dense layer from a file of sentence-transformers."""
+    from safetensors.torch import load_file
+
+    assert network.dense is not None
+    try:
+        state = {name.removeprefix("linear."): value.clone() for name, value in load_file(path).items()}
+        network.dense.load_state_dict(state)
+    except Exception as error:  # noqa: BLE001 - damaged, cut short, or of another shape
+        raise InputError(f"{path}: does not fit the config next to it ({first_line(error)})") from None
 
 
 def stock_network(

@@ -26,6 +26,7 @@ HEAD_KEYS = (
     "num_labels",
     "problem_type",
     "niwaki_answer",
+    "niwaki_pooling",
     "niwaki_exits",
     "niwaki_max_tokens",
 )  # of a config: they describe the head

@@ -102,7 +102,7 @@ def test_deployed_nothing_of_a_block_that_is_gone_is_run(tmp_path):
     predictor = Predictor(tmp_path)
     texts = [text for text, _ in tiny.sentences(4)]
     own = [lean(model, one) for one in (batch_of(model, text) for text in texts)]
-    np.testing.assert_allclose(predictor.logits(predictor.encode(texts)), torch.cat(own).numpy(), atol=1e-4)
+    np.testing.assert_allclose(predictor.logits(predictor.tokenize(texts)), torch.cat(own).numpy(), atol=1e-4)
 
 
 def batch_of(model, text):

@@ -34,6 +34,7 @@ class Onnx(EarlyExitRuntime):
         self.session = open_session(folder, ENCODER if self.generates else graph)
         self.decoder = open_session(folder, DECODER) if self.generates else None
         self.inputs = input_names(self.session)
+        self.output = self.session.get_outputs()[0].name  # of a bare encoder, a second one holds token embeddings
         if unknown := set(self.inputs) - set(Runtime.inputs):
             raise InputError(
                 f"{folder}: its graph has an input '{min(unknown)[:60]}' that niwaki does not provide; `niwaki export {folder} --to onnx` writes a new one"
@@ -52,7 +53,7 @@ class Onnx(EarlyExitRuntime):
         if self.search is not None and self.decoder is not None:
             steps = GraphSteps(self.session, self.decoder, arrays, self.search.beam)
             return beam_search(steps, len(arrays["input_ids"]), self.search)
-        logits: np.ndarray = self.session.run(None, {name: arrays[name] for name in self.inputs})[0]
+        logits: np.ndarray = self.session.run([self.output], {name: arrays[name] for name in self.inputs})[0]
         leading = logits.ndim - 1
         if (
             logits.dtype != np.float32

@@ -24,9 +24,15 @@ class TaskHead(Part):
     auto_class: ClassVar[str] = ""  # what builds one from a config
     per_token: ClassVar[bool] = False  # logits for every token; else it reads the first token's hidden state alone
     generates: ClassVar[bool] = False  # the logits are of the next token
+    outputs: ClassVar[tuple[str, ...]] = ("logits",)  # of an exported graph; a second one holds the last hidden states
 
     def __init__(self, network: Network, family: type[Family]) -> None:
         self.network, self.paths = network, family.head
+
+    @property
+    def pools(self) -> bool:
+        """Whether `pool` reads the hidden states of all tokens, and `forward` what it returns."""
+        return False
 
     @property
     def inner(self) -> tuple[str, ...]:
@@ -42,6 +48,10 @@ class TaskHead(Part):
     def activation(self) -> str:
         """Between the matrices."""
         return "none"
+
+    def pool(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """Padded hidden states (batch, tokens, hidden) and their mask to (batch, hidden), for heads that pool."""
+        raise NotImplementedError
 
     def forward(self, hidden: Tensor) -> Tensor:
         """(…, hidden) to (…, labels) for heads per token, else (batch, ≥1, hidden) to (batch, labels)."""
