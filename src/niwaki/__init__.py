@@ -12,10 +12,13 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ impo
     from niwaki.api import check as check
     from niwaki.api import load as load
     from niwaki.api import run as run
+    from niwaki.estimators import Classifier as Classifier
+    from niwaki.estimators import Regressor as Regressor
     from niwaki.meter import meter as meter
 
 __version__ = "0.2.0"
-__all__ = ["__version__", "add_head", "check", "load", "meter", "run"]
+ESTIMATORS = ("Classifier", "Regressor")
+__all__ = ["Classifier", "Regressor", "__version__", "add_head", "check", "load", "meter", "run"]
 
 
 def __getattr__(name: str) -> Any:
@@ -28,6 +31,10 @@ def __getattr__(name: str) -> Any:
         from niwaki.core.extras import explain_missing, guarded
 
         with explain_missing():
+            if name in ESTIMATORS:
+                from niwaki import estimators
+
+                return getattr(estimators, name)
             from niwaki import api
 
             return guarded(getattr(api, name))

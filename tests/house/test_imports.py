@@ -21,13 +21,13 @@ RANKS = [
     ("train", "engines"),
     ("evaluate",),
     ("run", "search"),
-    ("api", "listing", "describe"),
+    ("api", "listing", "describe", "estimators"),
     ("scaffold",),
     ("cli", "serve"),
 ]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 ALLOWED_IN_REPORT = {"core", "meter", "report"}
-TOGETHER = {"api", "listing", "describe"}  # single modules of one level, not sibling packages
+TOGETHER = {"api", "listing", "describe", "estimators"}  # single modules of one level, not sibling packages
 HEAVY = {
     "torch",
     "transformers",

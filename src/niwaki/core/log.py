@@ -17,6 +17,17 @@ def quiet(value: bool = True) -> None:
     _quiet = value
 
 
+@contextlib.contextmanager
+def silenced(value: bool = True) -> Iterator[None]:
+    """`quiet` for a while, for calls from Python that should not print."""
+    before = _quiet
+    quiet(before or value)
+    try:
+        yield
+    finally:
+        quiet(before)
+
+
 def info(text: str) -> None:
     if not _quiet:
         sys.stderr.write(redact(text) + "\n")

@@ -74,6 +74,29 @@ def to_table(data: object, y: object = None) -> pa.Table:
     return next(iter(splits.values()))
 
 
+def to_inputs(data: object) -> list[str] | list[tuple[str, str]]:
+    """Texts, or pairs of texts from two columns, without labels: what models predict from."""
+    if isinstance(data, str | Path | Mapping):
+        raise InputError(
+            f"{DATA}: must be a list of texts (given: {type(data).__name__}); put a single text into a list"
+        )
+    kind = class_of(data)
+    if kind in FIXES or not (kind or isinstance(data, list | tuple)):
+        raise InputError(f"{DATA}: {FIXES.get(kind) or unsupported(data, 'give a list of texts')}")
+    is_arrow = kind in ("datasets.Dataset", "pyarrow.Table", "pyarrow.RecordBatch")
+    table = (
+        arrow_table(data, kind)
+        if is_arrow
+        else to_arrow(columns := columns_of(data, kind, True), names_of(columns, data))
+    )
+    if table.num_columns > 2:
+        raise InputError(
+            f"{DATA}: has the columns {', '.join(table.column_names[:8])}; keep one of texts, or two of pairs"
+        )
+    texts = [checked_text(table, name).to_pylist() for name in table.column_names]
+    return texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
+
+
 def path_splits(path: str | Path, y: object) -> dict[str, pa.Table]:
     if not str(path).strip():
         raise InputError(f"{DATA}: is an empty text; {SUPPORTED}")
@@ -146,13 +169,18 @@ def is_texts(data: object) -> bool:
 def checked_texts(table: pa.Table, data: object) -> pa.Table:
     """The table, or InputError if a list of texts holds something else."""
     for name in (TEXT, SECOND) if is_texts(data) else ():
-        if name not in table.column_names:
-            continue
-        if table.column(name).null_count:
-            raise InputError(f"{DATA}: {missing_cells(table, name)}; drop them or fill them with text")
-        if not pa.types.is_string(kind := table.schema.field(name).type):
-            raise InputError(f"{DATA}: holds {kind} values where texts (str) are needed; {SUPPORTED}")
+        if name in table.column_names:
+            checked_text(table, name)
     return table
+
+
+def checked_text(table: pa.Table, name: str) -> pa.ChunkedArray:
+    column = table.column(name)
+    if column.null_count:
+        raise InputError(f"{DATA}: {missing_cells(table, name)}; drop them or fill them with text")
+    if not pa.types.is_string(column.type):
+        raise InputError(f"{DATA}: holds {column.type} values where texts (str) are needed; convert them to text")
+    return column
 
 
 def missing_cells(table: pa.Table, name: str) -> str:
@@ -173,12 +201,12 @@ def columns_of(data: object, kind: str, paired: bool) -> Columns:
     raise InputError(f"{DATA}: {unsupported(data)}")
 
 
-def unsupported(data: object) -> str:
+def unsupported(data: object, fix: str = SUPPORTED) -> str:
     if isinstance(data, Iterator):
         return f"is a {type(data).__name__}, which can be read only once; pass list(data)"
     if isinstance(data, set | frozenset):
         return "is a set, which has no order; pass sorted(data)"
-    return f"cannot be read (type {type(data).__name__}); {SUPPORTED}"
+    return f"cannot be read (type {type(data).__name__}); {fix}"
 
 
 def frame_columns(frame: Foreign) -> Columns:

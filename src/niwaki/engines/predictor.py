@@ -28,6 +28,7 @@ from niwaki.engines.exits import ExitRule, exits_of
 from niwaki.engines.input_encoder import TOKENIZER, InputEncoder
 from niwaki.engines.runtime import Runtime
 from niwaki.engines.scheduler import Scheduler
+from niwaki.engines.sharing import Shareable
 from niwaki.models.config_rules import CONFIG, readable_tokens
 from niwaki.models.config_rules import read as read_config
 from niwaki.models.sentence_modules import embedding_size, with_published_pooling
@@ -35,7 +36,7 @@ from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_fol
 from niwaki.models.trunk import check_trunk
 
 
-class Predictor:
+class Predictor(Shareable):
     """`niwaki.load(path)`. `engine` is an engine's name; "auto" is the fastest on this machine; "" is the first in the order of
     preference that can run the model, which is the same on every machine."""
 
