@@ -1,0 +1,30 @@
+"""The notebooks run from top to bottom, with a tiny model where they use one."""
+
+from pathlib import Path
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+def test_the_notebooks_are_found():
+    assert {"measure_energy", "train_on_your_rows"} <= {path.stem for path in NOTEBOOKS}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_stored_without_outputs(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert cells and not [cell for cell in cells if cell.outputs or cell.execution_count]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path, bert_folder, rows_csv, tmp_path):
+    book = nbformat.read(path, as_version=4)
+    for cell in book.cells:
+        if "parameters" in cell.metadata.get("tags", []):
+            cell.source = f"from pathlib import Path\nmodel, rows, folder = {str(bert_folder)!r}, {str(rows_csv)!r}, Path({str(tmp_path)!r})"
+    done = nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert [output.output_type for cell in done.cells for output in cell.get("outputs", [])]
