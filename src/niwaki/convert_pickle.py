@@ -11,7 +11,6 @@ user says that the file is trusted. In the child nothing but the tensors is save
 import argparse
 import contextlib
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 from niwaki.core.errors import InputError, NiwakiError, UsageError
+from niwaki.core.system import limit_process
 from niwaki.core.tensor_file import read_header
 
 SECONDS = 600
@@ -107,16 +107,15 @@ def child() -> None:
 
 def confine(size: int) -> None:
     """Limits of this process, none of which it can lift again; on Linux also a net of its own, with nobody in it."""
-    limits = {
-        resource.RLIMIT_AS: MEMORY_FOLD * size + MEMORY_BASE,
-        resource.RLIMIT_FSIZE: 2 * size + (1 << 20),
-        resource.RLIMIT_CPU: SECONDS,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_NPROC: 0,
-    }
-    for kind, most in limits.items():
-        with contextlib.suppress(ValueError, OSError):  # the system's own limit may be lower already
-            resource.setrlimit(kind, (most, most))
+    limit_process(
+        {
+            "RLIMIT_AS": MEMORY_FOLD * size + MEMORY_BASE,
+            "RLIMIT_FSIZE": 2 * size + (1 << 20),
+            "RLIMIT_CPU": SECONDS,
+            "RLIMIT_CORE": 0,
+            "RLIMIT_NPROC": 0,
+        }
+    )
     sys.addaudithook(_deny)
     if hasattr(os, "unshare"):
         with contextlib.suppress(OSError):  # needs rights that not every user has; the hook above stays

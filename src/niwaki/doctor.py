@@ -18,6 +18,7 @@ from niwaki.core.extras import install_command
 from niwaki.core.files import require_writable
 from niwaki.core.json_types import Json
 from niwaki.core.memory import free_memory
+from niwaki.core.system import usable_cores
 
 TESTED = Path(__file__).with_name("tested.json")  # of constraints.txt, the packages that niwaki imports
 MIN_DISK, MIN_MEMORY = 2e9, 1.5e9  # bytes that the demo's run needs at the most: 0.6 GB on disk, 1.2 GB in memory
@@ -81,7 +82,7 @@ def python() -> Finding:
 
 
 def cores() -> Finding:
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    usable = usable_cores()
     return Finding("cores", f"{os.cpu_count()} of this machine, {usable} for this process", f"threads: {usable}")
 
 

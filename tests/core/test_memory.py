@@ -92,5 +92,5 @@ def test_other_errors_do_not(tmp_path):
 
 def test_the_limit_on_address_space_counts(proc, tmp_path, monkeypatch):
     (proc / "self" / "status").write_text("Name: python\nVmSize: 1 kB\n")
-    monkeypatch.setattr(memory, "address_space", lambda: 3000)
+    monkeypatch.setattr(memory, "address_space_limit", lambda: 3000)
     assert free_memory(proc, tmp_path / "none") == 3000 - 1024

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from niwaki.core.system import TICK_SECONDS
 from niwaki.evaluate.machine_load import LoadMonitor, shares, spread
-from niwaki.meter.counters import TICK_SECONDS
 from niwaki.meter.machine import Host
 
 

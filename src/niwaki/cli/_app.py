@@ -11,8 +11,9 @@ from typer.core import TyperGroup
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import InputError, NiwakiError, UsageError, did_you_mean, is_panic
 from niwaki.core.extras import explain_missing
-from niwaki.core.memory import address_space, is_out_of_memory
+from niwaki.core.memory import is_out_of_memory
 from niwaki.core.redaction import one_line
+from niwaki.core.system import address_space_limit
 
 VERBS = Catalog("niwaki.cli", what="verb", plugins=False)
 ORDER = (
@@ -146,7 +147,7 @@ def check_environment(arguments: list[str]) -> None:
         os.getcwd()  # noqa: PTH109 - only whether it is there
     except OSError as error:
         raise InputError(f"the working directory is gone ({error.strerror}); `cd` to one that is there") from None
-    limit = address_space()
+    limit = address_space_limit()
     if limit is not None and limit < MAPPED[verb]:
         raise InputError(
             f"the limit on address space (`ulimit -v`) is {limit >> 20} MB of memory, and `niwaki {verb}` needs {MAPPED[verb] >> 20} MB; lift it"

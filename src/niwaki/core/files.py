@@ -20,6 +20,7 @@ from niwaki.core.errors import InputError, NiwakiError
 from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.core.memory import free_memory
+from niwaki.core.system import BINARY, flush, last_byte
 
 MANIFEST = "MANIFEST"
 BLOCK = 1 << 20
@@ -40,21 +41,12 @@ def fingerprint(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def fsync(path: Path) -> None:
-    """Flushes a file or a folder's entries to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def write_text(path: Path, text: str) -> None:
     """Replaces `path` in one step: a reader, or a crash, sees the old text or the new, never a part."""
     temporary = path.with_name(f".{path.name}.tmp-{uuid.uuid4().hex[:8]}")
     with _naming(path):
         try:
-            with temporary.open("x", encoding="utf-8") as file:  # new: a link is not followed
+            with temporary.open("x", encoding="utf-8", newline="\n") as file:  # new: a link is not followed
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
@@ -63,7 +55,7 @@ def write_text(path: Path, text: str) -> None:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
-        fsync(path.parent)
+        flush(path.parent)
 
 
 @contextlib.contextmanager
@@ -91,10 +83,9 @@ def read_json(path: Path) -> Any:
 def append_line(path: Path, value: Json) -> None:
     """Adds one JSON line, with its checksum, and forces it to the disk. A line torn earlier is closed off first."""
     with _naming(path):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o666)
         try:
-            size = os.fstat(handle).st_size
-            torn = size and os.pread(handle, 1, size - 1) != b"\n"
+            torn = last_byte(handle) not in (b"", b"\n")
             left = memoryview((("\n" if torn else "") + line(value) + "\n").encode())
             while left:  # a disk that fills up takes a part first
                 left = left[os.write(handle, left) :]
@@ -183,10 +174,10 @@ def _seal(folder: Path) -> None:
     entries = {}
     for path in files_below(folder):
         path.chmod(mode)  # safetensors writes 0600 whatever the umask says
-        fsync(path)
+        flush(path)
         entries[str(path.relative_to(folder))] = {"sha256": sha256(path), "bytes": path.stat().st_size}
     for below in sorted(path for path in folder.rglob("*") if path.is_dir()):
-        fsync(below)
+        flush(below)
     write_json(folder / MANIFEST, {"version": 1, "files": entries})
 
 
@@ -200,7 +191,7 @@ def _swap(temporary: Path, target: Path) -> None:
         if old.exists():
             old.rename(target)
         raise
-    fsync(target.parent)
+    flush(target.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 

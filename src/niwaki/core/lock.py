@@ -6,13 +6,13 @@ trusted, because another process may have it now.
 
 import contextlib
 import errno
-import fcntl
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from niwaki.core import system
 from niwaki.core.errors import InputError
 
 LONGEST = 20  # characters of a process number
@@ -24,7 +24,7 @@ def locked(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with _opened(folder / ".lock") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(file, wait=False)
         except BlockingIOError:
             raise InputError(
                 f"{folder}: is in use by process {_holder(folder)}; wait for it or choose another folder"
@@ -42,7 +42,7 @@ def locked(folder: Path) -> Iterator[None]:
 def _opened(path: Path) -> IO[bytes]:
     """Its text is replaced, so it must be a file of its own: a link would lead to somebody's file."""
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | system.PRIVATE, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
             raise InputError(f"{path}: is not a plain file; remove it") from None

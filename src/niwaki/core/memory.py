@@ -7,9 +7,10 @@ The page cache counts as used in a control group, but the system frees it on dem
 import contextlib
 import errno
 import re
-import resource
 from collections.abc import Iterator
 from pathlib import Path
+
+from niwaki.core.system import address_space_limit
 
 SHORT = re.compile(
     r"(?i)failed to map segment|(?:can't|cannot|could not|failed to) (?:\w+ )?allocate|bad_alloc|bad allocation|not enough memory|out of memory"
@@ -32,16 +33,13 @@ def free_memory(proc: Path = PROC, groups: Path = GROUPS) -> int | None:
                 cached = _cached_files(folder / "memory.stat")
                 found.append(int((folder / most).read_text()) - int((folder / taken).read_text()) + cached)
     with contextlib.suppress(OSError):
-        limit, used = address_space(), re.search(r"^VmSize:\s*(\d+) kB", (proc / "self" / "status").read_text(), re.M)
+        limit, used = (
+            address_space_limit(),
+            re.search(r"^VmSize:\s*(\d+) kB", (proc / "self" / "status").read_text(), re.M),
+        )
         if limit is not None and used is not None:
             found.append(limit - 1024 * int(used[1]))
     return max(0, min(found)) if found else None
-
-
-def address_space() -> int | None:
-    """The bytes that this process may map in all (`ulimit -v`); None where there is no limit."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:

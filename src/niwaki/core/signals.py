@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 from niwaki.core.log import info
+from niwaki.core.system import ALARM, set_alarm
 
 GRACE_SECONDS = 2.0
 HARD_SECONDS, AT_ONCE_SECONDS = (
@@ -47,22 +48,21 @@ def stopping() -> Iterator[Callable[[], bool]]:
             return
         requested.set()
         info("stopping as soon as the work is saved; once more to stop at once")
-        signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, 0.1)
+        set_alarm(GRACE_SECONDS, 0.1)
 
     def overdue(number: int, frame: FrameType | None) -> None:
         if not _State.saving:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            set_alarm(0)
             _interrupt(number, frame)
 
-    handlers: dict[int, Callable[[int, FrameType | None], None]] = {
-        **dict.fromkeys(SIGNALS, remember),
-        signal.SIGALRM: overdue,
-    }
+    handlers: dict[int, Callable[[int, FrameType | None], None]] = dict.fromkeys(SIGNALS, remember)
+    if ALARM is not None:
+        handlers[ALARM] = overdue
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield requested.is_set
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        set_alarm(0)
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -84,7 +84,8 @@ def own_process() -> None:
     _State.owned = True
     signal.signal(signal.SIGINT, _interrupt)
     reading, writing = os.pipe()
-    os.set_blocking(writing, False)
+    if hasattr(os, "set_blocking"):  # on Windows from Python 3.12 on
+        os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(reading,), daemon=True, name="niwaki-signals").start()
 

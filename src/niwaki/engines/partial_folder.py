@@ -1,15 +1,16 @@
 """The private folder of an unfinished file of answers: `.out.jsonl.partial-<random>`, next to the output.
 
 A predictable name could be a link to somebody's file. So the folder has a random name and is created by mkdir, which never follows
-a link; files in it are opened relative to the open folder, and never through links. To resume, a later process looks for folders with
+a link; files in it are opened relative to the open folder, and never through links. Windows has no open folders, so there files are
+opened by their paths. To resume, a later process looks for folders with
 the output's name that belong to its own user.
 """
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
+import shutil
 import stat
 import tempfile
 import time
@@ -17,7 +18,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from niwaki.core import strict_json
+from niwaki.core import strict_json, system
 from niwaki.core.errors import InputError
 
 ANSWERS, STATE = "answers.jsonl", "state.json"
@@ -30,13 +31,24 @@ class PartialFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        if os.fstat(self._handle).st_uid != os.geteuid():
+        self._handle = os.open(path, system.FOLDER) if system.HAS_OPEN_FOLDERS else None
+        self._is_delivered = False
+        if self._info().st_uid != system.user_id():
             self.close()
             raise PermissionError(errno.EPERM, "belongs to another user", str(path))
 
     def close(self) -> None:
-        os.close(self._handle)
+        if self._handle is not None:
+            os.close(self._handle)
+        elif self._is_delivered:  # only now is the file of answers closed, so that Windows removes it
+            self.remove()
+
+    def _at(self, name: str) -> str:
+        """A file's name for calls with `dir_fd`."""
+        return name if self._handle is not None else str(self.path / name)
+
+    def _info(self) -> os.stat_result:
+        return os.fstat(self._handle) if self._handle is not None else self.path.lstat()
 
     @property
     def answers(self) -> Path:
@@ -44,7 +56,7 @@ class PartialFolder:
 
     def _open(self, name: str, how: int) -> int:
         try:
-            return os.open(name, how | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666, dir_fd=self._handle)
+            return os.open(self._at(name), how | system.PRIVATE, 0o666, dir_fd=self._handle)
         except OSError as error:
             if error.errno != errno.ELOOP:
                 raise
@@ -54,7 +66,7 @@ class PartialFolder:
         how = os.O_CREAT | os.O_EXCL if new else 0
         handle = self._open(ANSWERS, os.O_RDWR | how)
         found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_uid != os.geteuid():
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_uid != system.user_id():
             os.close(handle)
             raise InputError(f"{self.answers}: is not a plain file; remove {self.path}")
         return handle
@@ -62,7 +74,8 @@ class PartialFolder:
     def holds(self, handle: int) -> bool:
         """Whether the open file is still the one in the folder: another process may have finished it."""
         with contextlib.suppress(FileNotFoundError):
-            return os.path.samestat(os.fstat(handle), os.stat(ANSWERS, dir_fd=self._handle, follow_symlinks=False))
+            entry = os.stat(self._at(ANSWERS), dir_fd=self._handle, follow_symlinks=False)
+            return os.path.samestat(os.fstat(handle), entry)
         return False
 
     def read_state(self) -> object:
@@ -82,15 +95,16 @@ class PartialFolder:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(name, STATE, src_dir_fd=self._handle, dst_dir_fd=self._handle)
+            os.replace(self._at(name), self._at(STATE), src_dir_fd=self._handle, dst_dir_fd=self._handle)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.unlink(name, dir_fd=self._handle)
+                os.unlink(self._at(name), dir_fd=self._handle)
             raise
-        os.fsync(self._handle)
+        if self._handle is not None:
+            os.fsync(self._handle)
 
     def _names(self) -> list[str]:
-        with os.scandir(self._handle) as entries:
+        with os.scandir(self.path if self._handle is None else self._handle) as entries:
             return [entry.name for entry in entries]
 
     def is_leftover(self) -> bool:
@@ -98,17 +112,23 @@ class PartialFolder:
         names = self._names()
         if ANSWERS in names:
             return False
-        return bool(names) or time.time() - os.fstat(self._handle).st_mtime > EMPTY_SECONDS
+        return bool(names) or time.time() - self._info().st_mtime > EMPTY_SECONDS
 
     def deliver(self, out: Path) -> None:
         """Moves the answers to their name and removes the folder."""
+        if self._handle is None:  # Windows does not move an open file
+            copy = self.path / f"copy-{uuid.uuid4().hex}"
+            shutil.copyfile(self.answers, copy)
+            copy.replace(out)
+            self._is_delivered = True
+            return
         os.replace(ANSWERS, out, src_dir_fd=self._handle)
         self.remove()
 
     def remove(self) -> None:
         for name in self._names():
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(name, dir_fd=self._handle)
+                os.unlink(self._at(name), dir_fd=self._handle)
         with contextlib.suppress(OSError):
             self.path.rmdir()
 
@@ -128,7 +148,9 @@ def folders_of(out: Path) -> list[Path]:
         name = re.compile(re.escape(_start(out)) + r"\w{8}")  # as tempfile ends names
         found = [(entry.stat(follow_symlinks=False), entry.path) for entry in entries if name.fullmatch(entry.name)]
         own = [
-            (info.st_mtime, path) for info, path in found if stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid()
+            (info.st_mtime, path)
+            for info, path in found
+            if stat.S_ISDIR(info.st_mode) and info.st_uid == system.user_id()
         ]
         return [Path(path) for _, path in sorted(own, reverse=True)]
     return []
@@ -174,7 +196,7 @@ def _locked(stack: contextlib.ExitStack, path: Path, new: bool) -> tuple[Partial
         return None
     stack.callback(os.close, handle)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        system.lock(handle, wait=False)
     except BlockingIOError:
         raise InputError(f"{path}: is being written by another process; wait for it or give another name") from None
     except OSError as error:

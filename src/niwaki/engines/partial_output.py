@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from niwaki.core.errors import InputError, NiwakiError
-from niwaki.core.files import fsync
 from niwaki.core.settings import Settings, check, setting
 from niwaki.core.signals import saving
+from niwaki.core.system import flush
 from niwaki.engines.partial_folder import PartialFolder, folders_of, locked_folder, open_folder, remove_leftovers
 
 SAVE_SECONDS = 1.0  # at most this much work is repeated after a kill
@@ -73,7 +73,7 @@ class PartialOutput:
         with self._write_errors():
             os.fsync(self._file.fileno())
             self.folder.deliver(self.out)
-            fsync(self.out.parent)
+            flush(self.out.parent)
 
     @property
     def goes_on(self) -> str:

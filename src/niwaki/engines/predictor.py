@@ -5,7 +5,6 @@ logits     batches, threads, the engine        engines/scheduler.py, engines/run
 decode     logits to answers                   answers/
 """
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from niwaki.core.head_folder import trunk_folder, weight_files
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
+from niwaki.core.system import usable_cores
 from niwaki.core.tensor_file import read_header
 from niwaki.engines import RUNTIMES
 from niwaki.engines.engine_choice import fastest_engine, usable_engines
@@ -49,7 +49,7 @@ class Predictor(Shareable):
         check_unchanged(folder)
         check_trunk(folder)
         self.folder = folder
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or usable_cores()
         self.engine = fastest_engine(folder, self.threads) if engine == "auto" else engine or usable_engines(folder)[0]
         runtime: type[Runtime] = RUNTIMES.load(self.engine, Runtime)
         if reason := runtime.unsupported_reason(folder):

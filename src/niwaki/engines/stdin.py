@@ -13,6 +13,8 @@ POLL_SECONDS = 0.1
 def stdin(over: Callable[[], bool]) -> Any:
     """Standard input as a binary file, which ends when `over` returns True."""
     try:
+        if sys.platform == "win32":  # select is for sockets only
+            return sys.stdin.buffer
         return io.BufferedReader(InterruptibleStdin(sys.stdin.fileno(), over))
     except io.UnsupportedOperation:  # a program has replaced sys.stdin
         return getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode("utf-8", "surrogatepass"))

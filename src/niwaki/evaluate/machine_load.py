@@ -1,10 +1,10 @@
 """How busy the machine was during a measurement: other processes, the hypervisor, and the spread of equal laps."""
 
-import os
 from collections.abc import Iterable, Sequence
 from statistics import median
 
 from niwaki.core.json_types import Json
+from niwaki.core.system import load_average
 from niwaki.meter.counters import cpu_seconds
 from niwaki.meter.machine import Host
 
@@ -13,7 +13,7 @@ class LoadMonitor:
     """Starts when it is created. Shares are of the machine's CPU time since then; None if /proc does not have it."""
 
     def __init__(self) -> None:
-        self.host, self.own, self.load = Host.now(), cpu_seconds(), os.getloadavg()[0]
+        self.host, self.own, self.load = Host.now(), cpu_seconds(), load_average()
 
     def conditions(self, laps: Iterable[Sequence[float]]) -> Json:
         """`laps` are the seconds of each contender, lap by lap."""

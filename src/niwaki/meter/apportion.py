@@ -1,6 +1,6 @@
 """A counter of the whole machine, and this process's share of it by CPU time."""
 
-from niwaki.meter.counters import TICK_SECONDS
+from niwaki.core.system import TICK_SECONDS
 from niwaki.meter.reader import Usage
 
 ALONE = 0.9  # from this share on the machine was ours, and the figure counts as measured

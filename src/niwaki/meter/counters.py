@@ -6,30 +6,24 @@ Not seen: a grandchild whose parent has died (the kernel gives it to init) and c
 """
 
 import os
-import resource
 
-from niwaki.meter.descendants import TICK_SECONDS, live_seconds
+from niwaki.core.system import own_cpu_seconds, reaped_cpu_seconds
+from niwaki.meter.descendants import live_seconds
 
-__all__ = ["TICK_SECONDS", "cpu_seconds", "has_children"]
 CAN_LOOK = hasattr(os, "waitid")  # not on every macOS; live children are seen on Linux only
 LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT if CAN_LOOK else 0
 
 
 def cpu_seconds() -> float:
     """CPU seconds used so far by this process tree."""
-    own = _seconds(resource.RUSAGE_SELF)
+    own = own_cpu_seconds()
     if not has_children():
-        return own + _seconds(resource.RUSAGE_CHILDREN)
+        return own + reaped_cpu_seconds()
     while True:  # a child reaped by another thread between the two reads would be counted twice or not at all
-        reaped = _seconds(resource.RUSAGE_CHILDREN)
+        reaped = reaped_cpu_seconds()
         live = live_seconds(os.getpid())
-        if reaped == _seconds(resource.RUSAGE_CHILDREN):
+        if reaped == reaped_cpu_seconds():
             return own + reaped + live
-
-
-def _seconds(who: int) -> float:
-    usage = resource.getrusage(who)
-    return usage.ru_utime + usage.ru_stime
 
 
 def has_children() -> bool:

@@ -10,7 +10,8 @@ import os
 import time
 from dataclasses import dataclass
 
-TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
+from niwaki.core.system import TICK_SECONDS
+
 LAST_NUMBER = (
     "/proc/sys/kernel/ns_last_pid"  # of this process-number space; a kernel without it has every look list anew
 )

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from niwaki.core.json_types import Json
-from niwaki.meter.counters import TICK_SECONDS
+from niwaki.core.system import TICK_SECONDS, load_average, memory_bytes
 
 REFRESH_SECONDS = 0.1  # ticks are 10 ms: reading the machine's busy time more often says nothing and costs 7 µs
 
@@ -19,7 +19,7 @@ def machine() -> Json:
         **processor(),
         "vcpus": vcpus(),
         "memory_bytes": memory_bytes(),
-        "load": os.getloadavg()[0],
+        "load": load_average(),
         "steal": host.steal_seconds / host.total_seconds if host and host.total_seconds else None,  # since boot
         "system": f"{platform.system()} {platform.release()}",
     }
@@ -53,13 +53,6 @@ def vcpus() -> int:
     return os.cpu_count() or 1
 
 
-def memory_bytes() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return None
-
-
 class Host:
     """Busy, stolen and total CPU seconds of the whole machine since boot."""
 
@@ -79,7 +72,7 @@ class Host:
         """Read afresh; None where there is no /proc/stat."""
         try:
             if cls._stat is None:
-                cls._stat = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
+                cls._stat = os.open("/proc/stat", os.O_RDONLY)
             words = os.pread(cls._stat, 256, 0).split(b"\n", 1)[0].split()
             cls._last = cls([int(word) for word in words[1:9]])
         except (OSError, ValueError):

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from niwaki.core.errors import UsageError
+from niwaki.core.system import load_average
 from niwaki.meter import reader as sources
 from niwaki.meter.account import account
 from niwaki.meter.carbon import Grid, grid, pue_of
@@ -50,7 +51,7 @@ class Snapshot:
     pid: int
     at: float
     cpu: float
-    load: float
+    load: float | None
     host: Host | None
     counters: tuple[Any, ...]  # one snapshot per chosen reader
 
@@ -78,9 +79,7 @@ class ReaderSet:
 
     def snapshot(self) -> Snapshot:
         counters = tuple([_snapshot(reader) for reader in self.chosen])
-        return Snapshot(
-            os.getpid(), time.perf_counter(), cpu_seconds(), os.getloadavg()[0], self._look_at_host(), counters
-        )
+        return Snapshot(os.getpid(), time.perf_counter(), cpu_seconds(), load_average(), self._look_at_host(), counters)
 
 
 def _snapshot(reader: sources.Reader) -> Any:

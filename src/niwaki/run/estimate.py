@@ -4,7 +4,6 @@ Other programs change how long a run takes but not how much CPU time it needs, s
 number of cores and their load. Estimates are rough and given as ranges.
 """
 
-import os
 import statistics
 import time
 from collections.abc import Callable, Iterable
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from niwaki.core.json_types import Json
+from niwaki.core.system import load_average, usable_cores
 from niwaki.evaluate.footprint import flops
 from niwaki.methods._method import followed_activations
 from niwaki.models.activations import LOGITS, numbers
@@ -60,7 +60,7 @@ def estimate(plan: Plan) -> Json:
         "stages": stages,
         "teachers_megabytes": cache_bytes(plan, plan.stages) / 1e6,
         "comparing_cpu_seconds": round(comparing),
-        **times(making + comparing, len(os.sched_getaffinity(0)), os.getloadavg()[0]),
+        **times(making + comparing, usable_cores(), load_average() or 0.0),
         "megabytes": sum(disk.values()) * (1 + len(plan.repeats)) + checkpoints,
     }
 

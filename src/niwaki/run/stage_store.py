@@ -9,7 +9,6 @@ use the commit protocol, and every entry is verified before it is used.
 """
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from niwaki.core import system
 from niwaki.core.errors import NiwakiError
 from niwaki.core.files import commit_folder, committed_files, read_json, write_json
 from niwaki.core.log import info
@@ -118,15 +118,16 @@ class StageStore:
         try:
             yield True
         finally:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(PermissionError):  # Windows does not remove an open file
+                path.unlink(missing_ok=True)
             os.close(handle)
 
 
 def _try_lock(path: Path) -> int | None:
     """An open handle that holds the lock, or None. A file that its holder removed in between does not count."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | system.PRIVATE, 0o666)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        system.lock(handle, wait=False)
         if os.path.samestat(os.fstat(handle), path.stat()):
             return handle
     except (BlockingIOError, FileNotFoundError):

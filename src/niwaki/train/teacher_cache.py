@@ -6,7 +6,6 @@ while nobody holds it were left by a kill.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
@@ -17,6 +16,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from niwaki.core import system
 from niwaki.core.errors import InputError, first_line
 from niwaki.core.files import commit_folder, fault_in_folder, fingerprint, folder_bytes, remove_leftovers
 from niwaki.core.log import info
@@ -35,19 +35,19 @@ class TeacherCache:
         self.folder, self.limit = folder, limit
         self._in_use: set[Path] = set()
         if halves := {path.parent for path in folder.glob(f"{PREFIXES}/.{NAMES}.*")}:
-            with self._lock(fcntl.LOCK_EX):
+            with self._lock():
                 for place in halves:
                     remove_leftovers(place)
 
     @contextlib.contextmanager
-    def _lock(self, how: int) -> Iterator[None]:
+    def _lock(self, shared: bool = False) -> Iterator[None]:
         """Waits for writers. The lock is the operating system's and ends with its process. Readers write nothing."""
         path = self.folder / LOCK
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             path.touch()
-        with path.open("rb" if how == fcntl.LOCK_SH else "ab") as file:
-            fcntl.flock(file, how)
+        with path.open("rb" if shared else "ab") as file:
+            system.lock(file, shared)
             yield
 
     def find(self, key: str) -> np.ndarray | None:
@@ -55,7 +55,7 @@ class TeacherCache:
         place = self._folder(key)
         if not place.exists():
             return None
-        with self._lock(fcntl.LOCK_SH):
+        with self._lock(shared=True):
             fault = fault_in_block(place)
             if fault is None:
                 with contextlib.suppress(OSError):  # read-only folders do not record use
@@ -63,13 +63,13 @@ class TeacherCache:
                 self._in_use.add(place)
                 return self._read(place)
         info(f"{fault}; the teacher computes it again")
-        with self._lock(fcntl.LOCK_EX):
+        with self._lock():
             shutil.rmtree(place, ignore_errors=True)
         return None
 
     def put(self, key: str, numbers: np.ndarray) -> np.ndarray:
         place = self._folder(key)
-        with self._lock(fcntl.LOCK_EX), commit_folder(place) as folder:
+        with self._lock(), commit_folder(place) as folder:
             save_file({TENSOR: numbers}, folder / FILE, metadata={"key": key})
         self._in_use.add(place)
         return self._read(place)
@@ -81,7 +81,7 @@ class TeacherCache:
             return sum(wanted.values()) <= self.limit
         if not self._touch(wanted):
             return True  # nothing has to be written or evicted
-        with self._lock(fcntl.LOCK_EX):
+        with self._lock():
             return self._make_room(self._touch(wanted))
 
     def _touch(self, wanted: Mapping[str, int]) -> int:
