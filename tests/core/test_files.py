@@ -286,8 +286,13 @@ def test_require_writable(tmp_path):
         files.require_writable(Path("/proc/self/run"))
 
 
-def test_require_memory():
-    files.require_memory(1, "it")
+def test_require_memory(monkeypatch):
+    files.require_memory(2 << 20, "it")
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "free_memory", lambda: 0)
+        files.require_memory(files.ALWAYS_FREE, "it")
+        with pytest.raises(InputError, match="it needs about"):
+            files.require_memory(files.ALWAYS_FREE + 1, "it")
     with pytest.raises(InputError, match=r"this run needs about .* MB of memory and .* MB are free"):
         files.require_memory(10**18, "this run")
 

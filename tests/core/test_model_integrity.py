@@ -152,5 +152,6 @@ def test_no_notice_where_there_is_a_manifest(model, tmp_path, capsys, monkeypatc
 
 def test_a_file_that_no_memory_holds_is_not_read_through(model, monkeypatch):
     monkeypatch.setattr(files, "free_memory", lambda: 100)
+    monkeypatch.setattr(files, "ALWAYS_FREE", 0)
     with pytest.raises(InputError, match="of memory"):
         check_unchanged(model)

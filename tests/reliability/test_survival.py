@@ -107,6 +107,7 @@ def test_missing_memory_is_reported_before_work(tmp_path, recipe_file, monkeypat
     from niwaki.core.errors import InputError
 
     monkeypatch.setattr(files, "free_memory", lambda: 1000)
+    monkeypatch.setattr(files, "ALWAYS_FREE", 0)
     with pytest.raises(InputError, match=r"this run needs about .* MB of memory and 0 MB are free"):
         api.run(recipe_file, out=tmp_path / "run")
     assert [path.name for path in (tmp_path / "run").rglob("*")] == [".lock"]

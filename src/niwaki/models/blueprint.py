@@ -13,6 +13,7 @@ from niwaki.core.json_types import Json
 from niwaki.core.settings import check
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.edit import EDITS, Edit
+from niwaki.models.meta_device import on_meta_device, without_meta_initialization
 from niwaki.models.sizes import constants
 from niwaki.models.skeleton import build
 from niwaki.models.ties import first_names
@@ -52,7 +53,7 @@ class Blueprint:
         """A skeleton of the final shape; its weights are still to be loaded, no memory is taken for them before."""
         from accelerate import init_empty_weights
 
-        with init_empty_weights():
+        with init_empty_weights(), without_meta_initialization():
             network = build(self.base)
         if len(self.edits) * len(anatomy_of(network).layers) > MOST_CUTS:
             raise InputError(f"blueprint.json: {len(self.edits)} edits of so many layers are more than any model has")
@@ -74,7 +75,7 @@ def is_stock(network: Network) -> bool:
     if any(value.dtype not in STOCK_TYPES for value in network.state_dict().values()):  # packed
         return False
     try:
-        with torch.device("meta"):
+        with on_meta_device():
             skeleton = build(network.config.to_dict())
     except InputError:  # a shape that no stock network can have, such as a width that its heads do not divide
         return False

@@ -6,12 +6,11 @@ A fine-tuned encoder that was saved by other tools without its head cannot be re
 
 from pathlib import Path
 
-import torch
-
 from niwaki.core.errors import InputError
 from niwaki.core.tensor_file import read_header
 from niwaki.models.anatomy import anatomy_of
 from niwaki.models.family import family_of
+from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import BLUEPRINT
 from niwaki.models.skeleton import HEADS, build, read_config
 from niwaki.models.stock import WEIGHTS
@@ -37,7 +36,7 @@ def task_head_tensors(config: dict) -> set[str]:
     found: set[str] = set()
     for head in HEADS:
         try:
-            with torch.device("meta"):
+            with on_meta_device():
                 network = build({**config, "architectures": [f"AnyFor{head}"]})
         except InputError:  # the family has no such head
             continue

@@ -25,6 +25,7 @@ from niwaki.models.edit import Edit
 from niwaki.models.family import family_of
 from niwaki.models.head import Head, no_head
 from niwaki.models.head_labels import has_other_labels, label_order, labels_in, name_labels
+from niwaki.models.meta_device import on_meta_device
 from niwaki.models.networks.bare_encoder import BareEncoder
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
 from niwaki.models.saved_files import EDITED_FORMAT, STOCK_FORMAT, config_of, save_tokenizer, saved_config
@@ -203,7 +204,7 @@ def skeleton_of(folder: Path, head: Head | None = None) -> Model:
     config, head = _published(folder, config, head)
     if head:
         config = head.on(config)
-    with torch.device("meta"):
+    with on_meta_device():
         return Model(build(config), None)
 
 

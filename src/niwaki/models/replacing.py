@@ -16,6 +16,7 @@ from niwaki.core.seeds import numpy_generator
 from niwaki.core.tensor_file import read_header
 from niwaki.models.anatomy import Network
 from niwaki.models.config_rules import CONFIG, text_positions
+from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense
 from niwaki.models.skeleton import attention, checked_config
@@ -149,7 +150,7 @@ def masked_model(folder: Path) -> Network | None:
         return None
     values = checked_config(strict_json.load(folder / CONFIG), str(folder / CONFIG))
     config = transformers.AutoConfig.for_model(**values)
-    with torch.device("meta"):
+    with on_meta_device():
         kind: Any = type(transformers.AutoModelForMaskedLM.from_config(config))
     network, loading_info = kind.from_pretrained(
         None,

@@ -14,6 +14,7 @@ from niwaki.models.config_rules import CONFIG
 from niwaki.models.family import Config, family_of
 from niwaki.models.head import PLAIN_UNITS, Head, rescale
 from niwaki.models.head_labels import label_order
+from niwaki.models.meta_device import on_meta_device, without_meta_initialization
 from niwaki.models.networks.bare_encoder import BareEncoder, architecture_name
 from niwaki.models.progress import without_progress_bars
 from niwaki.models.sentence_modules import dense_weights
@@ -78,7 +79,7 @@ def stock_network(
 
     kind = _kind_that_fits(config, found, folder)
     try:
-        with without_progress_bars():
+        with without_progress_bars(), without_meta_initialization():
             network, missing = kind.from_pretrained(
                 None,
                 config=transformers.AutoConfig.for_model(**config),
@@ -100,7 +101,7 @@ def stock_network(
 def _kind_that_fits(config: Config, found: Header, folder: Path) -> Any:
     """The network's class, from a skeleton that takes no memory. It must not need more numbers than the file has,
     but for a new head, which is small."""
-    with torch.device("meta"):
+    with on_meta_device():
         skeleton = build(config)
     numbers = sum(value.numel() for value in unique_tensors(skeleton).values())
     if numbers > found.numel + HEAD_NUMBERS:

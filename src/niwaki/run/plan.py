@@ -1,5 +1,6 @@
 """A plan: the validated recipe with all defaults, and a key for each stage. Stages with the same key have the same result."""
 
+import functools
 import importlib.metadata
 import platform
 from dataclasses import dataclass, replace
@@ -241,4 +242,9 @@ def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[o
 
 
 def versions() -> dict[str, str]:
-    return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in PACKAGES}}
+    return {"python": platform.python_version(), **_package_versions()}
+
+
+@functools.cache
+def _package_versions() -> dict[str, str]:
+    return {name: importlib.metadata.version(name) for name in PACKAGES}

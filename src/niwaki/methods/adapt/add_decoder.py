@@ -23,6 +23,7 @@ from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.anatomy import Network, anatomy_of
+from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import Model
 from niwaki.models.sizes import config_sizes
 from niwaki.models.skeleton import build
@@ -70,7 +71,7 @@ class AddDecoder(Method, Reshapes):
         return Model(network, as_source(target) if self.shared else model.tokenizer, sibling_files=model.sibling_files)
 
     def dry_prepare(self, model: Model) -> Model:
-        with torch.device("meta"):
+        with on_meta_device():
             network = build(self.config(model, DRY_RUN_VOCABULARY))
         reject_narrow_table(network)
         return Model(network, None)

@@ -12,6 +12,7 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.anatomy import Network
 from niwaki.models.forward import Batch
+from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import Model
 from niwaki.models.networks.texts import texts_of
 from niwaki.models.skeleton import build
@@ -71,7 +72,7 @@ class NetworkStudent(Method, Reshapes):
 
     def dry_prepare(self, model: Model) -> Model:
         width = min(self.width, model.anatomy.hidden_size)
-        with torch.device("meta"):
+        with on_meta_device():
             network = build(self.config(model, model.anatomy.tokens.num_embeddings, width, separator=0, texts=1))
         return Model(network, None)
 

@@ -19,6 +19,7 @@ from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.layers import Layers
 from niwaki.models.importance import importance, most_important
+from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import Model
 from niwaki.models.sizes import config_sizes
 from niwaki.models.skeleton import build
@@ -67,7 +68,7 @@ class Student(Method, Reshapes):
     def dry_prepare(self, model: Model) -> Model:
         shape = self.shape(model)
         if self.start == "fresh":
-            with torch.device("meta"):
+            with on_meta_device():
                 return fresh(model, shape, seed=0)
         model.apply_edit(Layers(keep=evenly_spaced(len(model.anatomy.order), shape["layers"])))
         neurons, heads = self._neurons(model.anatomy), self._heads(model.anatomy)

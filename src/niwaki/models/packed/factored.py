@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from niwaki.models.meta_device import on_meta_device
+
 Factors = tuple[Tensor, Tensor]  # (out, rank) and (rank, in)
 
 
@@ -70,7 +72,7 @@ class FactoredTable(nn.Module):
 
 def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
     """A linear layer with this weight (out, in) and bias."""
-    with torch.device("meta"):  # skip the random initialization
+    with on_meta_device():  # skip the random initialization
         linear = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None)
     linear.weight = nn.Parameter(weight.detach().clone().contiguous())
     if bias is not None:

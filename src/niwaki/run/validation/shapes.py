@@ -71,9 +71,10 @@ def dry_run_stage(stage: ResolvedStage, finished: dict[str, Model], head: Head) 
             raise InputError(
                 f"{name}: a method named after it cuts or replaces the matrices that it trains; name '{name}' after that one"
             )
-    trained = model.clone()
-    for baking in methods_with(stage.methods, Bakes):
-        model = baking.dry_finish(model)
+    baking = list(methods_with(stage.methods, Bakes))
+    trained = model.clone() if baking else model
+    for method in baking:
+        model = method.dry_finish(model)
     return Shapes(trained, model)
 
 
