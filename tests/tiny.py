@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerFast
 from niwaki.answers._beam_search import END
 from niwaki.answers.label import Label
 from niwaki.core.catalog import Catalog
+from niwaki.core.files import sha256
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
@@ -160,11 +161,26 @@ def model(
 
 def deployed(of: Model, folder: Path) -> Path:
     """The model saved as a stage saves it: for every engine that can run it."""
-    folder.mkdir(exist_ok=True)
-    of.save(folder)
-    write_graph(of, folder)
+    with_graphs(of, folder)
     write_program(of, folder)
     return folder
+
+
+def with_graphs(of: Model, folder: Path) -> Path:
+    """The model saved with its ONNX graphs. Equal models are exported once: an export takes longer than most tests."""
+    folder.mkdir(exist_ok=True)
+    of.save(folder)
+    saved = ("model.safetensors", "config.json", "blueprint.json")
+    key = tuple(sha256(path) if (path := folder / name).exists() else "" for name in saved)
+    if key not in _graphs:
+        write_graph(of, folder)
+        _graphs[key] = {path.name: path.read_bytes() for path in folder.glob("*.onnx")}
+    for name, graph in _graphs[key].items():
+        (folder / name).write_bytes(graph)
+    return folder
+
+
+_graphs: dict[tuple[str, ...], dict[str, bytes]] = {}  # digests of a saved model → its graphs
 
 
 def sentences(count: int, seed: int = 0) -> list[tuple[str, str]]:

@@ -12,7 +12,6 @@ from niwaki.answers._sense_inventory import labels as sense_labels
 from niwaki.answers.senses import Sentence, Target
 from niwaki.answers.text import TARGET, Text
 from niwaki.data.wordnet import SENSES as SCHEMA
-from niwaki.engines.export import write_graph
 from niwaki.models.model import Model
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
 from niwaki.tokenization.training import make
@@ -104,7 +103,4 @@ def writing(family: str, seed: int) -> Model:
 
 
 def saved(model: Model, folder: Path) -> Path:
-    folder.mkdir(exist_ok=True)
-    model.save(folder)
-    write_graph(model, folder)
-    return folder
+    return tiny.with_graphs(model, folder)

@@ -29,18 +29,23 @@ from niwaki.run.add_head import add_head
 from niwaki.run.export import export
 
 HEADS = {"number": "score", "tags": "ner", "span": "qa", "senses": "wsd", "labels": "topics"}  # answer type to name
+FAMILIES = ("bert", "roberta", "albert", "distilbert", "electra", "mpnet")
 LOAD = """
-import sys, numpy, niwaki
-inputs = {"score": ["a film", "a dull plot"], "ner": [["a", "film"], ["dull"]], "qa": [("was it good", "the film was good")], "topics": ["a film"]}
-folder, engine, names, out = sys.argv[1], sys.argv[2], sys.argv[3].split(","), sys.argv[4]
-found = {name: niwaki.load(folder, engine, 1, head=name) for name in names}
-numpy.savez(out, **{name: model.logits(model.tokenize(inputs[name])) for name, model in found.items()})
+import json, sys, numpy, niwaki
+out, engine, inputs, *folders = sys.argv[1:]
+logits = {}
+for entry in folders:
+    family, folder, names = entry.split("=")
+    for name in names.split(","):
+        model = niwaki.load(folder, engine, 1, head=name)
+        logits[f"{family} {name}"] = model.logits(model.tokenize(json.loads(inputs)[name]))
+numpy.savez(out, **logits)
 assert engine == "torch" or "torch" not in sys.modules, "torch was imported"
 """
 IN_NEW_PROCESS = {
     "score": ["a film", "a dull plot"],
     "ner": [["a", "film"], ["dull"]],
-    "qa": [("was it good", "the film was good")],
+    "qa": [["was it good", "the film was good"]],
     "topics": ["a film"],
 }
 
@@ -54,10 +59,15 @@ def on_trunk_of(root: Model, kind: str, family: str, **more: object) -> Model:
     return model
 
 
-@pytest.fixture(scope="module", params=["bert", "roberta", "albert", "distilbert", "electra", "mpnet"])
-def shared(request, tmp_path_factory):
-    """A model folder with further heads, and the folders of the separate models by answer type."""
-    family, home = request.param, tmp_path_factory.mktemp("shared")
+@pytest.fixture(scope="module")
+def all_shared(tmp_path_factory):
+    """By family, a model folder with further heads, and the folders of the separate models by answer type."""
+    home = tmp_path_factory.mktemp("shared")
+    return {family: with_heads(family, home / family) for family in FAMILIES}
+
+
+def with_heads(family: str, home: Path) -> tuple[Path, dict[str, Path]]:
+    home.mkdir()
     root = model_of("label", family)
     folder = saved(root, home / "trunk")
     kinds = list(HEADS) if family == "bert" else ["number", "tags", "span"]
@@ -65,6 +75,11 @@ def shared(request, tmp_path_factory):
     for kind, source in sources.items():
         add_head(folder, source, HEADS[kind])
     return folder, sources
+
+
+@pytest.fixture(params=FAMILIES)
+def shared(request, all_shared):
+    return all_shared[request.param]
 
 
 @pytest.mark.parametrize("engine", ["torch", "onnx"])
@@ -78,16 +93,20 @@ def test_every_head_answers_exactly_as_its_separate_model(shared, engine):
 
 
 @pytest.mark.parametrize("engine", ["torch", "onnx"])
-def test_heads_load_in_a_new_process(shared, engine, tmp_path):
-    folder, sources = shared
-    names = [HEADS[kind] for kind in sources if HEADS[kind] in IN_NEW_PROCESS]
-    command = [sys.executable, "-c", LOAD, str(folder), engine, ",".join(names), str(tmp_path / "logits.npz")]
+def test_heads_load_in_a_new_process(all_shared, engine, tmp_path):
+    names = {family: [HEADS[kind] for kind in sources] for family, (_, sources) in all_shared.items()}
+    names = {family: [name for name in found if name in IN_NEW_PROCESS] for family, found in names.items()}
+    folders = [f"{family}={all_shared[family][0]}={','.join(found)}" for family, found in names.items()]
+    command = [sys.executable, "-c", LOAD, str(tmp_path / "logits.npz"), engine, json.dumps(IN_NEW_PROCESS), *folders]
     subprocess.run(command, check=True, timeout=120)
     found = np.load(tmp_path / "logits.npz")
-    for kind, source in sources.items():
-        if (name := HEADS[kind]) in names:
-            model = Predictor(source, engine, threads=1)
-            assert np.array_equal(found[name], model.logits(model.tokenize(IN_NEW_PROCESS[name])))
+    assert len(found.files) == sum(map(len, names.values())) == 4 + 5 * 3
+    for family, (_, sources) in all_shared.items():
+        for kind, source in sources.items():
+            if (name := HEADS[kind]) in names[family]:
+                model = Predictor(source, engine, threads=1)
+                expected = model.logits(model.tokenize(IN_NEW_PROCESS[name]))
+                assert np.array_equal(found[f"{family} {name}"], expected), f"{family}: head '{name}'"
 
 
 def test_the_model_folder_keeps_its_own_head(shared):

@@ -100,10 +100,10 @@ import sys, numpy, torch
 from pathlib import Path
 from niwaki.models.forward import run
 from niwaki.models.model import load_folder
-folder = Path(sys.argv[1])
-inputs = {name: torch.from_numpy(value) for name, value in numpy.load(folder / "inputs.npz").items()}
-with torch.no_grad():
-    numpy.save(folder / "again.npy", run(load_folder(folder).anatomy, inputs, {}).numpy())
+for folder in map(Path, sys.argv[1:]):
+    inputs = {name: torch.from_numpy(value) for name, value in numpy.load(folder / "inputs.npz").items()}
+    with torch.no_grad():
+        numpy.save(folder / "again.npy", run(load_folder(folder).anatomy, inputs, {}).numpy())
 """
 
 
@@ -139,35 +139,49 @@ def replaced(family: str):
     return model
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
-def test_a_model_with_other_parts_trains_saves_loads_and_exports(site, family, tmp_path):
+@pytest.fixture(scope="module")
+def saved(site, tmp_path_factory):
+    """For each family a model with other parts after a step of training, its batch and folder; one new process loads them all."""
+    home, models = tmp_path_factory.mktemp("parts"), {}
+    for family in tiny.FAMILIES:
+        folder = home / family
+        folder.mkdir()
+        models[family] = model, batch, _ = trained(family), tiny.batch(replaced(family)), folder
+        model.save(folder)
+        write_graph(model, folder)
+        np.savez(folder / "inputs.npz", **{name: value.numpy() for name, value in batch.inputs.items()})
+    folders = [str(folder) for _, _, folder in models.values()]
+    path = os.pathsep.join([str(site), *sys.path])
+    subprocess.run([sys.executable, "-c", LOADER, *folders], check=True, env={**os.environ, "PYTHONPATH": path})
+    return models
+
+
+def trained(family: str):
+    """One step; every matrix of the new mixer changes."""
     model = replaced(family)
-    assert [edit.label() for edit in model.blueprint.edits] == ["replace_part"] * 3
-    matrices = list(model.anatomy.matrices())
-    assert {path.rpartition(".")[2] for path in matrices} >= {"gate", "up", "down"}
-    batch = tiny.batch(model)
     before = {name: value.clone() for name, value in model.network.state_dict().items()}
-    optimizer = torch.optim.SGD(model.network.parameters(), lr=0.1)
+    optimizer, batch = torch.optim.SGD(model.network.parameters(), lr=0.1), tiny.batch(model)
     torch.nn.functional.cross_entropy(forward(model.anatomy, batch).logits, batch.targets).backward()
     optimizer.step()
     after = model.network.state_dict()
-    assert all(
-        not torch.equal(before[f"{path}.weight"], after[f"{path}.weight"]) for path in matrices if "mixer" in path
-    )
-
+    changed = [path for path in model.anatomy.matrices() if "mixer" in path]
+    assert changed and all(not torch.equal(before[f"{path}.weight"], after[f"{path}.weight"]) for path in changed)
     model.network.eval()
-    model.save(tmp_path)
-    write_graph(model, tmp_path)
-    arrays = {name: value.numpy() for name, value in batch.inputs.items()}
-    np.savez(tmp_path / "inputs.npz", **arrays)
+    return model
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_a_model_with_other_parts_trains_saves_loads_and_exports(saved, family):
+    model, batch, folder = saved[family]
+    assert [edit.label() for edit in model.blueprint.edits] == ["replace_part"] * 3
+    assert {path.rpartition(".")[2] for path in model.anatomy.matrices()} >= {"gate", "up", "down"}
     with torch.no_grad():
         logits = forward(model.anatomy, batch).logits.numpy()
         padded = run_padded(model.anatomy, batch.inputs).numpy()
-    path = os.pathsep.join([str(site), *sys.path])
-    subprocess.run([sys.executable, "-c", LOADER, str(tmp_path)], check=True, env={**os.environ, "PYTHONPATH": path})
-    assert np.array_equal(np.load(tmp_path / "again.npy"), logits)
+    assert np.array_equal(np.load(folder / "again.npy"), logits)
     np.testing.assert_allclose(padded, logits, atol=1e-5)
-    np.testing.assert_allclose(Onnx(tmp_path, 1).logits(arrays), logits, atol=1e-5)
+    arrays = {name: value.numpy() for name, value in batch.inputs.items()}
+    np.testing.assert_allclose(Onnx(folder, 1).logits(arrays), logits, atol=1e-5)
 
 
 def test_the_reference_runs_other_parts(site, tmp_path):
