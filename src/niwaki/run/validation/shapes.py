@@ -71,10 +71,10 @@ def dry_run_stage(stage: ResolvedStage, finished: dict[str, Model], head: Head) 
             raise InputError(
                 f"{name}: a method named after it cuts or replaces the matrices that it trains; name '{name}' after that one"
             )
-    baking = list(methods_with(stage.methods, Bakes))
-    trained = model.clone() if baking else model
-    for method in baking:
-        model = method.dry_finish(model)
+    bakes = list(methods_with(stage.methods, Bakes))
+    trained = model.clone() if bakes else model
+    for baking in bakes:
+        model = baking.dry_finish(model)
     return Shapes(trained, model)
 
 
