@@ -14,7 +14,7 @@ READY := .venv/ready
 setup: $(READY)
 
 # the stamp depends on what decides the environment, so that a changed pin sets up again
-$(READY): pyproject.toml constraints.txt tools/setup $(wildcard src/niwaki/engines/native/c/*)
+$(READY): pyproject.toml constraints.txt tools/setup $(wildcard src/niwaki/engines/native/c/* src/niwaki/models/fused/c/*)
 	PYTHON=$(PYTHON) sh tools/setup
 
 demo: setup

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from niwaki.models.dropout import dropout
 from niwaki.models.family import LayerPaths
+from niwaki.models.fused import add_norm
 from niwaki.models.layout import Layout
 from niwaki.models.parts._part import Part
 from niwaki.models.parts.feed_forwards._feed_forward import FEED_FORWARDS, FeedForward
@@ -98,26 +99,34 @@ class Layer:
 
     def add(self, rows: Tensor, mixed: Tensor) -> Tensor:
         """What the mixer gives, added to the rows."""
-        return self.behind("attention_norm", self.drop("out_dropout", mixed) + rows)
+        return _merge(self, rows, mixed, "out_dropout", "attention_norm")
 
     def feed(self, rows: Tensor) -> Tensor:
         """Rows through the feed-forward block."""
         inner = self.feed_forward.forward(self.before("ffn_norm", rows))
-        return self.behind("ffn_norm", self.drop("ffn_dropout", inner) + rows)
+        return _merge(self, rows, inner, "ffn_dropout", "ffn_norm")
 
     def drop(self, role: str, x: Tensor) -> Tensor:
-        """Dropout while training. The family names where the rate is: a dropout module, or a number as in BART."""
+        """Dropout while training."""
+        rate = self.dropout_rate(role)
+        return dropout(x, rate) if rate else x
+
+    def dropout_rate(self, role: str) -> float:
+        """0 unless training. The family names where the rate is: a dropout module, or a number as in BART."""
         path = self.path(role)
         if not path or not self.module.training:
-            return x
+            return 0.0
         found = attrgetter(path)(self.module)
-        rate = found.p if isinstance(found, nn.Dropout) else float(found)
-        return dropout(x, rate)
+        return found.p if isinstance(found, nn.Dropout) else float(found)
 
     def before(self, norm: str, rows: Tensor) -> Tensor:
         """Hidden states as a block reads them."""
         return self.part(norm)(rows) if self.paths.pre_norm else rows
 
-    def behind(self, norm: str, rows: Tensor) -> Tensor:
-        """Hidden states as a block leaves them."""
-        return rows if self.paths.pre_norm else self.part(norm)(rows)
+
+def _merge(layer: Layer, rows: Tensor, block: Tensor, drop: str, norm: str) -> Tensor:
+    """A block's output with dropout, added to the rows; normed unless norms come first."""
+    if not layer.paths.pre_norm and add_norm.fits(block, rows, layer.part(norm)):
+        return add_norm.add_norm(block, rows, layer.part(norm), layer.dropout_rate(drop))
+    added = layer.drop(drop, block) + rows
+    return added if layer.paths.pre_norm else layer.part(norm)(added)

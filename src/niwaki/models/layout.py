@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from niwaki.models.attention import MASKED_SCORE, attend, padding_bias, split_heads
+from niwaki.models.fused import attention as fused
 
 if TYPE_CHECKING:
     from niwaki.models.parts.mixers.attention import Attention
@@ -63,6 +64,7 @@ class Packed:
         self.order = torch.argsort(lengths, stable=True)
         self.inverse = torch.argsort(self.order)
         ordered = lengths[self.order]
+        self.lengths = ordered
         self.starts = ordered.cumsum(0) - ordered  # of each sequence, in packed rows
         tokens = mask.shape[1]
         real = mask.bool()[self.order].flatten().nonzero()[:, 0]  # places in the rectangle of ordered sequences
@@ -89,6 +91,10 @@ class Packed:
         if scores is not None:
             scores.append(self._scores(attention, query, key))
         every, bias = len(query) == len(key), self.position_bias
+        if bias is None and fused.fits(query, attention.head_size):
+            return fused.attention(
+                query, key, value, self.lengths, attention.head_size, attention.scale, attention.dropout_rate
+            )
         own = None if bias is None else attention.pick_heads(bias)
         if len(self.groups) == 1:
             return self.groups[0].attend(attention, query, key, value, own, every)

@@ -32,7 +32,7 @@ from niwaki.tasks._task import Task
 from niwaki.tokenization import vocabulary_fit
 from niwaki.train.precision import resolve_precision
 
-FORMAT = 6  # raised when the code makes other results of the same plan
+FORMAT = 7  # raised when the code makes other results of the same plan
 MODEL_FILES = (WEIGHTS, CONFIG, BLUEPRINT, TARGET, *READ)  # the files that decide a model's predictions
 TEXT_SETTINGS = ("unlabelled", "unlabelled_path", "augmentations", "labelled")  # which texts a stage trains on
 VOCABULARY_ROWS = 500  # rows on which vocabularies are compared with the texts

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from niwaki.models.block import Block
+from niwaki.models.fused import feed_forward
 from niwaki.models.packed.removed import Removed
 from niwaki.models.parts.feed_forwards._feed_forward import FeedForward
 
@@ -33,8 +34,10 @@ class Dense(FeedForward):
         layer = self.layer
         if self.removed:
             return layer.part("ffn_out")(rows)
-        inner = layer.part("activation")(layer.part("ffn_in")(rows))
-        return layer.part("ffn_out")(layer.drop("inner_dropout", inner))
+        first, activation, second = (layer.part(role) for role in ("ffn_in", "activation", "ffn_out"))
+        if not layer.dropout_rate("inner_dropout") and feed_forward.fits(rows, first, activation, second):
+            return feed_forward.feed_forward(rows, first, second)
+        return second(layer.drop("inner_dropout", activation(first(rows))))
 
     def blocks(self, key: str) -> list[Block]:
         return [Block(self.layer.module, self.layer.path("ffn_in"), self.layer.path("ffn_out"), key=key)]

@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from niwaki.models.attention import attend, split_heads
+from niwaki.models.fused import linear
+from niwaki.models.fused.library import is_plain
 from niwaki.models.layout import Layout
 from niwaki.models.packed.removed import Removed
 from niwaki.models.parts.mixers._mixer import Mixer
@@ -61,7 +63,7 @@ class Attention(Mixer):
                 record[name].append(layout.unpack(state))
         query, key, value = states
         mixed = layout.attend(self, query, key, value, record.get(SCORES))
-        return out(wanted if removed else mixed)
+        return out(wanted) if removed else apply_together([out], mixed)[0]
 
     def project(self, wanted: Tensor, rows: Tensor) -> Sequence[Tensor]:
         """Queries of the wanted rows, keys and values of all."""
@@ -83,6 +85,10 @@ class Attention(Mixer):
     def drop(self, weights: Tensor) -> Tensor:
         return self.layer.drop("attention_dropout", weights)
 
+    @property
+    def dropout_rate(self) -> float:
+        return self.layer.dropout_rate("attention_dropout")
+
     def pick_heads(self, bias: Tensor) -> Tensor:
         """(1 or batch, heads, rows, tokens) of the heads that there were, to those that are left."""
         remaining = getattr(self.layer.part("attention_module"), "remaining_heads", None)
@@ -92,13 +98,12 @@ class Attention(Mixer):
 def apply_together(matrices: Sequence[Any], rows: Tensor) -> Sequence[Tensor]:
     """Outputs of several matrices for the same rows. While training, plain ones are multiplied as one: the rows are cast
     and read once, forward and backward. Otherwise each by itself, as copying weights costs more than it saves."""
-    if not torch.is_grad_enabled() or not all(map(is_plain_linear, matrices)):
+    if not torch.is_grad_enabled() or not all(is_plain(one, nn.Linear) for one in matrices):
         return [matrix(rows) for matrix in matrices]
+    if linear.fits(rows, matrices):
+        return linear.linear(rows, matrices)
+    if len(matrices) == 1:
+        return [matrices[0](rows)]
     weights, biases = [one.weight for one in matrices], [one.bias for one in matrices]
     bias = None if any(one is None for one in biases) else torch.cat(biases)
     return functional.linear(rows, torch.cat(weights), bias).split([len(one) for one in weights], dim=-1)
-
-
-def is_plain_linear(module: nn.Module) -> bool:
-    """Whether calling it is nothing but a product with its weights: no parametrization, no hook."""
-    return type(module) is nn.Linear and not module._forward_hooks and not module._forward_pre_hooks

@@ -1,0 +1,169 @@
+/* Attention of packed sequences, forward and backward, one head of one sequence at a time, in fp32. */
+
+/* c (rows, columns) = a (rows, depth) times b (depth, columns); columns are a multiple of LANES, and rows of b lie `columns` apart.
+   Element (r, k) of a is at a[r * row_step + k * depth_step]. */
+#define STRIP(R, V)                                                                                                                       \
+    INLINE void strip_##R##_##V(const float *a, long row_step, long depth_step, const float *b, long columns, long depth, float *c) {     \
+        vec sum[R][V];                                                                                                                    \
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int j = 0; j < V; j++) sum[r][j] = _mm512_setzero_ps();                            \
+        for (long k = 0; k < depth; k++) {                                                                                                \
+            vec row[V];                                                                                                                   \
+            UNROLL for (int j = 0; j < V; j++) row[j] = _mm512_loadu_ps(b + k * columns + LANES * j);                                     \
+            UNROLL for (int r = 0; r < R; r++) {                                                                                          \
+                const vec x = all(a[r * row_step + k * depth_step]);                                                                      \
+                UNROLL for (int j = 0; j < V; j++) sum[r][j] = _mm512_fmadd_ps(x, row[j], sum[r][j]);                                     \
+            }                                                                                                                             \
+        }                                                                                                                                 \
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int j = 0; j < V; j++) _mm512_storeu_ps(c + r * columns + LANES * j, sum[r][j]);   \
+    }
+STRIP(1, 1)
+STRIP(1, 2)
+STRIP(6, 1)
+STRIP(6, 2)
+
+static void multiply(const float *a, long row_step, long depth_step, const float *b, long rows, long columns, long depth, float *c) {
+    for (long n = 0; n < columns;) {
+        const int two = columns - n >= 2 * LANES;
+        for (long m = 0; m < rows;) {
+            const int six = rows - m >= 6;
+            const float *from = a + m * row_step;
+            float *to = c + m * columns + n;
+            if (six && two) strip_6_2(from, row_step, depth_step, b + n, columns, depth, to);
+            else if (six) strip_6_1(from, row_step, depth_step, b + n, columns, depth, to);
+            else if (two) strip_1_2(from, row_step, depth_step, b + n, columns, depth, to);
+            else strip_1_1(from, row_step, depth_step, b + n, columns, depth, to);
+            m += six ? 6 : 1;
+        }
+        n += two ? 2 * LANES : LANES;
+    }
+}
+
+typedef struct {
+    long sequences, heads, head_size;
+    const int64_t *query_start, *queries, *start, *tokens; /* of each sequence: rows of queries, rows of keys and values */
+    const int64_t *places;                                 /* of its weights, (heads, queries, tokens rounded up to LANES) */
+    float scale;
+    Dropout dropout;
+    const bf16 *query, *key, *value;
+    long query_stride, key_stride, value_stride;
+    bf16 *weights, *out; /* softmax before dropout; mixed values (rows, heads x head_size) */
+    const bf16 *gradient;
+    bf16 *query_gradient, *key_gradient, *value_gradient;
+    long query_gradient_stride, key_gradient_stride, value_gradient_stride;
+    float *scratch; /* of each thread */
+    long scratch_floats;
+} Attention;
+
+/* Memory of a thread for one head. */
+typedef struct {
+    float *query, *key, *value, *turned, *weights, *other, *result;
+} Room;
+
+static Room room_of(const Attention *g, int thread, long queries, long tokens) {
+    const long whole = (tokens + LANES - 1) / LANES * LANES, most = queries > tokens ? queries : tokens;
+    float *at = g->scratch + thread * g->scratch_floats;
+    Room r;
+    r.query = at, at += queries * g->head_size;
+    r.key = at, at += tokens * g->head_size;
+    r.value = at, at += tokens * g->head_size;
+    r.turned = at, at += whole * g->head_size;
+    r.weights = at, at += queries * whole;
+    r.other = at, at += queries * whole;
+    r.result = at, at += most * g->head_size;
+    return r;
+}
+
+static void widen(const bf16 *from, long stride, long rows, long width, float by, float *to) {
+    for (long m = 0; m < rows; m++)
+        for (long k = 0; k < width; k += LANES) _mm512_storeu_ps(to + m * width + k, _mm512_mul_ps(load(from + m * stride + k, 0xffff), all(by)));
+}
+
+static void narrow(const float *from, long rows, long width, float by, bf16 *to, long stride) {
+    for (long m = 0; m < rows; m++)
+        for (long k = 0; k < width; k += LANES) store(to + m * stride + k, 0xffff, _mm512_mul_ps(_mm512_loadu_ps(from + m * width + k), all(by)));
+}
+
+/* (rows, width) to (width, rows rounded up), with zeros beyond. */
+static void turn(const float *from, long rows, long width, float *to) {
+    const long whole = (rows + LANES - 1) / LANES * LANES;
+    for (long k = 0; k < width; k++) {
+        for (long m = 0; m < rows; m++) to[k * whole + m] = from[m * width + k];
+        for (long m = rows; m < whole; m++) to[k * whole + m] = 0.0f;
+    }
+}
+
+/* Scores of one query to weights, in place and, before dropout, as bf16. */
+static void softmax_row(const Attention *g, float *row, long tokens, long place) {
+    vec top = all(-3e38f), total = all(0.0f);
+    for (long k = 0; k < tokens; k += LANES) {
+        const __mmask16 mask = first_lanes(tokens - k);
+        top = _mm512_mask_max_ps(top, mask, top, _mm512_loadu_ps(row + k));
+    }
+    const vec most = all(_mm512_reduce_max_ps(top));
+    for (long k = 0; k < tokens; k += LANES) {
+        const vec e = _mm512_maskz_mov_ps(first_lanes(tokens - k), power_of_two(_mm512_mul_ps(_mm512_sub_ps(_mm512_loadu_ps(row + k), most), all(LOG2_E))));
+        total = _mm512_add_ps(total, e);
+        _mm512_storeu_ps(row + k, e);
+    }
+    const vec share = all(1.0f / _mm512_reduce_add_ps(total));
+    for (long k = 0; k < tokens; k += LANES) {
+        const vec w = rounded(_mm512_mul_ps(_mm512_loadu_ps(row + k), share));
+        store(g->weights + place + k, 0xffff, w);
+        _mm512_storeu_ps(row + k, g->dropout.limit ? dropped(w, place + k, &g->dropout) : w);
+    }
+}
+
+static void attend_head(const Attention *g, long s, long h, int thread) {
+    const long queries = g->queries[s], tokens = g->tokens[s], d = g->head_size, whole = (tokens + LANES - 1) / LANES * LANES;
+    const Room r = room_of(g, thread, queries, tokens);
+    widen(g->query + g->query_start[s] * g->query_stride + h * d, g->query_stride, queries, d, g->scale, r.query);
+    widen(g->key + g->start[s] * g->key_stride + h * d, g->key_stride, tokens, d, 1.0f, r.key);
+    widen(g->value + g->start[s] * g->value_stride + h * d, g->value_stride, tokens, d, 1.0f, r.value);
+    turn(r.key, tokens, d, r.turned);
+    multiply(r.query, d, 1, r.turned, queries, whole, d, r.weights);
+    for (long m = 0; m < queries; m++) softmax_row(g, r.weights + m * whole, tokens, g->places[s] + (h * queries + m) * whole);
+    multiply(r.weights, whole, 1, r.value, queries, d, tokens, r.result);
+    narrow(r.result, queries, d, 1.0f, g->out + g->query_start[s] * g->heads * d + h * d, g->heads * d);
+}
+
+/* Gradients of dropped weights (`row`) to those of scores, in place; `weights` to dropped weights. */
+static void softmax_row_backward(const Attention *g, float *row, float *weights, long whole, long place) {
+    vec along = all(0.0f);
+    for (long k = 0; k < whole; k += LANES) {
+        const vec w = load(g->weights + place + k, 0xffff);
+        vec d = _mm512_loadu_ps(row + k);
+        if (g->dropout.limit) d = dropped(d, place + k, &g->dropout);
+        along = _mm512_fmadd_ps(d, w, along);
+        _mm512_storeu_ps(row + k, d);
+        _mm512_storeu_ps(weights + k, g->dropout.limit ? dropped(w, place + k, &g->dropout) : w);
+    }
+    const vec mean = all(_mm512_reduce_add_ps(along));
+    for (long k = 0; k < whole; k += LANES) {
+        const vec w = load(g->weights + place + k, 0xffff);
+        _mm512_storeu_ps(row + k, _mm512_mul_ps(w, _mm512_sub_ps(_mm512_loadu_ps(row + k), mean)));
+    }
+}
+
+static void attend_head_backward(const Attention *g, long s, long h, int thread) {
+    const long queries = g->queries[s], tokens = g->tokens[s], d = g->head_size, whole = (tokens + LANES - 1) / LANES * LANES;
+    const Room r = room_of(g, thread, queries, tokens);
+    widen(g->gradient + g->query_start[s] * g->heads * d + h * d, g->heads * d, queries, d, 1.0f, r.query);
+    widen(g->value + g->start[s] * g->value_stride + h * d, g->value_stride, tokens, d, 1.0f, r.value);
+    turn(r.value, tokens, d, r.turned);
+    multiply(r.query, d, 1, r.turned, queries, whole, d, r.other);
+    for (long m = 0; m < queries; m++) softmax_row_backward(g, r.other + m * whole, r.weights + m * whole, whole, g->places[s] + (h * queries + m) * whole);
+    multiply(r.weights, 1, whole, r.query, tokens, d, queries, r.result);
+    narrow(r.result, tokens, d, 1.0f, g->value_gradient + g->start[s] * g->value_gradient_stride + h * d, g->value_gradient_stride);
+    widen(g->query + g->query_start[s] * g->query_stride + h * d, g->query_stride, queries, d, 1.0f, r.query);
+    widen(g->key + g->start[s] * g->key_stride + h * d, g->key_stride, tokens, d, 1.0f, r.key);
+    multiply(r.other, 1, whole, r.query, tokens, d, queries, r.result);
+    narrow(r.result, tokens, d, g->scale, g->key_gradient + g->start[s] * g->key_gradient_stride + h * d, g->key_gradient_stride);
+    multiply(r.other, whole, 1, r.key, queries, d, tokens, r.result);
+    narrow(r.result, queries, d, g->scale, g->query_gradient + g->query_start[s] * g->query_gradient_stride + h * d, g->query_gradient_stride);
+}
+
+static void attention_work(void *data, int thread, int threads) {
+    const Attention *g = data;
+    const Share mine = share(g->sequences * g->heads, 1, thread, threads);
+    for (long i = mine.first; i < mine.last; i++) (g->gradient ? attend_head_backward : attend_head)(g, i / g->heads, i % g->heads, thread);
+}

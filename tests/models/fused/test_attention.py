@@ -1,0 +1,50 @@
+import pytest
+import torch
+from torch import Tensor
+
+from models.fused.comparing import assert_same, compiled, poisoned
+from niwaki.models.fused.attention import attention, fits
+
+pytestmark = compiled
+
+
+def reference(query: Tensor, key: Tensor, value: Tensor, lengths: list[int], head_size: int, first: bool) -> Tensor:
+    found, counts = [], [1] * len(lengths) if first else lengths
+    for q, k, v in zip(query.split(counts), key.split(lengths), value.split(lengths), strict=True):
+        q, k, v = (one.float().unflatten(1, (-1, head_size)).transpose(0, 1) for one in (q, k, v))
+        found.append((torch.softmax(q @ k.transpose(1, 2) * 0.3, dim=-1) @ v).transpose(0, 1).flatten(1))
+    return torch.cat(found)
+
+
+@pytest.mark.parametrize("lengths", [[1], [1, 2, 16], [5, 9, 17, 33], [100]])
+@pytest.mark.parametrize(("heads", "head_size"), [(1, 16), (3, 32), (2, 48)])
+@pytest.mark.parametrize("first", [False, True])
+def test_outputs_and_gradients_agree_with_torch(lengths: list[int], heads: int, head_size: int, first: bool) -> None:
+    tokens, width = sum(lengths), heads * head_size
+    query = poisoned(len(lengths) if first else tokens, width)
+    key, value = poisoned(tokens, width, seed=1), poisoned(tokens, width, seed=2)
+    # gradients of queries and keys vanish where there is a single token
+    inputs = [query, key, value] if max(lengths) > 1 else [value]
+    assert_same(
+        lambda: attention(query, key, value, torch.tensor(lengths), head_size, 0.3, 0.0),
+        lambda: reference(query, key, value, lengths, head_size, first),
+        inputs,
+    )
+
+
+def test_dropout_keeps_the_mean_and_is_the_same_in_the_backward_pass() -> None:
+    lengths, width = torch.tensor([40] * 20), 32
+    query, key = (torch.zeros(800, width, dtype=torch.bfloat16, requires_grad=True) for _ in range(2))
+    value = torch.ones(800, width, dtype=torch.bfloat16, requires_grad=True)
+    mixed = attention(query, key, value, lengths, width, 1.0, 0.5)
+    assert abs(float(mixed.detach().float().mean()) - 1) < 0.05
+    mixed.float().sum().backward()
+    # each value is read with the weights that were not dropped: both sums are over the same mask
+    assert torch.allclose(value.grad[:, 0].view(20, 40).sum(1), mixed[:, 0].view(20, 40).sum(1), rtol=0.02)  # type: ignore[index]
+
+
+def test_head_sizes_that_do_not_fill_vectors_are_left_to_torch() -> None:
+    rows = torch.zeros(2, 48, dtype=torch.bfloat16)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert fits(rows, 16)
+        assert not fits(rows, 12)
