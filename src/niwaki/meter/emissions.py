@@ -27,9 +27,10 @@ COLUMNS = (
 # fmt: on
 
 
-def row_of(reading: Reading, project: str = "niwaki") -> Json:
-    """One row. CodeCarbon counts kWh and kilograms; what is not known stays empty, where it would write 0."""
-    here, grid = machine(), reading.detail.get("grid") or {}
+def row_of(reading: Reading, project: str = "niwaki", hardware: Json | None = None) -> Json:
+    """One row. CodeCarbon counts kWh and kilograms; what is not known stays empty, where it would write 0. `hardware` is that of
+    another machine, where the reading was taken."""
+    here, grid = hardware or machine(), reading.detail.get("grid") or {}
     kilograms = None if reading.co2e_grams is None else reading.co2e_grams / 1000
     return {
         "timestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
@@ -44,9 +45,9 @@ def row_of(reading: Reading, project: str = "niwaki") -> Json:
         "os": platform.platform(),
         "python_version": platform.python_version(),
         "codecarbon_version": "niwaki",
-        "cpu_count": here["vcpus"],
-        "cpu_model": here["cpu"],
-        "ram_total_size": (here["memory_bytes"] or 0) / 2**30 or None,
+        "cpu_count": here.get("vcpus"),
+        "cpu_model": here.get("cpu"),
+        "ram_total_size": (here.get("memory_bytes") or 0) / 2**30 or None,
         "tracking_mode": "process",
         "on_cloud": "N",
         "pue": grid.get("pue", 1),
