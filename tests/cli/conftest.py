@@ -1,7 +1,6 @@
 """The command line called in this process: exit code, stdout and stderr; and one finished run to ask about."""
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +8,7 @@ import pytest
 
 from niwaki.cli._app import run
 from niwaki.core import log
+from run import small
 
 RECIPE = """\
 model = "{model}"
@@ -67,6 +67,14 @@ def rejected(niwaki: Command) -> Callable[..., str]:
     return call
 
 
+@pytest.fixture(scope="package", autouse=True)
+def _measure_little() -> Iterator[None]:
+    """Runs end with few timings and no process that measures memory: tests/evaluate and tests/docs have those."""
+    with pytest.MonkeyPatch.context() as patch:
+        small.measure_little(patch)
+        yield
+
+
 @pytest.fixture(scope="session")
 def recipe_file(tmp_path_factory: pytest.TempPathFactory, bert_folder: Path, rows_csv: Path) -> Path:
     path = tmp_path_factory.mktemp("recipe") / "two.toml"
@@ -79,7 +87,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, recipe_file: Path) -> Pat
     from niwaki import api
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda handle: None)
+        small.measure_little(patch)
         return api.run(recipe_file, out=tmp_path_factory.mktemp("cli") / "run").folder
 
 

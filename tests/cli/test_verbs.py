@@ -87,7 +87,9 @@ def test_check(niwaki, recipe_file):
     plan = json.loads(niwaki("check", recipe_file, "--json").out)
     assert plan["estimate"]["stages"][0]["steps"] == 4  # half of 120 rows in batches of 16
     assert niwaki("check", recipe_file).out.splitlines()[-1].startswith("fine; ")
-    assert re.search(r"fine; \d+ to \d+ s of CPU time .* so \d+ to \d+ s on \d+ core", niwaki("check", recipe_file).out)
+    assert re.search(
+        r"fine; \d+ to \d+ s of CPU time .* so [\d.]+ to [\d.]+ (s|min) on \d+ core", niwaki("check", recipe_file).out
+    )
 
 
 def test_run_again_is_at_once_and_gives_the_report(niwaki, recipe_file, finished):

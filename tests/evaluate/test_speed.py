@@ -20,7 +20,9 @@ def raced(monkeypatch):
 
     def start(machine, texts=16, singles=4, **more):
         monkeypatch.setattr(speed, "time", SimpleNamespace(perf_counter=lambda: machine.seconds))
-        monkeypatch.setattr(speed, "gc", SimpleNamespace(collect=int, freeze=int, unfreeze=int))  # real, and slow
+        monkeypatch.setattr(
+            speed, "gc", SimpleNamespace(collect=int, freeze=int, unfreeze=int, get_freeze_count=int)
+        )  # real, and slow
         taken = []
 
         def runner(name):

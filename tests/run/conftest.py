@@ -1,14 +1,22 @@
 """One finished run for all tests of this folder; a copy of it for those that change it."""
 
-import os
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from niwaki import api
 from run import small
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _measure_little() -> Iterator[None]:
+    """Runs end with few timings and no process that measures memory: tests/evaluate and tests/docs have those."""
+    with pytest.MonkeyPatch.context() as patch:
+        small.measure_little(patch)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +30,7 @@ def timed(tmp_path_factory: pytest.TempPathFactory, recipe_file: Path) -> tuple[
     began = time.monotonic()
     rarely = [f"stages.{number}.train.save_seconds=60" for number in range(3)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda handle: None)
+        small.measure_little(patch)
         run = api.run(recipe_file, out=tmp_path_factory.mktemp("finished") / "run", overrides=rarely)
     return run.folder, time.monotonic() - began
 

@@ -94,6 +94,7 @@ def _child(arguments: list[str], log: str, flush: Callable[[int], None] = lambda
 
     gc.freeze()  # what was imported before the fork stays
     quality.RESAMPLES, speed.race = 100, functools.partial(speed.race, singles=2)
+    race.resident_bytes = lambda folder: 1
 
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(handle, 1)

@@ -41,14 +41,15 @@ def race(
     for runner in contenders.values():  # warm up: caches, thread pools, memory
         runner(texts[: max(1, len(texts) // 8)])
     gc.collect()
-    watch = LoadMonitor()
+    watch, was_frozen = LoadMonitor(), gc.get_freeze_count() > 0
     gc.freeze()  # garbage collection between laps then takes no time, and none happens within a lap
     with progress("speed", rounds * len(contenders)) as update:
         for number in range(rounds):
             for place, which in enumerate(round_order(number, rounds, len(names))):
                 _lap(contenders[names[which]], texts, singles, laps[names[which]], number, window())
                 update(number * len(names) + place + 1, names[which])
-    gc.unfreeze()
+    if not was_frozen:
+        gc.unfreeze()
     conditions = watch.conditions(seconds(lap) for lap in laps.values())
     results = {name: _summary(lap, laps[reference], len(texts)) for name, lap in laps.items()}
     about = {"texts": len(texts), "rounds": rounds, "reference": reference, "conditions": conditions}
