@@ -1,9 +1,12 @@
 """Which model folder a path stands for."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import niwaki
 import tiny
+from niwaki.api import loading
 from niwaki.api.loading import model_path
 from niwaki.core.errors import InputError, UsageError
 
@@ -32,3 +35,15 @@ def test_a_saved_model_predicts(tmp_path):
     folder = tiny.deployed(tiny.model(layers=1), tmp_path / "model")
     (prediction,) = niwaki.load(folder, "onnx").predict(["a film"])
     assert prediction.label in tiny.LABELS
+
+
+def test_a_path_below_a_run_names_a_stage(tmp_path, monkeypatch):
+    (tmp_path / "plan.json").write_text("{}")
+    monkeypatch.setattr(loading.Run, "read", lambda folder: SimpleNamespace(model=lambda stage: folder / f"of {stage}"))
+    assert model_path(tmp_path / "student") == tmp_path / "of student"
+
+
+def test_an_existing_folder_below_a_run_is_not_a_stage(tmp_path):
+    (tmp_path / "plan.json").write_text("{}")
+    (tmp_path / "student").mkdir()
+    assert model_path(tmp_path / "student") == tmp_path / "student"

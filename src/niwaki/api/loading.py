@@ -27,8 +27,11 @@ def load(
 
 
 def model_path(path: str | Path, stage: str = "") -> Path:
-    """The model folder that a path stands for. A run folder is verified and stands for its recommended or the named stage."""
+    """The model folder that a path stands for. A run folder is verified and stands for its recommended or the named stage; a path such as
+    `runs/mine/student` stands for the stage `student` of the run `runs/mine`."""
     folder = Path(path).expanduser()
+    if not stage and not folder.exists() and is_run(folder.parent):
+        folder, stage = folder.parent, folder.name
     if stage and not is_run(folder):
         raise UsageError(f"{folder}: is not the folder of a run, so it has no stage '{stage}'; leave the stage out")
     if stage:
