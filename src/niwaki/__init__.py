@@ -13,12 +13,13 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ impo
     from niwaki.api import load as load
     from niwaki.api import run as run
     from niwaki.estimators import Classifier as Classifier
+    from niwaki.estimators import Encoder as Encoder
     from niwaki.estimators import Regressor as Regressor
     from niwaki.meter import meter as meter
 
 __version__ = "0.2.0"
-ESTIMATORS = ("Classifier", "Regressor")
-__all__ = ["Classifier", "Regressor", "__version__", "add_head", "check", "load", "meter", "run"]
+ESTIMATORS = ("Classifier", "Encoder", "Regressor")
+__all__ = ["Classifier", "Encoder", "Regressor", "__version__", "add_head", "check", "load", "meter", "run"]
 
 
 def __getattr__(name: str) -> Any:

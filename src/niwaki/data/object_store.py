@@ -9,6 +9,7 @@ from pyarrow import parquet
 from niwaki.core.files import commit_folder
 
 GROUP_ROWS = 1 << 16
+UNDIVIDED = "data"  # name of the file of rows without splits
 
 
 def write_splits(splits: Mapping[str, pa.Table], folder: Path) -> Path:
@@ -17,6 +18,10 @@ def write_splits(splits: Mapping[str, pa.Table], folder: Path) -> Path:
         for name, table in splits.items():
             # without dictionaries and compression no table looks like a file that unpacks to many times its size
             parquet.write_table(
-                table, inside / f"{name}.parquet", row_group_size=GROUP_ROWS, compression="none", use_dictionary=False
+                table,
+                inside / f"{UNDIVIDED if name == 'all' else name}.parquet",
+                row_group_size=GROUP_ROWS,
+                compression="none",
+                use_dictionary=False,
             )
-    return folder / "all.parquet" if "all" in splits else folder
+    return folder / f"{UNDIVIDED}.parquet" if "all" in splits else folder

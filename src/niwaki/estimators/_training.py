@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from niwaki.core.errors import InputError
-from niwaki.data.object_columns import DATA
 from niwaki.data.object_store import write_splits
 from niwaki.data.splits import split_by_hash
 from niwaki.estimators._fitted import FittedModel
@@ -40,16 +39,15 @@ class FitSettings:
 
 def train(table: pa.Table, settings: FitSettings) -> FittedModel:
     """Runs the recipe's stages in a temporary folder. `table` has the columns text, label and perhaps second."""
+    from niwaki.run.given_data import called_data
     from niwaki.run.stages_only import run_stages
     from niwaki.run.start import read_recipe
 
     with tempfile.TemporaryDirectory(prefix="niwaki-fit-") as scratch:
         rows = write_splits(parts_of(table, stratify=settings.task == "classification"), Path(scratch) / "rows")
-        try:
+        with called_data(rows):
             recipe, _ = read_recipe(chosen_recipe(settings, table), overrides_of(settings, table), str(rows))
             model = run_stages(with_epochs(recipe, settings.epochs), Path(scratch) / "run")
-        except InputError as error:  # users know no file of rows
-            raise InputError([fault.replace(str(rows), DATA) for fault in error.faults]) from None
         return FittedModel.moved(model)
 
 

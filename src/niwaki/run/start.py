@@ -10,6 +10,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.gc_pause import without_gc
 from niwaki.core.json_types import Json
 from niwaki.core.problems import Problems
+from niwaki.run.given_data import in_memory, rows_on_disk, with_own_rows
 from niwaki.run.result import Run
 
 if TYPE_CHECKING:
@@ -24,27 +25,33 @@ def run(
     *,
     out: str | Path | None = None,
     overrides: Sequence[str] = (),
-    data: str | Path = "",
+    data: object = "",
+    y: object = None,
 ) -> Run:
     """Runs a recipe (the name of a shipped one, or a .toml file) and returns the result. Finished stages are reused.
 
-    None named is the example, or with `data` the recipe for rows of your own. `data` puts your own labelled rows (a file, a folder, a Hugging Face id) in the place of the recipe's; what kind of task
-    they are for is read off their columns, unless `task=…` is among the overrides.
+    `data` replaces the recipe's rows by your own labelled ones: a file, a folder, a Hugging Face id, a DataFrame, a Dataset, a list of
+    dicts, or texts with the labels `y`. The task is recognized by their columns, unless `task=…` is among the overrides. Without a
+    recipe, the recipe for your own rows is run, or without data the example.
     """
     from niwaki.run.runner import execute
 
-    found, name = read_recipe(recipe, overrides, data)
-    folder = Path(out) if out else RUNS / name
-    return Run(folder, execute(found, name, folder))
+    with rows_on_disk(data, y) as path:
+        found, name = read_recipe(recipe, overrides, path)
+        folder = Path(out) if out else RUNS / name
+        if not in_memory(data):
+            return Run(folder, execute(found, name, folder))
+        with with_own_rows(found, Path(path), folder) as own:
+            return Run(folder, execute(own, name, folder))
 
 
-def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: str | Path = "") -> Json:
+def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: object = "", y: object = None) -> Json:
     """Validates a recipe and estimates what it needs. Trains and writes nothing."""
-    with without_gc():
+    with without_gc(), rows_on_disk(data, y) as path:
         from niwaki.run.estimate import estimate
         from niwaki.run.plan import make_plan
 
-        plan = make_plan(*read_recipe(recipe, overrides, data))
+        plan = make_plan(*read_recipe(recipe, overrides, path))
         return {**plan.to_json(), "estimate": estimate(plan)}
 
 
