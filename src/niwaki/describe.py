@@ -3,13 +3,16 @@
 from dataclasses import asdict
 from pathlib import Path
 
+from niwaki.answers._from_config import labels_of
 from niwaki.core.errors import InputError, did_you_mean
+from niwaki.core.extras import missing_package
 from niwaki.core.files import folder_bytes
-from niwaki.core.head_folder import head_names
+from niwaki.core.head_folder import head_names, weight_files
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import warn_unverified
 from niwaki.core.run_folder import VerifiedRun, is_run, open_run
 from niwaki.core.settings import Settings
+from niwaki.core.tensor_file import read_header
 from niwaki.models.family import family_of
 
 Description = tuple[Json, str]  # as data, and as text
@@ -64,6 +67,8 @@ def show_recipe(row: dict[str, str]) -> Description:
 
 
 def show_model(folder: Path) -> Description:
+    if missing_package("torch"):
+        return show_model_files(folder)
     from niwaki.models.model import load_folder
 
     model = load_folder(folder)
@@ -89,6 +94,26 @@ def show_model(folder: Path) -> Description:
         "bytes": folder_bytes(folder),
         "plain_transformers": plain,
         "blueprint": model.blueprint.to_json()["edits"],
+    }
+    return value, "\n".join(f"{key:<20} {item}" for key, item in value.items())
+
+
+def show_model_files(folder: Path) -> Description:
+    """What the files say, without torch: sizes from the config and the header of the weights."""
+    from niwaki.engines.cascade import engines_of
+    from niwaki.engines.predictor import check_model_folder
+
+    config = check_model_folder(folder)
+    warn_unverified(folder)
+    value = {
+        "folder": str(folder),
+        "family": config.get("model_type"),
+        "labels": labels_of(config, str(folder)),
+        "further_heads": head_names(folder),
+        "layers": config.get("num_hidden_layers"),
+        "stored_numbers": sum(read_header(path).numel for path in weight_files(folder)),
+        "bytes": folder_bytes(folder),
+        "engines": engines_of(folder),
     }
     return value, "\n".join(f"{key:<20} {item}" for key, item in value.items())
 
