@@ -17,12 +17,15 @@ MAX_MEGABYTES, MAX_IMPORT_SECONDS = 250, 0.3
 TRAINING = ("torch", "transformers", "onnx", "pyarrow", "scipy", "sklearn")
 IMPORT_TIME = "import time; start = time.perf_counter(); import niwaki; print(time.perf_counter() - start)"
 PREDICT = """
-import importlib.util, json, sys
+import importlib.util, json
 import niwaki
 assert "site-packages" in niwaki.__file__, niwaki.__file__
 assert not [name for name in {training} if importlib.util.find_spec(name)]
-model = niwaki.load({model!r})
-print(json.dumps([model.engine, [answer.probability for answer in model.predict(["a lovely film", "a dull plot"])]]))
+from pathlib import Path
+from niwaki.engines.engine_choice import usable_engines
+engines = ["auto", *usable_engines(Path({model!r}))]
+predictions = {{engine: niwaki.load({model!r}, engine).predict(["a lovely film", "a dull plot"]) for engine in engines}}
+print(json.dumps({{engine: [answer.probability for answer in found] for engine, found in predictions.items()}}))
 """
 # verbs that need an extra, with arguments that get as far as that
 NEED_TRAINING = (
@@ -54,7 +57,8 @@ class Environment:
         return sum(path.stat().st_size for path in files) / 1e6
 
 
-def check_prediction(place: Environment, model: str) -> list:
+def check_prediction(place: Environment, model: str) -> dict[str, list[float]]:
+    """The probabilities of two answers by every engine that can run the model."""
     found = json.loads(place.run("python", "-c", PREDICT.format(training=TRAINING, model=model)).stdout)
     (place.folder / "rows.csv").write_text("id,text\n1,a lovely film\n2,a dull plot\n")
     (place.folder / "rows.jsonl").write_text('{"text": "a lovely film"}\n{"text": "a dull plot"}\n')

@@ -12,9 +12,8 @@ import pytest
 
 import niwaki
 import tiny
+from house.exported_models import export_models
 from niwaki.core.extras import EXTRAS
-from niwaki.models.edits.int8 import Int8
-from niwaki.models.edits.low_bit import LowBit
 
 SOURCE = Path(niwaki.__file__).parent
 ROOT = Path(__file__).parents[2]
@@ -143,16 +142,7 @@ assert not loaded, loaded
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Exported models: floats, int8 and 4 bits."""
-    place = tmp_path_factory.mktemp("models")
-    edits = {"float": [], "int8": [Int8()], "four_bit": [LowBit(base=16)]}
-    found = {}
-    for name, changes in edits.items():
-        model = tiny.model("bert")
-        for edit in changes:
-            model.apply_edit(edit)
-        found[name] = tiny.deployed(model, place / name)
-    return found
+    return export_models(tmp_path_factory.mktemp("models"))
 
 
 @pytest.mark.parametrize(("model", "engine"), [("float", "onnx"), ("int8", "native"), ("four_bit", "auto")])
