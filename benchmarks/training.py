@@ -6,7 +6,7 @@ from all layers (`tinybert`). `--against TREE` measures the same in another chec
 
 Each contender is a process; they take turns for some steps each while the others wait. Tokens do not include padding. The share of the
 processor's limit compares the matrix products of forward and backward pass with a measured 2048³ product. Appends to
-results/training.jsonl.
+results/training.jsonl. `--one-thread` gives each contender one thread and counts processor time, for a machine that others use too.
 """
 
 import argparse
@@ -15,13 +15,12 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import torch
 from records import append, circumstances
-from training_child import fresh_model
+from training_child import clock, fresh_model
 
 from niwaki.models.model import Model
 from niwaki.tasks.rotten_tomatoes import RottenTomatoes
@@ -84,9 +83,9 @@ def peak_flops(precision: str) -> float:
     a = torch.randn(2048, 2048).to(torch.bfloat16 if precision == "bf16" else torch.float32)
     times = []
     for _ in range(8):
-        start = time.perf_counter()
+        start = clock()
         a @ a
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return 2 * 2048**3 / min(times)
 
 
@@ -132,7 +131,10 @@ def main() -> None:
     arguments.add_argument("--only", nargs="+", choices=OWN, default=list(OWN))
     arguments.add_argument("--against", type=Path, help="another checkout, measured as well")
     arguments.add_argument("--no-record", action="store_true", help="append nothing to the results")
+    arguments.add_argument("--one-thread", action="store_true", help="one thread each, processor time")
     given = arguments.parse_args()
+    if given.one_thread and torch.get_num_threads() > 1:  # started again, as torch reads this once
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "OMP_NUM_THREADS": "1"})
     precision = resolve_precision("auto")
     contenders, peak = measure(given)
     pairs = {name: "trainer" for name in given.only if name == "fine-tuning"}
@@ -145,6 +147,7 @@ def main() -> None:
         "precision": precision,
         "dropout": given.dropout,
         "steps": given.steps,
+        "threads": torch.get_num_threads(),
         "peak_gflops": peak / 1e9,
     }
     for name, found in ratios.items():

@@ -37,7 +37,7 @@ def expected_mask(count: int, rate: float) -> torch.Tensor:
         x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
         return x ^ (x >> np.uint32(16))
 
-    bits = mixed(mixed(np.arange(count, dtype=np.uint32) ^ np.uint32(drop.seed)) ^ np.uint32(drop.salt))
+    bits = mixed((np.arange(count, dtype=np.uint32) + np.uint32(drop.salt)) ^ np.uint32(drop.seed))
     return torch.from_numpy((bits >= drop.limit).astype(np.float32)) / (1 - rate)
 
 

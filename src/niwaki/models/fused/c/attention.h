@@ -131,11 +131,11 @@ static void softmax_row_backward(const Attention *g, float *row, float *weights,
     vec along = all(0.0f);
     for (long k = 0; k < whole; k += LANES) {
         const vec w = load(g->weights + place + k, 0xffff);
-        vec d = _mm512_loadu_ps(row + k);
-        if (g->dropout.limit) d = dropped(d, place + k, &g->dropout);
+        const __mmask16 mask = g->dropout.limit ? stays(place + k, &g->dropout) : 0xffff;
+        const vec d = _mm512_maskz_mul_ps(mask, _mm512_loadu_ps(row + k), all(g->dropout.scale));
         along = _mm512_fmadd_ps(d, w, along);
         _mm512_storeu_ps(row + k, d);
-        _mm512_storeu_ps(weights + k, g->dropout.limit ? dropped(w, place + k, &g->dropout) : w);
+        _mm512_storeu_ps(weights + k, _mm512_maskz_mul_ps(mask, w, all(g->dropout.scale)));
     }
     const vec mean = all(_mm512_reduce_add_ps(along));
     for (long k = 0; k < whole; k += LANES) {

@@ -91,29 +91,39 @@ INLINE __m512i pair_of_rows(const Activations *g, long m, long k) {
     return _mm512_or_si512(load_bits(from, mask), _mm512_slli_epi32(load_bits(from + g->stride, second), 16));
 }
 
-static void pack_panels(const Activations *g, long m) {
+#define TOGETHER 32 /* tokens that are packed together, so that whole cache lines are written */
+
+static void pack_panels(const Activations *g, Share tokens) {
     const long pairs = (g->tokens + 1) / 2;
-    for (long k = 0; k < (g->width + NARROW - 1) / NARROW * NARROW; k += LANES)
-        _mm512_storeu_si512(g->panels + (k / NARROW * pairs + m / 2) * NARROW * 2 + k % NARROW * 2, pair_of_rows(g, m, k));
+    for (long n = 0; n < g->width; n += NARROW)
+        for (long m = tokens.first; m < tokens.last; m += 2)
+            UNROLL for (long j = 0; j < NARROW; j += LANES)
+                _mm512_storeu_si512(g->panels + (n / NARROW * pairs + m / 2) * NARROW * 2 + j * 2, pair_of_rows(g, m, n + j));
 }
 
-static void pack_blocks(const Activations *g, long m, float *sums) {
+static void pack_blocks(const Activations *g, Share tokens, float *sums) {
     const long pairs = (g->tokens + 1) / 2;
     for (long n = 0; n < g->width; n += LANES) {
-        const __m512i both = pair_of_rows(g, m, n);
-        bf16 *to = g->blocks + (n / TALL * pairs + m / 2) * TALL * 2;
-        _mm256_storeu_si256((__m256i *)to, _mm512_castsi512_si256(both));
-        if (n + TALL < g->width) _mm256_storeu_si256((__m256i *)(to + pairs * TALL * 2), _mm512_extracti64x4_epi64(both, 1));
-        const vec low = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16)), high = _mm512_castsi512_ps(_mm512_and_si512(both, _mm512_set1_epi32((int)0xffff0000u)));
         const __mmask16 mask = first_lanes(g->width - n);
-        _mm512_mask_storeu_ps(sums + n, mask, _mm512_add_ps(_mm512_add_ps(low, high), _mm512_maskz_loadu_ps(mask, sums + n)));
+        vec sum = _mm512_maskz_loadu_ps(mask, sums + n);
+        for (long m = tokens.first; m < tokens.last; m += 2) {
+            const __m512i both = pair_of_rows(g, m, n);
+            bf16 *to = g->blocks + (n / TALL * pairs + m / 2) * TALL * 2;
+            _mm256_storeu_si256((__m256i *)to, _mm512_castsi512_si256(both));
+            if (n + TALL < g->width) _mm256_storeu_si256((__m256i *)(to + pairs * TALL * 2), _mm512_extracti64x4_epi64(both, 1));
+            const __m512i low = _mm512_slli_epi32(both, 16), high = _mm512_and_si512(both, _mm512_set1_epi32((int)0xffff0000u));
+            sum = _mm512_add_ps(sum, _mm512_add_ps(_mm512_castsi512_ps(low), _mm512_castsi512_ps(high)));
+        }
+        _mm512_mask_storeu_ps(sums + n, mask, sum);
     }
 }
 
 static void pack_activations_work(void *data, int thread, int threads) {
     const Activations *g = data;
     const Share mine = share(g->tokens, 2, thread, threads);
-    for (long m = mine.first; m < mine.last; m += 2)
-        if (g->panels) pack_panels(g, m);
-        else pack_blocks(g, m, g->sums + thread * g->width);
+    for (long m = mine.first; m < mine.last; m += TOGETHER) {
+        const Share some = {m, m + TOGETHER < mine.last ? m + TOGETHER : mine.last};
+        if (g->panels) pack_panels(g, some);
+        else pack_blocks(g, some, g->sums + thread * g->width);
+    }
 }

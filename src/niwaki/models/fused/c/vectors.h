@@ -68,11 +68,11 @@ INLINE __m512i mixed_bits(__m512i x) {
     return _mm512_xor_si512(x, _mm512_srli_epi32(x, 16));
 }
 
-INLINE vec dropped(vec x, long place, const Dropout *by) {
+INLINE __mmask16 stays(long place, const Dropout *by) {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i at = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)(uint32_t)place));
-    __m512i bits = mixed_bits(_mm512_xor_si512(at, _mm512_set1_epi32((int)by->seed)));
-    bits = mixed_bits(_mm512_xor_si512(bits, _mm512_set1_epi32((int)by->salt)));
-    const __mmask16 stays = _mm512_cmpge_epu32_mask(bits, _mm512_set1_epi32((int)by->limit));
-    return _mm512_maskz_mul_ps(stays, x, all(by->scale));
+    const __m512i bits = mixed_bits(_mm512_xor_si512(_mm512_add_epi32(at, _mm512_set1_epi32((int)by->salt)), _mm512_set1_epi32((int)by->seed)));
+    return _mm512_cmpge_epu32_mask(bits, _mm512_set1_epi32((int)by->limit));
 }
+
+INLINE vec dropped(vec x, long place, const Dropout *by) { return _mm512_maskz_mul_ps(stays(place, by), x, all(by->scale)); }
