@@ -1,8 +1,10 @@
 """niwaki: pretrained language models, shaped down to what a task needs, and what that cost and saves.
 
-run = niwaki.run("rotten_tomatoes")
+result = niwaki.compress("my-model", "rows.csv")      # a finished model, smaller and faster
+result.model.predict(["a film to see twice"])
+
+run = niwaki.run("rotten_tomatoes")                   # a recipe: fine-tune, distil, prune, quantize
 model = niwaki.load("runs/rotten_tomatoes")
-model.predict(["a film to see twice"])
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ imports them on first use
     from niwaki.api import add_head as add_head
     from niwaki.api import check as check
+    from niwaki.api import compress as compress
+    from niwaki.api import distill as distill
     from niwaki.api import load as load
     from niwaki.api import run as run
     from niwaki.estimators import Classifier as Classifier
@@ -19,7 +23,19 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ impo
 
 __version__ = "0.2.0"
 ESTIMATORS = ("Classifier", "Encoder", "Regressor")
-__all__ = ["Classifier", "Encoder", "Regressor", "__version__", "add_head", "check", "load", "meter", "run"]
+__all__ = [
+    "Classifier",
+    "Encoder",
+    "Regressor",
+    "__version__",
+    "add_head",
+    "check",
+    "compress",
+    "distill",
+    "load",
+    "meter",
+    "run",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -32,6 +32,11 @@ LISTED = {
         "--set {}: only settings of the data count here": "says what an override must be, and suggests none"
     },
     "api/benchmarking.py": {"--stream {}": "tests/cli/test_bad_input.py; following it takes 10 s"},
+    "api/distilling.py": {"student '{}'": "an argument of Python calls, not of the command line"},
+    "cli/init.py": {"{}: {} for task {}": "the result: names the commands that run the recipe"},
+    "compression/candidates.py": {"method '{}'": "tests/compression/test_candidates.py"},
+    "compression/rows.py": {"--set {}": "says what an override must be, and suggests none"},
+    "scaffold/first_recipe.py": {"goal '{}'": "tests/scaffold/test_first_recipe.py"},
     "cli/_app.py": {"the limit on address space": "names the command that was given, and suggests none"},
     "core/advice.py": {"--set {}": "what advice is made with", "--data {}": "what advice is made with"},
     "core/errors.py": {", did you mean": "what advice is made with"},

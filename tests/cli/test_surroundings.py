@@ -11,7 +11,7 @@ from niwaki import api
 from niwaki.cli import _app
 from niwaki.core.errors import InputError
 
-VERBS = ["bench", "cascade", "check", "eval", "export", "predict", "run", "tokenizer"]
+VERBS = ["bench", "cascade", "check", "compress", "eval", "export", "predict", "run", "tokenizer"]
 PROGRAM = [sys.executable, "-c", "from niwaki.cli import main; main()"]
 
 

@@ -9,16 +9,28 @@ import sys
 import pytest
 
 from niwaki.api.task_choice import choose_task
-from niwaki.cli._app import ORDER, VERBS
+from niwaki.cli._app import PANELS, VERBS
 
 PROGRAM = [sys.executable, "-c", "from niwaki.cli import main; main()"]
 
 
-def test_the_help_names_every_verb_the_main_ones_first(niwaki):
-    commands = niwaki("--help").out.partition("Commands:")[2].splitlines()
-    shown = [line.split()[0] for line in commands if line.startswith("  ") and line[2] != " "]
+def test_the_help_names_every_verb_in_its_group(niwaki, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    help_text = niwaki("--help").out
+    shown = [
+        line.split()[0] for line in help_text.partition(f"{PANELS[0]}:")[2].splitlines() if re.match(r"  \w", line)
+    ]
     assert sorted(shown) == sorted(VERBS.names())
-    assert tuple(shown[: len(ORDER)]) == ORDER
+    assert [line[:-1] for line in help_text.splitlines() if line[:-1] in PANELS] == list(PANELS)
+    assert shown[0] == "compress"
+
+
+@pytest.mark.parametrize("verb", VERBS.names())
+def test_the_help_describes_each_verb_in_full(niwaki, monkeypatch, verb):
+    monkeypatch.setenv("COLUMNS", "80")
+    words = " ".join(niwaki("--help").out.split())
+    assert f" {verb} {VERBS.entry(verb).description}" in words
+    assert VERBS.module(verb).PANEL in PANELS
 
 
 @pytest.mark.parametrize("verb", VERBS.names())
@@ -42,7 +54,7 @@ def test_help_imports_nothing_heavy():
 def test_no_arguments_print_the_help_and_version_the_version(niwaki):
     import niwaki as package
 
-    assert "Commands:" in niwaki().out and niwaki().code == 0
+    assert "Usage: niwaki" in niwaki().out and niwaki().code == 0
     assert niwaki("--version").out.strip() == package.__version__
 
 

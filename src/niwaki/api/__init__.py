@@ -6,6 +6,8 @@ Heavy libraries are imported inside the functions that need them.
 from niwaki.api.ablation import sensitivity
 from niwaki.api.benchmarking import bench
 from niwaki.api.cascading import cascade
+from niwaki.api.compressing import compress
+from niwaki.api.distilling import distill
 from niwaki.api.evaluation import evaluate
 from niwaki.api.exporting import export
 from niwaki.api.loading import load
@@ -20,6 +22,8 @@ __all__ = [
     "bench",
     "cascade",
     "check",
+    "compress",
+    "distill",
     "evaluate",
     "export",
     "load",

@@ -16,8 +16,17 @@ from niwaki.core.redaction import one_line
 from niwaki.core.system import address_space_limit
 
 VERBS = Catalog("niwaki.cli", what="verb", plugins=False)
+PANELS = (
+    "Compress",
+    "Use",
+    "Inspect",
+    "Measure",
+    "Extend",
+)  # groups of verbs in the help; each verb's file names its own
 ORDER = (
+    "compress",
     "run",
+    "init",
     "check",
     "list",
     "show",
@@ -39,7 +48,7 @@ LOW_MEMORY = (
 # bytes of address space that the libraries of a verb map before any work
 MAPPED = {
     "predict": 450 << 20,
-    "run": 3 << 30,
+    **dict.fromkeys(("compress", "run"), 3 << 30),
     **dict.fromkeys(("bench", "cascade", "check", "eval", "export", "tokenizer"), 3 << 29),
 }
 # typer contains its own copy of click, so the base class of its errors comes from typer
@@ -72,6 +81,16 @@ class Verbs(TyperGroup):
         app.command(cmd_name)(VERBS.module(cmd_name).command)
         return typer.main.get_command(app)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Verbs by group, each with the whole first line of its file."""
+        groups: dict[str, list[tuple[str, str]]] = {panel: [] for panel in PANELS}
+        for name in self.list_commands(ctx):
+            groups[getattr(VERBS.module(name), "PANEL", PANELS[-1])].append((name, VERBS.entry(name).description))
+        width = max(len(name) for name in VERBS.names())
+        for panel, rows in groups.items():
+            with formatter.section(panel):
+                formatter.write_dl([(name.ljust(width), description) for name, description in rows])
+
 
 def program() -> Any:
     app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None)
@@ -80,9 +99,9 @@ def program() -> Any:
     def niwaki(
         context: typer.Context, version: bool = typer.Option(False, "--version", help="print the version and stop")
     ) -> None:
-        """Shapes a pretrained language model down to what a task needs, and says what that cost and saves.
+        """Makes language models smaller and faster for one task, and measures what that costs and saves.
 
-        `niwaki run` alone makes a teacher, a student, a pruned and an int8 model of the embedded example.
+        `niwaki compress MODEL --data ROWS` compresses a finished model. `niwaki run RECIPE` trains one and compresses it.
         """
         if version:
             from niwaki import __version__

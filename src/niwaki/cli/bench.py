@@ -7,6 +7,8 @@ import typer
 from niwaki.cli._print import print_result, table
 from niwaki.core.json_types import Json
 
+PANEL = "Measure"
+
 COLUMNS = ("stream", "model", "texts/s", "from", "to", "ratio", "p50 ms", "p95 ms", "p99 ms", "mWh/1000")
 
 

@@ -7,6 +7,8 @@ import typer
 from niwaki.cli._print import print_result, table
 from niwaki.core.json_types import Json
 
+PANEL = "Compress"
+
 
 def command(
     models: list[str] = typer.Argument(

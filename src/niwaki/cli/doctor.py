@@ -6,6 +6,8 @@ import typer
 
 from niwaki.cli._print import print_result, table
 
+PANEL = "Inspect"
+
 
 def command(
     out: Path = typer.Option(Path("runs"), help="where runs will lie: its disk is looked at"),

@@ -5,6 +5,8 @@ import typer
 from niwaki.cli._print import print_result
 from niwaki.core.json_types import Json
 
+PANEL = "Measure"
+
 
 def command(
     model: str = typer.Argument("", help="folder of a model, or of a run (then the stage it says to deploy)"),

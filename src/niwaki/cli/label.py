@@ -6,6 +6,8 @@ import typer
 
 from niwaki.cli._print import print_result
 
+PANEL = "Measure"
+
 
 def command(
     model: str = typer.Argument(help="folder of a run (then the stage it says to deploy), or of a model"),

@@ -9,6 +9,8 @@ import typer
 from niwaki.cli._print import print_result, table
 from niwaki.core.json_types import Json
 
+PANEL = "Measure"
+
 if TYPE_CHECKING:
     from niwaki.meter.ledger import Total
 

@@ -4,6 +4,8 @@ import typer
 
 from niwaki.cli._print import print_result, table
 
+PANEL = "Inspect"
+
 
 def command(
     kind: str = typer.Argument("methods", help="methods, tasks, models, recipes, engines, families or edits"),

@@ -9,6 +9,8 @@ import typer
 
 from niwaki.cli._print import print_result, table
 
+PANEL = "Measure"
+
 
 def command(
     words: list[str] = typer.Argument(None, metavar="-- COMMAND...", help="what to run, after two dashes"),

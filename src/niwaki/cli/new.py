@@ -6,6 +6,8 @@ import typer
 
 from niwaki.cli._print import print_result
 
+PANEL = "Extend"
+
 
 def command(
     kind: str = typer.Argument(help="method, task, family, engine, recipe, ... (singular of what `niwaki list` takes)"),

@@ -11,6 +11,8 @@ import typer
 from niwaki.cli._print import print_result, print_text
 from niwaki.core.json_types import Json
 
+PANEL = "Use"
+
 
 def command(
     model: str = typer.Argument(help="folder of a model or a cascade, or of a run (then the stage it says to deploy)"),

@@ -6,6 +6,8 @@ import typer
 
 from niwaki.cli._print import print_result
 
+PANEL = "Inspect"
+
 
 def command(
     run: Path = typer.Argument(help="folder of a run"),

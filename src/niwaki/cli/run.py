@@ -6,6 +6,8 @@ import typer
 
 from niwaki.cli._print import print_result
 
+PANEL = "Compress"
+
 
 def command(
     recipe: str = typer.Argument(

@@ -5,6 +5,8 @@ import typer
 from niwaki.cli._print import print_result, table
 from niwaki.core.json_types import Json
 
+PANEL = "Inspect"
+
 
 def command(
     what: str = typer.Argument(help="a method, task or recipe by name, a model's or a run's folder, or 'sensitivity'"),

@@ -6,6 +6,8 @@ import typer
 
 from niwaki.cli._print import print_result
 
+PANEL = "Compress"
+
 
 def command(
     files: list[Path] = typer.Argument(help="texts: lines of a plain file, or csv, tsv, jsonl, parquet, a folder"),

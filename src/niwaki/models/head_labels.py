@@ -24,8 +24,12 @@ def has_other_labels(config: Json, labels: list[str]) -> bool:
     """Whether a config has as many outputs and names other things: its head answers another question. One output, and names that
     only count (LABEL_0 …), do not say what they mean."""
     have, wanted = _compared(config, labels)
-    counted = all(name.casefold().removeprefix("label_") == str(number) for number, name in enumerate(have))
-    return len(wanted) > 1 and not counted and sorted(have) != sorted(wanted)
+    return len(wanted) > 1 and not counts_only(have) and sorted(have) != sorted(wanted)
+
+
+def counts_only(names: list[str]) -> bool:
+    """Whether names only count the outputs: LABEL_0, LABEL_1 …, or 0, 1 …"""
+    return all(name.casefold().removeprefix("label_") == str(number) for number, name in enumerate(names))
 
 
 def _compared(config: Json, labels: list[str]) -> tuple[list[str], list[str]]:

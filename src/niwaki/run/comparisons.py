@@ -23,7 +23,7 @@ def comparisons(plan: Plan, folder: Path) -> Json:
     best = max(values, key=lambda name: np.mean(values[name]))
     first = next(iter(stages))
     pairs = [(name, other, stages[other]) for other in dict.fromkeys([first, best]) for name in stages if name != other]
-    for baseline in _baselines(folder):
+    for baseline in _baselines(folder) if plan.recipe.baselines else ():
         compared = [best] if baseline.transformer else stages
         pairs += [(name, baseline.name, [baseline.example_stats]) for name in compared]
     seeds = [one.recipe.seed for one in (plan, *plan.repeats)]

@@ -12,27 +12,33 @@ from niwaki.run.plan import Plan
 from niwaki.tasks._task import Task
 
 TEXTS = 192  # enough for a lap of 50 ms with the fastest model
+SHORT_TEXTS, SHORT_SINGLES = 48, 6
 REFERENCE = "reference"
 
 
 def run_race(plan: Plan, folder: Path) -> Json:
     """The content of speed.json. Each stage runs in the portable engine that scored it. If `niwaki.load` picks another engine on
-    this machine, the stage also runs in that one, and its figures are under `loaded`."""
+    this machine, the stage also runs in that one, and its figures are under `loaded`. A short race leaves the portable engine out
+    in this case, and uses fewer texts."""
     models = {stage.spec.name: folder / stage.folder / MODEL for stage in plan.stages}
+    short = plan.recipe.race == "short"
     portable = {name: Predictor(model) for name, model in models.items()}
     picked = {name: Predictor(model, "auto") for name, model in models.items()}
     loaded = {name: predictor for name, predictor in picked.items() if predictor.engine != portable[name].engine}
     reference = Reference(models[plan.stages[0].spec.name], plan.task.max_tokens)
     contenders: dict[str, speed.Runner] = {REFERENCE: reference.values}
     for name, predictor in portable.items():
-        contenders[name] = predictor.values
+        if not (short and name in loaded):
+            contenders[name] = predictor.values
         if name in loaded:
             contenders[f"{name} loaded"] = loaded[name].values  # a stage's name has no spaces
-    texts = plan.task.inputs(plan.task.splits()["test"].slice(0, TEXTS))
-    result = speed.race(contenders, texts, reference=REFERENCE, window=plan.recipe.meter.window)
+    texts = plan.task.inputs(plan.task.splits()["test"].slice(0, SHORT_TEXTS if short else TEXTS))
+    length = {"singles": SHORT_SINGLES} if short else {}
+    result = speed.race(contenders, texts, reference=REFERENCE, window=plan.recipe.meter.window, **length)
     figures = result["contenders"]
     for name, model in models.items():
-        figures[name] |= {"engine": portable[name].engine, "memory": resident_bytes(model)}
+        memory = None if short else resident_bytes(model)
+        figures[name] = {**figures.get(name, {}), "engine": portable[name].engine, "memory": memory}
     for name, predictor in loaded.items():
         about = {"engine": predictor.engine, "score": score_of(plan.task, predictor)}
         figures[name]["loaded"] = {**figures.pop(f"{name} loaded"), **about}

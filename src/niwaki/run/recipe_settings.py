@@ -59,6 +59,10 @@ class Recipe(Settings):
     quantize: list[Literal["int8", "4bit"]] = setting(
         ["int8", "4bit"], "quantized copies, without training, to make and score of every stage; [] makes none"
     )
+    baselines: bool = setting(True, "whether to train simple baselines on the same rows and compare with them")
+    race: Literal["full", "short"] = setting(
+        "full", "how to time the stages: short leaves out memory and engines that niwaki.load does not pick"
+    )
     cache: CacheSettings = setting(CacheSettings(), "what runs share: teacher outputs and finished stages")
     stages: list[Stage] = setting(..., "stages in order", min_length=1)
 

@@ -1,7 +1,9 @@
 """Runs a recipe: makes the missing stages, runs baselines, comparisons and the speed race, and writes the report."""
 
+import math
 import os
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -47,12 +49,17 @@ ON_DISK, IN_MEMORY = (
 Stop = Callable[[], bool]
 
 
-def execute(recipe: Recipe, name: str, folder: Path) -> Json:
-    """Fills `folder` and returns the content of its report.json."""
+def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf) -> Json:
+    """Fills `folder` and returns the content of its report.json. At the deadline, a value of time.monotonic(), the work is saved and
+    Interrupted is raised."""
     check_single_process()
     require_writable(folder)
     quiet_libraries()
-    with locked(folder), stopping() as should_stop:
+    with locked(folder), stopping() as requested:
+
+        def should_stop() -> bool:
+            return requested() or time.monotonic() > deadline
+
         plan = make_plan(recipe, name)
         require_room(plan, folder)
         if any(stage.spec.teachers for stage in plan.stages):
@@ -69,11 +76,13 @@ def execute(recipe: Recipe, name: str, folder: Path) -> Json:
             for stage in seeded.stages:
                 run_stage(seeded, stage, folder, ledger, should_stop)
         stop_if_requested(should_stop)
-        once(folder / "baseline.json", needs, lambda: run_baseline(plan, folder, ledger), ["baseline.npy"])
-        stop_if_requested(should_stop)
+        if recipe.baselines:
+            once(folder / "baseline.json", needs, lambda: run_baseline(plan, folder, ledger), ["baseline.npy"])
+            stop_if_requested(should_stop)
         once(folder / "comparisons.json", needs, lambda: comparisons(plan, folder))
         once(folder / "speed.json", needs, lambda: measured_speed(plan, folder, ledger))
-        warn_uncounted(ledger, [stage.spec.name for stage in plan.stages])
+        measured = ["baseline", "race"] if recipe.baselines else ["race"]
+        warn_uncounted(ledger, [*(stage.spec.name for stage in plan.stages), *measured])
         discard_unsound_report(folder)
         return report.write(folder)
 
@@ -89,7 +98,11 @@ def inputs(plan: Plan) -> Json:
     baselines = [BASELINES, plan.task.data.fingerprint(), model_digest(plan.model_folder), plan.recipe.vectors]
     stages = [stage.key for stage in plan.stages]
     every = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
-    return {"baseline.json": baselines, "comparisons.json": [baselines, every], "speed.json": [RACE, stages]}
+    return {
+        "baseline.json": baselines,
+        "comparisons.json": [baselines, every],
+        "speed.json": [RACE, plan.recipe.race, stages],
+    }
 
 
 def discard_unsound_report(folder: Path) -> None:
@@ -99,8 +112,8 @@ def discard_unsound_report(folder: Path) -> None:
         (folder / REPORT).unlink()
 
 
-def warn_uncounted(ledger: Ledger, stages: list[str]) -> None:
-    for name in uncounted(ledger, [*stages, "baseline", "race"]):
+def warn_uncounted(ledger: Ledger, names: list[str]) -> None:
+    for name in uncounted(ledger, names):
         info(f"{ledger.path}: has no charge for '{name}', whose result exists; its cost is missing from the totals")
 
 

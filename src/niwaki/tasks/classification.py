@@ -34,6 +34,9 @@ MISSING = {"nan", "<na>"}
 
 
 class Classification(TextTask):
+    classes: list[str] = setting(
+        [], "names of the labels 0, 1, 2 … of a model's head; none takes those of the train rows"
+    )
     balanced: bool = setting(False, "whether rare labels weigh more in the loss, by how rare they are")
 
     table: ClassVar[TableFormat] = TableFormat("classification", ROLES, stratify_by="label")
@@ -45,7 +48,7 @@ class Classification(TextTask):
 
     def read_labels(self, part: str, table: pa.Table, column: str) -> pa.ChunkedArray:
         labels = as_text(table, column, self.data.source)
-        if self.label_names and compute.all(compute.utf8_is_digit(labels)).as_py():
+        if self.known_labels and compute.all(compute.utf8_is_digit(labels)).as_py():
             labels = self._named(labels, column)
         self.data.reject_empty(part, pa.table({column: labels}))
         names = {name for chunk in labels.chunks for name in chunk.unique().to_pylist()}
@@ -58,17 +61,22 @@ class Classification(TextTask):
 
     def _named(self, numbers: pa.ChunkedArray, column: str) -> pa.ChunkedArray:
         values = compute.cast(numbers, pa.int64())
-        if compute.max(values).as_py() >= len(self.label_names):
+        if compute.max(values).as_py() >= len(self.known_labels):
             raise InputError(
-                f"{self.data.source}: column '{column}' has numbers over {len(self.label_names) - 1}, which is the last label"
+                f"{self.data.source}: column '{column}' has numbers over {len(self.known_labels) - 1}, which is the last label"
             )
-        return compute.take(pa.array(self.label_names), values)
+        return compute.take(pa.array(self.known_labels), values)
+
+    @property
+    def known_labels(self) -> Sequence[str]:
+        """Labels whose names are known before the rows are read."""
+        return self.classes or self.label_names
 
     @cached_property
     def labels(self) -> list[str]:
         found = set(compute.unique(self.splits()["train"].column("label")).to_pylist())
-        if self.label_names and found <= set(self.label_names):
-            return list(self.label_names)
+        if self.known_labels and found <= set(self.known_labels):
+            return list(self.known_labels)
         if not 2 <= len(found) <= MAX_LABELS:
             raise InputError(
                 f"{self.data.source}: the label column has {len(found)} different labels in the train rows, "
@@ -126,7 +134,7 @@ class ClassificationScorer(Scorer[Classification]):
         return all_labels_wrong(example_stats)
 
     def parse_value(self, cell: object) -> Value:
-        text, names = str(cell), self.task.label_names
+        text, names = str(cell), self.task.known_labels
         return names[int(text)] if text.isdigit() and int(text) < len(names) else text
 
 
