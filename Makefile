@@ -1,6 +1,6 @@
 # make demo   the main job on the embedded example; its report is runs/rotten_tomatoes/report.html
 # make test   everything that must hold: lint, types, all fast tests
-# make slow, make sanitize, make results, make docs: see below
+# make slow, make sanitize, make cross, make results, make docs: see below
 # Both set up .venv first, once. PYTHON=python3.12 chooses another interpreter.
 
 PYTHON ?= python3
@@ -9,7 +9,7 @@ PROCESSES ?= 2
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: setup demo test lint slow sanitize results docs clean
+.PHONY: setup demo test lint slow sanitize cross results docs clean
 
 setup: $(READY)
 
@@ -47,6 +47,12 @@ sanitize: setup
 	  $(NATIVE)/*.c -o $(SANITIZED) -lm
 	NIWAKI_KERNELS=$(abspath $(SANITIZED)) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest -m "not slow" tests/engines/native tests/engines/test_export.py tests/engines/test_exits.py
+
+# the portable kernels on another processor: compiled for aarch64 and run by qemu; needs gcc-aarch64-linux-gnu and qemu-user
+cross:
+	mkdir -p build
+	aarch64-linux-gnu-gcc -O2 -std=gnu11 -fno-math-errno -pthread -I$(NATIVE) $(NATIVE)/*.c tests/engines/native/cross.c -o build/cross -lm
+	qemu-aarch64 -L /usr/aarch64-linux-gnu build/cross
 
 results: setup
 	$(BIN)/python benchmarks/render.py
