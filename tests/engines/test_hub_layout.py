@@ -17,6 +17,7 @@ from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.low_bit import LowBit
+from niwaki.models.model import load_folder
 
 TEXTS = [text for text, _ in tiny.sentences(12, seed=3)]
 EDITS = {"float": (), "pruned": (Heads(keep=[[0, 2]] * 3),), "int8": (Int8(),), "4 bits": (LowBit(base=16, group=16),)}
@@ -95,3 +96,21 @@ def test_a_span_model_has_start_and_end_logits(tmp_path):
     session = onnxruntime.InferenceSession(folder / "onnx" / "model.onnx", providers=["CPUExecutionProvider"])
     found = session.run(["start_logits", "end_logits"], inputs)
     np.testing.assert_array_equal(np.stack(found, -1), expected)
+
+
+def test_a_model_without_head_has_the_files_and_outputs_of_sentence_transformers(tmp_path):
+    encoder = tiny.model("bert")
+    encoder.network.base_model.save_pretrained(tmp_path / "encoder")
+    encoder.tokenizer.save_pretrained(tmp_path / "encoder")
+    folder = tiny.deployed(load_folder(tmp_path / "encoder"), tmp_path / "embeddings")
+    write_hub_layout(folder)
+    modules = json.loads((folder / "modules.json").read_text())
+    assert [one["path"] for one in modules][:2] == ["", "1_Pooling"] and (folder / "1_Pooling/config.json").is_file()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    inputs = dict(tokenizer(TEXTS[:1], return_tensors="np"))
+    session = onnxruntime.InferenceSession(folder / "onnx" / "model.onnx", providers=["CPUExecutionProvider"])
+    hidden, embedding = session.run(["last_hidden_state", "sentence_embedding"], inputs)
+    np.testing.assert_allclose(hidden.mean(axis=1), embedding, atol=1e-5)
+    np.testing.assert_allclose(
+        embedding / np.linalg.norm(embedding), Predictor(folder, "onnx").encode(TEXTS[:1]), atol=1e-5
+    )

@@ -9,7 +9,7 @@ from niwaki.models.sentence_modules import Pooling, pooling_of_network
 
 class NoHead(TaskHead):
     architecture = "FeatureExtraction"
-    outputs = ("sentence_embedding", "token_embeddings")
+    outputs = ("sentence_embedding", "last_hidden_state")
 
     @property
     def pooling(self) -> Pooling:
