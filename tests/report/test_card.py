@@ -32,7 +32,7 @@ def test_every_model_has_a_card_and_a_label(run: Path) -> None:
     found = cards(run)
     assert set(found) == {"teacher", "student", "pruned", "int8"}
     head = yaml.safe_load(found["int8"].split("---")[1])
-    assert head["base_model"] == "minilm" and head["library_name"] == "niwaki"
+    assert head["base_model"] == "sentence-transformers/all-MiniLM-L6-v2" and head["library_name"] == "niwaki"
     metric = head["model-index"][0]["results"][0]["metrics"][0]
     assert metric == {"type": "accuracy", "value": result["stages"][-1]["score"]}
     assert "negative, positive" in found["int8"] and "6397 training rows" in found["int8"]
@@ -53,8 +53,8 @@ def test_hostile_words_neither_break_the_metadata_nor_become_markup(run: Path) -
         assert set(yaml.safe_load(head.removeprefix("---\n"))) <= {
             "library_name",
             "pipeline_tag",
-            "base_model",
             "model-index",
+            "tags",
         }
         assert not re.search(r"(?<!\\)(<script|\]\(http)", body)  # markdown shows what a backslash stands before
 

@@ -5,17 +5,11 @@ from pathlib import Path
 from niwaki.core.files import write_text
 from niwaki.core.json_types import Json
 from niwaki.report.baseline_rows import lineage
+from niwaki.report.hub_metadata import metadata, yaml_lines
 from niwaki.report.markdown import fenced, plain
 from niwaki.report.page import environment
 from niwaki.report.worth import label_of
 
-KINDS = {  # answer type → pipeline tag of the model hubs
-    "tags": "token-classification",
-    "senses": "token-classification",
-    "roles": "token-classification",
-    "span": "question-answering",
-    "choice": "multiple-choice",
-}
 EXAMPLES = {  # answer type → example input
     "tags": '["Ada Lovelace was born in London"]',
     "senses": '["She sat on the bank of the river"]',
@@ -49,10 +43,6 @@ def card(report: Facts, stage: Facts, has_label: bool) -> str:
         stage=stage,
         methods=methods,
         label=LABEL if has_label else None,
-        kind=_kind(report),
+        metadata="\n".join(yaml_lines(metadata(report, stage, methods))),
         example=EXAMPLES.get(report["task"]["answer"], '["…"]'),
     )
-
-
-def _kind(report: Facts) -> str:
-    return KINDS.get(report["task"]["answer"], "text-classification")

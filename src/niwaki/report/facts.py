@@ -229,6 +229,14 @@ def _reproduce(run: RunFiles, stages: list[Facts]) -> Facts:
         "recipe": run.recipe,
         **_versions(run, stages),
         "hardware": mapping(run.plan.get("hardware")),
+        "place": _place(run),
         "seed": run.plan.get("seed"),
         "commands": ["niwaki run recipe.toml", "niwaki report ."],
     }
+
+
+def _place(run: RunFiles) -> str | None:
+    """Where the electricity of the last charge came from; None if no place was set."""
+    details = [mapping(mapping(line.get("reading")).get("detail")) for line in run.ledger]
+    places = [_string(mapping(detail.get("grid")).get("place")) for detail in details]
+    return next((place for place in reversed(places) if place), None)
