@@ -201,7 +201,7 @@ def test_what_claims_to_be_smaller_is_smaller(made, name):
     before, after = (read_json(folder / "result.json") for folder in made(name))
     if "file" in kind(name).requires.reduces:
         assert after["bytes"] < before["bytes"]
-    else:
+    elif not kind(name).requires.fits_head:
         assert after["parameters"] == before["parameters"]
     if "flops" in kind(name).requires.reduces:
         assert after["flops"] < before["flops"]

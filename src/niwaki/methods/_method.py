@@ -52,6 +52,7 @@ class Requirements:
     teacher: Literal["none", "optional", "required"] = "none"
     training: bool = False  # a stage without a train block rejects the method
     activations: frozenset[str] = frozenset()  # of the student, read by `loss` (names in models/encoder.py)
+    fits_head: bool = False  # it gives the model a trained head after training
     pins_modules: bool = False  # training needs the modules that `prepare` left: no later method may replace them
     reduces: tuple[Reduced, ...] = ()
 

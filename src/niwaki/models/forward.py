@@ -18,7 +18,7 @@ from niwaki.answers._beam_search import START
 from niwaki.core.errors import InputError
 from niwaki.models.layer import Layer
 from niwaki.models.layout import Layout, Packed, Padded
-from niwaki.models.record import DECODER_HIDDEN, HIDDEN, Record
+from niwaki.models.record import DECODER_HIDDEN, HIDDEN, POOLED, Record
 
 if TYPE_CHECKING:
     from niwaki.models.anatomy import Anatomy
@@ -55,6 +55,7 @@ class Outputs:
     queries: Depths = ()  # each (batch, tokens, heads × head size), as keys and values
     keys: Depths = ()
     values: Depths = ()
+    pooled: Depths = ()  # one (batch, hidden), from heads that pool
     decoder_hidden: Depths = ()  # of a decoder, counted as `hidden`, each (batch, generated tokens, hidden)
 
 
@@ -95,7 +96,9 @@ def from_embedded(anatomy: "Anatomy", hidden: Tensor, layout: Layout, record: Re
     if head.per_token:
         return layout.unpack(head.forward(rows))
     if head.pools:
-        return head.forward(head.pool(layout.unpack(rows), layout.mask)[:, None])
+        pooled = head.pool(layout.unpack(rows), layout.mask)
+        record.get(POOLED, []).append(pooled)
+        return head.forward(pooled[:, None])
     return head.forward(layout.by_sequence(layout.first(rows) if every else rows))
 
 
@@ -171,7 +174,7 @@ def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
 
 def _check_records(layer: Layer, number: int, record: Record) -> None:
     mixer = layer.mixer
-    for name in record.keys() - {HIDDEN, DECODER_HIDDEN, *mixer.records}:
+    for name in record.keys() - {HIDDEN, DECODER_HIDDEN, POOLED, *mixer.records}:
         raise InputError(
             f"layer {number}: mixer '{mixer.label()}' has no {name}; leave out the method that compares them"
         )

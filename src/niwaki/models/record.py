@@ -4,6 +4,7 @@ from torch import Tensor
 
 HIDDEN, SCORES = "hidden", "scores"
 STATES = ("queries", "keys", "values")  # of attention, before they are split into heads
+POOLED = "pooled"  # hidden states of a sequence in one vector (batch, hidden), from heads that pool
 DECODER_HIDDEN = "decoder_hidden"  # of a sequence-to-sequence network
 
 Record = dict[str, list[Tensor]]

@@ -40,10 +40,13 @@ FLAGS = {
 ACTIVATIONS = {"none": "Identity", "tanh": "Tanh", "relu": "ReLU", "gelu": "GELU"}  # niwaki's name → torch's class
 
 
+PoolingMode = Literal["mean", "cls", "max", "mean_sqrt_len_tokens"]
+
+
 class Pooling(Settings):
     """From token embeddings to a sentence embedding: pooling, a dense layer, L2 normalization."""
 
-    mode: Literal["mean", "cls", "max", "mean_sqrt_len_tokens"] = setting("mean", "how tokens are pooled")
+    mode: PoolingMode = setting("mean", "how tokens are pooled")
     normalize: bool = setting(False, "whether the network scales embeddings to length 1")
     dense: int = setting(0, "outputs of a dense layer behind pooling; 0 for none", ge=0, le=1 << 17)
     bias: bool = setting(True, "whether that layer has a bias")

@@ -64,6 +64,8 @@ class Objective(ABC):
     """Base of the files in `objectives/`."""
 
     version: ClassVar[int] = 1  # raise it when the same settings give another result; it is part of the stage key
+    activations: ClassVar[frozenset[str]] = frozenset()  # that `loss` reads besides logits (models/record.py)
+    trains_head: ClassVar[bool] = True  # else a method of the stage must fit the head
 
     def __init__(self, task: LabelledTask) -> None:
         self.task = task

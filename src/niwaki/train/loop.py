@@ -87,7 +87,9 @@ class _Fit:
         broadcast(self.modules.state_dict().values())
         self.optimizer = self.accelerator.prepare(optimizer)
         self.rows = RowGradients(self.network)
-        self.student_activations = frozenset().union(*(method.requires.activations for method in job.methods))
+        self.student_activations = job.objective.activations.union(
+            *(method.requires.activations for method in job.methods)
+        )
         self.min_progress = min_progress_of(job.methods, job.settings.labelled)
         self.steps_per_epoch = len(self._epoch(0))
         self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
@@ -177,6 +179,8 @@ class _Fit:
     def _due(self) -> bool:
         """After every 1/validations of an epoch, counted from the end so that the last step is always validated."""
         left = self.total - self.state.step
+        if not self.job.settings.validations:
+            return left == 0
         every = max(1, self.steps_per_epoch // self.job.settings.validations)
         return left % every == 0
 

@@ -17,7 +17,7 @@ class TrainSettings(Settings):
     clip: float = setting(1.0, "maximum gradient norm", gt=0)
     dropout: float | None = setting(None, "share of activations dropped; none keeps the model's own value", ge=0, lt=1)
     patience: int = setting(0, "validations without improvement after which training stops; 0 never stops early", ge=0)
-    validations: int = setting(1, "validations per epoch", ge=1)
+    validations: int = setting(1, "validations per epoch; 0 validates once, at the end", ge=0)
     keep: Literal["best", "last"] = setting(
         "best",
         "which weights to keep: the best on the validation rows, or the last, e.g. if there are few validation rows",

@@ -38,7 +38,7 @@ class ModelValidation:
                 generator = generator_of(self.seed, "validation", number)
                 batch = objective.batch(self.collator.batch(rows), generator)
                 with autocast(self.precision, self.collator.device):
-                    outputs = forward(self.model.anatomy, batch)
+                    outputs = forward(self.model.anatomy, batch, objective.activations)
                 yield outputs, batch
 
 

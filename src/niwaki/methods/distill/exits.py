@@ -53,6 +53,10 @@ class Exits(Method, Reshapes, ContributesLoss, FollowsTeacher, Bakes):
             raise InputError(
                 "exits: only text-level answers can be given early, and this model answers for every token; leave 'exits' out"
             )
+        if model.anatomy.head.pools:
+            raise InputError(
+                "exits: the head of this model pools all tokens, and exits read the first; leave 'exits' out"
+            )
         depth = len(model.anatomy.order)
         if depth == 1:
             raise InputError("exits: the model has only one layer, so there is no earlier exit; leave 'exits' out")

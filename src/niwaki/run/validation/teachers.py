@@ -35,6 +35,8 @@ def _problem(draft: Draft, stage: str, name: str, teacher: Sequence[ResolvedStag
 def head_is_trained(stages: Sequence[ResolvedStage], head: Head) -> bool:
     """Whether the last of these stages, each of which starts from the one before, has a trained head."""
     for stage in reversed(stages):
+        if any(method.requires.fits_head for method in stage.methods):
+            return True
         if stage.spec.train and answers_trained(stage.methods, stage.spec.train.labelled):
             return True
         if resets_head(stage):
