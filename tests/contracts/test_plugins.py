@@ -57,11 +57,16 @@ LIST = "import json; from niwaki.listing import rows_of; print(json.dumps({kind:
 LOAD = """
 import json, sys
 from niwaki import api
+from niwaki.core.errors import InputError
 
 exported = api.export(sys.argv[1], "onnx", sys.argv[2])
 engines = [(sys.argv[1], "plain_torch"), (sys.argv[1], "torch"), (sys.argv[2], "onnx")]
 texts = ["a warm film", "a dull book"]
-print(json.dumps([[answer.probability for answer in api.load(*engine).predict(texts)] for engine in engines]))
+answers = [[answer.probability for answer in api.load(*engine).predict(texts)] for engine in engines]
+try:
+    api.check("garden-1", overrides=["stages.calm.methods.calm.weight=-1"])
+except InputError as error:
+    print(json.dumps({"answers": answers, "rejected": str(error)}))
 """
 
 
@@ -146,16 +151,20 @@ def test_the_saved_model_records_the_entries(model):
     assert [edit["edit"] for edit in blueprint["edits"]] == ["lose_bias", *["replace_part"] * 3]
 
 
-def test_the_model_is_loaded_and_exported_in_a_new_process(site, model, tmp_path):
-    done = python(site, "-c", LOAD, model, tmp_path / "exported")
+@pytest.fixture(scope="module")
+def in_new_process(site, model, tmp_path_factory):
+    done = python(site, "-c", LOAD, model, tmp_path_factory.mktemp("loaded") / "exported")
     assert done.returncode == 0, done.stderr
-    plugin, torch, onnx = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def test_the_model_is_loaded_and_exported_in_a_new_process(in_new_process):
+    plugin, torch, onnx = in_new_process["answers"]
     assert plugin == pytest.approx(torch, abs=1e-5) and onnx == pytest.approx(torch, abs=1e-5)
 
 
-def test_settings_of_the_package_are_validated(site):
-    done = niwaki(site, "check", "garden-1", "--set", "stages.calm.methods.calm.weight=-1")
-    assert done.returncode == 3 and "weight" in done.stderr
+def test_settings_of_the_package_are_validated(in_new_process):
+    assert "weight" in in_new_process["rejected"]
 
 
 def test_without_the_package_the_family_is_named_in_one_line(model):

@@ -106,40 +106,48 @@ def test_the_budget_falls_linearly():
         assert float(method.helpers.aim) == pytest.approx(aim)
 
 
-@pytest.mark.parametrize(("use", "taught"), [("l0", False), ("joint", False), ("l0", True)])
-def test_training_meets_the_budget_also_when_interrupted(
-    use, taught, tmp_path, monkeypatch, quick_disk, bert_folder, rows_csv
-):
-    """Also where a teacher's answers take the place of the labels."""
+@pytest.fixture
+def run(monkeypatch, quick_disk, bert_folder, rows_csv):
+    """Trains gates to half of the parameters and returns the model's folder."""
     monkeypatch.setattr(quality, "RESAMPLES", 10)
-    methods = [
-        {"use": use, "target": 0.5, "speed": 1000.0, "pressure": 4000.0},
-        *([{"use": "logits", "weight": 1.0}] if taught else []),
-    ]
-    train = {"epochs": 8, "lr": 2e-3, "batch": 32, "precision": "fp32"}
-    stages = [
-        {"name": "teacher"},
-        {"name": "made", "methods": methods, "train": train, **({"teacher": "teacher"} if taught else {})},
-    ]
-    recipe = {
-        "model": str(bert_folder),
-        "task": "classification",
-        "data": {"path": str(rows_csv)},
-        "quantize": [],
-        "stages": stages,
-    }
 
-    def run(folder, stop=lambda: False):
+    def run(folder, use, taught, stop=lambda: False):
+        methods = [{"use": use, "target": 0.5, "speed": 1000.0, "pressure": 4000.0}]
+        train = {"epochs": 8, "lr": 2e-3, "batch": 32, "precision": "fp32"}
+        gated = {"name": "gated", "methods": methods, "train": train}
+        if taught:
+            gated |= {"methods": [*methods, {"use": "logits", "weight": 1.0}], "teacher": "teacher"}
+        recipe = {
+            "model": str(bert_folder),
+            "task": "classification",
+            "data": {"path": str(rows_csv)},
+            "quantize": [],
+            "stages": [{"name": "teacher"}, gated],
+        }
         (folder / "stages").mkdir(parents=True, exist_ok=True)
         plan = make_plan(parse(recipe), "gates")
         run_stage(plan, plan.stages[0], folder, Ledger(folder / "ledger.jsonl"), lambda: False)
         run_stage(plan, plan.stages[1], folder, Ledger(folder / "ledger.jsonl"), stop)
         return folder / plan.stages[1].folder / "model"
 
-    whole, calls = run(tmp_path / "whole" / "run"), itertools.count()
-    with pytest.raises(Interrupted):
-        run(tmp_path / "killed" / "run", lambda: next(calls) == 10)
-    again = run(tmp_path / "killed" / "run")
-    assert (again / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
-    share = numbers(load_folder(whole)) / numbers(load_folder(bert_folder))
+    return run
+
+
+@pytest.mark.parametrize(("use", "taught"), [("l0", False), ("joint", False), ("l0", True)])
+def test_training_meets_the_budget(use, taught, run, tmp_path, bert_folder):
+    """Also where a teacher's answers take the place of the labels."""
+    share = numbers(load_folder(run(tmp_path, use, taught))) / numbers(load_folder(bert_folder))
     assert 0.25 < share < 0.7, share
+
+
+# tests/contracts/test_methods.py interrupts every method once
+@pytest.mark.parametrize(
+    ("use", "taught"),
+    [("l0", True), *(pytest.param(use, False, marks=pytest.mark.slow) for use in ("l0", "joint"))],
+)
+def test_an_interrupted_training_ends_with_the_same_weights(use, taught, run, tmp_path):
+    whole, calls = run(tmp_path / "whole" / "run", use, taught), itertools.count()
+    with pytest.raises(Interrupted):
+        run(tmp_path / "killed" / "run", use, taught, lambda: next(calls) == 10)
+    again = run(tmp_path / "killed" / "run", use, taught)
+    assert (again / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
