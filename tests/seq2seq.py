@@ -1,4 +1,4 @@
-"""Tiny networks that write, and two other ways to what they say: led along token by token, and as torch's own layers."""
+"""Tiny seq2seq models, and two other ways to compute their outputs: token by token, and with torch's own layers."""
 
 from typing import Any
 
@@ -16,20 +16,20 @@ KINDS = {
     "shared": ("bert", {"decoder_shares_embeddings": True, "decoder_vocabulary_size": len(tiny.tokenizer())}),
     "sinusoidal": ("bert", {"decoder_sinusoids": True}),
 }
-# one stack that reads and writes
+# one stack for the input and the generated text
 PREFIXES = {
     f"prefix {family}": (family, {"decoder_layers": 0}) for family in tiny.FAMILIES if not tiny.ABOUT[family].relative
 }
 
 
-def writer(kind: str = "bert", **more: Any) -> Model:
+def seq2seq_model(kind: str = "bert", **more: Any) -> Model:
     family, keys = {**KINDS, **PREFIXES}[kind]
     return tiny.model(family, head=CONDITIONAL_GENERATION, **keys, **more)
 
 
 @torch.no_grad()
 def step_by_step(model: Model, batch: Batch, hypotheses: int = 1) -> Tensor:
-    """The logarithms that the lean pass gives when it is led along the truth, (batch, tokens, pieces)."""
+    """The logarithms that the lean pass gives when it is led along the truth, (batch, tokens, vocabulary)."""
     anatomy, given = model.anatomy, batch.inputs
     memory = anatomy.decoder.encode(given)
     past = anatomy.decoder.empty_past(len(batch.mask) * hypotheses, memory[0][0])

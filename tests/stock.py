@@ -11,11 +11,11 @@ from tokenizers.processors import TemplateProcessing
 
 WORDS = ["one", "two", "three", "four", "five", "ONE", "TWO", "THREE", "FOUR", "FIVE"]
 CLASSES = {"bart": "BartForConditionalGeneration", "marian": "MarianMTModel", "t5": "T5ForConditionalGeneration"}
-MARKS = {
+SPECIAL_TOKENS = {
     "bart": (["<s>", "<pad>", "</s>", "<unk>"], [], "<s> $A </s>"),
     "marian": (["</s>", "<unk>"], ["<pad>"], "$A </s>"),
     "t5": (["<pad>", "</s>", "<unk>"], [], "$A </s>"),
-}  # the first pieces, the last, and what is put around a text
+}  # the first tokens, the last, and the template of a text
 SIDES = {
     "d_model": 32,
     "encoder_layers": 2,
@@ -43,37 +43,37 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def tokenizer(family: str, words: list[str] = WORDS) -> Any:
-    first, last, form = MARKS[family]
+    first, last, form = SPECIAL_TOKENS[family]
     number = {piece: place for place, piece in enumerate([*first, *words, *last])}
     inner = Tokenizer(WordLevel(number, unk_token="<unk>"))
     inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    marks = [(mark, number[mark]) for mark in ("<s>", "</s>") if mark in number]
-    inner.post_processor = TemplateProcessing(single=form, special_tokens=marks)
-    said = {"bos_token": "<s>"} if "<s>" in number else {}
+    special_ids = [(mark, number[mark]) for mark in ("<s>", "</s>") if mark in number]
+    inner.post_processor = TemplateProcessing(single=form, special_tokens=special_ids)
+    start = {"bos_token": "<s>"} if "<s>" in number else {}
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=inner, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=38, **said
+        tokenizer_object=inner, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=38, **start
     )
 
 
 def network(family: str, seed: int = 0, noise: float = 0.3, words: list[str] = WORDS, **changes: Any) -> Any:
     """transformers' own, on CPU, in eval mode; every parameter is random, and so is the bias of the scores."""
-    pieces = tokenizer(family, words)
-    pad, end = pieces.pad_token_id, pieces.eos_token_id
-    marks = {
+    own = tokenizer(family, words)
+    pad, end = own.pad_token_id, own.eos_token_id
+    special_ids = {
         "pad_token_id": pad,
         "eos_token_id": end,
         "decoder_start_token_id": end if family == "bart" else pad,
         "forced_eos_token_id": None,
     }
     kind = getattr(transformers, CLASSES[family])
-    made = kind(kind.config_class(vocab_size=len(pieces), **{**SHAPES[family], **marks, **changes})).eval()
+    model = kind(kind.config_class(vocab_size=len(own), **{**SHAPES[family], **special_ids, **changes})).eval()
     generator = torch.Generator().manual_seed(seed)
-    buffers = [value for name, value in made.named_buffers() if name == "final_logits_bias"]
+    buffers = [value for name, value in model.named_buffers() if name == "final_logits_bias"]
     with torch.no_grad():
-        for value in [*(one for one in made.parameters() if one.requires_grad), *buffers]:  # positions may be waves
+        for value in [*(one for one in model.parameters() if one.requires_grad), *buffers]:  # positions may be waves
             drawn = torch.randn(value.shape, generator=generator)
             value.copy_(noise * drawn if value.ndim > 1 else value + noise * drawn)
-    return made
+    return model
 
 
 def folder(family: str, path: Path, **changes: Any) -> Path:

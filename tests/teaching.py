@@ -18,12 +18,12 @@ from niwaki.train.teacher_cache import TeacherCache
 ROOM = 1 << 30
 
 
-def teacher(whole, collator, asked=frozenset(), folder: Path | None = None, precision="fp32"):
-    """`asked` are insides by name; without a folder nothing is kept."""
-    names = (LOGITS, *sorted(asked))
+def teacher(whole, collator, wanted=frozenset(), folder: Path | None = None, precision="fp32"):
+    """`wanted` are names of activations; without a folder nothing is cached."""
+    names = (LOGITS, *sorted(wanted))
     rows = collator.features.rows
-    alone = ActivationRunner(whole, asked, 1)
-    ask = partial(alone, rows) if asked else batched_teacher_function(whole, collator, precision)
+    alone = ActivationRunner(whole, wanted, 1)
+    ask = partial(alone, rows) if wanted else batched_teacher_function(whole, collator, precision)
     outputs_of = (
         CachedTeacherFunction(
             TeacherCache(folder, ROOM),

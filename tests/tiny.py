@@ -38,7 +38,7 @@ ATTENTION_FREE_SIZES = {
 }
 POSITIONS = 66
 LABELS = ["bad", "good"]
-WRITES = 40  # pieces of what a network writes
+TARGET_TOKENS = 40  # vocabulary size of generated text
 GOOD = ["good", "fine", "lovely", "superb", "bright", "warm", "clever", "moving", "fresh", "tender"]
 BAD = ["bad", "dull", "awful", "weak", "bleak", "cold", "stupid", "boring", "stale", "clumsy"]
 PLAIN = [
@@ -63,7 +63,7 @@ PLAIN = [
     "sound",
     "light",
 ]
-PIECES = ["##ly", "##ing", "##ed", "##s", "##er", "un", "re", "in"]
+SUBWORDS = ["##ly", "##ing", "##ed", "##s", "##er", "un", "re", "in"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -73,11 +73,21 @@ def pad_is_one(family: str) -> bool:
 
 
 def tokenizer(pad_is_one: bool = False) -> PreTrainedTokenizerFast:
-    marks = (
+    special = (
         ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"] if pad_is_one else ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     )
-    pieces = [*marks, *GOOD, *LETTERS, *(f"##{letter}" for letter in LETTERS), *BAD, *PLAIN, *PIECES, ".", ","]
-    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    vocabulary_tokens = [
+        *special,
+        *GOOD,
+        *LETTERS,
+        *(f"##{letter}" for letter in LETTERS),
+        *BAD,
+        *PLAIN,
+        *SUBWORDS,
+        ".",
+        ",",
+    ]
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(vocabulary_tokens))}
     inner = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
     inner.normalizer = normalizers.BertNormalizer(lowercase=True)
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -118,10 +128,10 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
             "niwaki_texts": 2,
             **ATTENTION_FREE_SIZES,
         }
-    marks = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
+    special = {"pad_token_id": own.pad_token_id, "bos_token_id": None, "eos_token_id": None}
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
     if head == CONDITIONAL_GENERATION:
-        decoder = {"layers": 2, "heads": heads, "ffn_size": ffn, "vocabulary_size": WRITES, "positions": 20}
+        decoder = {"layers": 2, "heads": heads, "ffn_size": ffn, "vocabulary_size": TARGET_TOKENS, "positions": 20}
         shape |= {"niwaki_encoder": family, **{f"decoder_{key}": value for key, value in decoder.items()}}
         family = next(name for name, kind in ABOUT.items() if kind.decoder and not kind.in_transformers)
     return {
@@ -129,7 +139,7 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
         "architectures": [f"TinyFor{head}"],
         "vocab_size": len(own),
         **shape,
-        **marks,
+        **special,
         **names,
     }
 
@@ -210,16 +220,16 @@ def batch(of: Model, count: int = 6, seed: int = 0, pairs: bool = False) -> Batc
     targets = written(count, seed) if of.anatomy.is_seq2seq else np.array([LABELS.index(label) for _, label in rows])
     encoded = Label().encode(texts, of.tokenizer.backend_tokenizer, 60)
     collator = Collator(Features(encoded, targets), of, torch.device("cpu"))
-    made = collator.batch(range(count))
-    assert (made.mask == 0).any()
-    return made
+    found = collator.batch(range(count))
+    assert (found.mask == 0).any()
+    return found
 
 
 def written(count: int, seed: int = 0) -> Ragged:
-    """What is to be written for as many texts: random pieces, of several lengths."""
-    draw, writer = random.Random(seed), RaggedWriter(np.int32)
-    writer.add([*(draw.randrange(4, WRITES) for _ in range(draw.randint(1, 5))), END] for _ in range(count))
-    return writer.done()
+    """Target tokens for as many texts: random tokens, of several lengths."""
+    draw, ragged = random.Random(seed), RaggedWriter(np.int32)
+    ragged.add([*(draw.randrange(4, TARGET_TOKENS) for _ in range(draw.randint(1, 5))), END] for _ in range(count))
+    return ragged.done()
 
 
 def real(values: torch.Tensor, given: Batch) -> torch.Tensor:

@@ -28,7 +28,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "senses": {"glosses": "words", "dimensions": 6},
     "generation": {"split": "words", "max_new_tokens": 6, "beam": 2, "label_smoothing": 0.0},
 }  # settings that make long texts of rather short ones, ask for no pretrained encoder, and write little
-WRITER = {"use": "add_decoder", "layers": 2}  # what makes of the tiny encoder a network that writes
+ADD_DECODER = {"use": "add_decoder", "layers": 2}  # turns the tiny encoder into a seq2seq model
 LEMMAS = ["film", "plot"]
 WORDS = {"good": tiny.GOOD, "bad": tiny.BAD}
 
@@ -69,7 +69,7 @@ def choice(draw: random.Random, words: list[str]) -> Row:
 
 
 def senses(draw: random.Random, words: list[str]) -> Row:
-    """`film` and `plot` are good or bad ones, as the words beside them are."""
+    """`film` and `plot` are good or bad ones, as the words next to them are."""
     sense = 1 if _count(words) > 0 else 2
     keys = [[f"{word}%1:0{sense}:00::"] if word in LEMMAS else None for word in words]
     return {"tokens": words, "lemmas": words, "pos": ["NOUN"] * len(words), "sense_keys": keys}
@@ -116,14 +116,14 @@ KINDS: dict[str, Callable[[random.Random, list[str]], Row]] = {
 
 def rows(task: str, count: int = 90, seed: int = 0) -> list[Row]:
     draw = random.Random(f"{task}/{seed}")
-    made: dict[str, Row] = {}
-    while len(made) < count:
+    rows_by_text: dict[str, Row] = {}
+    while len(rows_by_text) < count:
         words = draw.choices(tiny.PLAIN, k=draw.randint(2, 34 if task == "question_answering" else 9))
         words += draw.choices(tiny.GOOD, k=draw.randint(0, 2)) + draw.choices(tiny.BAD, k=draw.randint(0, 2))
         words += draw.choices(LEMMAS, k=2) if task == "senses" else []
         draw.shuffle(words)
-        made.setdefault(" ".join(words), KINDS[task](draw, words))
-    return list(made.values())
+        rows_by_text.setdefault(" ".join(words), KINDS[task](draw, words))
+    return list(rows_by_text.values())
 
 
 def write(task: str, folder: Path, count: int = 90) -> Path:

@@ -36,8 +36,8 @@ EXAMPLES = {
     "cnn": {"width": 8, "ffn_size": 8, "filters": 4},
 }  # settings that show what a method does, where its defaults do nothing
 NAMES = METHODS.names()
-MADE = [name for name in NAMES if name != "add_decoder"]  # with it the teacher of those that follow is made
-WRITES = ("decoder_kd", "decoder", "sequence_kd")  # methods for networks that write
+RUN = [name for name in NAMES if name != "add_decoder"]  # with it the teacher of those that follow is made
+SEQ2SEQ = ("decoder_kd", "decoder", "sequence_kd")  # methods for seq2seq models
 CUTS = ("blocks", "ffn", "heads", "joint", "l0", "layers", "student")  # methods that leave other layers than they find
 TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 
@@ -63,9 +63,9 @@ def plan_for(name: str, settings: dict, bert_folder, rows_csv):
     if needs_teacher(name):
         stage["teacher"] = "teacher"
     task, data, first = "classification", {"path": str(rows_csv)}, []
-    if name in WRITES:
+    if name in SEQ2SEQ:
         rows = rows_csv.with_name("writing.jsonl")
-        task, first = "generation", [task_rows.WRITER]
+        task, first = "generation", [task_rows.ADD_DECODER]
         data = {
             "path": str(rows if rows.exists() else task_rows.write("generation", rows.parent)),
             **task_rows.SHORT["generation"],
@@ -92,7 +92,7 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(home, bert_folder, rows_csv):
+def run_method(home, bert_folder, rows_csv):
     """Name → the folders of the teacher and of the stage with the method; each is made once."""
     done: dict[str, list] = {}
 
@@ -129,9 +129,9 @@ def test_the_docstring_says_idea_paper_and_cost(name):
     assert re.search(r"^Paper: .*\d{4}", rest, re.MULTILINE) and re.search(r"^Cost: \S", rest, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_a_real_stage_is_made_whole(made, name):
-    _, stage = made(name)
+@pytest.mark.parametrize("name", RUN)
+def test_a_stage_with_the_method_is_complete(run_method, name):
+    _, stage = run_method(name)
     assert fault_in_folder(stage) is None
     result = read_json(stage / "result.json")
     assert 0 <= result["score"]["low"] <= result["score"]["value"] <= result["score"]["high"] <= 1
@@ -149,9 +149,9 @@ def uneven_folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", [name for name in MADE if name not in WRITES])
+@pytest.mark.parametrize("name", [name for name in RUN if name not in SEQ2SEQ])
 def test_layers_may_differ(uneven_folder, home, rows_csv, name):
-    """What is made answers again as it did; or it is refused before any work."""
+    """The model gives the same answers after loading, or the plan is rejected before any work."""
     try:
         plan = plan_for(name, EXAMPLES.get(name, {}), uneven_folder, rows_csv)
     except errors.InputError as error:
@@ -165,18 +165,18 @@ def test_layers_may_differ(uneven_folder, home, rows_csv, name):
         assert sizes == [(1, 3), (4, 64), (2, 40)]
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_the_same_seed_gives_the_same_weights_also_when_interrupted(made, tmp_path, bert_folder, rows_csv, name):
+@pytest.mark.parametrize("name", RUN)
+def test_the_same_seed_gives_the_same_weights_also_when_interrupted(run_method, tmp_path, bert_folder, rows_csv, name):
     """What a method remembers from step to step must be in its helpers, or be computed from the step."""
-    teacher, stage = made(name)
+    teacher, stage = run_method(name)
     folder = tmp_path / "run"  # finished stages are shared between the runs next to each other
     (folder / "stages").mkdir(parents=True)
     shutil.copytree(teacher, folder / "stages" / teacher.name)
     plan = plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv)
     if plan.stages[-1].spec.train:
-        asked = itertools.count()
+        calls = itertools.count()
         with pytest.raises(Interrupted):
-            run(plan, folder, lambda: next(asked) == 3)  # before stages and after steps
+            run(plan, folder, lambda: next(calls) == 3)  # before stages and after steps
         assert list(folder.glob("stages/.work-made-*/checkpoint-*"))
     _, again = run(plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv), folder)
     assert again.name == stage.name
@@ -185,9 +185,9 @@ def test_the_same_seed_gives_the_same_weights_also_when_interrupted(made, tmp_pa
         assert (again / "model" / file).read_bytes() == (stage / "model" / file).read_bytes(), file
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_what_is_saved_loads_to_equal_outputs_and_carries_no_helpers(made, tmp_path, name):
-    _, stage = made(name)
+@pytest.mark.parametrize("name", RUN)
+def test_what_is_saved_loads_to_equal_outputs_and_carries_no_helpers(run_method, tmp_path, name):
+    _, stage = run_method(name)
     model = load_folder(stage / "model")
     model.save(tmp_path)
     assert torch.equal(tiny.logits(model, tiny.batch(model)), tiny.logits(load_folder(tmp_path), tiny.batch(model)))
@@ -196,9 +196,9 @@ def test_what_is_saved_loads_to_equal_outputs_and_carries_no_helpers(made, tmp_p
     assert not any("helper" in key for key in model.network.state_dict())
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_what_claims_to_be_smaller_is_smaller(made, name):
-    before, after = (read_json(folder / "result.json") for folder in made(name))
+@pytest.mark.parametrize("name", RUN)
+def test_what_claims_to_be_smaller_is_smaller(run_method, name):
+    before, after = (read_json(folder / "result.json") for folder in run_method(name))
     if "file" in kind(name).requires.reduces:
         assert after["bytes"] < before["bytes"]
     elif not kind(name).requires.fits_head:

@@ -51,7 +51,7 @@ def plan_of(stages, bert_folder, rows_csv):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, bert_folder, rows_csv):
+def pair_folders(tmp_path_factory, bert_folder, rows_csv):
     """Pair → folders of its stages; what pairs share is made once. Those that cannot be are not there."""
     home = tmp_path_factory.mktemp("pairs")
     (home / "stages").mkdir()
@@ -64,7 +64,7 @@ def made(tmp_path_factory, bert_folder, rows_csv):
 
 @pytest.mark.parametrize("packing", ["int8", "rtn"])
 @pytest.mark.parametrize("name", TRAINS_WEIGHTS)
-def test_training_of_packed_weights_is_refused_before_any_work(packing, name, bert_folder, rows_csv):
+def test_training_of_packed_weights_is_rejected_before_any_work(packing, name, bert_folder, rows_csv):
     after = {"name": "second", "methods": [{"use": name}], "train": TRAIN}
     with pytest.raises(InputError, match=f"stage 'second': {name}: .*pack") as caught:
         plan_of([stage("first", packing), after], bert_folder, rows_csv)
@@ -72,11 +72,11 @@ def test_training_of_packed_weights_is_refused_before_any_work(packing, name, be
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_the_second_makes_the_first_smaller_and_both_score(made, pair):
-    _, _, second = (read_json(folder / "result.json") for folder in made[pair])
+def test_the_second_makes_the_first_smaller_and_both_score(pair_folders, pair):
+    _, _, second = (read_json(folder / "result.json") for folder in pair_folders[pair])
     assert 0 <= second["score"]["value"] <= 1 and second["engine"] == "onnx"
     assert second["parity"] < 0.5
-    weights = [(folder / "model" / "model.safetensors").stat().st_size for folder in made[pair][1:]]
+    weights = [(folder / "model" / "model.safetensors").stat().st_size for folder in pair_folders[pair][1:]]
     assert (weights[1] <= weights[0] * 1.02) == (
         pair not in LARGER
     )  # the same family again may find nothing left to do
@@ -104,12 +104,12 @@ for folder in map(Path, sys.argv[3:]):
 
 
 @pytest.fixture(scope="module")
-def reloaded(made, tmp_path_factory):
+def reloaded(pair_folders, tmp_path_factory):
     """What each gives in one new process: by torch, by ONNX Runtime, and by the native engine."""
     folder = tmp_path_factory.mktemp("again")
     texts = folder / "texts.txt"
     texts.write_text("\n".join(text for text, _ in tiny.sentences(8)))
-    models = [str(folders[-1] / "model") for folders in made.values()]
+    models = [str(folders[-1] / "model") for folders in pair_folders.values()]
     done = subprocess.run(
         [sys.executable, "-c", LOADER, str(texts), str(folder), *models], capture_output=True, text=True, timeout=600
     )
@@ -118,8 +118,8 @@ def reloaded(made, tmp_path_factory):
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_a_new_process_gives_the_same(made, reloaded, pair):
-    folder = made[pair][-1]
+def test_a_new_process_gives_the_same(pair_folders, reloaded, pair):
+    folder = pair_folders[pair][-1]
     again = np.load(reloaded / f"{folder.name}.npz")
     model, predictor = load_folder(folder / "model"), Predictor(folder / "model")
     rows = predictor.tokenize((reloaded / "texts.txt").read_text().splitlines())

@@ -1,4 +1,4 @@
-"""A network without token types learns whose arguments are asked for: the separators around the predicate are mark enough."""
+"""A network without token types learns which predicate to label arguments for, from the separators around it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ THINGS = ["film", "plot", "actor", "scene", "story", "sound", "light", "end", "s
 
 
 def sentence(first: int, second: int) -> dict:
-    """`film was plot is scene`: each of the two predicates has the things beside it, so every thing between has two roles."""
+    """`film was plot is scene`: each of the two predicates has the things next to it, so every thing between has two roles."""
     words = [THINGS[first], "was", THINGS[second], "is", THINGS[(first + second) % 10]]
     args = [
         {"predicate": place, "start": start, "end": start + 1, "label": label}

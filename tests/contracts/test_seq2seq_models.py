@@ -1,7 +1,7 @@
-"""Every method on networks that write, and every family of compression before and after every other.
+"""Every method on seq2seq models, and every family of compression before and after every other.
 
 Below stages, to be quick (`test_tasks.py` takes some of them through stages): prepared, taught a step, finished, saved, loaded by a new
-process; one after each family of compression, with and without a shared table, is asked in its engine too.
+process; one after each family of compression, with and without a shared table, is run with ONNX Runtime too.
 """
 
 import itertools
@@ -35,9 +35,9 @@ from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.forward import forward
 from niwaki.models.stock import WEIGHTS
 from niwaki.tokenization.training import make
-from writers import writer
+from seq2seq import seq2seq_model
 
-REFUSED = {
+REJECTED = {
     "add_decoder": "has a decoder already",
     "averaging": "has no decoder",
     "bilstm": "has no decoder",
@@ -79,7 +79,9 @@ TABLES = (
 ONE = "prefix bert"  # a stack that reads and writes
 EACH = {"bert": METHODS.names(), "shared": TABLES, ONE: METHODS.names()}
 TEXTS = [text for text, _ in tiny.sentences(6)]
-PIECES = make([" ".join(f"w{number}" for number in range(tiny.WRITES))], "words", tiny.WRITES).encode()
+TARGET_TOKENIZER = make(
+    [" ".join(f"w{number}" for number in range(tiny.TARGET_TOKENS))], "words", tiny.TARGET_TOKENS
+).encode()
 
 
 def kind(name):
@@ -87,8 +89,8 @@ def kind(name):
 
 
 def fresh(of="bert", layers=3):
-    model = writer(of, layers=layers, niwaki_answer=Text(beam=2, max_new_tokens=6).to_json())
-    model.sibling_files = {TARGET: PIECES}
+    model = seq2seq_model(of, layers=layers, niwaki_answer=Text(beam=2, max_new_tokens=6).to_json())
+    model.sibling_files = {TARGET: TARGET_TOKENIZER}
     return model
 
 
@@ -117,10 +119,10 @@ def context(of, layers=3):
     return Context(0, says, teacher, batches, loss, soft, lambda: TEXTS)
 
 
-def done(model, methods, given, rehearsed=True):
-    """What a stage does with them: rehearsed, prepared, a step of training where they act in it, finished."""
-    shape = model.clone() if rehearsed else model
-    for method in methods if rehearsed else ():
+def done(model, methods, given, dry_run=True):
+    """What a stage does with them: dry run, preparation, a step of training where they act in it, finished."""
+    shape = model.clone() if dry_run else model
+    for method in methods if dry_run else ():
         if isinstance(method, FollowsTeacher):
             method.check_teacher(shape, given.teacher_model)
         if isinstance(method, ReadsStages):
@@ -163,10 +165,10 @@ def saved(model, folder):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def models_by_name(tmp_path_factory):
     """Every method by itself, those that change tables where one is shared, and every pair of families: names → the model, or why
     not, and bytes of its weights. All are loaded by one new process."""
-    folder, models, sizes = tmp_path_factory.mktemp("writers"), {}, {}
+    folder, models, sizes = tmp_path_factory.mktemp("seq2seq"), {}, {}
     for of, names in EACH.items():
         given = context(of)
         sizes[of, ""] = saved(given.teacher_model, folder / f"{of} ")
@@ -178,7 +180,7 @@ def made(tmp_path_factory):
     given = context("bert", 2)
     firsts = {name: done(fresh(layers=2), methods(name), given) for name in FAMILIES}
     sizes |= {("first", name): saved(model, folder / f"first {name}") for name, model in firsts.items()}
-    models |= {pair: done(firsts[pair[0]].clone(), methods(pair[1]), given, rehearsed=False) for pair in PAIRS}
+    models |= {pair: done(firsts[pair[0]].clone(), methods(pair[1]), given, dry_run=False) for pair in PAIRS}
     there = {names: model for names, model in models.items() if not isinstance(model, InputError)}
     sizes |= {names: saved(model, folder / " ".join(names)) for names, model in there.items()}
     inputs = tiny.batch(fresh()).inputs
@@ -190,21 +192,21 @@ ALONE = [(of, name) for of, names in EACH.items() for name in names]
 
 
 @pytest.mark.parametrize("names", ALONE, ids=" ".join)
-def test_every_method_works_on_what_writes_or_says_why_not(made, names):
-    folder, models, sizes, inputs = made
+def test_every_method_works_on_seq2seq_models_or_is_rejected_with_a_reason(models_by_name, names):
+    folder, models, sizes, inputs = models_by_name
     (of, name), model = names, models[names]
-    refused = {
-        **REFUSED,
+    rejected = {
+        **REJECTED,
         **{"shared": {"vocabulary": "share the token table"}, ONE: {"decoder": "has no decoder"}}.get(of, {}),
     }
-    if name in refused:
-        assert len(model.faults) == 1 and refused[name] in model.faults[0] and model.faults[0].startswith(f"{name}: ")
+    if name in rejected:
+        assert len(model.faults) == 1 and rejected[name] in model.faults[0] and model.faults[0].startswith(f"{name}: ")
         return
     assert not isinstance(model, InputError), model
     if "file" in kind(name).requires.reduces:
         assert sizes[names] < sizes[of, ""]
     else:
-        assert model.parameters() == writer(of).parameters()
+        assert model.parameters() == seq2seq_model(of).parameters()
     assert (model.anatomy.tokens is model.network.decoder.tokens) == (of == "shared")  # whatever was done to it
     assert not any("helper" in key or "parametrizations" in key for key in model.network.state_dict())
     assert same_again(folder / " ".join(names), model, inputs)
@@ -249,8 +251,8 @@ def methods(family):
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_the_second_makes_the_first_smaller_and_it_loads_again(made, pair):
-    folder, models, sizes, inputs = made
+def test_the_second_makes_the_first_smaller_and_it_loads_again(models_by_name, pair):
+    folder, models, sizes, inputs = models_by_name
     larger = {
         ("sparse", "factorize")
     }  # half of all numbers in two full factors are more than three tenths and their bits
@@ -259,9 +261,9 @@ def test_the_second_makes_the_first_smaller_and_it_loads_again(made, pair):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_each_family_writes_in_its_engine_what_torch_writes(made, family):
+def test_each_kind_of_compression_generates_the_same_text_with_onnx_and_torch(models_by_name, family):
     """Behind `cut`, after which heads and neurons are fewer; `distil` and `cut` themselves packed behind it."""
-    folder, models, *_ = made
+    folder, models, *_ = models_by_name
     pair = (family, "int8") if family in ("distil", "cut") else ("cut", family)
     write_graph(models[pair], folder / " ".join(pair))
     found = [Predictor(folder / " ".join(pair), engine, threads=1) for engine in ("onnx", "torch")]
@@ -273,7 +275,7 @@ def test_each_family_writes_in_its_engine_what_torch_writes(made, family):
 
 
 @pytest.mark.parametrize("cut", [(), ("heads", "ffn"), ("layers", "hidden_size"), ("blocks",), ("int8",)], ids=" ".join)
-def test_one_stack_writes_in_its_engine_what_torch_writes(cut, tmp_path):
+def test_a_prefix_model_generates_the_same_text_with_onnx_and_torch(cut, tmp_path):
     model = done(fresh(ONE), [kind(name)(**EXAMPLES.get(name, {})) for name in cut], context(ONE))
     saved(model, tmp_path / "made")
     write_graph(model, tmp_path / "made")

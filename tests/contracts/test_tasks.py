@@ -1,4 +1,4 @@
-"""Every kind of task through every stage: fine-tuned, distilled in two ways, pruned, packed, saved, exported, asked, scored."""
+"""Every kind of task through every stage: fine-tuned, distilled in two ways, pruned, packed, saved, exported, run, scored."""
 
 import json
 import os
@@ -61,7 +61,7 @@ STAGES = [
 ]
 NAMES = [stage["name"] for stage in STAGES]
 CONDITIONAL_GENERATION = {
-    "teacher": {"methods": [task_rows.WRITER]},
+    "teacher": {"methods": [task_rows.ADD_DECODER]},
     "recurrent": {"methods": [{"use": "decoder", "count": 1}, {"use": "sequence_kd"}]},
 }  # what is otherwise where texts are written
 
@@ -104,7 +104,7 @@ def _quick(monkeypatch):
     monkeypatch.setattr(quality, "RESAMPLES", 20)
 
 
-def test_every_kind_of_task_is_made():
+def test_every_kind_of_task_is_covered():
     kinds = {TASKS.load(name, Task).table.layout for name in TASKS.names()}
     assert kinds == set(task_rows.TASKS)
 
@@ -146,8 +146,8 @@ def test_what_is_saved_loads_to_equal_outputs_and_knows_its_answers(chain, tmp_p
     assert torch.equal(forward(again.anatomy, batch).logits, logits) and torch.isfinite(logits).all()
     assert model.labels == again.labels == plan.task.labels
     assert model.anatomy.head.architecture == plan.task.head.architecture
-    kept = again.network.config.niwaki_answer
-    assert kept["kind"] == plan.task.answer and kept.keys() == plan.task.answer_type.to_json().keys()
+    saved_answer = again.network.config.niwaki_answer
+    assert saved_answer["kind"] == plan.task.answer and saved_answer.keys() == plan.task.answer_type.to_json().keys()
 
 
 @pytest.mark.parametrize("name", ["teacher", "int8"])
@@ -157,14 +157,14 @@ def test_a_saved_model_and_a_file_of_what_it_says_score_alike(chain, tmp_path, n
     overrides = [f"data.{key}={value}" for key, value in task_rows.SHORT.get(plan.task.table.layout, {}).items()]
     found = api.evaluate(model, data=rows, overrides=overrides)
     assert found["task"] == plan.task.table.layout  # known by its columns
-    told = read_json(model.parent / "result.json")["score"]
+    recorded = read_json(model.parent / "result.json")["score"]
     assert {key: score["value"] for key, score in found["all"].items()} == pytest.approx(
-        {key: score["value"] for key, score in told["all"].items()}
+        {key: score["value"] for key, score in recorded["all"].items()}
     )
     values = api.load(model, "onnx").values(plan.task.inputs(plan.task.splits()["test"]))  # as `evaluate` does
-    said = tmp_path / "said.jsonl"
-    said.write_text("".join(f"{json.dumps({'prediction': value})}\n" for value in values))
-    from_file = api.evaluate(predictions=said, data=rows, overrides=overrides, against=model)
+    prediction_file = tmp_path / "predictions.jsonl"
+    prediction_file.write_text("".join(f"{json.dumps({'prediction': value})}\n" for value in values))
+    from_file = api.evaluate(predictions=prediction_file, data=rows, overrides=overrides, against=model)
     assert {**from_file, "against": None} == {**found, "against": None}
     paired = from_file["against"]["paired"]
     assert (paired["difference"], paired["low"], paired["high"], paired["shown"]) == (0, 0, 0, False)

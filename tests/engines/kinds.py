@@ -93,12 +93,12 @@ def model_of(kind: str, family: str = "bert", seed: int = 5, **more: Any) -> Mod
 
 def writing(family: str, seed: int) -> Model:
     """A model that generates text with its own tokenizer."""
-    words = " ".join(f"{family[0]}{number}" for number in range(tiny.WRITES))
+    words = " ".join(f"{family[0]}{number}" for number in range(tiny.TARGET_TOKENS))
     answer_type = Text(beam=2, max_new_tokens=6).to_json()
     model = tiny.model(
         family, layers=1, head=CONDITIONAL_GENERATION, labels=["text"], seed=seed, niwaki_answer=answer_type
     )
-    model.sibling_files = {TARGET: make([words], "words", tiny.WRITES).encode()}
+    model.sibling_files = {TARGET: make([words], "words", tiny.TARGET_TOKENS).encode()}
     return model
 
 

@@ -97,16 +97,18 @@ def make_sound(folder: Path) -> Sound:
 
 def save_seq2seq(folder: Path) -> None:
     """It generates any number of `w1`, then the end."""
+    import seq2seq
     import tiny
-    import writers
     from niwaki.answers._grammar import END, to_bytes
     from niwaki.answers.text import GRAMMAR, TARGET, Text
     from niwaki.engines.export import write_graph
     from niwaki.tokenization.training import make
 
-    model = writers.writer(niwaki_answer=Text(max_new_tokens=6, grammar=True).to_json())
+    model = seq2seq.seq2seq_model(niwaki_answer=Text(max_new_tokens=6, grammar=True).to_json())
     model.sibling_files = {
-        TARGET: make([" ".join(f"w{number}" for number in range(tiny.WRITES))], "words", tiny.WRITES).encode(),
+        TARGET: make(
+            [" ".join(f"w{number}" for number in range(tiny.TARGET_TOKENS))], "words", tiny.TARGET_TOKENS
+        ).encode(),
         GRAMMAR: to_bytes([[(["w0"], [1])], [(["w1"], [1]), ([END], [])]]),
     }
     folder.mkdir()

@@ -67,17 +67,8 @@ UNCHECKED = (
 # tests that still use retired words for local variables
 EXEMPT = (
     "tests/answers/",
-    "tests/contracts/",
-    "tests/engines/",
-    "tests/hostile/",
-    "tests/methods/",
-    "tests/models/",
     "tests/report/test_verdict.py",  # the key "kept" of report.json
-    "tests/stock.py",
     "tests/tasks/",
-    "tests/teaching.py",
-    "tests/tiny.py",
-    "tests/writers.py",
 )
 
 

@@ -1,4 +1,4 @@
-"""Networks without attention under every head they have: alone and in a batch, cut, packed, saved, and what they refuse."""
+"""Networks without attention under every head they have: alone and in a batch, cut, packed, saved, and what they reject."""
 
 import copy
 import random
@@ -169,7 +169,7 @@ def test_importance_is_the_slope_of_the_loss():
 
 
 def test_a_trimmed_vocabulary_keeps_the_answers(model, tmp_path):
-    """The separator has another number then, also when the model is loaded again from a blueprint that only counts pieces."""
+    """The separator has another number then, also when the model is loaded again from a blueprint that only counts tokens."""
     model.apply_edit(Int8(embeddings=False))
     before = logits(model, tiny.batch(model, pairs=True))
     keep = used_tokens(model.tokenizer.backend_tokenizer, [text for text, _ in tiny.sentences(6)], 1)
@@ -238,7 +238,7 @@ def test_saved_and_loaded_in_a_new_process_they_give_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("edit", [Heads(keep=[1]), HiddenSize(keep=8), Layers(keep=1)], ids=lambda edit: edit.label())
-def test_what_needs_attention_layers_is_refused_in_one_line(model, edit):
+def test_edits_that_need_attention_layers_are_rejected_in_one_line(model, edit):
     with pytest.raises(
         InputError, match=f"{edit.label()}: a model of family '{model.network.config.model_type}' has no attention"
     ) as caught:
@@ -272,9 +272,9 @@ def test_what_is_shown_of_them(tmp_path):
     from niwaki.describe import show_model
 
     tiny.model("cnn").save(tmp_path)
-    told, _ = show_model(tmp_path)
-    assert told["neurons"] == [6, 6, 6, 64] and told["layers"] == 0 and told["heads"] == []
-    assert told["blueprint"] == [] and not told["plain_transformers"]  # transformers alone knows no such family
+    shown, _ = show_model(tmp_path)
+    assert shown["neurons"] == [6, 6, 6, 64] and shown["layers"] == 0 and shown["heads"] == []
+    assert shown["blueprint"] == [] and not shown["plain_transformers"]  # transformers alone knows no such family
 
 
 def test_the_reference_runs_them_as_they_are(tmp_path):
@@ -305,7 +305,7 @@ def test_the_reference_runs_them_as_they_are(tmp_path):
         ("embedding_size", 1 << 20),
     ],
 )
-def test_a_shape_that_no_reader_has_is_refused(key, value):
+def test_invalid_sizes_are_rejected(key, value):
     with pytest.raises(InputError, match=key):
         from niwaki.models.skeleton import build
 

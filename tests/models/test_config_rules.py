@@ -1,4 +1,4 @@
-"""Configs by allow-list: what describes a shape is kept, what is unknown is left out, what steers is refused."""
+"""Configs by allow-list: keys that describe a shape stay, unknown keys are dropped, keys that control loading are rejected."""
 
 import pytest
 
@@ -9,16 +9,16 @@ from niwaki.models.saved_files import config_of
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES + tiny.READERS)
-def test_what_transformers_itself_writes_is_kept_whole(family):
+def test_configs_of_transformers_stay_complete(family):
     config = config_of(tiny.model(family).network)
     assert checked(config, "x") == config
 
 
 def test_what_is_unknown_is_left_out():
-    kept = checked(
+    cleaned = checked(
         {"hidden_size": 8, "dtype": "torch.float16", "directionality": "bidi", "note": [1, 2], "old": None}, "x"
     )
-    assert kept == {"hidden_size": 8, "dtype": "float16"}
+    assert cleaned == {"hidden_size": 8, "dtype": "float16"}
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_is_unknown_is_left_out():
         ("problem_type", "evil"),
     ],
 )
-def test_what_is_refused(key, value):
+def test_invalid_values_are_rejected(key, value):
     with pytest.raises(InputError) as caught:
         checked({"model_type": "bert", key: value}, "config.json")
     assert key in str(caught.value) and len(str(caught.value)) < 250
@@ -83,7 +83,7 @@ def test_no_text_is_longer_than_there_are_positions():
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_a_text_may_be_as_long_as_a_family_has_positions_for(family):
-    """Told of the config alone, where no network is loaded."""
+    """Rejected from the config alone, before a network is loaded."""
     model = tiny.model(family)
     config = model.network.config.to_dict()
     assert readable_tokens(config) == model.anatomy.max_tokens

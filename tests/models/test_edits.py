@@ -24,7 +24,7 @@ from niwaki.models.forward import Batch, forward, run_padded
 from niwaki.models.model import Model, load_folder
 from niwaki.models.skeleton import CONDITIONAL_GENERATION, HEADS, build
 from niwaki.tokenization.trimming import trimmed, used_tokens
-from writers import step_by_step
+from seq2seq import step_by_step
 
 from .uncut import expected
 
@@ -258,7 +258,7 @@ def test_gradients_flow_through_a_packed_model_to_what_is_left():
         (Vocabulary(keep=10**9), "vocabulary: must be different numbers below"),
     ],
 )
-def test_an_edit_that_does_not_fit_is_refused_and_changes_nothing(edit, message):
+def test_an_edit_that_does_not_fit_is_rejected_and_changes_nothing(edit, message):
     model = tiny.model("bert")
     before = tiny.logits(model, tiny.batch(model))
     with pytest.raises(InputError, match=message) as caught:
@@ -304,7 +304,7 @@ def test_the_order_in_which_heads_are_named_means_nothing(family, tmp_path):
     assert model.blueprint.edits == []
 
 
-def test_layers_may_be_put_in_another_order_and_it_is_kept(tmp_path):
+def test_a_new_order_of_layers_is_saved(tmp_path):
     model = tiny.model("bert")
     batch = tiny.batch(model)
     model.apply_edit(Ffn(keep=[[1, 2], [3], [4, 5, 6]]))

@@ -29,7 +29,7 @@ def model(request):
 
 @torch.no_grad()
 def by_transformers(model, batch):
-    """As transformers' own class gives it; of a span, the two logits of each token beside each other."""
+    """As transformers' own class gives it; of a span, the two logits of each token next to each other."""
     found = model.network.eval()(**batch.inputs)
     if model.anatomy.head.architecture == "QuestionAnswering":
         return torch.stack([found.start_logits, found.end_logits], dim=-1)
@@ -130,7 +130,7 @@ def test_max_tokens_is_what_the_positions_allow(model):
         model.network(input_ids=too_long, attention_mask=torch.ones_like(too_long))
 
 
-def test_an_unknown_family_is_refused_with_those_there_are():
+def test_an_unknown_family_is_rejected_with_the_known_ones():
     from types import SimpleNamespace
 
     from niwaki.core.errors import InputError

@@ -1,4 +1,4 @@
-"""Models from folders that are damaged, hostile or not models: one line that names the thing, the rule and the mending."""
+"""Models from folders that are damaged, hostile or not models: one line that names the thing, the rule and the fix."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ def edited(tmp_path):
     return tmp_path / "edited"
 
 
-def refused(folder, *words, head=None):
+def rejected(folder, *words, head=None):
     with pytest.raises(InputError) as caught:
         load_folder(folder, head)
     text = str(caught.value)
@@ -55,13 +55,13 @@ def test_a_sound_folder_loads(folder, edited):
 
 
 def test_not_a_folder(tmp_path):
-    refused(tmp_path / "nothing", "nothing: is not a folder")
+    rejected(tmp_path / "nothing", "nothing: is not a folder")
     (tmp_path / "file").write_text("x")
-    refused(tmp_path / "file", "is not a folder")
+    rejected(tmp_path / "file", "is not a folder")
 
 
 def test_a_folder_that_is_not_a_model(tmp_path):
-    refused(tmp_path, "is not a model, it has no config.json")
+    rejected(tmp_path, "is not a model, it has no config.json")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.99])
@@ -69,32 +69,32 @@ def test_truncated_weights(folder, edited, share):
     for path in (folder, edited):
         whole = (path / "model.safetensors").read_bytes()
         (path / "model.safetensors").write_bytes(whole[: int(len(whole) * share)])
-        refused(path, "model.safetensors", "damaged")
+        rejected(path, "model.safetensors", "damaged")
 
 
 def test_no_tokenizer(folder):
     (folder / "tokenizer.json").unlink()
-    refused(folder, "has no tokenizer.json")
+    rejected(folder, "has no tokenizer.json")
 
 
 def test_a_damaged_tokenizer(folder):
     (folder / "tokenizer.json").write_text('{"model": ')
-    refused(folder, "tokenizer.json: cannot be read")
+    rejected(folder, "tokenizer.json: cannot be read")
 
 
-def test_a_pickle_is_refused_with_the_way_to_convert_it(folder):
+def test_a_pickle_is_rejected_with_the_command_that_converts_it(folder):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    refused(folder, "pytorch_model.bin", "is a pickle", "convert it once", "niwaki.convert_pickle --i-trust")
+    rejected(folder, "pytorch_model.bin", "is a pickle", "convert it once", "niwaki.convert_pickle --i-trust")
 
 
-def test_a_pickle_beside_safetensors_is_never_read(folder):
+def test_a_pickle_next_to_safetensors_is_never_read(folder):
     (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
     load_folder(folder)
 
 
 def test_no_weights_at_all(folder):
     (folder / "model.safetensors").unlink()
-    refused(folder, "has no model.safetensors")
+    rejected(folder, "has no model.safetensors")
 
 
 @pytest.mark.parametrize(
@@ -119,27 +119,27 @@ def test_no_weights_at_all(folder):
 @pytest.mark.parametrize(
     "head", [None, Head(["a", "b", "c"]), Head(["a"], "TokenClassification")], ids=["own", "new", "tags"]
 )
-def test_a_config_that_asks_for_code_or_does_not_fit(folder, values, words, head):
+def test_a_config_that_names_code_or_does_not_fit_is_rejected(folder, values, words, head):
     change(folder / "config.json", **values)
-    refused(folder, *words, head=head)
+    rejected(folder, *words, head=head)
 
 
-def test_another_head_is_refused_unless_a_new_one_is_asked_for(folder):
+def test_another_head_is_rejected_unless_a_new_one_is_requested(folder):
     change(folder / "config.json", architectures=["BertForNextSentencePrediction"])
-    refused(folder, "fine-tune it first")
+    rejected(folder, "fine-tune it first")
     assert load_folder(folder, Head(["a", "b"])).labels == ["a", "b"]
 
 
-def test_weights_in_several_files_are_told_how_to_join(folder):
+def test_weights_in_several_files_are_rejected_with_the_way_to_join_them(folder):
     (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
     (folder / "model.safetensors.index.json").write_text("{}")
-    refused(folder, "save_pretrained")
+    rejected(folder, "save_pretrained")
 
 
 @pytest.mark.parametrize("text", ["[]", "3", "null", "{", "", '{"model_type": "bert"}', "[" * 50_000])
 def test_a_config_that_is_no_config(folder, text):
     (folder / "config.json").write_text(text)
-    refused(folder, "config")
+    rejected(folder, "config")
 
 
 def test_a_hole_in_the_weights_is_never_filled_with_random_numbers(folder, edited):
@@ -147,13 +147,13 @@ def test_a_hole_in_the_weights_is_never_filled_with_random_numbers(folder, edite
         state = load_file(path / "model.safetensors")
         state.pop("bert.encoder.layer.1.output.dense.weight")
         save_file(state, path / "model.safetensors", metadata={"format": "pt"})
-        refused(path, "bert.encoder.layer.1.output.dense.weight", "missing", head=Head(tiny.LABELS))
+        rejected(path, "bert.encoder.layer.1.output.dense.weight", "missing", head=Head(tiny.LABELS))
 
 
-def test_a_missing_head_is_made_only_when_it_is_asked_for(folder):
+def test_a_missing_head_is_created_only_on_request(folder):
     state = {name: value for name, value in load_file(folder / "model.safetensors").items() if "classifier" not in name}
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
-    refused(folder, "classifier", "missing")
+    rejected(folder, "classifier", "missing")
     assert load_folder(folder, Head(["a", "b", "c"])).labels == ["a", "b", "c"]
 
 
@@ -213,8 +213,8 @@ def test_more_than_ten_labels_keep_their_order(tmp_path):
 
 
 @pytest.mark.parametrize("family", [*tiny.FAMILIES, *tiny.READERS])
-def test_the_same_labels_in_another_order_are_said_in_that_order(family, tmp_path):
-    """A classifier that was trained elsewhere: what it says of a label is not said of another."""
+def test_labels_in_another_order_are_predicted_in_that_order(family, tmp_path):
+    """A classifier that was trained elsewhere: the score of a label is not given to another."""
     names = ["bad", "fair", "good"]
     model = tiny.model(family, labels=names)
     model.save(tmp_path)
@@ -226,17 +226,17 @@ def test_the_same_labels_in_another_order_are_said_in_that_order(family, tmp_pat
     assert torch.equal(tiny.logits(others, batch), tiny.logits(model, batch))
 
 
-def test_an_edited_model_with_its_labels_in_another_order_is_refused(edited):
+def test_an_edited_model_with_its_labels_in_another_order_is_rejected(edited):
     have = load_folder(edited).labels
-    refused(edited, "labels in another order", head=Head(have[::-1]))
+    rejected(edited, "labels in another order", head=Head(have[::-1]))
 
 
 def test_an_edited_model_takes_new_names_but_not_more_labels(edited):
     assert load_folder(edited, Head(["no", "yes"])).labels == ["no", "yes"]
-    refused(edited, "2 labels", "the task has 3", head=Head(["a", "b", "c"]))
+    rejected(edited, "2 labels", "the task has 3", head=Head(["a", "b", "c"]))
 
 
-def test_what_config_says_beside_the_shape_survives(tmp_path):
+def test_config_keys_other_than_the_shape_survive(tmp_path):
     model = tiny.model("bert")
     model.apply_edit(Heads(keep=[1, 2, 3]))
     model.apply_edit(Vocabulary(keep=[5, *range(5), *range(6, 70)]))
@@ -254,8 +254,8 @@ def bare(request, tmp_path_factory):
     model.save(folder)
     body = f"{model.anatomy.family.body}."
     state = load_file(folder / "model.safetensors")
-    kept = {name.removeprefix(body): value for name, value in state.items() if name.startswith(body)}
-    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    trunk_tensors = {name.removeprefix(body): value for name, value in state.items() if name.startswith(body)}
+    save_file(trunk_tensors, folder / "model.safetensors", metadata={"format": "pt"})
     name = type(model.anatomy.trunk).__name__
     write_json(folder / "config.json", {**read_json(folder / "config.json"), "architectures": [name]})
     return folder, model
@@ -308,13 +308,13 @@ def test_labels_and_how_logits_are_read_survive(bert_folder, tmp_path, architect
 
 
 def test_an_edited_model_keeps_the_head_it_has(edited):
-    refused(
+    rejected(
         edited,
         "keeps its head",
         "for SequenceClassification, not TokenClassification",
         head=Head(tiny.LABELS, "TokenClassification"),
     )
-    refused(edited, "keeps its head", "not QuestionAnswering", head=Head(["start", "end"], "QuestionAnswering"))
+    rejected(edited, "keeps its head", "not QuestionAnswering", head=Head(["start", "end"], "QuestionAnswering"))
     taken = load_folder(edited, Head(["no", "yes"], answer={"kind": "label"}, problem="single_label_classification"))
     assert taken.labels == ["no", "yes"] and taken.network.config.niwaki_answer == {"kind": "label"}
 
@@ -429,12 +429,12 @@ def test_numbers_in_other_units_stay_the_same_numbers(tmp_path, edited):
         model.apply_edit(Ffn(keep=[8, 8, 8]))
     model.save(tmp_path)
     same, new = ({"kind": "number", "mean": mean, "scale": scale} for mean, scale in ((10.0, 2.0), (4.0, 5.0)))
-    before, kept, other = (
+    before, trunk_tensors, other = (
         tiny.logits(one, tiny.batch(one))
         for one in (
             model,
             *(load_folder(tmp_path, Head(["value"], answer=answer, problem="regression")) for answer in (same, new)),
         )
     )
-    assert torch.equal(before, kept)
+    assert torch.equal(before, trunk_tensors)
     torch.testing.assert_close(5.0 * other + 4.0, 2.0 * before + 10.0)

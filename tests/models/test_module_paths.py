@@ -33,33 +33,33 @@ def test_leaves_of_one_and_of_one_in_one():
 
 
 def test_exchange_keeps_shared_what_was_shared():
-    found, made = network(), []
+    found, built = network(), []
 
     def make(old: nn.Module) -> nn.Module:
-        made.append(old)
+        built.append(old)
         return Int8Linear.of(old)
 
     replace_modules(found, ["a", "b", "d"], make)
-    assert found["a"] is found["b"] is not found["d"] and len(made) == 2
+    assert found["a"] is found["b"] is not found["d"] and len(built) == 2
     assert all(isinstance(found[name], Int8Linear) for name in "abd")
 
 
-def test_what_once_made_is_not_made_anew():
+def test_a_replacement_is_not_replaced_again():
     once, one = SharedReplacement(), nn.Linear(2, 2)
     new = once(one, Int8Linear.of)
     assert once(new, Int8Linear.of) is new is once(one, Int8Linear.of)
 
 
 def test_plain_multiplies_from_inside_out():
-    made = Factored(
+    built = Factored(
         Factored.of(torch.tensor([[2.0], [1.0]]), torch.tensor([[1.0, 3.0]]), None),
         linear_of(torch.tensor([[1.0, -1.0]]), torch.tensor([7.0])),
     )
-    assert to_dense(made).weight.tolist() == [[1.0, 3.0]]  # [2, 6] - [1, 3]
-    assert to_dense(made).bias.tolist() == [7.0]
+    assert to_dense(built).weight.tolist() == [[1.0, 3.0]]  # [2, 6] - [1, 3]
+    assert to_dense(built).bias.tolist() == [7.0]
 
 
-def test_a_new_matrix_is_kept_as_the_old_one():
+def test_a_new_matrix_is_stored_as_the_old_one():
     new = nn.Linear(4, 2)
     assert packed_like(nn.Linear(4, 2), new) is new
     assert isinstance(packed_like(Int8Linear(4, 2), new), Int8Linear)
@@ -77,8 +77,8 @@ def test_each_module_is_named_once_by_its_first_path():
 
 
 def test_what_lies_in_two_places_is_treated_alike():
-    made = network()
-    places = [(name, made.get_submodule(name)) for name in ("a", "d", "b")]
+    built = network()
+    places = [(name, built.get_submodule(name)) for name in ("a", "d", "b")]
     check_shared_alike("x", [(name, module, 1 if name != "d" else 2) for name, module in places])
     with pytest.raises(InputError, match="x: a and b share their matrices, so the same must be done to both"):
         check_shared_alike("x", [(name, module, 1 if name == "a" else 2) for name, module in places])

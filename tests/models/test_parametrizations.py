@@ -30,10 +30,10 @@ class Mask(nn.Module):
 
 
 def linear() -> nn.Linear:
-    made = nn.Linear(2, 2)
+    plain = nn.Linear(2, 2)
     with torch.no_grad():
-        made.weight.copy_(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-    return made
+        plain.weight.copy_(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    return plain
 
 
 def test_the_product_uses_what_is_seen_and_gradients_reach_what_is_behind():
@@ -46,14 +46,14 @@ def test_the_product_uses_what_is_seen_and_gradients_reach_what_is_behind():
     assert original_weight(linear()).tolist() == [[1, 2], [3, 4]]
 
 
-def test_lenses_of_a_kind_are_found():
+def test_parametrizations_of_a_kind_are_found():
     model = tiny.model("bert")
     paths = list(model.anatomy.matrices())
     add_parametrization(model.network.get_submodule(paths[3]), Half())
     add_parametrization(model.network.get_submodule(paths[3]), Mask(torch.ones(32, 32)))
-    assert [(path, type(lens)) for path, _, lens in find_parametrizations(model.network, paths, Mask)] == [
-        (paths[3], Mask)
-    ]
+    assert [
+        (path, type(parametrization)) for path, _, parametrization in find_parametrizations(model.network, paths, Mask)
+    ] == [(paths[3], Mask)]
     assert len(list(find_parametrizations(model.network, paths, nn.Module))) == 2
 
 
@@ -82,7 +82,7 @@ def test_bake_leaves_the_names_of_the_network_and_what_is_shared():
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before)
 
 
-def test_what_a_lens_remembers_is_part_of_the_state():
+def test_buffers_of_a_parametrization_are_part_of_the_state():
     module, other = linear(), linear()
     add_parametrization(module, Mask(torch.tensor([[1.0, 0.0], [0.0, 1.0]])))
     add_parametrization(other, Mask(torch.ones(2, 2)))

@@ -13,11 +13,11 @@ def test_a_copy_keeps_all_but_the_words_that_are_replaced():
     def candidates(text):
         return [["X"] if word in ("film", "plot") else [] for word in replacing.WORD.findall(text)]
 
-    made = list(copies(["A film, 2 plots: the film's end; FILM film!"], 200, candidates, 0))
+    texts = list(copies(["A film, 2 plots: the film's end; FILM film!"], 200, candidates, 0))
     assert all(
-        text.startswith("A ") and ", 2 plots: the film's end; FILM " in text and text.endswith("!") for text in made
+        text.startswith("A ") and ", 2 plots: the film's end; FILM " in text and text.endswith("!") for text in texts
     )
-    replaced = sum(text.count("X") for text in made) / 400  # two words that have candidates
+    replaced = sum(text.count("X") for text in texts) / 400  # two words that have candidates
     assert abs(replaced - replacing.SHARE) < 0.1
 
 
@@ -34,9 +34,9 @@ def test_copies_follow_seed_and_row_and_keep_capitals():
 
 
 def test_both_texts_of_a_pair_are_replaced():
-    made = list(copies([("alpha beta", "gamma")], 20, lambda text: [["x"]] * len(text.split()), 0))
-    assert all(isinstance(pair, tuple) and len(pair) == 2 for pair in made)
-    assert any("x" in pair[1] for pair in made) and any("x" in pair[0] for pair in made)
+    texts = list(copies([("alpha beta", "gamma")], 20, lambda text: [["x"]] * len(text.split()), 0))
+    assert all(isinstance(pair, tuple) and len(pair) == 2 for pair in texts)
+    assert any("x" in pair[1] for pair in texts) and any("x" in pair[0] for pair in texts)
 
 
 def test_the_nearest_are_those_of_the_table_by_hand():
@@ -49,7 +49,7 @@ def test_the_nearest_are_those_of_the_table_by_hand():
     near = Nearest(model, ["a good film", "Good!"])
     found = near("Good films")
     assert found[0][0] == "fine" and "good" not in found[0] and len(found[0]) == replacing.CANDIDATES
-    assert found[1] == []  # in two pieces
+    assert found[1] == []  # two tokens
 
 
 def masked(tmp_path, family="bert"):
@@ -82,7 +82,7 @@ def test_a_model_without_such_a_head_gives_none(bert_folder):
     assert masked_model(bert_folder) is None
 
 
-def test_in_context_asks_for_each_single_piece_word_in_its_place(tmp_path):
+def test_in_context_every_word_of_one_token_is_masked_in_its_place(tmp_path):
     masked(tmp_path)
     network, tokenizer = masked_model(tmp_path), load_folder(tmp_path, tiny_head()).tokenizer
     text = "the film was movielike."
@@ -106,7 +106,7 @@ def sentencepiece():
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    pieces = [
+    subwords = [
         "<pad>",
         "<unk>",
         "[CLS]",
@@ -121,7 +121,7 @@ def sentencepiece():
         "▁",
         *"abcdefghijklmnopqrstuvwxyz",
     ]
-    inner = Tokenizer(models.Unigram([(piece, -1.0 - (len(piece) == 1) * 9) for piece in pieces], unk_id=1))
+    inner = Tokenizer(models.Unigram([(piece, -1.0 - (len(piece) == 1) * 9) for piece in subwords], unk_id=1))
     inner.normalizer, inner.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Metaspace()
     inner.decoder = decoders.Metaspace()
     return PreTrainedTokenizerFast(tokenizer_object=inner, pad_token="<pad>", unk_token="<unk>", mask_token="[MASK]")

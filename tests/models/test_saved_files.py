@@ -84,7 +84,7 @@ def test_an_edited_folder_keeps_config_and_tokenizer_readable(tmp_path):
     assert tokenizer("good film")["input_ids"] == model.tokenizer("good film")["input_ids"]
 
 
-def test_niwaki_loads_an_edited_folder_and_writes_the_same_files_again(tmp_path):
+def test_niwaki_loads_an_edited_folder_and_saves_the_same_files_again(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
         folder.mkdir()

@@ -62,9 +62,9 @@ def model(folder):
 
 
 def as_a_task_loads(folder):
-    pieces = load_target_tokenizer(folder)
+    own = load_target_tokenizer(folder)
     head = Head(
-        ["text"], CONDITIONAL_GENERATION, Text(**pieces.special_tokens).to_json(), files=lambda: {TARGET: pieces.target}
+        ["text"], CONDITIONAL_GENERATION, Text(**own.special_tokens).to_json(), files=lambda: {TARGET: own.target}
     )
     return load_folder(folder, head)
 
@@ -108,7 +108,7 @@ def step_by_step(model, given):
     return torch.cat(found, dim=1)
 
 
-def test_steps_with_kept_keys_and_values_equal_transformers(family, model, given):
+def test_steps_with_cached_keys_and_values_equal_transformers(family, model, given):
     """Against a network that niwaki never touched."""
     wanted = by_transformers(stock.network(family), given)
     same(step_by_step(model, given), wanted)
@@ -166,8 +166,10 @@ def test_the_anatomy_finds_every_matrix_and_table_once(model):
 def test_it_is_given_back_to_transformers(family, model, given, tmp_path):
     model.save(tmp_path)
     kind = getattr(transformers, stock.CLASSES[family])
-    again, told = kind.from_pretrained(tmp_path, output_loading_info=True)
-    assert not told["missing_keys"] and not told["unexpected_keys"] and not told["mismatched_keys"]
+    again, loading_info = kind.from_pretrained(tmp_path, output_loading_info=True)
+    assert (
+        not loading_info["missing_keys"] and not loading_info["unexpected_keys"] and not loading_info["mismatched_keys"]
+    )
     same(by_transformers(again, given), by_transformers(stock.network(family), given))
 
 
@@ -247,7 +249,7 @@ def deployed(model, folder: Path, **how) -> Path:
 
 
 @pytest.mark.parametrize("edits", [(), ("heads", "ffn", "layers", "int8")], ids=["whole", "cut and packed"])
-def test_onnx_writes_what_torch_writes(model, edits, tmp_path):
+def test_onnx_generates_the_same_text_as_torch(model, edits, tmp_path):
     cut = model.clone()
     for name in edits:
         cut.apply_edit(EDITS[name].model_copy(deep=True))
@@ -267,31 +269,31 @@ def test_onnx_writes_what_torch_writes(model, edits, tmp_path):
 def test_what_is_written_is_what_transformers_generates(family, model, folder, beam):
     """With beams, by transformers' default rule of stopping (`early_stopping=False`). It keeps no keys and values there: for a T5 whose
     decoder is deeper than its encoder it makes too few places for them."""
-    marks = load_target_tokenizer(folder).special_tokens
+    special = load_target_tokenizer(folder).special_tokens
     for seed in range(3):
         network = stock.network(family, seed=seed, noise=0.4)
         mine = copy.deepcopy(model)
         mine.network.load_state_dict({name: network.state_dict()[name] for name in mine.network.state_dict()})
         given = inputs(mine, tokens=1)
         ids, mask = given["input_ids"], given["attention_mask"]
-        how = Text(beam=beam, max_new_tokens=9, **marks).search
+        how = Text(beam=beam, max_new_tokens=9, **special).search
         found = generate(mine.anatomy, given, how)[:, 1:].astype(int)
-        said = transformers.GenerationConfig(
+        settings = transformers.GenerationConfig(
             num_beams=beam,
             do_sample=False,
             early_stopping=False,
             length_penalty=1.0,
             max_new_tokens=9,
             use_cache=False,
-            suppress_tokens=marks["suppress_tokens"],
+            suppress_tokens=special["suppress_tokens"],
             pad_token_id=network.config.pad_token_id,
-            eos_token_id=marks["end"],
-            decoder_start_token_id=marks["start"],
+            eos_token_id=special["end"],
+            decoder_start_token_id=special["start"],
         )
         with torch.no_grad():
-            wanted = network.generate(input_ids=ids, attention_mask=mask, generation_config=said)[:, 1:]
-        assert [upto(row, marks["end"]) for row in found.tolist()] == [
-            upto(row, marks["end"]) for row in wanted.tolist()
+            wanted = network.generate(input_ids=ids, attention_mask=mask, generation_config=settings)[:, 1:]
+        assert [upto(row, special["end"]) for row in found.tolist()] == [
+            upto(row, special["end"]) for row in wanted.tolist()
         ]
 
 

@@ -11,14 +11,14 @@ from niwaki.core.errors import InputError
 from niwaki.models.target_tokenizer import load_target_tokenizer
 
 
-def said(folder, **changes):
+def with_config(folder, **changes):
     path = folder / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
     return folder
 
 
 @pytest.mark.parametrize("family, start, end, never", [("bart", 2, 2, [1]), ("marian", 12, 0, [12]), ("t5", 0, 1, [0])])
-def test_marks_and_pieces_are_its_own(family, start, end, never, tmp_path):
+def test_special_tokens_and_vocabulary_are_its_own(family, start, end, never, tmp_path):
     found = load_target_tokenizer(stock.folder(family, tmp_path))
     assert found.special_tokens == {"start": start, "end": end, "suppress_tokens": never}
     assert found.longest == (None if family == "t5" else 40)
@@ -46,12 +46,12 @@ def test_an_encoder_has_none(tmp_path):
     ],
 )
 def test_missing_special_tokens_are_rejected_in_one_line(changes, fault, tmp_path):
-    with pytest.raises(InputError, match=fault) as refused:
-        load_target_tokenizer(said(stock.folder("bart", tmp_path), **changes))
-    assert "\n" not in str(refused.value)
+    with pytest.raises(InputError, match=fault) as caught:
+        load_target_tokenizer(with_config(stock.folder("bart", tmp_path), **changes))
+    assert "\n" not in str(caught.value)
 
 
-def test_a_marian_with_sentencepiece_files_alone_is_refused(tmp_path):
+def test_a_marian_with_sentencepiece_files_alone_is_rejected(tmp_path):
     stock.folder("marian", tmp_path)
     (tmp_path / "tokenizer.json").rename(tmp_path / "source.spm")
     with pytest.raises(InputError, match=r"has no tokenizer\.json"):

@@ -33,7 +33,7 @@ def test_a_buffer_that_is_shared_counts_once():
     assert set(unique_tensors(module)) == {f"a.{name}" for name in module["a"].state_dict()}
 
 
-def test_tensors_that_are_equal_but_not_one_are_kept_twice():
+def test_equal_tensors_that_are_not_shared_are_saved_twice():
     module = pair()
     module["c"].load_state_dict(module["a"].state_dict())
     assert "c.weight" in unique_tensors(module)
@@ -71,10 +71,10 @@ def test_the_training_state_of_a_network_that_shares_resumes_to_the_bit(tmp_path
     weights = load_file(tmp_path / "checkpoint-00000002" / "weights.safetensors")
     assert not any(".layer.1.attention.self.query" in name for name in weights)
     other, modules, optimizer = begun()
-    position, kept = Checkpoints(tmp_path).load(modules, optimizer)
+    position, checkpoint = Checkpoints(tmp_path).load(modules, optimizer)
     assert position.step == 2
     train(other, optimizer, 2)
     assert torch.equal(tiny.logits(other, tiny.batch(other)), tiny.logits(whole, tiny.batch(whole)))
     assert other.anatomy.layers[0].part("query") is other.anatomy.layers[1].part("query")
-    other.network.load_state_dict(kept)
+    other.network.load_state_dict(checkpoint)
     assert torch.equal(other.network.state_dict()["classifier.weight"], best["classifier.weight"])

@@ -18,7 +18,7 @@ def test_the_same_tokenizer_is_known_piece_by_piece():
 
 
 def test_a_piece_that_the_source_does_not_know_is_split_as_it_would_split_it():
-    """A source that lost `lovely` reads it in the smaller pieces that it has."""
+    """A source that lost `lovely` splits it into the smaller tokens that it has."""
     whole = tiny.tokenizer()
     source = tiny.model("bert")
     lost = whole.convert_tokens_to_ids("lovely")

@@ -70,14 +70,14 @@ def test_a_file_that_is_cut_short_is_rejected(folder, keep):
 
 def test_weights_of_another_config_are_rejected(folder):
     for key, value in (("num_hidden_layers", 4), ("intermediate_size", 60), ("vocab_size", 999)):
-        made = folder.parent / f"{folder.name}-{key}"
-        shutil.copytree(folder, made)
-        name = "blueprint.json" if (made / "blueprint.json").exists() else "config.json"
-        config = json.loads((made / name).read_text())
+        copy = folder.parent / f"{folder.name}-{key}"
+        shutil.copytree(folder, copy)
+        name = "blueprint.json" if (copy / "blueprint.json").exists() else "config.json"
+        config = json.loads((copy / name).read_text())
         config.get("base", config)[key] = value
-        (made / name).write_text(json.dumps(config))
+        (copy / name).write_text(json.dumps(config))
         with pytest.raises(InputError):
-            check_weights(made)
+            check_weights(copy)
 
 
 def test_a_bare_encoder_may_lack_its_head(tmp_path):

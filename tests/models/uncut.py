@@ -50,7 +50,7 @@ def without_layers(whole: Model, edit: Layers) -> None:
 def without_columns(whole: Model, edit: HiddenSize) -> None:
     """A norm over some columns sees only those; what is in the others never reaches a product."""
     anatomy, network = whole.anatomy, whole.network
-    hidden_size = anatomy.hidden_size  # asked of a norm
+    hidden_size = anatomy.hidden_size  # taken from a norm
     projected = anatomy.inputs.projection
     if projected:
         network.get_submodule(projected).register_forward_hook(

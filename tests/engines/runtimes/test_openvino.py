@@ -1,6 +1,6 @@
 """OpenVINO: 8-bit weights run as integer products, several threads at once, no telemetry, broken files are rejected.
 
-That every family, head and packed form answers as torch does is asked in tests/engines/test_export.py and tests/models/edits."""
+That every family, head and packed form answers as torch does is tested in tests/engines/test_export.py and tests/models/edits."""
 
 import os
 import subprocess
@@ -259,7 +259,7 @@ def test_truncated_and_missing_graphs_are_rejected(folder, tmp_path):
         Predictor(copy, "openvino")
 
 
-def test_import_sends_no_telemetry_and_writes_no_files(folder, tmp_path):
+def test_import_sends_no_telemetry_and_creates_no_files(folder, tmp_path):
     """As it comes, OpenVINO starts a process that sends, and writes a number for the user."""
     code = f"""
 import sys

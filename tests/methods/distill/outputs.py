@@ -2,9 +2,9 @@
 
 import torch
 
+import seq2seq
 import teaching
 import tiny
-import writers
 from niwaki.methods._method import Context
 from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.edits.ffn import Ffn
@@ -25,7 +25,7 @@ def states(*values):
 
 
 def decoder_of(layers):
-    return writers.writer(decoder_layers=layers)
+    return seq2seq.seq2seq_model(decoder_layers=layers)
 
 
 def context_with(teacher):

@@ -13,13 +13,13 @@ from niwaki.models.edits.share import Share
 from niwaki.models.module_paths import to_dense
 from niwaki.models.packed.factored import FactoredTable
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
-from writers import by_torch, step_by_step, writer
+from seq2seq import by_torch, seq2seq_model, step_by_step
 
 from .saved import again, numbers
 
 
 def test_what_is_left_is_what_torch_gives_without_them(tmp_path):
-    model = writer("bert", decoder_layers=3)
+    model = seq2seq_model("bert", decoder_layers=3)
     batch, decoder_layers = tiny.batch(model), model.anatomy.decoder.layers
     wanted = by_torch(model, batch, [decoder_layers[2], decoder_layers[0]])
     model.apply_edit(Decoder(keep=[2, 0]))
@@ -29,7 +29,7 @@ def test_what_is_left_is_what_torch_gives_without_them(tmp_path):
 
 
 def test_layers_cut_unevenly_before_keep_their_shapes(tmp_path):
-    model = writer()
+    model = seq2seq_model()
     model.apply_edit(Heads(keep=[4, 4, 4, 1, 2, 3, 4]))
     model.apply_edit(Decoder(keep=[1]))
     assert [layer.heads for layer in again(model, tmp_path).anatomy.attentions] == [4, 4, 4, 3, 4]
@@ -38,7 +38,7 @@ def test_layers_cut_unevenly_before_keep_their_shapes(tmp_path):
 @pytest.mark.parametrize("keep", [[2], [0, 0], [], 3])
 def test_missing_layers_are_rejected(keep):
     with pytest.raises(InputError, match="decoder: "):
-        writer().apply_edit(Decoder(keep=keep))
+        seq2seq_model().apply_edit(Decoder(keep=keep))
 
 
 def test_what_only_reads_has_none():
@@ -52,7 +52,7 @@ def test_what_only_reads_has_none():
 @pytest.mark.parametrize("kind", ["bert", "mpnet"])
 def test_removed_decoder_blocks_equal_blocks_with_zero_output(kind, tmp_path):
     """Of three layers and two of the decoder: attentions 3 and 4 are the first one's, the feed-forward block 4 the second's."""
-    model = writer(kind)
+    model = seq2seq_model(kind)
     off, batch = model.clone(), tiny.batch(model)
     for number in (1, 3, 6):
         off.anatomy.attentions[number].part("out").register_forward_pre_hook(lambda _, args: (0 * args[0],))
@@ -72,12 +72,12 @@ def test_removed_decoder_blocks_equal_blocks_with_zero_output(kind, tmp_path):
 @pytest.mark.parametrize("attention", [[0, 1, 2], [3, 5], [4, 6]])
 def test_an_attention_of_each_kind_stays(attention):
     with pytest.raises(InputError, match="at least one attention block of each kind must stay"):
-        writer().apply_edit(Blocks(attention=attention, ffn=[]))
+        seq2seq_model().apply_edit(Blocks(attention=attention, ffn=[]))
 
 
 @pytest.mark.parametrize("what", ["all", "attention", "ffn"])
 def test_a_decoders_layers_share_among_themselves(what, tmp_path):
-    model, copies = writer(), writer()
+    model, copies = seq2seq_model(), seq2seq_model()
     model.apply_edit(Share(of=[0, 0, 2, 3, 3], what=what))
     flat = copies.anatomy.attentions
     for own, other in ((1, 0), (5, 3), (6, 4)):
@@ -92,8 +92,8 @@ def test_a_decoders_layers_share_among_themselves(what, tmp_path):
 
 def test_a_decoder_does_not_share_with_an_encoder_but_may_behind_one_that_shares_already():
     with pytest.raises(InputError, match="share: layer 3 takes the matrices of layer 0, one a decoder's and one not"):
-        writer().apply_edit(Share(of=[0, 1, 2, 0, 4]))
-    model = writer("albert")
+        seq2seq_model().apply_edit(Share(of=[0, 1, 2, 0, 4]))
+    model = seq2seq_model("albert")
     model.apply_edit(Share(of=[0, 1, 1]))
     (own, _), (second, _) = model.anatomy.decoder.layers
     assert own.part("query") is second.part("query")
@@ -103,12 +103,12 @@ def test_a_decoder_does_not_share_with_an_encoder_but_may_behind_one_that_shares
 
 @pytest.mark.parametrize("kind, tables", [("bert", [0, 1]), ("bert", [1]), ("shared", [0])])
 def test_tables_of_both_sides_become_narrow_and_a_shared_one_once(kind, tables, tmp_path):
-    model = writer(kind)
+    model = seq2seq_model(kind)
     size, decoder = model.parameters(), model.network.decoder
     model.apply_edit(Narrow(width=6, tables=tables))
     assert isinstance(model.anatomy.tokens, FactoredTable) == (0 in tables)
     assert isinstance(decoder.tokens, FactoredTable) and (model.anatomy.tokens is decoder.tokens) == (kind == "shared")
-    rows = [model.anatomy.tokens.num_embeddings] * (0 in tables) + [tiny.WRITES] * (1 in tables)
+    rows = [model.anatomy.tokens.num_embeddings] * (0 in tables) + [tiny.TARGET_TOKENS] * (1 in tables)
     assert model.parameters() == size - sum(one * 32 - 6 * (one + 32) for one in rows)
     hidden = torch.randn(3, 32)
     with torch.no_grad():

@@ -41,12 +41,12 @@ def test_one_table_serves_all():
         ({"architectures": ["BartForSequenceClassification"]}, "has no head for SequenceClassification"),
     ],
 )
-def test_what_it_does_not_describe_is_refused_in_a_line(changes, fault):
+def test_unsupported_settings_are_rejected_in_one_line(changes, fault):
     with pytest.raises(InputError, match=fault):
         build(config(**changes))
 
 
-def test_tables_that_differ_are_refused(tmp_path):
+def test_different_embedding_tables_are_rejected(tmp_path):
     """transformers would load them apart, whatever the config says."""
     from safetensors.torch import load_file, save_file
 

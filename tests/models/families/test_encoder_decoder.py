@@ -18,12 +18,12 @@ from niwaki.models.model import load_folder
 from niwaki.models.networks.encoder_decoder import sinusoids
 from niwaki.models.record import DECODER_HIDDEN, HIDDEN, SCORES
 from niwaki.models.sizes import config_sizes
-from writers import KINDS, PREFIXES, by_torch, step_by_step, writer
+from seq2seq import KINDS, PREFIXES, by_torch, seq2seq_model, step_by_step
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def model(request):
-    return writer(request.param)
+    return seq2seq_model(request.param)
 
 
 def test_the_decoder_is_torchs_own(model):
@@ -36,7 +36,7 @@ def test_the_decoder_is_torchs_own(model):
 @pytest.mark.parametrize("hypotheses", [1, 3])
 @pytest.mark.parametrize("kind", [*KINDS, *PREFIXES])
 def test_one_token_further_is_as_all_at_once(kind, hypotheses):
-    model = writer(kind)
+    model = seq2seq_model(kind)
     batch = tiny.batch(model)
     wanted = forward(model.anatomy, batch).logits.log_softmax(-1)
     torch.testing.assert_close(step_by_step(model, batch, hypotheses), wanted, atol=2e-5, rtol=0)
@@ -44,7 +44,7 @@ def test_one_token_further_is_as_all_at_once(kind, hypotheses):
 
 @pytest.fixture(scope="module", params=PREFIXES)
 def one_stack(request):
-    return writer(request.param)
+    return seq2seq_model(request.param)
 
 
 def prefix_mask(batch):
@@ -109,7 +109,7 @@ def test_a_matrix_of_one_stack_reads_both_without_padding(one_stack):
 
 def test_what_reads_by_distance_is_given_a_decoder():
     with pytest.raises(InputError, match="niwaki_encoder 'mpnet' reads by distance"):
-        writer("mpnet", decoder_layers=0)
+        seq2seq_model("mpnet", decoder_layers=0)
 
 
 def test_waves_are_those_of_the_paper():
@@ -180,6 +180,6 @@ def test_saved_and_loaded_it_is_the_same(model, tmp_path):
     assert type(anatomy_of(found.network)) is type(model.anatomy)
 
 
-def test_a_shared_table_keeps_its_pieces():
+def test_a_shared_table_keeps_its_tokens():
     with pytest.raises(InputError, match="vocabulary: encoder and decoder share the token table"):
-        writer("shared").apply_edit(Vocabulary(keep=30))
+        seq2seq_model("shared").apply_edit(Vocabulary(keep=30))

@@ -34,6 +34,6 @@ def test_its_architecture_has_a_name_of_its_own():
     assert head_of({"architectures": ["MarianMTModel"]}) == "ConditionalGeneration"
 
 
-def test_two_vocabularies_are_refused():
+def test_two_vocabularies_are_rejected():
     with pytest.raises(InputError, match="one vocabulary to read and another to write"):
         build(config(share_encoder_decoder_embeddings=False))

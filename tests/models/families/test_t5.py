@@ -59,6 +59,6 @@ def test_a_narrower_one_is_not_stock(network):
         ({"d_kv": 0}, "'d_kv' is 0"),
     ],
 )
-def test_what_it_does_not_describe_is_refused_in_a_line(changes, fault):
+def test_unsupported_settings_are_rejected_in_one_line(changes, fault):
     with pytest.raises(InputError, match=fault):
         build(config(**changes))

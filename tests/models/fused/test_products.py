@@ -7,7 +7,7 @@ from niwaki.models.fused.products import multiply, multiply_back, weight_gradien
 pytestmark = compiled
 
 
-def test_a_product_writes_nothing_but_its_outputs() -> None:
+def test_a_product_changes_nothing_but_its_outputs() -> None:
     rows, module = poisoned(7, 34).detach(), linear(34, 50)
     around = torch.full((9, 90), 3.0, dtype=torch.bfloat16)
     multiply(rows, module.weight, module.bias, around[1:-1, 20:70])
