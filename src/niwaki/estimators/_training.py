@@ -18,7 +18,7 @@ from niwaki.estimators._fitted import FittedModel
 if TYPE_CHECKING:
     from niwaki.run.recipe_settings import Recipe
 
-AUTO, FEW_SHOT, USUAL = "auto", "fewshot", "own_data"
+AUTO, FEW_SHOT, USUAL = "auto", "few_shot", "own_data"
 FEW_PER_CLASS = 32  # up to so many rows per class the few-shot recipe is better and faster
 MAX_EPOCHS = 10_000
 VALIDATION, MIN_ROWS = 0.1, 40  # share of rows that choose the best weights; with fewer rows all of them do
@@ -46,7 +46,8 @@ def train(table: pa.Table, settings: FitSettings) -> FittedModel:
     with tempfile.TemporaryDirectory(prefix="niwaki-fit-") as scratch:
         rows = write_splits(parts_of(table, stratify=settings.task == "classification"), Path(scratch) / "rows")
         with called_data(rows):
-            recipe, _ = read_recipe(chosen_recipe(settings, table), overrides_of(settings, table), str(rows))
+            name = chosen_recipe(settings, table)
+            recipe, _ = read_recipe(name, overrides_of(settings, table, name), str(rows))
             model = run_stages(with_epochs(recipe, settings.epochs), Path(scratch) / "run")
         return FittedModel.moved(model)
 
@@ -88,13 +89,14 @@ def chosen_recipe(settings: FitSettings, table: pa.Table) -> str:
     return FEW_SHOT if few and FEW_SHOT in recipe_files() else USUAL
 
 
-def overrides_of(settings: FitSettings, table: pa.Table) -> list[str]:
+def overrides_of(settings: FitSettings, table: pa.Table, recipe: str) -> list[str]:
+    """The last stage of the usual recipe is in 8 bits already, that of the few-shot recipe gets a copy in 8 bits."""
     columns = [name for name in table.column_names if name != "label"]
     return [
         f"task={settings.task}",
         f"model={json.dumps(settings.model)}",
         f"seed={settings.seed}",
-        "quantize=[]",
+        'quantize=["int8"]' if recipe == FEW_SHOT else "quantize=[]",
         "cache.stages=false",
         "data.label=label",
         *(f"data.{name}={name}" for name in columns),
