@@ -3,6 +3,7 @@
 import numpy as np
 import onnx
 import pytest
+from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 from onnx import numpy_helper, onnx_ml_pb2
 
 import tiny
@@ -13,11 +14,12 @@ from niwaki.engines.onnx_schema import MESSAGES, NUMBERS, numbers_of, parse_mode
 @pytest.mark.parametrize("message", MESSAGES)
 def test_fields_are_those_of_onnx(message):
     """Every field, so that nothing in a graph stays unseen: numbers, names and repetition."""
-    official = onnx_ml_pb2.DESCRIPTOR.message_types_by_name[message].fields
+    described = DescriptorProto()  # the descriptor as a message, which is the same in all versions of protobuf
+    onnx_ml_pb2.DESCRIPTOR.message_types_by_name[message].CopyToProto(described)
     ours = [text.split() for text in MESSAGES[message].split(", ")]
-    assert {(field.number, field.name, field.is_repeated) for field in official} == {
-        (int(number), name, kind.endswith("*")) for number, name, kind in ours
-    }
+    assert {
+        (field.number, field.name, field.label == FieldDescriptorProto.LABEL_REPEATED) for field in described.field
+    } == {(int(number), name, kind.endswith("*")) for number, name, kind in ours}
 
 
 def test_parsed_graph_equals_that_of_onnx(tmp_path):
