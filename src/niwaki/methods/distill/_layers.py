@@ -10,6 +10,7 @@ from niwaki.core.seeds import derive
 from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
 from niwaki.models.model import Model
 from niwaki.models.record import HIDDEN
+from niwaki.models.squared_error import squared_error
 
 
 class HiddenStateDistiller(Method, Reshapes, ContributesLoss, FollowsTeacher):
@@ -56,8 +57,7 @@ def projection(student: Model, teacher: Model, seed: int, name: str) -> nn.Modul
 
 def masked_mse(a: Tensor, b: Tensor, real: Tensor) -> Tensor:
     """Mean squared error over the elements whose token (or pair of tokens) is not padding; `real` is broadcast."""
-    squares = (a.float() - b.float()).square() * real
-    return squares.sum() / (real.sum() * (squares.numel() / real.numel()))
+    return squared_error(a, b, real) / (real.sum() * (a.numel() / real.numel()))
 
 
 def pairs(real: Tensor) -> Tensor:
