@@ -10,7 +10,8 @@ def section(rows: list[dict[str, Any]]) -> str:
     last = rows[-1]
     lines = [
         f"Command: `python benchmarks/training.py`. MiniLM-L6 fine-tuned on the bundled reviews, embeddings frozen, {last['precision']}, batches of 32 grouped by "
-        "length, fused AdamW; and distilled into three layers from a cached teacher. Each contender is a process; they take turns. Tokens do not include padding.",
+        "length, fused AdamW; and distilled into three layers from a cached teacher. Each contender is a process; they take turns. Tokens do not include padding."
+        + (" One thread each, processor time." if last.get("threads") == 1 else ""),
         "",
         "| | tokens/s | range over laps | memory, MB |",
         "|---|---|---|---|",
