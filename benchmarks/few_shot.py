@@ -1,0 +1,114 @@
+"""Few-shot training next to SetFit: `python benchmarks/few_shot.py DATA SETFIT_PYTHON FOLDER [SEEDS]`. Appends to results/few_shot.jsonl.
+
+DATA is a JSON file: dataset → {"train": [[text, label], …], "test": …}. For each dataset and seed, 8 examples per label are drawn, and recipe few_shot and
+SetFit (defaults, in its own environment) are trained on them in turns, on the same weights. The score is the accuracy on the test rows. Seconds and CPU
+seconds are from loading the encoder to the saved model: for niwaki the stages `tuned` and `tuned-int8`, including the ONNX export; imports are left out.
+"""
+
+import csv
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from records import append, circumstances
+
+from niwaki.engines.predictor import Predictor
+from niwaki.meter.ledger import Ledger
+from niwaki.models.sources import locate
+from niwaki.run.plan import make_plan
+from niwaki.run.runner import quiet_libraries, run_stage
+from niwaki.run.start import read_recipe
+
+SHOTS, THREADS = 8, 2
+Rows = list[tuple[str, int]]
+
+
+def main(data: Path, setfit: str, home: Path, seeds: list[int]) -> None:
+    quiet_libraries()
+    for seed in seeds:
+        for name, parts in json.loads(data.read_text(encoding="utf-8")).items():
+            names = sorted({label for _, label in parts["train"]}, key=str)
+            every, test = ([(text, names.index(label)) for text, label in parts[part]] for part in ("train", "test"))
+            train = few(every, len(names), seed)
+            folder = home / f"{name}-{seed}"
+            found = {
+                "niwaki": by_niwaki(train, test, folder, seed),
+                "setfit": by_setfit(train, test, folder, seed, setfit),
+            }
+            append(
+                "few_shot",
+                {"dataset": name, "seed": seed, "labels": len(names), "test": len(test), **found, **circumstances()},
+            )
+
+
+def few(rows: Rows, labels: int, seed: int) -> Rows:
+    """So many examples of each label, drawn with the seed."""
+    draw, found = np.random.default_rng(seed), []
+    for label in range(labels):
+        texts = [text for text, other in rows if other == label]
+        found += [(texts[place], label) for place in draw.choice(len(texts), SHOTS, replace=False)]
+    return found
+
+
+def by_niwaki(train: Rows, test: Rows, folder: Path, seed: int) -> dict[str, Any]:
+    """Stages of the recipe on the few rows. All test rows are scored afterwards, outside of the measured time."""
+    rows = folder / "rows"
+    rows.mkdir(parents=True)
+    for part, some in (("train", train), ("validation", train), ("test", test[:32])):
+        with (rows / f"{part}.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([("text", "label"), *((text, f"label {label}") for text, label in some)])
+    recipe, name = read_recipe("few_shot", [f"seed={seed}"], str(rows))
+    plan, run = make_plan(recipe, name), folder / "run"
+    (run / "stages").mkdir(parents=True)
+    spent: dict[str, tuple[float, float]] = {}
+    for stage in plan.stages:
+        start, cpu = time.monotonic(), time.process_time()
+        run_stage(plan, stage, run, Ledger(run / "ledger.jsonl"), lambda: False)
+        spent[stage.spec.name] = time.monotonic() - start, time.process_time() - cpu
+    models = {stage.spec.name: run / stage.folder / "model" for stage in plan.stages}
+    texts, gold = [text for text, _ in test], [f"label {label}" for _, label in test]
+    values = {stage: Predictor(model, "onnx").values(texts) for stage, model in models.items()}
+    trained = Predictor(models["tuned"], "torch").values(texts)
+    seconds, cpu_seconds = (sum(spent[stage][which] for stage in ("tuned", "tuned-int8")) for which in (0, 1))
+    return {
+        "scores": {stage: share(found, gold) for stage, found in values.items()},
+        "same_as_trained": {stage: share(values[stage], trained) for stage in ("tuned", "tuned-int8")},
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "bytes": {stage: sum(path.stat().st_size for path in model.rglob("*")) for stage, model in models.items()},
+    }
+
+
+def share(found: list[str], wanted: list[str]) -> float:
+    return float(np.mean([one == other for one, other in zip(found, wanted, strict=True)]))
+
+
+def by_setfit(train: Rows, test: Rows, folder: Path, seed: int, python: str) -> dict[str, Any]:
+    request = {
+        "train": train,
+        "test": test,
+        "seed": seed,
+        "threads": THREADS,
+        "model": str(locate("minilm")),
+        "out": str(folder / "setfit"),
+    }
+    (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
+    child = Path(__file__).with_name("few_shot_child.py")
+    done = subprocess.run(
+        [python, str(child), str(folder / "request.json")], capture_output=True, text=True, check=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+if __name__ == "__main__":
+    main(
+        Path(sys.argv[1]),
+        sys.argv[2],
+        Path(sys.argv[3]),
+        [int(one) for one in (sys.argv[4] if len(sys.argv) > 4 else "0,1,2,3,4").split(",")],
+    )
