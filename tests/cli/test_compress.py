@@ -38,6 +38,7 @@ def test_invalid_calls_give_one_line_and_leave_nothing(niwaki, stock, tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow  # two processes run to the end
 def test_a_killed_call_resumes_and_ends_as_an_undisturbed_one(stock, tmp_path):
     rows = tiny.write_csv(tmp_path / "rows.csv", 120)
     command = ["compress", str(stock), "--data", str(rows), "--keep", "0.5", "--json", "--out"]

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import tiny
-from niwaki.compression.rows import find_rows, only_texts
+from niwaki.compression.rows import find_rows, only_texts, texts_in
 from niwaki.core.errors import InputError
 
 TEXTS = [text for text, _ in tiny.sentences(40)]
@@ -80,3 +80,9 @@ def test_only_texts_knows_pairs_and_labels_apart():
     assert only_texts(pa.table({"premise": ["a"], "hypothesis": ["b"]})) == ["premise", "hypothesis"]
     assert only_texts(pa.table({"text": ["a"], "label": ["b"]})) == []
     assert only_texts(pa.table({"label": [1]})) == []
+
+
+@pytest.mark.parametrize("data", [TEXTS, rows_with(["a", "b"])], ids=["texts", "rows"])
+def test_an_encoder_takes_only_the_texts(data):
+    assert texts_in(data) == TEXTS
+    assert len(texts_in(None)) > 100

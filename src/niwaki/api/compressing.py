@@ -9,7 +9,7 @@ from niwaki.api.sources import model_folder
 from niwaki.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from niwaki.compression.judge import Goal
+    from niwaki.compression.judge import Found, Goal
     from niwaki.compression.result import Compressed
 
 
@@ -44,15 +44,25 @@ def compress(
     """
     goal = _goal(keep, budget, prefer)
     target = free_target(out)
+    given = [f"task={task}", *overrides] if task else list(overrides)
     with run_folder(target, "compress") as folder:
-        from niwaki.compression.rows import find_rows
-        from niwaki.compression.search import search
-
         source = model_folder(model, folder / "source", tokenizer)
-        given = [f"task={task}", *overrides] if task else list(overrides)
-        rows = find_rows(source, data, y, given, folder)
-        found = search(source, rows, goal, methods, folder)
-        return published(found, rows.score_name, target)
+        return published(*_search(source, (data, y, given), goal, methods, folder), target)
+
+
+def _search(
+    source: Path, given: tuple[object, object, list[str]], goal: "Goal", methods: Sequence[str] | None, folder: Path
+) -> "tuple[Found, str]":
+    """The best candidate and the name of its score. `given` is data, y and overrides."""
+    from niwaki.compression.embeddings import METRIC, compress_encoder
+    from niwaki.compression.rows import find_rows, is_encoder, texts_in
+    from niwaki.compression.search import search
+
+    data, y, overrides = given
+    if is_encoder(source):
+        return compress_encoder(source, texts_in(data), goal, methods, folder), METRIC
+    rows = find_rows(source, data, y, overrides, folder)
+    return search(source, rows, goal, methods, folder), rows.score_name
 
 
 def _goal(keep: float, budget: str | Sequence[str] | None, prefer: str) -> "Goal":

@@ -10,8 +10,8 @@ from niwaki.core.errors import InputError, UsageError
 from niwaki.core.files import require_writable, write_json
 
 if TYPE_CHECKING:
+    from niwaki.compression.judge import Found
     from niwaki.compression.result import Compressed
-    from niwaki.compression.search import Found
 
 SUMMARY = "compression.json"  # in the folder of a compressed model
 
@@ -45,7 +45,7 @@ def published(found: "Found", metric: str, target: Path) -> "Compressed":
     """Copies the chosen model to the target in one step."""
     from niwaki.compression.result import Compressed, copied_model
 
-    result = Compressed(target, found.run.folder, metric, found.chosen, found.candidates)
-    with copied_model(found.run.model(found.chosen.name), target) as folder:
+    result = Compressed(target, found.run_folder, metric, found.chosen, found.candidates)
+    with copied_model(found.model, target) as folder:
         write_json(folder / SUMMARY, {"version": 1, **result.to_json(), "seconds": round(found.seconds, 1)})
     return result

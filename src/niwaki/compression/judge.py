@@ -52,6 +52,17 @@ class Goal:
     prefer: str  # size or speed
 
 
+@dataclass(frozen=True)
+class Found:
+    """The result of a search. `model` is the folder of the chosen candidate, below the run folder."""
+
+    run_folder: Path
+    model: Path
+    candidates: list[Candidate]
+    chosen: Candidate
+    seconds: float
+
+
 def judge(run: Run, task: Task, goal: Goal) -> list[Candidate]:
     """All finished stages that answer the task, the source first."""
     stages = {str(stage["name"]): stage for stage in run.stages if stage["score"] is not None}

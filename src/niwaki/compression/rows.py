@@ -12,7 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from niwaki.answers._from_config import labels_of
+from niwaki.answers._from_config import answer_type_of, labels_of
+from niwaki.answers.embedding import Embedding
 from niwaki.core.errors import InputError, UsageError
 from niwaki.core.files import commit_folder
 from niwaki.core.json_types import Json
@@ -62,6 +63,25 @@ def find_rows(source: Path, data: object, y: object, overrides: Sequence[str], f
         return self_labelled(source, rows_of(splits, columns), overrides, folder)
     where = str(data) if path is not None else str(written(splits, folder))
     return labelled(source, where, overrides)
+
+
+def is_encoder(source: Path) -> bool:
+    """Whether the model gives sentence embeddings instead of answers."""
+    return isinstance(answer_type_of(read_config(source), str(source)), Embedding)
+
+
+def texts_in(data: object) -> list[str]:
+    """The texts for a sentence encoder, without labels; sample texts if there is no data."""
+    if data is None:
+        info("no data: embeddings are compared with the source's on sample texts, which say little about yours")
+        return sample_texts()
+    path = Path(data).expanduser() if isinstance(data, str | Path) else None
+    if path is not None and path.is_file() and unlabelled.is_plain(path):
+        return [text for text in unlabelled.texts(path) if isinstance(text, str)]
+    tables = to_splits(data).values()
+    found = [unlabelled.text_columns(table, path or Path("data"), "name one column 'text'") for table in tables]
+    texts = [text for table, (name, *_) in zip(tables, found, strict=True) for text in table.column(name).to_pylist()]
+    return [*dict.fromkeys(text for text in texts if text and text.strip())]
 
 
 def only_texts(table: pa.Table) -> list[str]:

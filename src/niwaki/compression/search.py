@@ -6,12 +6,11 @@ good candidate is within it, a limit on time until the time is over. Finished st
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from niwaki.compression.budget import Budget
 from niwaki.compression.candidates import COPIES, SOURCE, Level, named_levels, recipe_levels, recipe_of
-from niwaki.compression.judge import Candidate, Goal, choose, judge
+from niwaki.compression.judge import Candidate, Found, Goal, choose, judge
 from niwaki.compression.rows import Rows
 from niwaki.core.errors import GateMissed
 from niwaki.core.json_types import Json
@@ -19,14 +18,6 @@ from niwaki.core.log import info
 from niwaki.run.result import Run
 from niwaki.run.runner import execute
 from niwaki.train.loop import Interrupted
-
-
-@dataclass(frozen=True)
-class Found:
-    run: Run
-    candidates: list[Candidate]
-    chosen: Candidate
-    seconds: float
 
 
 def search(source: Path, rows: Rows, goal: Goal, methods: Sequence[str] | None, folder: Path) -> Found:
@@ -52,7 +43,7 @@ def search(source: Path, rows: Rows, goal: Goal, methods: Sequence[str] | None, 
             break
     if (chosen := choose(candidates, goal.prefer)) is None:
         raise GateMissed(shortfall(candidates, goal))
-    return Found(run, candidates, chosen, time.monotonic() - began)
+    return Found(folder, run.model(chosen.name), candidates, chosen, time.monotonic() - began)
 
 
 def make_one(source: Path, rows: Rows, stage: Json, folder: Path) -> Found:
@@ -61,7 +52,7 @@ def make_one(source: Path, rows: Rows, stage: Json, folder: Path) -> Found:
     run = run_levels(source, rows, [level], folder)
     candidates = judge(run, recipe_of(source, rows, [level]).make_task(), Goal(0.0, Budget(), "size"))
     chosen = next(one for one in candidates if one.name == level.name)
-    return Found(run, candidates, chosen, time.monotonic() - began)
+    return Found(folder, run.model(chosen.name), candidates, chosen, time.monotonic() - began)
 
 
 def levels(source: Path, rows: Rows, methods: Sequence[str] | None, deadline: float) -> Iterator[Level]:
