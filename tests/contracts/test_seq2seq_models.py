@@ -43,6 +43,7 @@ REJECTED = {
     "bilstm": "has no decoder",
     "cnn": "has no decoder",
     "exits": "this model generates text",
+    "linear_head": "one label for each text",
 }
 EXAMPLES = {
     "blocks": {"keep": 0.9, "batches": 1},
