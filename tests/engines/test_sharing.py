@@ -72,6 +72,8 @@ def test_uploaded_models_can_be_fetched(model, hub):
     address = niwaki.load(model, "onnx").push_to_hub("me/tiny", private=True, token="t")
     assert address == "https://hub/me/tiny" and hub.repositories == {"me/tiny": True} and hub.tokens == ["t"]
     assert niwaki.load(fetch("me/tiny"), "onnx").labels == tiny.LABELS
+    assert (fetch("me/tiny") / "onnx" / "model.onnx").is_file()  # what other tools look for
+    assert not (fetch("me/tiny") / "model.onnx").exists() and (model / "model.onnx").is_file()
 
 
 def test_estimators_come_from_the_hub(model, hub):

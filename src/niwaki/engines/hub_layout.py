@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from niwaki.core.errors import InputError
-from niwaki.core.files import read_json, write_json
+from niwaki.core.files import read_json
 from niwaki.engines.graph_rules import EXTERNAL, GRAPH, HUB_GRAPH, WEIGHTS, check_graph
 from niwaki.models.config_rules import CONFIG
 from niwaki.models.skeleton import head_of
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 QUESTION_ANSWERING = "QuestionAnswering"
 HUB, SUBFOLDER, QUANTIZED = "hub", "onnx", "model_quantized.onnx"
 MAX_GRAPH_BYTES = (1 << 31) - 1  # of a protobuf message
-JS_CONFIG = "transformers.js_config"  # key of config.json: which of the ONNX files transformers.js loads by default
 
 
 def write_hub_layout(folder: Path) -> None:
@@ -34,8 +33,8 @@ def write_hub_layout(folder: Path) -> None:
             f"{folder}: generates text with an encoder and a decoder graph, and other tools expect other graphs; "
             "use --to onnx and load the folder with niwaki"
         )
-    graph, config = graph_with_weights(folder), read_json(folder / CONFIG)
-    if head_of(config) == QUESTION_ANSWERING:
+    graph = graph_with_weights(folder)
+    if head_of(read_json(folder / CONFIG)) == QUESTION_ANSWERING:
         split_span_logits(graph.graph)
     data = graph.SerializeToString()
     (folder / SUBFOLDER).mkdir()
@@ -43,7 +42,6 @@ def write_hub_layout(folder: Path) -> None:
     if is_quantized(graph):
         (folder / SUBFOLDER / QUANTIZED).write_bytes(data)
     (folder / GRAPH).rename(folder / HUB_GRAPH)
-    write_json(folder / CONFIG, {**config, JS_CONFIG: {"dtype": "fp32"}})  # the file without a suffix
 
 
 def graph_with_weights(folder: Path) -> "ModelProto":

@@ -2,7 +2,9 @@
 
 import html
 import shutil
+import tempfile
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from niwaki.core.errors import InputError, UsageError, first_line
@@ -10,6 +12,7 @@ from niwaki.core.files import MANIFEST, commit_folder, folder_bytes, require_wri
 from niwaki.core.head_folder import is_head_folder
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
+from niwaki.engines.graph_rules import GRAPH
 
 NEVER_FETCHED = ["*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.joblib", "*.h5", "*.msgpack", ".gitattributes"]
 SHOWN_LABELS = 12
@@ -35,17 +38,32 @@ def save_copy(folder: Path, target: object, documents: Mapping[str, Json] | None
     return place
 
 
+def hub_copy(folder: Path, place: Path) -> Path:
+    """A copy of a model folder in the layout for the Hub. Without the package onnx, and for models that have no such layout, in niwaki's own."""
+    if not (folder / GRAPH).is_file() or not find_spec("onnx"):
+        return folder
+    from niwaki.engines.hub_layout import write_hub_layout
+
+    with commit_folder(place) as inside:
+        shutil.copytree(folder, inside, dirs_exist_ok=True, ignore=shutil.ignore_patterns(MANIFEST))
+        write_hub_layout(inside)
+    return place
+
+
 def upload(
     folder: Path, repo_id: str, private: bool | None = None, token: str | None = None, message: str = MESSAGE
 ) -> str:
-    """Creates the repository where it does not exist, uploads all files in one commit, and returns its address."""
+    """Creates the repository where it does not exist, uploads all files in one commit, in the layout that other tools read, and returns
+    its address."""
     check_repo_id(repo_id)
     try:
         from huggingface_hub import HfApi
 
         api = HfApi(token=token)
         address = api.create_repo(repo_id, private=private, exist_ok=True)
-        api.upload_folder(repo_id=repo_id, folder_path=str(folder), commit_message=message)
+        with tempfile.TemporaryDirectory() as scratch:
+            place = hub_copy(folder, Path(scratch) / "model")
+            api.upload_folder(repo_id=repo_id, folder_path=str(place), commit_message=message)
     except ImportError:
         raise InputError("push_to_hub: needs huggingface_hub; `pip install huggingface_hub`") from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: not uploaded

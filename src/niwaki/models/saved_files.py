@@ -19,6 +19,7 @@ from niwaki.models.skeleton import head_of
 from niwaki.models.tokenizer_loading import TOKENIZER
 from niwaki.models.tokenizer_settings import SETTINGS
 
+JS_CONFIG = "transformers.js_config"  # key of config.json: which ONNX file transformers.js loads by default
 STOCK_FORMAT, EDITED_FORMAT = {"format": "pt"}, {"format": "niwaki"}
 NEW_CLASS, KNOWN_CLASS = "TokenizersBackend", "PreTrainedTokenizerFast"  # transformers 5 reads both, 4 only the second
 
@@ -30,7 +31,7 @@ def config_of(network: Network) -> Json:
 
 def saved_config(network: Network, edited: bool) -> Json:
     """The content of config.json."""
-    config = config_of(network)
+    config = {**config_of(network), JS_CONFIG: {"dtype": "fp32"}}  # the ONNX file without a suffix
     if not edited:
         return config
     return {**config, "architectures": [f"NiwakiFor{head_of(config)}"], HINT_KEY: HINT}
