@@ -1,7 +1,6 @@
 """Renders the table and the picture of README.md: shipped recipes compared with their teacher and with a simple baseline."""
 
 import math
-import re
 import statistics
 from collections.abc import Iterator
 
@@ -15,14 +14,30 @@ from niwaki.core.recipe_figures import Figures
 TASKS = ("rotten_tomatoes", "mrpc", "sst2")
 RECIPES = ("slim", "narrow", "terse")
 README, PICTURE = "README.md", "docs/images/recipes.svg"
-MARKED = re.compile(r"(<!-- results:begin -->\n).*?(<!-- results:end -->)", re.DOTALL)
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 300, 60, 50, 30, 20  # of the picture and its margins
 MOST_MEGABYTES, HIGHEST = 120, 1.005  # ends of the axes
 
 
 def files(readme: str) -> dict[str, str]:
-    text = MARKED.sub(lambda found: f"{found[1]}{table()}\n{found[2]}", readme)
-    return {README: text, PICTURE: picture()}
+    for name, content in (("results", table()), ("output", output())):
+        readme = between(readme, name, content)
+    return {README: readme, PICTURE: picture()}
+
+
+def between(readme: str, name: str, content: str) -> str:
+    """Replaces the text between two markers."""
+    begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->"
+    head, _, rest = readme.partition(begin)
+    return f"{head}{begin}{content}\n{end}{rest.partition(end)[2]}"
+
+
+def output() -> str:
+    """What benchmarks/readme.py recorded for the Python block."""
+    rows = [row for row in records.read("readme") if row["code"] == records.read("readme")[-1]["code"]]
+    newest = rows[-1]
+    times = " and ".join(f"{row['seconds']:.0f} s (load {row['machine']['load']:.1f})" for row in rows)
+    note = f"Here `my-model` is MiniLM-L6 fine-tuned on film reviews. On {newest['machine']['vcpus']} shared vCPUs it took {times}; the speed-up varies with the load."
+    return f"```text\n{newest['output'].strip()}\n```\n\n{note}"
 
 
 def table() -> str:

@@ -25,9 +25,9 @@ def test_every_results_page_has_a_render_module(load):
 
 
 def test_every_file_of_records_is_on_a_page(load):
-    """replays.jsonl contains raw trials that docs/measuring.md discusses; the others belong to the table of guarantees."""
+    """replays.jsonl contains raw trials that docs/measuring.md discusses, readme.jsonl belongs to README.md."""
     shown = {section.records for page in load("render").pages() for section in page.sections}
-    shown |= {row[2] for row in load("render_reliability").ROWS} | {"replays"}
+    shown |= {row[2] for row in load("render_reliability").ROWS} | {"readme", "replays"}
     assert {path.stem for path in (ROOT / "benchmarks" / "results").glob("*.jsonl")} <= shown
 
 
