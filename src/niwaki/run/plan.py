@@ -30,7 +30,7 @@ from niwaki.run.validation.teachers import answers_task
 from niwaki.run.validation.validate import validate
 from niwaki.tasks._task import Task
 from niwaki.tokenization import vocabulary_fit
-from niwaki.train.precision import resolve_precision
+from niwaki.train.precision import arithmetic, resolve_precision
 
 FORMAT = 7  # raised when the code makes other results of the same plan
 MODEL_FILES = (WEIGHTS, CONFIG, BLUEPRINT, TARGET, *READ)  # the files that decide a model's predictions
@@ -238,7 +238,7 @@ def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[o
         [values["use"], METHODS.entry(values["use"]).origin, method.version, method.model_dump()]
         for values, method in zip(spec.methods, methods, strict=True)
     ]
-    return fingerprint([*inputs, done, train, objective, texts, precision])
+    return fingerprint([*inputs, done, train, objective, texts, arithmetic(precision)])
 
 
 def versions() -> dict[str, str]:

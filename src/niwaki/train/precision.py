@@ -6,6 +6,7 @@ from typing import Literal
 import torch
 
 from niwaki.models.cpu_features import has_bf16
+from niwaki.models.fused.library import library
 
 Precision = Literal["auto", "bf16", "fp32"]
 
@@ -15,6 +16,11 @@ def resolve_precision(wanted: Precision) -> str:
     if wanted == "auto":
         return "bf16" if has_bf16() else "fp32"
     return wanted
+
+
+def arithmetic(precision: str) -> str:
+    """What decides the last bits of a training: the number format and, for bf16, whether the compiled kernels compute it."""
+    return "bf16, compiled kernels" if precision == "bf16" and library() is not None else precision
 
 
 def autocast(precision: str, device: torch.device) -> contextlib.AbstractContextManager:
