@@ -1,4 +1,4 @@
-"""Runs the stages of a recipe and nothing else: no baselines, comparisons, speed race or report."""
+"""Runs the stages that the last stage of a recipe needs and nothing else: no baselines, comparisons, speed race or report."""
 
 from pathlib import Path
 
@@ -6,7 +6,8 @@ from niwaki.core.lock import locked
 from niwaki.core.model_integrity import MODEL
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
-from niwaki.run.plan import make_plan
+from niwaki.methods._method import ReadsStages, methods_with
+from niwaki.run.plan import Plan, PlannedStage, make_plan
 from niwaki.run.recipe_settings import Recipe
 from niwaki.run.runner import check_single_process, quiet_libraries, require_room, run_stage
 
@@ -19,6 +20,16 @@ def run_stages(recipe: Recipe, folder: Path) -> Path:
         plan = make_plan(recipe, folder.name)
         require_room(plan, folder)
         ledger = Ledger(folder / "ledger.jsonl")
-        for stage in plan.stages:
+        for stage in needed_stages(plan):
             run_stage(plan, stage, folder, ledger, should_stop)
     return folder / plan.stages[-1].folder / MODEL
+
+
+def needed_stages(plan: Plan) -> list[PlannedStage]:
+    """The last stage of the plan and the stages that it depends on: parents, teachers, and stages that methods read."""
+    needed = {plan.stages[-1].name}
+    for stage in reversed(plan.stages):
+        if stage.name in needed:
+            read = [name for method in methods_with(stage.methods, ReadsStages) for name in method.stages]
+            needed.update([stage.parent or "", *stage.spec.teachers, *read])
+    return [stage for stage in plan.stages if stage.name in needed]
