@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 import niwaki as package
-from niwaki.core import log
+from niwaki.core import extras, log
 
 from .advising import Advice, advice_in, followed
 from .mistakes import MISTAKES
 
 SOURCE = Path(package.__file__).parent
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-EXTRAS = re.compile(r"niwaki\[(\w+)\]")
 VERBS = {path.stem for path in (SOURCE / "cli").glob("*.py")}
 ADVICE_PATTERN = re.compile(
     rf"--set |--data |did you mean|pip install|python -m niwaki|`niwaki\b|niwaki ({'|'.join(VERBS - {'__init__'})})\b"
@@ -39,6 +38,7 @@ LISTED = {
     "scaffold/first_recipe.py": {"goal '{}'": "tests/scaffold/test_first_recipe.py"},
     "cli/_app.py": {"the limit on address space": "names the command that was given, and suggests none"},
     "core/advice.py": {"--set {}": "what advice is made with", "--data {}": "what advice is made with"},
+    "core/extras.py": {"pip install": "what advice is made with; tests/core/test_extras.py"},
     "core/errors.py": {", did you mean": "what advice is made with"},
     "core/run_folder.py": {
         "`niwaki run` with the same recipe makes it again": "tests/core/test_run_folder.py, and kills in tests/reliability",
@@ -51,13 +51,11 @@ LISTED = {
         "{}: has no {}, so damage": "a notice: what is suggested is tried in tests/cli/test_verbs.py"
     },
     "data/columns.py": {"set_option(": "provoked by 'two columns of tags' and 'rows of no kind'"},
-    "data/hub.py": {"{}: is not there; to read it": "the package is installed here; the extra is looked up below"},
     "data/label_columns.py": {"set_option(": "provoked by 'two labels' and 'two texts'"},
     "tokenization/patterns.py": {"niwaki tokenizer": "says where a pattern is from, and suggests nothing"},
     "data/reviews.py": {"data '{}'": "the package is installed here; the extra is looked up below"},
     "doctor.py": {
         "no engine; pip install": "tests/test_doctor.py",
-        "an engine more": "the extra is looked up below",
         "pip install {}=={}": "tests/test_doctor.py",
         "niwaki needs {}; pip install": "tests/test_doctor.py",
     },
@@ -217,8 +215,9 @@ def test_the_list_names_only_what_is_there():
 
 
 def test_every_extra_that_is_suggested_exists():
-    suggested = {extra for texts in FILES.values() for text in texts for extra in EXTRAS.findall(text)}
-    assert suggested and suggested <= PYPROJECT["project"]["optional-dependencies"].keys()
+    calls = re.compile(r"install_command\(['\"](\w+)")
+    suggested = {extra for path in SOURCE.rglob("*.py") for extra in calls.findall(path.read_text())}
+    assert {"hub"} <= suggested | extras.EXTRAS.keys() <= PYPROJECT["project"]["optional-dependencies"].keys()
 
 
 @pytest.mark.parametrize(

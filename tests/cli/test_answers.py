@@ -117,6 +117,7 @@ LINES = {
     "roles": ["the film was very good.", "unseen words, too\t1"],
     "span": ["the good\tit was a very good film and a dull plot"],
     "senses": ["the film was very good.", "a dull plot, a cold film"],
+    "embedding": ["a good film", "a good film\tthe plot was dull"],
 }
 GIVEN = {  # the same, as Python users give it
     "label": ["a good film", ("a good film", "the plot was dull")],
@@ -127,6 +128,7 @@ GIVEN = {  # the same, as Python users give it
     "roles": [["the", "film", "was", "very", "good", "."], (["unseen", "words", ",", "too"], 1)],
     "span": [("the good", "it was a very good film and a dull plot")],
     "senses": [["the", "film", "was", "very", "good", "."], ["a", "dull", "plot", ",", "a", "cold", "film"]],
+    "embedding": ["a good film", ("a good film", "the plot was dull")],
 }
 PREDICTIONS = {
     "label": "label",
@@ -137,6 +139,7 @@ PREDICTIONS = {
     "span": "answer",
     "roles": "frames",
     "senses": "senses",
+    "embedding": "embedding",
 }
 
 
@@ -160,7 +163,7 @@ def test_predict_lines_of_every_kind(niwaki, served, tmp_path, monkeypatch):
     result = json.loads(niwaki("predict", folder, "--in", tmp_path / "lines", "--json").out)
     found = [answer[PREDICTIONS[kind]] for answer in result]
     assert [answer["text"] for answer in result] == LINES[kind]
-    if kind == "number":
+    if kind in ("number", "embedding"):
         np.testing.assert_allclose(found, wanted, atol=1e-3)
     else:
         assert without_chances(found) == without_chances(wanted)
@@ -189,6 +192,7 @@ BAD = {
     "tags": None,
     "roles": "one two\t2",
     "senses": None,
+    "embedding": "one\ttwo\tthree",
 }
 
 

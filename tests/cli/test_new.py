@@ -22,7 +22,7 @@ ENTRIES = [
     ("edit", "lose_bias", "models/edits", []),
     ("mixer", "mean_mixer", "models/parts/mixers", []),
     ("feed_forward", "gated_unit", "models/parts/feed_forwards", []),
-    ("head", "linear_head", "models/parts/heads", []),
+    ("head", "wide_head", "models/parts/heads", []),
     ("recipe", "tiny-4", "recipes", []),
 ]
 NAMES = [name for _, name, _, _ in ENTRIES]

@@ -54,7 +54,7 @@ def test_no_package_no_network_no_parts(hub, monkeypatch):
     with pytest.raises(InputError, match="has no part called train, validation or test; there is: unsupervised"):
         read_splits("o/n")
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(InputError, match=r"^o/n: is not there; .* `pip install niwaki\[hub\]`$"):
+    with pytest.raises(InputError, match=r"^o/n: is not there; .* pip install \"niwaki\[hub\]\"$"):
         read_splits("o/n")
 
 

@@ -21,7 +21,15 @@ from niwaki.tasks.classification import Classification
 from niwaki.train.collator import Collator, encode_rows
 from niwaki.train.validation import ModelValidation
 
-TRAIN = {"objective": "contrastive", "epochs": 12, "batch": 64, "lr": 3e-3, "validations": 0, "keep": "last"}
+TRAIN = {
+    "objective": "contrastive",
+    "epochs": 12,
+    "batch": 64,
+    "lr": 3e-3,
+    "validations": 0,
+    "keep": "last",
+    "precision": "fp32",
+}
 
 
 def test_both_kinds_of_pairs_count_the_same():

@@ -268,7 +268,8 @@ def listened(call: Callable[[], int]) -> tuple[int, str, str]:
 
 def subjects(run: Path, rows: Path, place: Path) -> list[Subject]:
     """A run, and three kinds of model folders outside of it that have a MANIFEST."""
-    export(stages(run)[0] / "model", "onnx", place / "export", "", None, 0.005)
+    teacher = next(stage for stage in stages(run) if stage.name.startswith("teacher-"))
+    export(teacher / "model", "onnx", place / "export", "float", None, 0.005)
     shutil.copytree(stages(run)[0], place / "copied")
     with commit_folder(place / "cascade") as folder:
         for number, stage in enumerate(stages(run)[:2]):

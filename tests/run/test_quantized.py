@@ -136,7 +136,9 @@ def recipe(tmp_path_factory: pytest.TempPathFactory, plain: dict) -> Path:
     path = tmp_path_factory.mktemp("quantized") / "copies.toml"
     head = "\n".join(f"{key} = {json.dumps(plain[key])}" for key in ("model", "task"))
     data = f"data = {{ path = {json.dumps(plain['data']['path'])}, max_tokens = 24 }}"
-    path.write_text(f'{head}\n{data}\n[[stages]]\nname = "teacher"\ntrain = {{ epochs = 6, lr = 2e-3, batch = 16 }}\n')
+    path.write_text(
+        f'{head}\n{data}\n[[stages]]\nname = "teacher"\ntrain = {{ epochs = 6, lr = 2e-3, batch = 16, precision = "fp32" }}\n'
+    )
     return path
 
 
@@ -175,7 +177,7 @@ def test_each_stage_is_timed_in_the_engine_that_load_picks(run_folder):
 
 def test_a_copy_is_loaded_where_it_is_recommended_and_by_name(run_folder, tmp_path):
     report = json.loads((run_folder / "report.json").read_text())
-    assert report["verdict"]["deploy"] in ("teacher-int8", "teacher-4bit")
+    assert report["verdict"]["deploy"] in ("teacher", "teacher-int8", "teacher-4bit")  # 24 rows: which one is chance
     assert niwaki.load(run_folder).folder.parent.name.startswith(report["verdict"]["deploy"])
     for name in ("teacher", "teacher-int8", "teacher-4bit"):
         model = niwaki.load(run_folder, stage=name)

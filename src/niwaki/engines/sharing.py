@@ -64,8 +64,6 @@ def upload(
         with tempfile.TemporaryDirectory() as scratch:
             place = hub_copy(folder, Path(scratch) / "model")
             api.upload_folder(repo_id=repo_id, folder_path=str(place), commit_message=message)
-    except ImportError:
-        raise InputError("push_to_hub: needs huggingface_hub; `pip install huggingface_hub`") from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: not uploaded
         raise InputError(
             f"{repo_id}: could not be uploaded to the Hugging Face Hub ({first_line(error)}); log in with `hf auth login`, or pass token=..."
@@ -85,10 +83,6 @@ def fetch(source: object, revision: str | None = None) -> Path:
         from huggingface_hub import snapshot_download
 
         return Path(snapshot_download(source, revision=revision, ignore_patterns=NEVER_FETCHED))
-    except ImportError:
-        raise InputError(
-            f"{source}: is not a folder; to fetch it from the Hub, `pip install huggingface_hub`"
-        ) from None
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
         raise InputError(
             f"{source}: is not a folder, and could not be fetched from the Hugging Face Hub ({first_line(error)})"

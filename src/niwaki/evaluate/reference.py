@@ -9,6 +9,7 @@ import torch
 from niwaki.answers._answer_type import Input, Value
 from niwaki.answers._capabilities import load_answer_files
 from niwaki.answers._from_config import answer_type_of
+from niwaki.answers.embedding import Embedding
 from niwaki.answers.text import Text
 from niwaki.data.batching import in_order
 from niwaki.models.edits.replace_part import ReplacePart
@@ -37,9 +38,10 @@ class Reference:
 
     @property
     def is_in_transformers(self) -> bool:
-        """Whether transformers' forward pass computes the model: it does not know parts that replace a family's own."""
+        """Whether transformers' forward pass computes the model: it knows neither parts that replace a family's own nor how to pool."""
         replaced = any(isinstance(edit, ReplacePart) for edit in self.model.blueprint.edits)
-        return family_of(self.model.network.config.model_type).in_transformers and not replaced
+        pools = isinstance(self.answer_type, Embedding)
+        return family_of(self.model.network.config.model_type).in_transformers and not replaced and not pools
 
     @property
     def description(self) -> str:
