@@ -62,7 +62,6 @@ LISTED = {
     "engines/native/program_file.py": {"`niwaki export {} --to native`": "tests/engines/native/test_program_file.py"},
     "engines/runtimes/onnx.py": {"{}: its graph has an input": "of graphs that niwaki did not write"},
     "engines/runtimes/openvino.py": {
-        "pip install": "the extra is looked up below",
         "{}: openvino runs no head": "tests/run/test_add_head.py",
     },
     "run/add_head.py": {"{}: belongs to a finished stage": "tests/run/test_add_head.py"},
@@ -70,7 +69,6 @@ LISTED = {
     "meter/carbon.py": {"did_you_mean(": "provoked by 'a place'"},
     "meter/ledger.py": {"status '{}'": "an argument of Python calls, not of the command line"},
     "meter/readers/flops.py": {"flops: kind '{}'": "an argument of Python calls, not of the command line"},
-    "meter/readers/nvml.py": {"nvidia-ml-py is not installed": "the extra is looked up below"},
     "models/sources.py": {", did you mean": "provoked by 'an embedded model'"},
     "report/facts.py": {"niwaki ": "commands of the report page, run by tests/report"},
     "describe.py": {"{}: is not a plan": "tests/cli/test_bad_input.py"},
