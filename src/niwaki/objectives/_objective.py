@@ -71,13 +71,13 @@ class Objective(ABC):
         self.task = task
 
     @property
-    @abstractmethod
     def head(self) -> Head:
-        """The head that a model needs for this objective."""
+        """The head that a model needs for this objective: the task's."""
+        return self.task.head
 
-    @abstractmethod
     def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features:
         """Encoded rows with their targets."""
+        return self.task.features(rows, tokenizer, max_tokens)
 
     def batch(self, batch: Batch, generator: torch.Generator) -> Batch:
         """The batch as the network sees it. Masks and noise come from `generator`, which is seeded by (seed, step)."""

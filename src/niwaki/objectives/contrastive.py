@@ -8,14 +8,10 @@ pair. The head is not trained; `linear_head` fits it afterwards.
 from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor
 
-from niwaki.models.features import Features
 from niwaki.models.forward import Batch, Outputs
-from niwaki.models.head import Head
 from niwaki.models.pooling import normalized
 from niwaki.models.record import POOLED
 from niwaki.objectives._objective import Objective, Validation
@@ -24,13 +20,6 @@ from niwaki.objectives._objective import Objective, Validation
 class Contrastive(Objective):
     activations: ClassVar[frozenset[str]] = frozenset({POOLED})
     trains_head: ClassVar[bool] = False
-
-    @property
-    def head(self) -> Head:
-        return self.task.head
-
-    def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features:
-        return self.task.features(rows, tokenizer, max_tokens)
 
     def loss(self, outputs: Outputs, batch: Batch) -> Tensor:
         return pair_loss(outputs.pooled[0].float(), batch.targets)
