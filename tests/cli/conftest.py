@@ -1,11 +1,13 @@
 """The command line called in this process: exit code, stdout and stderr; and one finished run to ask about."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from cli.recipes import ONE_STAGE
 from niwaki.cli._app import run
 from niwaki.core import log
 from run import small
@@ -95,3 +97,29 @@ def finished(tmp_path_factory: pytest.TempPathFactory, recipe_file: Path) -> Pat
 def model(finished: Path) -> Path:
     """The folder of the int8 model."""
     return next(finished.glob("stages/int8-*/model"))
+
+
+@pytest.fixture
+def write_recipe(tmp_path, bert_folder, rows_csv):
+    """A recipe of one stage, with another model, other rows or another ending."""
+
+    def write(model: Path | str = bert_folder, rows: Path | str = rows_csv, more: str = "") -> Path:
+        path = tmp_path / "recipe.toml"
+        path.write_text(ONE_STAGE.format(model=json.dumps(str(model)), rows=json.dumps(str(rows))) + more)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def rejected_run(rejected, tmp_path):
+    """Runs a recipe that must be rejected; nothing but the lock may be left of the run."""
+
+    def call(recipe: Path | str, *more: str) -> str:
+        line = rejected("run", recipe, "--out", tmp_path / "run", *more)
+        left = [path.name for path in (tmp_path / "run").rglob("*") if path.is_file()]
+        assert set(left) <= {".lock", "recipe.toml", "plan.json", "ledger.jsonl"}, left
+        assert not list((tmp_path / "run").glob("stages/*"))
+        return line
+
+    return call

@@ -2,6 +2,7 @@
 is then right. All places in the source that give advice are provoked so, or listed with the reason why not."""
 
 import ast
+import functools
 import re
 import shlex
 import shutil
@@ -30,8 +31,11 @@ LISTED = {
     "api/task_choice.py": {
         "--set {}: only settings of the data count here": "says what an override must be, and suggests none"
     },
-    "api/benchmarking.py": {"--stream {}": "tests/cli/test_bad_input.py; following it takes 10 s"},
+    "api/benchmarking.py": {"--stream {}": "tests/cli/test_app.py; following it takes 10 s"},
     "api/distilling.py": {"student '{}'": "an argument of Python calls, not of the command line"},
+    "answers/_fill.py": {"fill: the model scores tokens": "tests/answers/test_fill.py"},
+    "engines/sampling.py": {"sample: the model predicts": "tests/engines/test_sampling.py"},
+    "run/validation/cascade.py": {"cascade.stages: '{}' is neither": "tests/run/validation/test_cascade.py"},
     "cli/init.py": {"{}: {} for task {}": "the result: names the commands that run the recipe"},
     "compression/candidates.py": {"method '{}'": "tests/compression/test_candidates.py"},
     "compression/rows.py": {"--set {}": "says what an override must be, and suggests none"},
@@ -48,7 +52,7 @@ LISTED = {
     },
     "core/head_folder.py": {"{}: has no head": "tests/run/test_add_head.py"},
     "core/model_integrity.py": {
-        "{}: has no {}, so damage": "a notice: what is suggested is tried in tests/cli/test_verbs.py"
+        "{}: has no {}, so damage": "a notice: what is suggested is tried in tests/cli/test_verified.py"
     },
     "data/columns.py": {"set_option(": "provoked by 'two columns of tags' and 'rows of no kind'"},
     "data/label_columns.py": {"set_option(": "provoked by 'two labels' and 'two texts'"},
@@ -71,14 +75,14 @@ LISTED = {
     "meter/readers/flops.py": {"flops: kind '{}'": "an argument of Python calls, not of the command line"},
     "models/sources.py": {", did you mean": "provoked by 'an embedded model'"},
     "report/facts.py": {"niwaki ": "commands of the report page, run by tests/report"},
-    "describe.py": {"{}: is not a plan": "tests/cli/test_bad_input.py"},
+    "describe.py": {"{}: is not a plan": "tests/cli/test_show.py"},
     "run/overrides.py": {
         "--set {}: must be key.path=value": "says what an override must be, and suggests none",
         "--set {}: '{}' is below a plain value": "says what an override must be, and suggests none",
     },
     "run/result.py": {
         "{}: is not made yet; `niwaki run`": "tests/run/test_runner.py",
-        "{}: is not a report": "tests/cli/test_bad_input.py; it takes a second step, removing the file",
+        "{}: is not a report": "tests/cli/test_show.py; it takes a second step, removing the file",
     },
     "run/runner.py": {"a run is one process": "needs a launcher; tests/run/test_runner.py"},
     "tasks/multi30k.py": {"did_you_mean(": "tests/tasks/test_translation.py"},
@@ -185,16 +189,20 @@ def name_of(node: ast.AST) -> str:
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
-FILES = {str(path.relative_to(SOURCE)): found for path in sorted(SOURCE.rglob("*.py")) if (found := literals(path))}
+@functools.cache
+def advising_files() -> dict[str, list[str]]:
+    """Source file → its texts with advice, for the files that have some."""
+    found = {str(path.relative_to(SOURCE)): literals(path) for path in sorted(SOURCE.rglob("*.py"))}
+    return {file: texts for file, texts in found.items() if texts}
 
 
-def test_every_place_that_gives_advice_is_provoked_or_listed():
+def test_every_advice_in_the_source_is_tested_or_listed():
     if PROVOKED.keys() != MISTAKES.keys():
         pytest.skip("only some of the mistakes were made in this process")
     lines = [line for _, some in PROVOKED.values() for line in some]
     missed = [
         (file, text)
-        for file, texts in FILES.items()
+        for file, texts in advising_files().items()
         for text in texts
         if not any(text.startswith(start) for start in LISTED.get(file, ())) and not is_provoked(text, lines)
     ]
@@ -206,10 +214,10 @@ def is_provoked(text: str, lines: list[str]) -> bool:
     return not text.endswith("(") and any(re.search(pattern, line) for line in lines)
 
 
-def test_the_list_names_only_what_is_there():
+def test_listed_advice_exists_in_the_source():
     for file, starts in LISTED.items():
         for start in starts:
-            assert any(text.startswith(start) for text in FILES.get(file, ())), (file, start)
+            assert any(text.startswith(start) for text in advising_files().get(file, ())), (file, start)
 
 
 def test_every_extra_that_is_suggested_exists():
@@ -236,5 +244,5 @@ def test_every_extra_that_is_suggested_exists():
         ("x: is the folder of a run; its recipe is run/recipe.toml", []),
     ],
 )
-def test_advice_is_read_out_of_messages(line, expected):
+def test_commands_are_extracted_from_messages(line, expected):
     assert advice_in(line) == expected

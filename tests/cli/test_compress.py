@@ -30,7 +30,7 @@ def stock(tmp_path_factory):
         (["MODEL", "--set", "stages.x=1"], 2, "only settings of the data"),
     ],
 )
-def test_invalid_calls_give_one_line_and_leave_nothing(niwaki, stock, tmp_path, arguments, code, message):
+def test_invalid_calls_are_rejected_in_one_line_and_leave_no_files(niwaki, stock, tmp_path, arguments, code, message):
     words = [str(stock) if word == "MODEL" else word for word in arguments]
     result = niwaki("compress", *words, "--out", str(tmp_path / "out"), "--quiet")
     lines = [line for line in result.err.splitlines() if line.startswith("niwaki: ")]
@@ -39,7 +39,7 @@ def test_invalid_calls_give_one_line_and_leave_nothing(niwaki, stock, tmp_path, 
 
 
 @pytest.mark.slow  # two processes run to the end
-def test_a_killed_call_resumes_and_ends_as_an_undisturbed_one(stock, tmp_path):
+def test_killed_call_resumes_to_the_same_result(stock, tmp_path):
     rows = tiny.write_csv(tmp_path / "rows.csv", 120)
     command = ["compress", str(stock), "--data", str(rows), "--keep", "0.5", "--json", "--out"]
     folder, log = tmp_path / "killed" / "out", tmp_path / "log"

@@ -40,6 +40,20 @@ LISTED = {
 }
 
 
+WRITE = """
+import json, sys
+from niwaki.cli._app import run
+for words in json.loads(sys.argv[1]):
+    assert run(words) == 0, words
+    print(end="\\0", flush=True)
+"""
+LIST = """
+import json, sys
+from niwaki.listing import rows_of
+print(json.dumps({kind: [row["name"] for row in rows_of(kind)] for kind in sys.argv[1:]}))
+"""
+
+
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the source with one new entry of each kind, written by the program."""
@@ -47,12 +61,21 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     shutil.copy(ROOT / "pyproject.toml", root)
     (root / "tests").mkdir()
-    for kind, name, _, more in ENTRIES:
-        done = python(root, "-c", "from niwaki.cli import main; main()", "new", kind, name, *more, "--json")
-        assert done.returncode == 0, done.stderr
-        assert all(Path(path).is_file() for path in json.loads(done.stdout))
+    commands = [["new", kind, name, *more, "--json"] for kind, name, _, more in ENTRIES]
+    done = python(root, "-c", WRITE, json.dumps(commands))
+    assert done.returncode == 0, done.stderr
+    *printed, rest = done.stdout.split("\0")
+    assert len(printed) == len(ENTRIES) and not rest
+    assert all(Path(path).is_file() for paths in printed for path in json.loads(paths))
+    for kind, name, _, _ in ENTRIES:
         new(kind, name, into=root / "own" / "deep")
     return root
+
+
+@pytest.fixture(scope="module")
+def listed(checkout: Path) -> dict[str, list[str]]:
+    """The names of each kind in the copy."""
+    return json.loads(python(checkout, "-c", LIST, *LISTED.values()).stdout)
 
 
 def python(root: Path, *arguments: str) -> subprocess.CompletedProcess:
@@ -67,13 +90,12 @@ def python(root: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize(("kind", "name", "folder", "more"), ENTRIES)
-def test_files_are_in_their_folders_and_listed(checkout, kind, name, folder, more):
+def test_files_are_in_their_folders_and_listed(checkout, listed, kind, name, folder, more):
     suffix = ".toml" if kind == "recipe" else ".py"
     assert (checkout / "src/niwaki" / folder / f"{name}{suffix}").is_file()
     tests = "run/recipes" if kind == "recipe" else folder
     assert (checkout / "tests" / tests / f"test_{name.replace('-', '_')}.py").is_file()
-    script = f"from niwaki.listing import rows_of; print([row['name'] for row in rows_of('{LISTED[kind]}')])"
-    assert f"'{name}'" in python(checkout, "-c", script).stdout
+    assert name in listed[LISTED[kind]]
 
 
 def test_the_generated_tests_pass(checkout):
@@ -105,7 +127,7 @@ def test_generated_files_pass_mypy(checkout):
     ("arguments", "code", "words"),
     [
         (["methd", "x"], 2, "did you mean 'method'"),
-        (["method", "x"], 2, "give --family (adapt, distill, factorize, prune, quantize, share)"),
+        (["method", "x"], 2, "give --family (adapt, combine, distill, factorize, prune, quantize, share)"),
         (["engine", "x", "--family", "prune"], 2, "an engine has no --family"),
         (["method", "x", "--family", "../.."], 3, "is not known"),
         (["method", "../x", "--family", "prune"], 3, "lower-case letters"),

@@ -34,7 +34,7 @@ def rows(tmp_path):
     return path
 
 
-def test_into_a_file_and_onto_stdout_it_is_the_same(niwaki, served, rows, tmp_path):
+def test_output_file_and_stdout_are_the_same(niwaki, served, rows, tmp_path):
     result = niwaki("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl", "--json")
     assert (result.code, json.loads(result.out)["inputs"]) == (0, 30)
     assert result.err.count("\n") == 1 and "has no MANIFEST" in result.err  # a model folder from elsewhere
@@ -45,14 +45,14 @@ def test_into_a_file_and_onto_stdout_it_is_the_same(niwaki, served, rows, tmp_pa
     assert [line.split("\t")[::2] for line in lines] == [[answer["label"], str(answer["id"])] for answer in found]
 
 
-def test_stdin_into_a_file(niwaki, served, tmp_path, monkeypatch):
+def test_stdin_is_written_to_a_file(niwaki, served, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("a good film\na dull film\n"))
     result = niwaki("predict", served, "--out", tmp_path / "out.jsonl")
     assert result.out == f"{tmp_path / 'out.jsonl'}: 2 answers\n"
     assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[1])["text"] == "a dull film"
 
 
-def test_what_is_there_is_not_written_over(niwaki, rejected, served, rows, tmp_path):
+def test_existing_output_is_not_overwritten(niwaki, rejected, served, rows, tmp_path):
     (tmp_path / "out.jsonl").write_text("precious")
     line = rejected("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl")
     assert "exists already; use --force" in line and (tmp_path / "out.jsonl").read_text() == "precious"
@@ -60,13 +60,13 @@ def test_what_is_there_is_not_written_over(niwaki, rejected, served, rows, tmp_p
     assert niwaki("predict", served, "--in", rows, "--out", tmp_path / "out.jsonl", "--force").code == 0
 
 
-def test_a_pipe_is_no_file(rejected, served, tmp_path):
+def test_output_to_a_pipe_is_rejected(rejected, served, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert "is no plain file; give a pipe as stdin" in rejected("predict", served, "--in", tmp_path / "pipe")
     assert "is not there" in rejected("predict", served, "--in", tmp_path / "none")
 
 
-def test_bad_lines(niwaki, rejected, served, tmp_path):
+def test_bad_lines_stop_the_command_or_are_skipped_on_request(niwaki, rejected, served, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('id,review\n1,a good film\n2,\n3,"a\nb",c\n4,a dull film\n')
     line = rejected("predict", served, "--in", path, "--out", tmp_path / "out.jsonl")
@@ -92,7 +92,7 @@ def test_columns_are_chosen_by_option(niwaki, rejected, served, tmp_path):
     assert "has no 'three'" in rejected("predict", served, "--in", path, "--column", "three")
 
 
-def test_columns_of_what_has_none(rejected, served, tmp_path, monkeypatch):
+def test_column_option_is_rejected_for_inputs_without_columns(rejected, served, tmp_path, monkeypatch):
     """Lines would be answered whole, JSON and all."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"text": "a good film"}\n'))
     assert "stdin: has one text per line and no column 'text'" in rejected("predict", served, "--column", "text")
@@ -107,16 +107,16 @@ def test_options_for_files_are_rejected_with_texts(rejected, served, words):
     assert words[0] in rejected("predict", served, "a good film", *words, code=2)
 
 
-def test_words_and_a_file_do_not_go_together(rejected, served, rows, tmp_path):
+def test_texts_and_an_input_file_together_are_rejected(rejected, served, rows, tmp_path):
     assert "not both" in rejected("predict", served, "a film", "--in", rows, code=2)
     assert "not both" in rejected("predict", served, "a film", "--out", tmp_path / "out.jsonl", code=2)
 
 
-def test_half_a_surrogate_pair_is_no_character(rejected, served):
+def test_lone_surrogate_is_rejected(rejected, served):
     assert "is not UTF-8; rename the file, or write the text in UTF-8" in rejected("predict", served, "a \ud83d film")
 
 
-def test_half_a_surrogate_pair_in_an_id_is_escaped_as_in_json(niwaki, served, tmp_path):
+def test_lone_surrogate_in_an_id_is_escaped(niwaki, served, tmp_path):
     (tmp_path / "rows.jsonl").write_text('{"id": "\\ud800x", "text": "a good film"}\n')
     assert niwaki("predict", served, "--in", tmp_path / "rows.jsonl").out.endswith("\t\\ud800x\n")
     (answer,) = json.loads(niwaki("predict", served, "--in", tmp_path / "rows.jsonl", "--json").out)
@@ -165,7 +165,7 @@ def wait_until(true, seconds=60):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_waiting_for_stdin(waiting, number):
+def test_signal_ends_waiting_for_stdin(waiting, number):
     child = waiting()
     child.send_signal(number)
     assert child.wait(10) == 130
@@ -174,9 +174,7 @@ def test_a_signal_ends_the_waiting_for_stdin(waiting, number):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_leaves_what_was_read_in_the_part_and_the_command_goes_on(
-    niwaki, served, waiting, tmp_path, monkeypatch, number
-):
+def test_interrupted_command_resumes_from_the_partial_output(niwaki, served, waiting, tmp_path, monkeypatch, number):
     out = tmp_path / "out.jsonl"
     child = waiting("--out", out)
     child.send_signal(number)
@@ -189,7 +187,7 @@ def test_a_signal_leaves_what_was_read_in_the_part_and_the_command_goes_on(
     assert len(out.read_bytes().splitlines()) == 3 and not folders_of(out)
 
 
-def test_a_forced_command_says_how_to_go_on(waiting, tmp_path):
+def test_interrupted_command_with_force_says_how_to_resume(waiting, tmp_path):
     (tmp_path / "out.jsonl").write_text("old")
     child = waiting("--out", tmp_path / "out.jsonl", "--force")
     child.send_signal(signal.SIGINT)
@@ -205,7 +203,7 @@ def test_a_forced_command_says_how_to_go_on(waiting, tmp_path):
         (r"(?:xy|xy)*[^a-z\n]q", "xy" * 500 + " y q", "takes more than 1 s for a text of 1004 characters"),
     ],
 )
-def test_a_slow_pattern_ends_the_program_in_one_line(served, tmp_path, pattern, text, words):
+def test_slow_tokenizer_pattern_is_reported_in_one_line(served, tmp_path, pattern, text, words):
     """The first when the model is loaded, the second at the text that it is slow on. In a process of its own, which must end."""
     model = shutil.copytree(served, tmp_path / "model")
     path = model / "tokenizer.json"
@@ -217,3 +215,47 @@ def test_a_slow_pattern_ends_the_program_in_one_line(served, tmp_path, pattern, 
     )
     lines = [line for line in done.stderr.splitlines() if "has no MANIFEST" not in line]
     assert done.returncode == 3 and len(lines) == 1 and words in lines[0], done.stderr
+
+
+@pytest.mark.parametrize("texts", [[""], ["   "], ["a film", "\n\t"]])
+def test_empty_texts_are_rejected_by_number(rejected, model, texts):
+    assert f"texts.{len(texts) - 1}: is empty" in rejected("predict", model, *texts)
+
+
+def test_missing_texts_are_rejected(rejected, model, tmp_path, monkeypatch):
+    import io
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert "no text was given" in rejected("predict", model)
+    assert "is not there" in rejected("predict", model, "--in", tmp_path / "none")
+    (tmp_path / "latin").write_bytes(b"caf\xe9\n")
+    assert "UTF-8" in rejected("predict", model, "--in", tmp_path / "latin")
+    assert "latin" in rejected("predict", model, "--in", tmp_path / "latin")
+
+
+def test_unusual_texts_are_answered(niwaki, model):
+    texts = ["x" * 50_000, "good " * 5000, "\u202egnp.exe", "日本語", "\x00\x01", "a\nb"]
+    assert len(json.loads(niwaki("predict", model, *texts, "--json").out)) == len(texts)
+
+
+def test_unfinished_run_is_rejected(rejected, finished, tmp_path):
+    shutil.copytree(finished, tmp_path / "run")
+    (tmp_path / "run" / "report.json").unlink()
+    assert "niwaki run" in rejected("predict", tmp_path / "run", "a film")
+
+
+@pytest.mark.parametrize("engine", ["auto", "onnx", "torch"])
+def test_texts_come_from_arguments_a_file_or_stdin(niwaki, model, tmp_path, monkeypatch, engine):
+    texts = ["a good film.", "a dull film, and cold."]
+    answers = json.loads(niwaki("predict", model, *texts, "--engine", engine, "--json").out)
+    assert [answer["text"] for answer in answers] == texts
+    assert all(answer["label"] in ("good", "bad") and 0.5 <= answer["probability"] <= 1 for answer in answers)
+    (tmp_path / "texts").write_text("\n".join(texts))
+    lines = niwaki("predict", model, "--in", tmp_path / "texts", "--engine", engine).out.splitlines()
+    assert [line.split("\t")[0] for line in lines] == [answer["label"] for answer in answers]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(texts)))
+    assert niwaki("predict", model, "--engine", engine).out.splitlines() == lines
+
+
+def test_recommended_stage_of_a_run_is_used(niwaki, finished):
+    assert niwaki("predict", finished, "a good film.").code == 0

@@ -11,16 +11,32 @@ from niwaki import api
 from niwaki.cli import _app
 from niwaki.core.errors import InputError
 
-VERBS = ["bench", "cascade", "check", "compress", "eval", "export", "predict", "run", "tokenizer"]
+VERBS = [
+    *(
+        "bench",
+        "cascade",
+        "check",
+        "compress",
+        "eval",
+        "export",
+        "fill",
+        "nearest",
+        "predict",
+        "run",
+        "sample",
+        "score",
+    ),
+    "tokenizer",
+]
 PROGRAM = [sys.executable, "-c", "from niwaki.cli import main; main()"]
 
 
-def test_the_verbs_that_import_libraries_are_those_that_are_checked():
+def test_every_verb_that_imports_libraries_is_tested_here():
     assert sorted(_app.MAPPED) == VERBS
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_deleted_working_directory(verb, tmp_path, rejected, monkeypatch):
+def test_deleted_working_directory_is_reported(verb, tmp_path, rejected, monkeypatch):
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -30,14 +46,14 @@ def test_a_deleted_working_directory(verb, tmp_path, rejected, monkeypatch):
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "show", "report", "ledger"])
-def test_names_that_are_not_utf_8(verb, rejected):
+def test_names_that_are_not_utf_8_are_rejected(verb, rejected):
     assert "'r\\udcff': is not UTF-8; rename the file" in rejected(verb, os.fsdecode(b"r\xff"))
     assert "is not UTF-8" in rejected(verb, "x", "--out", os.fsdecode(b"r\xff"))
 
 
 @pytest.mark.parametrize("verb", ["check", "predict", "run"])
 @pytest.mark.parametrize("megabytes", [150, 250, 400])
-def test_a_small_address_space_is_reported_before_a_library_fails(verb, megabytes, tmp_path):
+def test_low_address_space_limit_is_reported_before_a_library_fails(verb, megabytes, tmp_path):
     limit = megabytes << 20
     done = subprocess.run(
         [*PROGRAM, verb, str(tmp_path)],
@@ -61,7 +77,7 @@ def test_a_small_address_space_is_reported_before_a_library_fails(verb, megabyte
         OSError(12, "Cannot allocate memory"),
     ],
 )
-def test_little_memory_is_named_whatever_is_blamed_for_it(niwaki, tmp_path, monkeypatch, wrapped, error):
+def test_lack_of_memory_is_reported_whatever_the_error_says(niwaki, tmp_path, monkeypatch, wrapped, error):
     def fail(*given, **more):
         try:
             raise error

@@ -98,7 +98,7 @@ def arguments(verb: str, run: Path, rows: Path) -> list[str]:
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_damaged_run_is_rejected(niwaki, run, rows_csv, verb, damage):
+def test_damaged_run_is_rejected(niwaki, run, rows_csv, verb, damage):
     path = damage(run)
     before = (run / "report.html").read_bytes()
     output = niwaki(*arguments(verb, run, rows_csv))
@@ -108,19 +108,19 @@ def test_a_damaged_run_is_rejected(niwaki, run, rows_csv, verb, damage):
 
 
 @pytest.mark.parametrize("damage", [swapped_stages, copied_stage, missing_manifest, empty_manifest, edited_score])
-def test_a_damaged_stage_is_rejected_where_its_model_is_named_alone(niwaki, run, damage):
+def test_model_of_a_damaged_stage_is_rejected(niwaki, run, damage):
     damage(run)
     output = niwaki("predict", stage(run, "int8") / "model", "a good film")
     assert output.code == 3 and len(output.faults) == 1 and "int8-" in output.faults[0], output
 
 
 @pytest.mark.parametrize("verb", ["report", "predict", "eval", "show"])
-def test_a_sound_run_is_accepted_without_a_notice(niwaki, run, rows_csv, verb):
+def test_intact_run_is_accepted_without_a_notice(niwaki, run, rows_csv, verb):
     output = niwaki(*arguments(verb, run, rows_csv))
     assert output.code == 0 and "MANIFEST" not in output.err, output
 
 
-def test_a_run_again_repairs_every_damage(niwaki, run, recipe_file):
+def test_running_again_repairs_every_damage(niwaki, run, recipe_file):
     for damage in (edited_speed, edited_plan, edited_report, missing_manifest):
         damage(run)
     output = niwaki("run", recipe_file, "--out", run)
@@ -132,7 +132,7 @@ def test_a_run_again_repairs_every_damage(niwaki, run, recipe_file):
     assert niwaki("predict", run, "a good film").code == 0
 
 
-def test_an_exported_folder_is_verified_and_one_without_manifest_gets_a_notice(niwaki, run, tmp_path):
+def test_folder_without_manifest_is_used_with_a_notice(niwaki, run, tmp_path):
     assert niwaki("export", run, "--to", "onnx", "--out", tmp_path / "out").code == 0
     sound = niwaki("predict", tmp_path / "out", "a good film")
     assert (sound.code, sound.err) == (0, "")
@@ -149,7 +149,7 @@ def test_an_exported_folder_is_verified_and_one_without_manifest_gets_a_notice(n
     assert output.err.count("\n") == 1 and f"{tmp_path / 'out'}: has no MANIFEST" in output.err
 
 
-def test_a_ledger_that_lost_lines_is_rejected(niwaki, run):
+def test_ledger_with_missing_lines_is_rejected(niwaki, run):
     assert niwaki("ledger", run).code == 0
     lines = (run / "ledger.jsonl").read_text().splitlines(keepends=True)
     (run / "ledger.jsonl").write_text("".join(lines[2:]))

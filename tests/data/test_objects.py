@@ -12,7 +12,6 @@ import pytest
 
 from niwaki.core.errors import InputError
 from niwaki.data.columns import guess_columns
-from niwaki.data.object_columns import BATCH_ROWS
 from niwaki.data.objects import to_splits, to_table
 
 ROWS = [{"text": "a warm film", "label": "good"}, {"text": "a dull plot", "label": "bad"}]
@@ -95,35 +94,6 @@ def test_pairs_of_texts_with_labels():
     assert to_table(frame, [0.5, 2]).column_names == ["premise", "hypothesis", "label"]
 
 
-def test_several_labels_of_a_text_are_lists():
-    assert to_table(TEXTS, [["warm"], ["dull", "long"]]).column("label").to_pylist() == [["warm"], ["dull", "long"]]
-
-
-def test_missing_cells_of_a_table_are_nulls():
-    rows = [{"text": None, "n": 1}, {"text": "b"}]
-    assert to_table(rows).to_pylist() == [{"text": None, "n": 1}, {"text": "b", "n": None}]
-    frame = pd.DataFrame({"text": ["a", float("nan")], "n": pd.array([1, None], dtype="Int64"), "x": [0.5, np.nan]})
-    assert to_table(frame).to_pylist() == [{"text": "a", "n": 1, "x": 0.5}, {"text": None, "n": None, "x": None}]
-
-
-def test_class_labels_in_lists_become_names():
-    features = {
-        "tokens": datasets.List(datasets.Value("string")),
-        "tags": datasets.List(datasets.ClassLabel(names=["O", "B"])),
-    }
-    rows = {"tokens": [["a", "b"], [], ["c"]], "tags": [[0, 1], [], None]}
-    found = to_table(datasets.Dataset.from_dict(rows, features=datasets.Features(features)))
-    assert found.column("tags").to_pylist() == [["O", "B"], [], None]
-
-
-def test_unknown_class_labels_become_nulls():
-    features = datasets.Features({"label": datasets.ClassLabel(names=["no", "yes"])})
-    assert to_table(datasets.Dataset.from_dict({"label": [-1, 1]}, features=features)).to_pylist() == [
-        {"label": None},
-        {"label": "yes"},
-    ]
-
-
 def test_splits_keep_their_usual_names():
     parts = {"train": FRAME, "dev": ROWS, "test_2": pl.DataFrame(ROWS)}
     assert {name: table.to_pylist() for name, table in to_splits(parts).items()} == {
@@ -145,14 +115,6 @@ def test_a_path_is_read_as_files_are(tmp_path):
 def test_several_splits_are_not_one_table():
     with pytest.raises(InputError, match=r"^data: has the splits train, test; give one of them$"):
         to_table({"train": ROWS, "test": ROWS})
-
-
-def test_types_may_widen_after_the_first_batch():
-    numbers = [None] * BATCH_ROWS + [1] * BATCH_ROWS + [0.5]
-    table = to_table({"text": ["x"] * len(numbers), "n": numbers})
-    assert table.schema.field("n").type == pa.float64() and table.column("n").to_pylist() == numbers
-    with pytest.raises(InputError, match=r"^data: the values of a column differ in type"):
-        to_table({"text": ["x"] * len(numbers), "n": [*numbers[:-1], "one"]})
 
 
 def test_no_other_library_is_imported():

@@ -40,6 +40,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[str], str]] = {  # settings, labels,
     "span": ({"stride": 8, "max_answer_tokens": 6}, ["start", "end"], "QuestionAnswering"),
     "senses": ({}, sense_labels(6), "TokenClassification"),
     "embedding": ({}, [], "FeatureExtraction"),
+    "likelihood": ({"mask_token_id": tiny.tokenizer().mask_token_id}, [], "MaskedLM"),
 }
 INPUTS: dict[str, list[Any]] = {
     "label": [*ROWS, *zip(ROWS[:6], ROWS[6:], strict=False)],
@@ -54,6 +55,7 @@ INPUTS: dict[str, list[Any]] = {
     "senses": [sentence_of(text.rstrip(".").split()) for text in ROWS]
     + [sentence_of(["film"]), sentence_of(LONG.split())],
     "embedding": ROWS,
+    "likelihood": [*ROWS[:4], (ROWS[4], ROWS[5])],
 }
 
 

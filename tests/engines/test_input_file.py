@@ -1,11 +1,7 @@
 """Inputs of files: which columns are read, which lines are bad and why, and the hash of the lines."""
 
-import codecs
 import gzip
-import hashlib
-import io
 import json
-import sys
 
 import pytest
 
@@ -17,7 +13,7 @@ from niwaki.core.errors import InputError
 from niwaki.data import limits
 from niwaki.engines import input_file
 from niwaki.engines.input_file import read_inputs, row_error
-from niwaki.engines.input_lines import STDIN, InputLines
+from niwaki.engines.input_lines import InputLines
 
 
 def read(path, text, kind=None, columns=()):
@@ -154,21 +150,3 @@ def test_compressed_and_truncated_files(tmp_path):
         read(tmp_path / "a.jsonl", packed)
     with pytest.raises(InputError, match="convert it to jsonl"):
         read(tmp_path / "a.parquet", b"PAR2")
-
-
-def test_stdin(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
-    assert [row.input for row in read_inputs(InputLines(STDIN), Label())] == ["a", "b"]
-
-
-def test_byte_order_mark_on_stdin_is_removed(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(codecs.BOM_UTF8 + b"a\nb\n")))
-    assert [row.input for row in read_inputs(InputLines(STDIN), Label())] == ["a", "b"]
-
-
-def test_hash_covers_the_lines_that_were_read(tmp_path):
-    (tmp_path / "a.txt").write_text("a\nb\nc\n")
-    lines = InputLines(tmp_path / "a.txt")
-    found = read_inputs(lines, Label())
-    next(found), next(found)
-    assert lines.digest == hashlib.sha256(b"a\nb\n").hexdigest() and lines.bytes == 4 and lines.size == 6

@@ -1,7 +1,6 @@
 """The predictor: texts in, answers out, in order; without torch if the engine needs none."""
 
 import json
-import shutil
 import subprocess
 import sys
 
@@ -84,18 +83,6 @@ def test_long_texts_are_truncated_to_the_maximum_length(folder):
     assert readable_tokens({"max_position_embeddings": 66, "niwaki_max_tokens": 12}) == 12
     short = Predictor(folder, max_tokens=8)
     np.testing.assert_array_equal(logits(short, ["film " * 50]), logits(short, ["film " * 6]))
-
-
-@pytest.mark.parametrize("tokens", [1, 3])
-def test_token_limit_without_room_for_text_is_rejected(folder, tmp_path, tokens):
-    """The tokenizers library truncates nothing if its special tokens do not fit."""
-    shutil.copytree(folder, tmp_path / "model")
-    config = json.loads((folder / "config.json").read_text())
-    (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "niwaki_max_tokens": tokens}))
-    with pytest.raises(
-        InputError, match=rf"config\.json: texts are truncated to {tokens} tokens, and a pair has 3 special tokens"
-    ):
-        Predictor(tmp_path / "model")
 
 
 def test_unusual_texts_have_finite_logits(folder):
@@ -202,38 +189,6 @@ def test_nan_of_a_generating_model_is_rejected(tmp_path, engine, part):
         next(value for name, value in model.network.named_parameters() if part in name).fill_(float("nan"))
     with pytest.raises(NotFinite):
         Predictor(saved(model, tmp_path / "model"), engine).predict("the film")
-
-
-@pytest.mark.parametrize("engine", ["native", "onnx", "openvino", "torch"])
-def test_text_without_tokens_is_rejected_by_number(tmp_path, engine):
-    """With a tokenizer without special tokens the answer would depend on the other texts."""
-    folder = tiny.deployed(tiny.model("bert"), tmp_path)
-    content = json.loads((folder / "tokenizer.json").read_text())
-    (folder / "tokenizer.json").write_text(json.dumps({**content, "post_processor": None}))
-    if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
-        pytest.skip(fault)
-    predictor = Predictor(folder, engine, threads=1)
-    assert len(predictor.predict(["a film", "the end"])) == 2
-    for texts, number in ((["\x00"], 0), (["a film", "\u200b", "\x00"], 1)):
-        with pytest.raises(InputError, match=rf"^texts\.{number}: the tokenizer makes no tokens of it; remove it"):
-            predictor.predict(texts)
-
-
-@pytest.mark.parametrize("engine", ["native", "onnx", "openvino", "torch"])
-@pytest.mark.parametrize("family", ["bert", "roberta"])
-def test_token_types_beyond_the_model_are_rejected(tmp_path, family, engine):
-    folder = tiny.deployed(tiny.model(family, type_vocab_size=1), tmp_path)
-    if fault := RUNTIMES.load(engine, Runtime).unsupported_reason(folder):
-        pytest.skip(fault)
-    predictor, pair = Predictor(folder, engine, threads=1), ("a film", "the end")
-    assert len(predictor.predict("a film")) == 1
-    if family == "roberta":  # which reads none
-        assert len(predictor.predict(pair)) == 1
-        return
-    with pytest.raises(
-        InputError, match=r"tokenizer\.json: gives token type 1, and the model has 1; give single texts"
-    ):
-        predictor.predict(pair)
 
 
 FORKED = """

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tiny
+from engines.by_hand import numbers
 from engines.kinds import INPUTS, KINDS, model_of
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.reference import Reference
@@ -30,7 +31,15 @@ def test_reference_supports_every_answer_type(tmp_path, kind):
     found, wanted = (
         of.values(INPUTS[kind]) for of in (Reference(tmp_path, 60), Predictor(tmp_path, "torch", max_tokens=60))
     )
-    if kind in ("number", "embedding"):
-        np.testing.assert_allclose(found, wanted, atol=1e-3)
+    if kind in ("number", "embedding", "likelihood"):
+        np.testing.assert_allclose(numbers(found), numbers(wanted), atol=1e-3)
     else:
         assert found == wanted
+
+
+def test_the_reference_scores_texts_with_a_discriminator(tmp_path):
+    """transformers gives its logits without an axis for labels."""
+    answer = {"kind": "likelihood", "scoring": "detection", "passes": 0}
+    tiny.with_graphs(tiny.model("electra", head="PreTraining", labels=[], niwaki_answer=answer), tmp_path)
+    found = Reference(tmp_path, 24).values(TEXTS)
+    assert np.allclose(found, Predictor(tmp_path).values(TEXTS), atol=1e-3) and np.ptp(np.array(found)[:, 0, 0]) > 0.1

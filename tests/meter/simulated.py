@@ -39,3 +39,8 @@ class Machine:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.reading = Reading(self.seconds - self.began, self.seconds - self.began)
+
+
+def noisy(level: float, count: int, seed: int, spread: float = 0.1) -> list[float]:
+    draw = random.Random(seed)
+    return [level * draw.lognormvariate(0, spread) for _ in range(count)]

@@ -7,7 +7,6 @@ import pytest
 import niwaki.meter.tables
 from niwaki.core.errors import InputError
 from niwaki.meter.carbon import embodied, grid, pue_of, world
-from niwaki.meter.money import Price, assumed_range, price
 from niwaki.meter.tables import rows
 
 TABLES = sorted(path.stem for path in Path(niwaki.meter.tables.__file__).parent.glob("*.csv"))
@@ -45,17 +44,6 @@ def test_an_unknown_place_is_rejected(place: str | float, words: str) -> None:
 def test_an_invalid_pue_is_rejected(pue: str | float) -> None:
     with pytest.raises(InputError, match="pue"):
         pue_of(pue)
-
-
-def test_prices() -> None:
-    assert price("aws-m7i").usd(seconds=3600, vcpus=4) == pytest.approx(0.2016)
-    assert price(0.1).usd(seconds=1800, vcpus=2) == pytest.approx(0.1)
-    assert Price(0.05, usd_per_gpu_hour=2.0, gpus=4).usd(seconds=3600, vcpus=8) == pytest.approx(8.4)
-    assert assumed_range() == (0.0408, 0.0504)
-    with pytest.raises(InputError, match="did you mean 'aws-m7i'"):
-        price("aws-m7j")
-    with pytest.raises(InputError, match="not a price"):
-        price(-1)
 
 
 @pytest.mark.parametrize("table", TABLES)

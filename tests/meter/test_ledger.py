@@ -11,13 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from meter.work import BURN, burn
 from niwaki.core.errors import UsageError
 from niwaki.core.files import append_line, read_lines
 from niwaki.meter import Reading, meter
-from niwaki.meter import owner as owners
 from niwaki.meter.ledger import Ledger, total_of
-
-from .work import BURN, burn
 
 JOULE = Reading(1.0, 0.5, 1.0, 0.5, 2.0, 0.7, "estimated", "vcpu", 0.1, 0.01)
 
@@ -167,18 +165,3 @@ def test_lines_of_other_kinds_are_passed_over(ledger: Ledger) -> None:
     for stray in (7, None, [], {}, {"event": "begin", "id": "x"}, {"event": "charge", "id": "y"}, {"event": "other"}):
         append_line(ledger.path, stray)
     assert ledger.total()["all"].charges == 1 and ledger.recover() == []
-
-
-def test_a_number_used_again_by_another_process_does_not_keep_a_dead_one_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    messages = owners.owner()
-    now = "2026-11-15T12:00:00.000+00:00"
-    assert not owners.is_gone(messages, now)
-    assert owners.is_gone({**messages, "born": messages["born"] - 1}, now)
-    assert owners.is_gone({**messages, "boot": "an earlier one"}, now)
-
-
-def test_a_process_of_another_machine_is_given_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    elsewhere = {**owners.owner(), "node": "elsewhere", "boot": "theirs"}
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())
-    assert not owners.is_gone(elsewhere, stamp)
-    assert owners.is_gone(elsewhere, "2020-01-01T00:00:00+00:00")

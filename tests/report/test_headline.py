@@ -46,7 +46,7 @@ def test_ratio_below_one_is_inverted(run: Path) -> None:
     assert tiles(run)["slower"].value == "2.0×" and tiles(run)["slower"].range == "1.2–2.5×"
 
 
-def test_what_was_not_measured_has_no_tile(run: Path) -> None:
+def test_unmeasured_values_have_no_tile(run: Path) -> None:
     (run / "speed.json").unlink()
     result = headline(report.build(run))
     assert [tile.name for tile in result.tiles] == ["of the best accuracy kept", "smaller"]

@@ -15,10 +15,8 @@ from niwaki.core import files
 from niwaki.core.documents import digest_of
 from niwaki.core.run_folder import open_run
 from niwaki.report import run_files
-from niwaki.report.markdown import fenced, plain
 from niwaki.report.page import with_copies
-
-from .runs import METHODS, change, make_full, make_run, reseal
+from report.runs import METHODS, change, make_full, make_run, reseal
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -259,9 +257,3 @@ def test_markdown_tables_are_square_and_hold_hostile_names(tmp_path: Path) -> No
         table = text[text.index(start) :].split("\n\n")[0].splitlines()
         assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table}) == 1
         assert len(table) >= 2 + len(METHODS)
-
-
-def test_plain_and_fenced() -> None:
-    assert plain("a_b|c\nd <e>") == r"a\_b\|c d \<e\>"
-    assert plain("https://x.invalid") == r"https:\//x.invalid"
-    assert fenced("x\n```\ny").startswith("````\n")

@@ -8,7 +8,7 @@ import pytest
 
 from niwaki import report
 from niwaki.core import files
-from niwaki.report.scores import over_seeds, quality
+from niwaki.report.scores import over_seeds, quality, subset_names, subset_scores
 
 from .runs import add_parts, add_seeds, change, make_run, read_page, score
 
@@ -33,7 +33,7 @@ def test_one_seed_is_as_before_and_has_no_spread() -> None:
     assert over_seeds({})["score"] is None and over_seeds({})["seeds"] is None
 
 
-def test_what_is_not_known_for_all_seeds_is_not_averaged() -> None:
+def test_values_missing_for_a_seed_are_not_averaged() -> None:
     result = over_seeds({0: one(0.8, 0.7, 0.9), 1: {"value": 0.9, "low": None, "high": "x"}, 2: {"value": "x"}, 3: []})
     assert result["seeds"]["seeds"] == [0, 1] and result["score"] == pytest.approx(0.85)
     assert result["score_low"] is None and result["score_high"] is None
@@ -117,3 +117,33 @@ def test_a_metric_below_zero_has_no_ratios(tmp_path: Path) -> None:
     teacher, int8 = report.write(run)["stages"]
     assert teacher["kept"] == 1 and int8["kept"] is None and int8["ratios"]["score"] is None
     assert "| int8 | −0.050 (−0.150 to 0.050) | – |" in (run / "report.md").read_text()
+
+
+def with_subsets(**scores: float) -> dict[str, Any]:
+    every = {name: {"value": value, "low": value - 0.1, "high": value + 0.1} for name, value in scores.items()}
+    return {"metric": "f1", **every["f1"], "rows": 100, "all": every}
+
+
+def test_scores_of_subsets_are_those_named_after_the_metric() -> None:
+    stage = {**quality(with_subsets(f1=0.5, recall=0.4, f1_macro=0.3, f1_nouns=0.6, f1_other_senses=0.2)), "parts": {}}
+    stage["parts"]["more"] = quality(with_subsets(f1=0.5, f1_verbs=0.7))
+    names = subset_names([stage], "f1")
+    assert names == ["nouns", "other_senses", "verbs"] and subset_names([stage], None) == []
+    nouns, _, verbs = subset_scores(stage, "f1", names)
+    assert verbs is None and nouns == {"score": 0.6, "score_low": 0.5, "score_high": pytest.approx(0.7)}
+
+
+def test_report_shows_scores_of_subsets_of_every_test_set(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo")
+    report.write(run)
+    assert not any("subsets of the rows" in (run / name).read_text().lower() for name in ("report.md", "report.html"))
+    for stage in files.read_json(run / "plan.json")["stages"]:
+        found = with_subsets(f1=0.5, f1_other_senses=0.271)
+        change(run / stage["folder"] / "result.json", score=found, parts={"ALL": with_subsets(f1=0.5, f1_nouns=0.613)})
+    report.write(run)
+    text = (run / "report.md").read_text()
+    assert "| stage | test set | other senses | nouns |" in text
+    assert "| teacher | test | 27.1 % (17.1–37.1 %) | – |" in text
+    assert "| teacher | ALL | – | 61.3 % (51.3–71.3 %) |" in text
+    page = read_page(run)
+    assert "<h3>Subsets of the rows</h3>" in page and '<td role="cell" data-label="nouns"><b>61.3 %</b>' in page

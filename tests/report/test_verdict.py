@@ -123,3 +123,11 @@ def test_a_quantized_copy_of_a_good_stage_is_recommended_where_the_pruned_stages
         stage("student-int8", 0.926, 8, bytes=19, copy_of="student"),
     ]
     assert verdict(facts(*stages))["deploy"] == "student-int8"
+
+
+@pytest.mark.parametrize("best", [True, False])
+def test_a_frozen_encoder_that_is_best_is_named(best: bool) -> None:
+    result = verdict(facts(stage("teacher", 0.80, training={"start_is_best": best}), stage("student", 0.70)))
+    assert (
+        any(reason.startswith("teacher: a head trained on the frozen encoder") for reason in result["reasons"]) is best
+    )

@@ -27,7 +27,7 @@ STAGE = FIGURES | {
 TOP = {
     *("schema", "name", "created", "niwaki", "seed", "model", "task", "metric", "unfinished", "stages", "reference"),
     *("baseline", "baselines_not_run", "baselines", "comparisons", "race", "spent", "reproduce", "verdict", "payback"),
-    *("sources", "digest"),
+    *("sources", "digest", "cascade"),
 }
 PAIR = {"difference", "low", "high", "shown", "words"}
 BASELINE = {

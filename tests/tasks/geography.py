@@ -57,10 +57,10 @@ ROWS = {
 
 
 def write(path: Path) -> Path:
-    made = sqlite3.connect(path)
+    built = sqlite3.connect(path)
     for table, (columns, rows) in ROWS.items():
-        made.execute(f"CREATE TABLE {table} ({columns})")
-        made.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
-    made.commit()
-    made.close()
+        built.execute(f"CREATE TABLE {table} ({columns})")
+        built.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    built.commit()
+    built.close()
     return path

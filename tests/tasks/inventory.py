@@ -1,4 +1,4 @@
-"""A small inventory of senses, and sentences in which its words are asked about."""
+"""A small inventory of senses, and sentences in which its words are requested about."""
 
 import pyarrow as pa
 from pyarrow import parquet

@@ -1,4 +1,4 @@
-"""Endings: from columns and from lists, losses over each row's own, and what is no ending is refused."""
+"""Endings: from columns and from lists, losses over each row's own, and what is no ending is rejected."""
 
 import numpy as np
 import pyarrow as pa
@@ -73,6 +73,7 @@ def test_accuracy_by_hand():
         "accuracy": 0.75
     }
     assert task.scorer.parse_value("2") == 2
+    assert task.scorer.errors(example_stats).tolist() == [0, 0, 1, 0]
 
 
 @pytest.mark.parametrize("label", ["1", 1.0, 1])
@@ -94,7 +95,7 @@ def test_whole_numbers_in_any_dress_are_labels(tmp_path, label):
         (row(1, startphrase=None), "empty cells ('startphrase' 1)"),
     ],
 )
-def test_rows_that_cannot_be_used_are_refused(tmp_path, more, message):
+def test_rows_that_cannot_be_used_are_rejected(tmp_path, more, message):
     with pytest.raises(InputError) as caught:
         task_on(tmp_path, more).splits()
     assert message in str(caught.value)
@@ -114,7 +115,7 @@ def test_letters_are_no_numbers(tmp_path):
         (["a", None], "empty cells"),
     ],
 )
-def test_lists_that_are_uneven_or_missing_are_refused(tmp_path, endings, message):
+def test_lists_that_are_uneven_or_missing_are_rejected(tmp_path, endings, message):
     rows = [{"ctx": text, "endings": ["x", "y"], "label": 0} for text in TEXTS]
     task = Choice(path=jsonl(tmp_path / "x.jsonl", [*rows, {"ctx": "one", "endings": endings, "label": 0}]))
     with pytest.raises(InputError, match=message):

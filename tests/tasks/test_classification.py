@@ -1,4 +1,4 @@
-"""Rows to labels, losses and scores; what does not fit is refused before any work."""
+"""Rows to labels, losses and scores; what does not fit is rejected before any work."""
 
 import random
 from collections import Counter
@@ -67,7 +67,7 @@ def test_splits_and_labels(task):
         ),
     ],
 )
-def test_rows_that_cannot_be_used_are_refused(tmp_path, rows, header, message):
+def test_rows_that_cannot_be_used_are_rejected(tmp_path, rows, header, message):
     task = Classification(path=csv(tmp_path / "x.csv", header, rows))
     with pytest.raises(InputError) as caught:
         task.splits(), task.labels
@@ -80,7 +80,7 @@ def test_spaces_around_labels_are_no_part_of_them(tmp_path):
     assert task.labels == ["bad", "good"] and {*task.gold(task.splits()["test"])} == {"bad", "good"}
 
 
-def test_a_column_that_is_named_wrongly_is_refused(tmp_path):
+def test_a_column_that_is_named_wrongly_is_rejected(tmp_path):
     task = Classification(path=csv(tmp_path / "x.csv", "txt,label", ["a,b"]), text="text", label="lable")
     with pytest.raises(InputError) as caught:
         task.splits()
@@ -88,7 +88,7 @@ def test_a_column_that_is_named_wrongly_is_refused(tmp_path):
     assert "has no column 'lable', did you mean 'label'? (set data.label)" in caught.value.faults[1]
 
 
-def test_columns_of_lists_are_refused(tmp_path):
+def test_columns_of_lists_are_rejected(tmp_path):
     path = jsonl(tmp_path / "x.jsonl", [{"text": ["a"], "label": "x"}])
     with pytest.raises(InputError, match="column 'text' is not text"):
         Classification(path=path, text="text", label="label").splits()
@@ -110,7 +110,7 @@ def test_pairs_are_pairs(tmp_path):
     assert task.features(train, TOKENIZER).rows.types.values.max() == 1
 
 
-def test_a_label_that_was_not_in_training_is_refused_as_a_target_and_counts_as_wrong(tmp_path):
+def test_a_label_that_was_not_in_training_is_rejected_as_a_target_and_counts_as_wrong(tmp_path):
     csv(tmp_path / "train.csv", "text,label", [f"{text},{label}" for text, label in tiny.sentences(40)])
     csv(tmp_path / "test.csv", "text,label", ["film one,strange", "film two,good"])
     task = Classification(path=str(tmp_path))
@@ -136,9 +136,9 @@ def test_targets_are_places_in_the_labels(task):
 
 
 def test_texts_that_only_a_teacher_reads_have_no_label(task):
-    made = task.unlabelled_features(["a film", "a plot"], TOKENIZER, 8)
-    assert made.targets.tolist() == [NO_LABEL, NO_LABEL] and made.targets.dtype == np.int64
-    both = task.features(task.splits()["test"], TOKENIZER).joined(made)
+    built = task.unlabelled_features(["a film", "a plot"], TOKENIZER, 8)
+    assert built.targets.tolist() == [NO_LABEL, NO_LABEL] and built.targets.dtype == np.int64
+    both = task.features(task.splits()["test"], TOKENIZER).joined(built)
     assert len(both) == 26 and both.targets[-3:].tolist()[1:] == [NO_LABEL] * 2 and both.lengths[-2:].tolist() == [4, 4]
 
 
@@ -192,7 +192,7 @@ def test_scores_are_sklearns(rows):
     assert Cola(path="x").scorer.scores(two)["matthews"] == pytest.approx(expected, abs=1e-9)
 
 
-def test_outcomes_are_what_was_said_and_what_is_right(task):
+def test_stats_are_what_was_predicted_and_what_is_right(task):
     rows = pa.table({"text": ["x"] * 3, "label": ["good", "bad", "good"]})
     assert task.scorer.example_stats(["good", "good", "never heard of"], rows).tolist() == [[1, 1], [1, 0], [2, 1]]
 

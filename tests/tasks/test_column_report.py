@@ -10,7 +10,7 @@ from .inventory import write_inventory
 from .rows import TEXTS, csv, jsonl
 from .test_task import BY_FORM
 
-PAIRS = [f"{text},the plot of number {n} is told,{n},{'ab'[n % 2]}" for n, text in enumerate(TEXTS)]
+PAIRS = [f"{text},the plot of number {n} is given,{n},{'ab'[n % 2]}" for n, text in enumerate(TEXTS)]
 
 
 def pairs(tmp_path, **settings):

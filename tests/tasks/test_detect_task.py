@@ -45,16 +45,16 @@ def test_no_two_tasks_share_a_folder():
     assert len(set(HOMES.values())) == len(HOMES) >= 14
 
 
-def test_a_folder_of_several_tasks_asks_which(tmp_path):
+def test_a_folder_of_several_tasks_requests_which(tmp_path):
     for name in ("cola", "sst2"):
         folder(tmp_path / name, train=ROWS["classification"])
     with pytest.raises(InputError, match=r"holds rows of several tasks \(cola, sst2\); say which: --set task=cola"):
         recognise(str(tmp_path), {})
 
 
-def test_rows_of_several_readings_are_refused_until_one_is_named(tmp_path):
+def test_rows_of_several_readings_are_rejected_until_one_is_named(tmp_path):
     lines = [f"{text},{n % 2},{n % 3}" for n, text in enumerate(TEXTS)]
-    path = csv(tmp_path / "mine.csv", "words said,first kind,second kind", lines)
+    path = csv(tmp_path / "mine.csv", "words predicted,first kind,second kind", lines)
     with pytest.raises(InputError, match="the label could be 'first kind' or 'second kind'"):
         recognise(path, {})
     assert recognise(path, {"label": "second kind"}) == "classification"

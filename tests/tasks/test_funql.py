@@ -129,9 +129,9 @@ def test_what_means_nothing_denotes_nothing(world, formula):
         denotation(formula, world)
 
 
-def test_another_database_is_refused(tmp_path):
-    made = sqlite3.connect(tmp_path / "x.sqlite")
-    made.execute("CREATE TABLE city (a)")
-    made.commit()
+def test_another_database_is_rejected(tmp_path):
+    built = sqlite3.connect(tmp_path / "x.sqlite")
+    built.execute("CREATE TABLE city (a)")
+    built.commit()
     with pytest.raises(InputError, match="is not the database of GeoQuery"):
         World(Database(tmp_path / "x.sqlite"))

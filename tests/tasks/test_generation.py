@@ -1,4 +1,4 @@
-"""Pairs of texts: columns told by their names, targets and losses by hand."""
+"""Pairs of texts: columns given by their names, targets and losses by hand."""
 
 import json
 import math
@@ -29,14 +29,14 @@ def pairs(tmp_path):
     return path
 
 
-def test_columns_are_told_by_their_names(pairs):
+def test_columns_are_given_by_their_names(pairs):
     task = Generation(path=str(pairs), split="words")
     assert task.data.columns(task.read_parts()["all"]) == {"text": "source", "target": "target"}
     with pytest.raises(InputError, match="has no column 'wanted'"):
         Generation(path=str(pairs), target="wanted").splits()
 
 
-def test_empty_cells_are_refused(tmp_path):
+def test_empty_cells_are_rejected(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"source": "a", "target": "b"}\n{"source": "c", "target": " "}\n' * 8)
     with pytest.raises(InputError, match="empty cells"):
@@ -65,7 +65,7 @@ def test_what_is_written_is_read_again(pairs):
 
 
 def test_the_loss_of_two_tokens_by_hand(pairs):
-    """Logits 0 but for ln 3 at the right one of four pieces: 3/6 at the right one, 1/6 at each other. With a share s of the truth spread
+    """Logits 0 but for ln 3 at the right one of four subwords: 3/6 at the right one, 1/6 at each other. With a share s of the truth spread
     over all four: -(1 - s) ln ½ - s/4 · (ln ½ + 3 ln ⅙)."""
     logits = torch.zeros(1, 3, 4)
     logits[0, 0, 2] = logits[0, 1, 3] = math.log(3)
@@ -90,7 +90,7 @@ def test_the_soft_loss_leaves_padding_out(pairs):
     torch.testing.assert_close(task.criterion.soft_loss(student, teacher, batch, 1.0), wanted)
 
 
-def test_each_token_is_told_from_those_before_it():
+def test_each_token_is_predicted_from_those_before_it():
     targets = torch.tensor([[7, 8, END], [9, END, NO_LABEL]])
     assert shift_right(targets, START).tolist() == [[START, 7, 8], [START, 9, END]]
     assert shift_right(torch.tensor([[NO_LABEL, NO_LABEL]]), START).tolist() == [[START, PAD]]
@@ -113,15 +113,15 @@ def test_a_teachers_answers_take_the_place_of_the_right_ones(pairs):
 def test_only_the_same_words_are_right(pairs):
     task = Generation(path=str(pairs))
     rows = task.splits()["test"].slice(0, 2)
-    said = [f" {task.gold(rows)[0]}  ", task.gold(rows)[1].lower()]
-    assert task.scorer.scores(task.scorer.example_stats(said, rows)) == {"exact": 0.5}
+    predicted = [f" {task.gold(rows)[0]}  ", task.gold(rows)[1].lower()]
+    assert task.scorer.scores(task.scorer.example_stats(predicted, rows)) == {"exact": 0.5}
 
 
 @pytest.mark.parametrize(
     "data",
     [b"", b"{}", b"not json", b'{"model": {"type": "Odd"}}', b"\xff\xfe", b'{"version": "1.0", "model": null}'],
 )
-def test_a_damaged_target_tokenizer_is_refused_in_a_line(data):
+def test_a_damaged_target_tokenizer_is_rejected_in_a_line(data):
     with pytest.raises(InputError, match=TARGET) as caught:
         read_target(data, "here")
     assert len(str(caught.value).splitlines()) == 1

@@ -76,11 +76,11 @@ def grammar_of(formulas, notation):
     return Grammar(induce_rules(formulas, notation), vocabulary), vocabulary
 
 
-MADE = {name: grammar_of(*some_set) for name, some_set in SETS.items()}
+BUILT = {name: grammar_of(*some_set) for name, some_set in SETS.items()}
 
 
 def accepts(name, formula):
-    grammar, vocabulary = MADE[name]
+    grammar, vocabulary = BUILT[name]
     return grammar.accepts([vocabulary[symbol] for symbol in separate_symbols(formula, SETS[name][1]).split()])
 
 
@@ -91,8 +91,8 @@ def test_all_train_formulas_are_accepted_by_it_and_by_the_other_parser(name):
 
 
 @given(name=some.sampled_from(sorted(SETS)), seed=some.integers(0, 100_000), room=some.integers(12, 60))
-def test_what_a_walk_writes_another_parser_accepts(name, seed, room):
-    grammar, vocabulary = MADE[name]
+def test_what_a_walk_generates_another_parser_accepts(name, seed, room):
+    grammar, vocabulary = BUILT[name]
     names = {number: symbol for symbol, number in vocabulary.items()}
     draw, state, found = random.Random(seed), grammar.start(), []
     room = max(room, grammar.least(state))
@@ -160,7 +160,7 @@ def test_the_same_formulas_give_the_same_file_in_any_order():
 
 
 @pytest.mark.parametrize(
-    "formulas, notation, said",
+    "formulas, notation, predicted",
     [
         (["f(a", "f(a)"], "calls", r"row 1 of the train rows is no formula in calls \('\)' is wanted"),
         (["( f a )", "( f a ) )"], "lists", "row 2 of the train rows is no formula in lists"),
@@ -171,6 +171,6 @@ def test_the_same_formulas_give_the_same_file_in_any_order():
         (["f(a, b)", "f(a(b), b)"], "calls", "'a' stands both alone and before a bracket"),
     ],
 )
-def test_train_formulas_that_are_none_are_refused(formulas, notation, said):
-    with pytest.raises(InputError, match=said):
+def test_train_formulas_that_are_none_are_rejected(formulas, notation, predicted):
+    with pytest.raises(InputError, match=predicted):
         induce_rules(formulas, notation)

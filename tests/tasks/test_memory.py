@@ -38,11 +38,11 @@ def peaks(path, count):
         arrow = pa.total_allocated_bytes()
         tracemalloc.reset_peak()
         before, _ = tracemalloc.get_traced_memory()
-        made = work()
+        built = work()
         held, most = tracemalloc.get_traced_memory()
         found[f"{name}, held"] = held - before + pa.total_allocated_bytes() - arrow
         found[f"{name}, peak"] = most - before
-        return made
+        return built
 
     task = Classification(path=str(path), validation=0.01, test=0.01)
     tracemalloc.start()

@@ -70,7 +70,7 @@ def test_lists_of_numbers_and_missing_lists(tmp_path):
     "lists, message",
     [([[]], "no train row has a label"), ([["joy"], ["fear", None]], "empty cells"), ([["joy"], [" "]], "empty cells")],
 )
-def test_what_is_no_label_is_refused(tmp_path, lists, message):
+def test_invalid_labels_are_rejected(tmp_path, lists, message):
     with pytest.raises(InputError, match=message):
         task_on(tmp_path, lists, text="text", label="labels").head  # noqa: B018
 
@@ -82,7 +82,7 @@ def test_targets_are_scikit_learns_table(tmp_path):
     assert task.features(table, TOKENIZER).targets.tolist() == expected.tolist()
 
 
-def test_a_label_that_was_not_in_training_is_refused(tmp_path):
+def test_a_label_that_was_not_in_training_is_rejected(tmp_path):
     task = task_on(tmp_path)
     with pytest.raises(InputError, match="label 'awe' is not among the train rows' labels \\(anger, fear, joy\\)"):
         task.targets(pa.table({"label": [["joy"], ["awe"]]}), None)
@@ -114,12 +114,12 @@ def test_soft_loss_by_hand(tmp_path):
 
 @given(some.lists(some.tuples(*[some.sets(some.sampled_from(["anger", "fear", "joy"]))] * 2), min_size=1, max_size=20))
 def test_scores_are_sklearns(task, rows):
-    said, gold = ([sorted(labels) for labels in column] for column in zip(*rows, strict=True))
+    predicted, gold = ([sorted(labels) for labels in column] for column in zip(*rows, strict=True))
     scores = task.scorer.scores(
-        task.scorer.example_stats(said, pa.table({"label": pa.array(gold, pa.list_(pa.string()))}))
+        task.scorer.example_stats(predicted, pa.table({"label": pa.array(gold, pa.list_(pa.string()))}))
     )
     table = MultiLabelBinarizer(classes=task.labels)
-    ours, theirs = table.fit_transform(said), table.fit_transform(gold)
+    ours, theirs = table.fit_transform(predicted), table.fit_transform(gold)
     for average in ("micro", "macro"):
         expected = sklearn.metrics.f1_score(theirs, ours, average=average, zero_division=0)
         assert scores[f"f1_{average}"] == pytest.approx(expected)
@@ -133,5 +133,11 @@ def test_predictions_of_a_file():
 
 
 def test_texts_that_only_a_teacher_reads_have_no_labels(tmp_path):
-    made = task_on(tmp_path).unlabelled_features(["a film"], TOKENIZER, 8)
-    assert made.targets.tolist() == [[NO_LABEL] * 3]
+    built = task_on(tmp_path).unlabelled_features(["a film"], TOKENIZER, 8)
+    assert built.targets.tolist() == [[NO_LABEL] * 3]
+
+
+def test_errors_of_a_row_are_missing_and_wrong_labels(tmp_path):
+    """Of three labels: none wrong, one missing, one missing and two too many."""
+    stats = np.array([[1, 0, 0, 1, 0, 0], [0, 1, 0, 1, 1, 0], [0, 1, 1, 1, 0, 0]]) > 0
+    assert Multilabel(path="x").scorer.errors(stats).tolist() == [0, 1, 3]

@@ -19,7 +19,7 @@ PADDING = "the actor and the story of a scene. " * 12
 
 
 def row(number, answerable=True, **other):
-    """The answer is told apart by its number; it lies before, between or after what is read in other windows."""
+    """The answer is given apart by its number; it lies before, between or after what is read in other windows."""
     answer = f"Ünlovely {number}\n日本"
     before = PADDING[: len(PADDING) * (number % 3) // 2]
     context = f"{before}It was {answer} film. {PADDING}"
@@ -65,9 +65,9 @@ def test_targets_point_at_the_tokens_of_the_answer(task):
     hits = set()
     for number, (first, last) in enumerate(features.targets.tolist()):
         owner = int(features.rows.input_index[number])
-        answer, said = task.gold(table)[owner][0], features.rows.ids[number][first : last + 1].tolist()
+        answer, predicted = task.gold(table)[owner][0], features.rows.ids[number][first : last + 1].tolist()
         if first:
-            assert said == TOKENIZER.encode(answer, add_special_tokens=False).ids
+            assert predicted == TOKENIZER.encode(answer, add_special_tokens=False).ids
             hits.add(owner)
         else:
             assert last == 0
@@ -118,7 +118,7 @@ def test_splits_are_shares_of_rows_where_articles_are_unlike(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "answers, said, start",
+    "answers, predicted, start",
     [
         ({"text": ["film", "plot", "film"], "answer_start": [9, 2, 9]}, ["film", "plot"], 9),
         ({"text": ["film"], "answer_start": [3]}, ["film"], 4),  # a place where it is not
@@ -134,23 +134,23 @@ def test_splits_are_shares_of_rows_where_articles_are_unlike(tmp_path):
         ({"text": [], "answer_start": []}, [], -1),
     ],
 )
-def test_forms_of_answers(answers, said, start):
+def test_forms_of_answers(answers, predicted, start):
     rows = [{"question": "is it", "context": "the film film is", "answers": answers}]
-    made = QuestionAnswering(path="x", question="question", context="context", answers="answers").normalized(
+    built = QuestionAnswering(path="x", question="question", context="context", answers="answers").normalized(
         "all", pa.Table.from_pylist(rows)
     )
-    assert made.column("answers").to_pylist() == [said] and made.column("start").to_pylist() == [start]
+    assert built.column("answers").to_pylist() == [predicted] and built.column("start").to_pylist() == [start]
 
 
 @pytest.mark.parametrize("column", ["question", "context"])
 @pytest.mark.parametrize("value", [None, "", " \n"])
-def test_empty_questions_and_texts_are_refused(tmp_path, column, value):
+def test_empty_questions_and_texts_are_rejected(tmp_path, column, value):
     rows = [row(number) for number in range(40)]
     with pytest.raises(InputError, match=rf"empty cells \('{column}' 1\)"):
         task_on(tmp_path, [*rows, row(40, **{column: value})]).splits()
 
 
-def test_answers_that_are_none_are_refused(tmp_path):
+def test_answers_that_are_none_are_rejected(tmp_path):
     rows = [row(number, answers=5) for number in range(40)]
     with pytest.raises(InputError, match="column 'answers' holds int, not answers"):
         task_on(tmp_path, rows, question="question", context="context", answers="answers").splits()
@@ -174,8 +174,8 @@ def test_an_answer_that_its_text_lacks_teaches_nothing(tmp_path):
 
 def test_loss_by_hand():
     logits = torch.zeros(2, 4, 2, requires_grad=True)
-    made = only(torch.tensor([[1, 2], [0, 0]]), torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]))
-    loss = QuestionAnswering(path="x").criterion.loss(logits, made)
+    built = only(torch.tensor([[1, 2], [0, 0]]), torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]))
+    loss = QuestionAnswering(path="x").criterion.loss(logits, built)
     assert loss.item() == pytest.approx((2 * np.log(4) + 2 * np.log(2)) / 4)  # one of four tokens, one of two
     loss.backward()
     assert logits.grad[1, 2:].abs().sum() == 0 and logits.grad[1, :2].abs().min() > 0  # padding pulls at nothing
@@ -193,23 +193,23 @@ def test_soft_loss_by_hand():
     teacher = torch.zeros(1, 3, 2)
     teacher[0, 1, 0] = 2 * np.log(3.0)
     teacher[0, 2] = 50.0  # padding, whatever the network says of it
-    made = only(torch.tensor([[0, 0]]), torch.tensor([[1, 1, 0]]))
+    built = only(torch.tensor([[0, 0]]), torch.tensor([[1, 1, 0]]))
     at_two = 0.75 * np.log(0.75 / 0.5) + 0.25 * np.log(0.25 / 0.5)
-    found = QuestionAnswering(path="x").criterion.soft_loss(torch.zeros(1, 3, 2), teacher, made, 2.0)
+    found = QuestionAnswering(path="x").criterion.soft_loss(torch.zeros(1, 3, 2), teacher, built, 2.0)
     assert found.item() == pytest.approx(4 * at_two / 2, rel=1e-4)  # the ends agree
 
 
-def test_outcomes_are_exact_match_and_overlap(task):
+def test_stats_are_exact_match_and_overlap(task):
     table = pa.table({"answers": pa.array([["The good film", "plot"], []], pa.list_(pa.string()))})
     assert task.scorer.example_stats(["good film!", ""], table).tolist() == [[1.0, 1.0], [1.0, 1.0]]
-    made = task.scorer.example_stats(["a good plot", "plot"], table)
-    assert made.tolist() == [[0.0, pytest.approx(2 / 3)], [0.0, 0.0]]  # 1 of 2 words said, 1 of 1 in the gold
-    assert task.scorer.scores(made) == {"overlap": pytest.approx(1 / 3), "exact": 0.0}
+    built = task.scorer.example_stats(["a good plot", "plot"], table)
+    assert built.tolist() == [[0.0, pytest.approx(2 / 3)], [0.0, 0.0]]  # 1 of 2 words predicted, 1 of 1 in the gold
+    assert task.scorer.scores(built) == {"overlap": pytest.approx(1 / 3), "exact": 0.0}
     assert task.scorer.parse_value(None) == "" and task.scorer.parse_value("x") == "x"
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_settled_threshold_is_the_best_of_all(with_none, seed):
+def test_the_tuned_threshold_is_the_best_of_all(with_none, seed):
     table = with_none.splits()["train"]  # more rows than there are for validation
     assert sum(not golds for golds in with_none.gold(table)) > 5
     features = with_none.features(table, TOKENIZER)
@@ -220,7 +220,7 @@ def test_the_settled_threshold_is_the_best_of_all(with_none, seed):
     always = Span(stride=12).answers(*given)
 
     def score(values):
-        return np.mean([overlap(said, gold) for said, gold in zip(values, golds, strict=True)])
+        return np.mean([overlap(predicted, gold) for predicted, gold in zip(values, golds, strict=True)])
 
     every = [
         score(["" if -one.margin > threshold else one.answer for one in always])
@@ -233,7 +233,7 @@ def test_the_settled_threshold_is_the_best_of_all(with_none, seed):
     assert with_none.answer_type.threshold == 0.0  # the task's own stays
 
 
-def test_where_there_is_always_an_answer_nothing_is_settled(task):
+def test_where_there_is_always_an_answer_nothing_is_tuned(task):
     table = task.splits()["validation"]
     features = task.features(table, TOKENIZER)
     assert task.tuned(pointing(features), features.rows, table) is task.answer_type

@@ -32,10 +32,10 @@ def test_what_the_question_does_not_spell_out_stays():
     assert [one.spoken for one in both] == ["west virginia"]
 
 
-def test_a_city_told_with_its_state_is_exchanged_with_it():
-    for said in ("austin texas", "austin tx"):
-        assert swappable(f"who lives in {said} ?", "answer(cityid('austin', 'tx'))") == [
-            Name("town", said, "cityid('austin', 'tx')")
+def test_a_city_given_with_its_state_is_exchanged_with_it():
+    for predicted in ("austin texas", "austin tx"):
+        assert swappable(f"who lives in {predicted} ?", "answer(cityid('austin', 'tx'))") == [
+            Name("town", predicted, "cityid('austin', 'tx')")
         ]
     rows = [("who lives in austin texas ?", "answer(cityid('austin', 'tx'))")]
     assert recombined(rows, NAMES, 5, (), 0) == [("who lives in erie pennsylvania ?", "answer(cityid('erie', 'pa'))")]

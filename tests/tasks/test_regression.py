@@ -71,7 +71,7 @@ def test_a_number_far_below_all_others_is_not_taken_for_none(tmp_path):
         ('"1,5"', "column 'score' is not all numbers"),
     ],
 )
-def test_what_is_no_number_is_refused(tmp_path, value, message):
+def test_invalid_numbers_are_rejected(tmp_path, value, message):
     rows = [f"{text},{number}.5" for number, text in enumerate(TEXTS[:30])] + [f"a film,{value}"]
     with pytest.raises(InputError) as caught:
         Regression(path=csv(tmp_path / "x.csv", "text,score", rows)).splits()
@@ -104,21 +104,25 @@ def test_soft_loss_is_the_squared_distance_at_any_temperature(tmp_path):
 
 
 def test_texts_that_only_a_teacher_reads_have_no_number(tmp_path):
-    made = task_on(tmp_path, range(80)).unlabelled_features(["a film", "a plot"], TOKENIZER, 8)
-    assert made.targets.tolist() == [NO_LABEL] * 2 and made.targets.dtype == np.float32
+    built = task_on(tmp_path, range(80)).unlabelled_features(["a film", "a plot"], TOKENIZER, 8)
+    assert built.targets.tolist() == [NO_LABEL] * 2 and built.targets.dtype == np.float32
 
 
 @given(some.lists(some.tuples(some.integers(-99, 99), some.integers(-5, 5)), min_size=3, max_size=30))
 def test_scores_are_scipys(rows):
-    said, gold = np.array(rows, dtype=np.float64).T
+    predicted, gold = np.array(rows, dtype=np.float64).T
     table = pa.table({"label": gold})
-    scores = Regression(path="x").scorer.scores(Regression(path="x").scorer.example_stats(said.tolist(), table))
-    assert scores["rmse"] == pytest.approx(np.sqrt(np.mean((said - gold) ** 2)))
-    if len(set(said)) > 1 and len(set(gold)) > 1:
-        assert scores["pearson"] == pytest.approx(scipy.stats.pearsonr(said, gold).statistic, abs=1e-9)
-        assert scores["spearman"] == pytest.approx(scipy.stats.spearmanr(said, gold).statistic, abs=1e-9)
+    scores = Regression(path="x").scorer.scores(Regression(path="x").scorer.example_stats(predicted.tolist(), table))
+    assert scores["rmse"] == pytest.approx(np.sqrt(np.mean((predicted - gold) ** 2)))
+    if len(set(predicted)) > 1 and len(set(gold)) > 1:
+        assert scores["pearson"] == pytest.approx(scipy.stats.pearsonr(predicted, gold).statistic, abs=1e-9)
+        assert scores["spearman"] == pytest.approx(scipy.stats.spearmanr(predicted, gold).statistic, abs=1e-9)
     assert scores["mean"] == pytest.approx((scores["pearson"] + scores["spearman"]) / 2)
 
 
 def test_predictions_of_a_file():
     assert Regression(path="x").scorer.parse_value("2.5") == 2.5 and Regression(path="x").scorer.parse_value(3) == 3.0
+
+
+def test_the_error_of_a_row_is_its_distance():
+    assert Regression(path="x").scorer.errors(np.array([[1.0, 3.5], [2.0, 2.0], [5.0, 4.0]])).tolist() == [2.5, 0, 1]

@@ -24,7 +24,7 @@ SAT = {
     ],
 }
 TAGS = ["B-ARG0", "I-ARG0", "S-04", "B-ARG1", "B-C-V", "B-ARGM-TMP", "I-ARGM-TMP", "O"]
-MADE = [
+BUILT = [
     {
         "tokens": text.split(),
         "predicates": [0, 1],
@@ -37,7 +37,7 @@ MADE = [
 
 
 def task_on(tmp_path, *rows, **settings):
-    return Roles(path=jsonl(tmp_path / "rows.jsonl", [*rows, *MADE]), **settings)
+    return Roles(path=jsonl(tmp_path / "rows.jsonl", [*rows, *BUILT]), **settings)
 
 
 def of(task, row):
@@ -50,7 +50,7 @@ def of(task, row):
     )
 
 
-def test_a_sentence_asks_for_its_predicates_and_each_predicate_for_its_roles(tmp_path):
+def test_a_sentence_requests_for_its_predicates_and_each_predicate_for_its_roles(tmp_path):
     task = task_on(tmp_path, SAT)
     rows = of(task, SAT)
     assert task.inputs(rows) == [SAT["tokens"], (SAT["tokens"], 2)]
@@ -65,7 +65,7 @@ def test_a_sentence_asks_for_its_predicates_and_each_predicate_for_its_roles(tmp
 
 
 def test_labels_and_what_the_model_will_know(tmp_path):
-    task = Roles(path=folder(tmp_path / "x", train=[SAT, *MADE[:40]], validation=MADE[40:50], test=MADE[50:60]))
+    task = Roles(path=folder(tmp_path / "x", train=[SAT, *BUILT[:40]], validation=BUILT[40:50], test=BUILT[50:60]))
     assert task.labels == [
         "O",
         "P",
@@ -120,17 +120,17 @@ def test_gold_tags_come_back_from_targets(tmp_path):
 def test_scores_by_hand(tmp_path):
     task = task_on(tmp_path, SAT)
     rows = of(task, SAT)
-    said = [
+    predicted = [
         ["O", "P", "P", "O", "O", "O", "O", "O"],
         ["B-ARG0", "I-ARG0", "S-01", "B-ARG1", "O", "B-ARGM-LOC", "I-ARGM-LOC", "O"],
     ]
-    example_stats = task.scorer.example_stats(said, rows)
+    example_stats = task.scorer.example_stats(predicted, rows)
     assert example_stats.tolist() == [[0, 0, 0, 1, 2, 1, 0, 0], [2, 3, 3, 0, 0, 0, 0, 1]]
     assert task.scorer.scores(example_stats) == pytest.approx(
         {"f1_roles": 2 / 3, "precision": 2 / 3, "recall": 2 / 3, "f1_predicates": 2 / 3, "accuracy_senses": 0.0}
     )
     with pytest.raises(ValueError, match="1 tags for 8 words"):
-        task.scorer.example_stats([["O"], said[1]], rows)
+        task.scorer.example_stats([["O"], predicted[1]], rows)
 
 
 def test_sets_of_heads_are_scored_by_heads(tmp_path):
@@ -147,10 +147,12 @@ def test_sets_of_heads_are_scored_by_heads(tmp_path):
     )
     rows = task.splits()["test"].slice(0, 2)
     assert task.gold(rows)[1] == ["O", "O", "B-ARG0", "S-01"]
-    said = [["O", "O", "O", "P"], ["O", "B-ARG0", "I-ARG0", "S-01"]]
-    assert task.scorer.scores(task.scorer.example_stats(said, rows))["f1_roles"] == 1.0
+    predicted = [["O", "O", "O", "P"], ["O", "B-ARG0", "I-ARG0", "S-01"]]
+    assert task.scorer.scores(task.scorer.example_stats(predicted, rows))["f1_roles"] == 1.0
     assert (
-        task.scorer.scores(task.scorer.example_stats([said[0], ["B-ARG0", "I-ARG0", "O", "S-01"]], rows))["f1_roles"]
+        task.scorer.scores(task.scorer.example_stats([predicted[0], ["B-ARG0", "I-ARG0", "O", "S-01"]], rows))[
+            "f1_roles"
+        ]
         == 0.0
     )
 
@@ -205,4 +207,4 @@ def test_sentences_without_words_or_predicates(tmp_path):
     assert task.inputs(of(task, bare)) == [["Hello", "."]]
     silent = [{**bare, "tokens": [f"Hello{n}", "."]} for n in range(60)]
     with pytest.raises(InputError, match="the train rows have no predicate"):
-        _ = Roles(path=folder(tmp_path / "x", train=silent, validation=MADE[:1], test=MADE[:1])).labels
+        _ = Roles(path=folder(tmp_path / "x", train=silent, validation=BUILT[:1], test=BUILT[:1])).labels

@@ -34,7 +34,7 @@ def test_the_number_that_is_named_is_enough_and_so_is_every_larger_one(tmp_path,
         assert all(table.num_rows for table in task.splits().values()), count
 
 
-def test_only_what_is_cut_is_asked_for(tmp_path):
+def test_only_the_cut_part_is_requested(tmp_path):
     parts = [{"text": f"film number {n}", "label": n % 2} for n in range(9)]
     given = folder(tmp_path / "x", train=parts[:6], validation=parts[6:8], test=parts[8:])
     assert Classification(path=given).splits()["train"].num_rows == 6
@@ -58,14 +58,14 @@ def test_a_rare_label_stays_among_the_train_rows(tmp_path, count):
 
 def test_a_rare_label_of_several_stays_among_the_train_rows(tmp_path):
     for rare in range(40):
-        made = [
+        built = [
             {"text": f"film number {n}", "labels": ["a", "rare"] if n == rare else ["a", "b"][: n % 3]}
             for n in range(40)
         ]
-        task = Multilabel(path=jsonl(tmp_path / f"{rare}.jsonl", made))
+        task = Multilabel(path=jsonl(tmp_path / f"{rare}.jsonl", built))
         assert "rare" in task.labels
         texts = [text for table in task.splits().values() for text in table.column("text").to_pylist()]
-        assert sorted(texts) == sorted(row["text"] for row in made)
+        assert sorted(texts) == sorted(row["text"] for row in built)
 
 
 def test_the_same_text_is_moved_with_its_rare_label(tmp_path):

@@ -44,7 +44,7 @@ def test_normalised(text, left):
         ("Denver", ["Denver Broncos"], 0),
         ("Broncos", ["Denver Broncos", "Carolina", "The Broncos"], 1),
         ("“Broncos”", ["Broncos"], 0),
-        # no answer: said or not, right or not
+        # no answer: predicted or not, right or not
         ("", [], 1),
         ("", [""], 1),
         ("Denver", [], 0),
@@ -54,7 +54,7 @@ def test_normalised(text, left):
         # normalised to nothing
         ("the", [], 1),
         ("", ["the"], 1),
-        ("", ["the", "Denver"], 0),  # a gold answer that says nothing does not count beside one that does
+        ("", ["the", "Denver"], 0),  # a gold answer that says nothing does not count next to one that does
     ],
 )
 def test_exact(prediction, golds, score):
@@ -71,7 +71,7 @@ def test_exact(prediction, golds, score):
         ("red red red", ["red"], 1 / 2),  # words count as often as they stand on both sides
         ("green", ["red blue"], 0),
         ("Denver", ["Carolina", "Denver Broncos", "Denver Broncos of Colorado"], 2 / 3),
-        # no answer: said or not, right or not
+        # no answer: predicted or not, right or not
         ("", [], 1),
         ("", [""], 1),
         ("Denver", [], 0),

@@ -15,7 +15,7 @@ GOLD = tags("B-ARG0 I-ARG0 S-01 B-ARG1 I-ARG1 B-ARGM-TMP")
 
 
 @pytest.mark.parametrize(
-    "said, gold, wanted",
+    "predicted, gold, wanted",
     [
         (GOLD, GOLD, (3, 3, 3)),
         (tags("O O S-01 O O O"), GOLD, (0, 0, 3)),
@@ -36,7 +36,7 @@ GOLD = tags("B-ARG0 I-ARG0 S-01 B-ARG1 I-ARG1 B-ARGM-TMP")
             tags("B-ARG1 S-01 B-C-ARG1 B-C-ARG1"),
             tags("B-ARG1 S-01 B-C-ARG1 I-C-ARG1"),
             (0, 1, 1),
-        ),  # same words, other pieces
+        ),  # same words, other subwords
         # it goes on with the last X before it
         (tags("B-ARG1 B-ARG1 S-01 B-C-ARG1"), tags("B-ARG1 B-ARG1 S-01 B-C-ARG1"), (2, 2, 2)),
         (tags("B-ARG1 O S-01 B-C-ARG1"), tags("B-ARG1 B-ARG1 S-01 B-C-ARG1"), (0, 1, 2)),
@@ -49,12 +49,12 @@ GOLD = tags("B-ARG0 I-ARG0 S-01 B-ARG1 I-ARG1 B-ARGM-TMP")
         (tags("S-01 B-ARG1 B-C-V"), tags("S-01 B-ARG1 O"), (1, 1, 1)),
     ],
 )
-def test_counts_by_hand(said, gold, wanted):
-    assert counts(said, gold) == wanted
+def test_counts_by_hand(predicted, gold, wanted):
+    assert counts(predicted, gold) == wanted
 
 
 def test_f1_of_a_small_corpus_by_hand():
-    """Two predicates: 1 of 3 said and 3 true is right, then 2 of 2 said and 3 true: 3 of 5 and of 6, so F1 is 6 / 11."""
+    """Two predicates: 1 of 3 predicted and 3 true is right, then 2 of 2 predicted and 3 true: 3 of 5 and of 6, so F1 is 6 / 11."""
     first = counts(tags("B-ARG0 O S-01 B-ARG1 I-ARG1 B-ARGM-LOC"), GOLD)
     second = counts(tags("B-ARG0 I-ARG0 S-01 B-ARG1 I-ARG1 O"), GOLD)
     summed = [a + b for a, b in zip(first, second, strict=True)]
@@ -62,7 +62,7 @@ def test_f1_of_a_small_corpus_by_hand():
     assert (precision_of(*summed), recall_of(*summed), f1_of(*summed)) == pytest.approx((0.6, 0.5, 6 / 11))
 
 
-def test_pieces_are_joined_in_the_order_of_the_sentence():
+def test_subwords_are_joined_in_the_order_of_the_sentence():
     found = arguments([("C-ARG1", 0, 1), ("ARG1", 2, 4), ("R-ARG1", 4, 5), ("C-ARG1", 6, 8), ("C-R-ARG1", 8, 9)])
     assert found == {("ARG1", ((0, 1),)), ("ARG1", ((2, 4), (6, 8))), ("R-ARG1", ((4, 5), (8, 9)))}
 

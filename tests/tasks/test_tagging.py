@@ -41,7 +41,7 @@ def test_rows_and_labels(tmp_path):
     assert {" ".join(words) for table in task.splits().values() for words in task.inputs(table)} == set(TEXTS)
 
 
-def test_numbers_for_tags_are_kept_as_written(tmp_path):
+def test_numbers_for_tags_are_remaining_as_written(tmp_path):
     task = task_on(tmp_path, [0, 3, 3, 5, 0])
     assert task.labels == ["0", "3", "5"]
 
@@ -135,15 +135,15 @@ SENTENCE = some.lists(
 @given(some.lists(SENTENCE, min_size=1, max_size=8))
 def test_scores_of_entities_are_seqevals(entities, sentences):
     task = entities
-    said, gold = ([[pair[side] for pair in sentence] for sentence in sentences] for side in (0, 1))
-    scores = task.scorer.scores(task.scorer.example_stats(said, table_of(gold)))
+    predicted, gold = ([[pair[side] for pair in sentence] for sentence in sentences] for side in (0, 1))
+    scores = task.scorer.scores(task.scorer.example_stats(predicted, table_of(gold)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of scores that are undefined
         expected = {
-            "f1_entities": seqeval.metrics.f1_score(gold, said),
-            "precision": seqeval.metrics.precision_score(gold, said),
-            "recall": seqeval.metrics.recall_score(gold, said),
-            "accuracy": seqeval.metrics.accuracy_score(gold, said),
+            "f1_entities": seqeval.metrics.f1_score(gold, predicted),
+            "precision": seqeval.metrics.precision_score(gold, predicted),
+            "recall": seqeval.metrics.recall_score(gold, predicted),
+            "accuracy": seqeval.metrics.accuracy_score(gold, predicted),
         }
     assert scores == pytest.approx(expected)
 
@@ -164,9 +164,9 @@ def test_where_tags_mark_no_stretches_every_word_counts(tmp_path, tags):
 def test_where_tags_mark_stretches_whole_ones_count(tmp_path, tags):
     task = task_on(tmp_path, tags)
     gold = [(tags * 9)[:10]]
-    said = [["O", *gold[0][1:]]]
-    assert task.scorer.example_stats(said, table_of(gold))[0, 3:].tolist() == [9, 10]
-    assert task.scorer.example_stats(said, table_of(gold))[0, 2] < 10  # entities, not words
+    predicted = [["O", *gold[0][1:]]]
+    assert task.scorer.example_stats(predicted, table_of(gold))[0, 3:].tolist() == [9, 10]
+    assert task.scorer.example_stats(predicted, table_of(gold))[0, 2] < 10  # entities, not words
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_where_tags_mark_stretches_whole_ones_count(tmp_path, tags):
         ({"tokens": ["a", "b"], "ner_tags": ["O", ""]}, "empty cells ('ner_tags' 1)"),
     ],
 )
-def test_rows_that_cannot_be_used_are_refused(tmp_path, more, message):
+def test_rows_that_cannot_be_used_are_rejected(tmp_path, more, message):
     with pytest.raises(InputError) as caught:
         task_on(tmp_path, BIO, more, tokens="tokens", tags="ner_tags").splits()
     assert message in str(caught.value)
@@ -193,7 +193,7 @@ def test_sentences_without_words_are_left_out(tmp_path):
     assert sum(table.num_rows for table in task.splits().values()) == len(TEXTS)
 
 
-def test_columns_of_texts_are_refused(tmp_path):
+def test_columns_of_texts_are_rejected(tmp_path):
     path = jsonl(tmp_path / "x.jsonl", [{"tokens": "a b", "tags": "O O"}])
     with pytest.raises(InputError, match="column 'tokens' does not hold lists; give jsonl or parquet"):
         Tagging(path=path, tokens="tokens", tags="tags").splits()
@@ -202,9 +202,9 @@ def test_columns_of_texts_are_refused(tmp_path):
 def test_batches_of_sentences_of_unlike_length(tmp_path):
     task = task_on(tmp_path)
     features = task.features(task.splits()["test"], TOKENIZER)
-    made = batch(features, [0, 1, 2])
-    assert made.targets.shape == made.mask.shape
-    assert (made.targets[made.mask == 0] == NO_LABEL).all() and ((made.targets != NO_LABEL).sum(1) > 0).all()
+    built = batch(features, [0, 1, 2])
+    assert built.targets.shape == built.mask.shape
+    assert (built.targets[built.mask == 0] == NO_LABEL).all() and ((built.targets != NO_LABEL).sum(1) > 0).all()
 
 
 def test_predictions_of_a_file_and_parquet(tmp_path):

@@ -8,10 +8,13 @@ import tiny
 from niwaki.answers import ANSWERS
 from niwaki.answers._answer_type import AnswerType
 from niwaki.answers._from_config import answer_type_of
+from niwaki.answers.likelihood import Likelihood
 from niwaki.core import log
 from niwaki.core.errors import InputError
 from niwaki.core.settings import check
+from niwaki.models.forward import NO_LABEL
 from niwaki.tasks import TASKS
+from niwaki.tasks._language_model_task import LanguageModelTask
 from niwaki.tasks._task import Task
 from niwaki.tasks.choice import Choice
 from niwaki.tasks.classification import Classification
@@ -43,7 +46,20 @@ BY_FORM = {
     ],
     "generation": [{"source": text, "target": text.upper(), "en": text, "de": text.upper()} for text in TEXTS],
 }
-NOT_ON_THE_HUB = ("atis", "cogs", "geoquery", "multi30k", "propbank_ewt", "scan", "wsd")  # in this form
+WITHOUT_LABELS = ("blimp", "denoising", "language_modeling")  # tasks that language models answer with likelihoods
+UNLABELLED = {
+    "minimal_pairs": [
+        {"sentence_good": text, "sentence_bad": f"of {text}", "UID": f"paradigm {n % 3}"}
+        for n, text in enumerate(TEXTS)
+    ],
+    "language_modeling": [{"text": text} for text in TEXTS],
+}  # not in BY_FORM: one is scored without training, and the other leaves copies of documents out instead of counting them
+PERFECT = {
+    "blimp": [0.0, -1.0],  # the good sentence is likelier
+    "denoising": [0.0, 5],
+    "language_modeling": [0.0, 5],  # five tokens, each with probability 1
+}  # cells of answers with the best score, where no label gives one
+NOT_ON_THE_HUB = ("atis", "blimp", "cogs", "geoquery", "multi30k", "propbank_ewt", "scan", "wsd")  # in this form
 EMBEDDED = ("imdb", "rotten_tomatoes")
 FORMULAS = {
     "atis": (["train", "dev", "test"], {}),
@@ -69,7 +85,7 @@ def written(name):
         }[name]
 
 
-def made(name, tmp_path):
+def built(name, tmp_path):
     kind = TASKS.load(name, Task)
     if name in EMBEDDED:
         return kind(rows=200)
@@ -83,6 +99,10 @@ def made(name, tmp_path):
         parts, columns = FORMULAS[name]
         rows = [{**columns, **row} for row in written(name)]
         return kind(path=folder(tmp_path / name, **dict.fromkeys(parts, rows)))
+    if name in WITHOUT_LABELS:
+        small = {"cache": str(tmp_path / "tokens"), "validation": 0.1, "test": 0.1}  # 1 % of few texts is none
+        own = {} if name == "blimp" else small
+        return kind(path=folder(tmp_path / name, train=UNLABELLED[kind.table.layout]), **own)
     parts = dict.fromkeys(
         ["train", *kind.published.evaluation_splits.values()] if kind.published.evaluation_splits else ["train"],
         BY_FORM[kind.table.layout],
@@ -95,27 +115,37 @@ def test_every_task_says_what_it_is(name):
     kind = TASKS.load(name, Task)
     task = check(kind, {})
     assert TASKS.entry(name).description and task.description and task.name == name
-    assert ANSWERS.entry(kind.answer) and kind.table.layout in BY_FORM
+    assert ANSWERS.entry(kind.answer) and kind.table.layout in (UNLABELLED if name in WITHOUT_LABELS else BY_FORM)
+    assert issubclass(kind, LanguageModelTask) == (name in WITHOUT_LABELS)
     assert all(field.description for field in kind.model_fields.values())
-    assert set(kind.table.roles) <= set(kind.model_fields)
+    assert set(kind.table.roles) <= {*kind.model_fields, *(kind.published.columns if name in WITHOUT_LABELS else ())}
     assert bool(kind.published.folder) <= (
         bool(kind.published.hub_id) or name in NOT_ON_THE_HUB
     )  # who has a folder of its own is there too
 
 
+def best_answers(task, table):
+    """The labels, or what a perfect language model answers."""
+    if task.name in WITHOUT_LABELS:
+        assert task.gold(table) == [None] * len(table)
+        return [task.scorer.parse_value(PERFECT[task.name])] * len(table)
+    golds = [gold[0] if task.answer == "span" else gold for gold in task.gold(table)]
+    assert [task.scorer.parse_value(gold) for gold in golds] == golds
+    return golds
+
+
 @pytest.mark.parametrize("name", TASKS.names())
 def test_every_task_goes_from_rows_to_scores(name, tmp_path):
-    task = made(name, tmp_path)
+    task = built(name, tmp_path)
     assert set(counts(task)) >= {"train", "validation", "test"} and task.data.tests[0] == "test"
     for part in task.splits():
         table = task.splits()[part].slice(0, 9)
-        golds = [gold[0] if task.answer == "span" else gold for gold in task.gold(table)]
+        golds = best_answers(task, table)
         example_stats = task.scorer.example_stats(golds, table)
         assert example_stats.ndim == 2 and len(example_stats) == len(table) == len(task.inputs(table))
         scores = task.scorer.scores(example_stats)
         assert scores[task.metric] == pytest.approx(1.0)  # right answers have the best score
         assert all(isinstance(value, float) for value in scores.values())
-        assert [task.scorer.parse_value(gold) for gold in golds] == golds
     kinds = [
         answer_type_of(task.head.on({"model_type": "bert"}), "here"),
         task.answer_type,
@@ -132,9 +162,9 @@ def shape_of(task, given):
     return (*given.mask.shape, len(task.labels)) if task.answer_type.per_token else (len(given.mask), len(task.labels))
 
 
-@pytest.mark.parametrize("name", TASKS.names())
+@pytest.mark.parametrize("name", [name for name in TASKS.names() if name not in WITHOUT_LABELS])
 def test_every_tasks_losses_are_finite_and_agree_with_equal_logits(name, tmp_path):
-    task = made(name, tmp_path)
+    task = built(name, tmp_path)
     features = task.features(task.splits()["test"].slice(0, 6), TOKENIZER, 48)
     given = batch(features)
     logits = torch.randn(shape_of(task, given), generator=torch.Generator().manual_seed(0)).requires_grad_()
@@ -146,29 +176,41 @@ def test_every_tasks_losses_are_finite_and_agree_with_equal_logits(name, tmp_pat
     assert len(features) == len(features.lengths) == len(given.rows)
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in WITHOUT_LABELS if name != "denoising"]
+)  # its targets: test_denoising.py
+def test_tasks_without_labels_have_no_targets_and_leave_the_loss_to_objectives(name, tmp_path):
+    task = built(name, tmp_path)
+    task.use_answer_type(Likelihood(scoring="causal"))
+    features = task.features(task.splits()["test"].slice(0, 6), TOKENIZER, 48)
+    assert len(features) == len(features.lengths) > 0 and (np.asarray(features.targets) == NO_LABEL).all()
+    with pytest.raises(InputError, match=f"^train.objective: task '{name}' has no labels"):
+        _ = task.criterion
+
+
 def test_what_files_give_is_not_cut_out_of_the_train_rows(tmp_path):
     rows = [f"{text},{label}" for text, label in tiny.sentences(100)]
     csv(tmp_path / "train.csv", "text,label", rows[:60])
     csv(tmp_path / "validation.csv", "text,label", rows[60:80])
-    made = counts(Classification(path=str(tmp_path)))  # what chooses the best weights must not judge them too
-    assert made["test"] == 20 and made["train"] + made["validation"] == 60 and made["validation"] > 0
+    built = counts(Classification(path=str(tmp_path)))  # what chooses the best weights must not judge them too
+    assert built["test"] == 20 and built["train"] + built["validation"] == 60 and built["validation"] > 0
     csv(tmp_path / "test.csv", "text,label", rows[80:])
     assert counts(Classification(path=str(tmp_path))) == {"train": 60, "validation": 20, "test": 20}
     (tmp_path / "validation.csv").unlink()
-    made = counts(Classification(path=str(tmp_path)))
-    assert made["test"] == 20 and made["train"] + made["validation"] == 60
+    built = counts(Classification(path=str(tmp_path)))
+    assert built["test"] == 20 and built["train"] + built["validation"] == 60
 
 
 @pytest.mark.parametrize("header, cell", [("text,label", ",-1"), ("text,label", ","), ("text", "")])
 @pytest.mark.parametrize("settings", [{}, {"text": "text", "label": "label"}], ids=["guessed", "named"])
-def test_a_test_whose_labels_are_hidden_is_left_out_and_that_is_said(tmp_path, monkeypatch, header, cell, settings):
-    said = []
-    monkeypatch.setattr(log, "info", said.append)
+def test_a_test_whose_labels_are_hidden_is_left_out_with_a_message(tmp_path, monkeypatch, header, cell, settings):
+    predicted = []
+    monkeypatch.setattr(log, "info", predicted.append)
     csv(tmp_path / "train.csv", "text,label", [f"{text},{label}" for text, label in tiny.sentences(60)])
     csv(tmp_path / "test.csv", header, [f"{text}{cell}" for text, _ in tiny.sentences(20, seed=5)])
     task = Classification(path=str(tmp_path), **settings)
     assert sum(counts(task).values()) == 60 and all(counts(task).values())
-    assert said[0] == f"{tmp_path}: the test rows have no labels and are left out"
+    assert predicted[0] == f"{tmp_path}: the test rows have no labels and are left out"
 
 
 def test_a_test_with_columns_of_other_names_is_read_by_those(tmp_path):
@@ -177,7 +219,7 @@ def test_a_test_with_columns_of_other_names_is_read_by_those(tmp_path):
     assert counts(Classification(path=str(tmp_path)))["test"] == 20
 
 
-def test_only_test_rows_are_refused(tmp_path):
+def test_only_test_rows_are_rejected(tmp_path):
     csv(tmp_path / "test.csv", "text,label", [f"{text},{label}" for text, label in tiny.sentences(60)])
     with pytest.raises(InputError, match=r"the rows have no part 'train'; there is: test"):
         Classification(path=str(tmp_path)).splits()
@@ -192,7 +234,7 @@ def test_a_sample_of_the_train_rows_leaves_the_others_as_they_are(rows_csv):
     assert counts(Classification(path=str(rows_csv), rows=10**6)) == counts(whole)
 
 
-def test_a_sample_that_leaves_nothing_is_refused(rows_csv, tmp_path):
+def test_a_sample_that_leaves_nothing_is_rejected(rows_csv, tmp_path):
     assert (
         Classification(path=str(rows_csv), rows=1).splits()["train"].num_rows == 1
     )  # too few for a share of each label
@@ -201,18 +243,21 @@ def test_a_sample_that_leaves_nothing_is_refused(rows_csv, tmp_path):
         QuestionAnswering(path=jsonl(tmp_path / "x.jsonl", rows), rows=1).splits()
 
 
-@pytest.mark.parametrize("asked", [7, 20, 60])
-def test_rows_are_drawn_by_themselves_and_not_by_article(tmp_path, asked):
-    """Two articles with all the questions would give none of the rows asked for, or half of all."""
+@pytest.mark.parametrize("requested", [7, 20, 60])
+def test_rows_are_drawn_by_themselves_and_not_by_article(tmp_path, requested):
+    """Two articles with all the questions would give none of the rows requested for, or half of all."""
     rows = [{**row, "title": f"article {n % 9}"} for n, row in enumerate(BY_FORM["question_answering"])]
     path = jsonl(tmp_path / "x.jsonl", rows)
-    some, whole = QuestionAnswering(path=path, rows=asked), QuestionAnswering(path=path)
-    assert counts(some)["train"] == min(asked, counts(whole)["train"]) and counts(some)["test"] == counts(whole)["test"]
+    some, whole = QuestionAnswering(path=path, rows=requested), QuestionAnswering(path=path)
+    assert (
+        counts(some)["train"] == min(requested, counts(whole)["train"])
+        and counts(some)["test"] == counts(whole)["test"]
+    )
     assert some.splits()["train"].column_names == whole.splits()["train"].column_names
     assert set(some.inputs(some.splits()["train"])) <= set(whole.inputs(whole.splits()["train"]))
 
 
-def test_parts_that_ask_for_different_things_are_refused(tmp_path):
+def test_parts_that_ask_for_different_things_are_rejected(tmp_path):
     pairs = [{"premise": text, "hypothesis": text[::-1], "label": n % 2} for n, text in enumerate(TEXTS)]
     single = [{"premise": row["premise"], "label": row["label"]} for row in pairs]
     for lacking, parts in (("test", (pairs, single)), ("train", (single, pairs))):
@@ -221,7 +266,7 @@ def test_parts_that_ask_for_different_things_are_refused(tmp_path):
             Classification(path=path, text="premise", label="label").splits()
 
 
-def test_a_named_text_brings_its_partner_and_what_is_read_is_told(tmp_path):
+def test_a_named_text_brings_its_partner_and_what_is_read_is_given(tmp_path):
     pairs = [{"premise": text, "hypothesis": text[::-1], "label": n % 2} for n, text in enumerate(TEXTS)]
     path = jsonl(tmp_path / "my rows.jsonl", pairs)
     task = Classification(path=path, text="premise", label="label")
@@ -234,16 +279,18 @@ def test_a_named_text_brings_its_partner_and_what_is_read_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("form", BY_FORM)
-def test_rows_that_are_trained_on_and_scored_on_are_told(tmp_path, form):
+def test_rows_that_are_trained_on_and_scored_on_are_given(tmp_path, form):
     rows = BY_FORM[form]
     write_inventory(tmp_path / "wordnet30")  # for senses
     kind = TASKS.load(form, Task)
     task = kind(path=folder(tmp_path / "both", train=rows[:60], validation=rows[60:], test=rows[55:58] + rows[58:]))
     each = 2 if form == "roles" else 1  # a sentence with a predicate is two rows
-    assert f"{5 * each} of the {25 * each} test rows stand in the train rows too" in task.data.caveats
-    assert task.data.remarks()[1] == f"{task.path}: {task.data.caveats}"
+    overlap = f"{5 * each} of the {25 * each} test rows stand in the train rows too; a score on them says little."
+    assert task.data.remarks()[1] == f"{task.path}: {overlap}"
+    notes = {"senses": [task.scorer.note()]}.get(form, [])  # how many words have the first sense
+    assert task.data.caveats == " ".join([overlap, *notes]) and all(notes)
     apart = kind(path=folder(tmp_path / "apart", train=rows[:60], test=rows[60:]))
-    assert len(apart.data.remarks()) == 1 and apart.data.caveats == ""
+    assert len(apart.data.remarks()) == 1 and apart.data.caveats == "".join([apart.scorer.note()] if notes else [])
 
 
 def test_pairs_overlap_where_both_texts_do(tmp_path):

@@ -16,7 +16,7 @@ from niwaki.tasks.translation import Translation
 SENTENCES = [
     "Two young, White males are outside near many bushes.",
     "Zwei junge weiße Männer sind im Freien in der Nähe vieler Büsche.",
-    "A man in a blue shirt is standing on a ladder cleaning a window",
+    "A man in a blue shirt is standing on a stool cleaning a window",
     "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.",
     "It costs $3.50 (or 2,000 yen) — isn't that <cheap> & nice?",
     "",
@@ -27,31 +27,40 @@ SENTENCES = [
 texts = some.lists(some.tuples(some.sampled_from(SENTENCES), some.sampled_from(SENTENCES[:5])), min_size=1, max_size=12)
 
 
-def theirs(said, gold):
-    return sacrebleu.corpus_bleu(said, [gold]).score / 100, sacrebleu.corpus_chrf(said, [gold]).score / 100
+def theirs(predicted, gold):
+    return sacrebleu.corpus_bleu(predicted, [gold]).score / 100, sacrebleu.corpus_chrf(predicted, [gold]).score / 100
 
 
 @given(texts)
 def test_scores_of_a_corpus_are_sacrebleus(pairs):
-    said, gold = map(list, zip(*pairs, strict=True))
-    summed = counts(said, gold).sum(axis=0)
-    assert [bleu(summed), chrf(summed)] == pytest.approx(theirs(said, gold), abs=1e-9)
+    predicted, gold = map(list, zip(*pairs, strict=True))
+    summed = counts(predicted, gold).sum(axis=0)
+    assert [bleu(summed), chrf(summed)] == pytest.approx(theirs(predicted, gold), abs=1e-9)
 
 
 @given(texts, some.randoms(use_true_random=False))
 def test_scores_of_rows_that_are_drawn_are_those_of_their_texts(pairs, draw):
-    said, gold = map(list, zip(*pairs, strict=True))
+    predicted, gold = map(list, zip(*pairs, strict=True))
     rows = [draw.randrange(len(pairs)) for _ in pairs]
-    summed = counts(said, gold)[rows].sum(axis=0)
-    wanted = theirs([said[row] for row in rows], [gold[row] for row in rows])
+    summed = counts(predicted, gold)[rows].sum(axis=0)
+    wanted = theirs([predicted[row] for row in rows], [gold[row] for row in rows])
     assert [bleu(summed), chrf(summed)] == pytest.approx(wanted, abs=1e-9)
 
 
 def test_bleu_by_hand():
     found = counts(["the the cat sat on mats"], ["the cat sat on the mat"])
-    said, gold, *grams = found[0, :OF_BLEU].tolist()
-    assert (said, gold) == (6, 6)
-    assert grams == [5, 3, 2, 1, 6, 5, 4, 3]  # the, the, cat, sat, on; the cat, cat sat, sat on; …; right, then said
+    predicted, gold, *grams = found[0, :OF_BLEU].tolist()
+    assert (predicted, gold) == (6, 6)
+    assert grams == [
+        5,
+        3,
+        2,
+        1,
+        6,
+        5,
+        4,
+        3,
+    ]  # the, the, cat, sat, on; the cat, cat sat, sat on; …; right, then predicted
     assert bleu(found[0]) == pytest.approx((5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
     short = counts(["the cat sat on"], ["the cat sat on the mat"])
     assert bleu(short[0]) == pytest.approx(math.exp(1 - 6 / 4))  # all right, but short
@@ -68,9 +77,9 @@ def test_chrf_by_hand():
 
 
 def test_the_signature_is_that_of_sacrebleu():
-    said = signature()
-    assert f"BLEU nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}" in said
-    assert f"chrF2 nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{sacrebleu.__version__}" in said
+    predicted = signature()
+    assert f"BLEU nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}" in predicted
+    assert f"chrF2 nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{sacrebleu.__version__}" in predicted
 
 
 def test_rows_that_do_not_match_are_a_fault_and_none_are_no_rows():
@@ -79,8 +88,8 @@ def test_rows_that_do_not_match_are_a_fault_and_none_are_no_rows():
     assert counts([], []).shape == (0, NUMBERS)
 
 
-def example_stats(said, gold):
-    return np.hstack([np.zeros((len(said), 1), dtype=np.int64), counts(said, gold)])
+def example_stats(predicted, gold):
+    return np.hstack([np.zeros((len(predicted), 1), dtype=np.int64), counts(predicted, gold)])
 
 
 def test_a_thousand_resamples_take_no_look_at_texts_and_little_time():

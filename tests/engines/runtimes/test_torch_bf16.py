@@ -39,7 +39,7 @@ def test_networks_without_attention_are_rejected(able, tmp_path, family):
         Predictor(folder, "torch_bf16")
 
 
-def test_it_is_never_chosen_automatically(able, tmp_path):
+def test_engine_is_never_chosen_automatically(able, tmp_path):
     folder = tiny.deployed(tiny.model("bert"), tmp_path / "made")
     assert "torch_bf16" not in engine_choice.usable_engines(folder)
     assert api.load(folder, "torch_bf16").predict(TEXTS[0])[0].label in tiny.LABELS

@@ -1,4 +1,4 @@
-"""Baselines for text generation: most frequent text, nearest neighbour; others are skipped with a reason."""
+"""Nearest neighbours and the most frequent text for text generation; other baselines are skipped with a reason."""
 
 import json
 
@@ -37,7 +37,7 @@ def test_most_frequent_text_is_predicted(task, tmp_path):
     assert Majority(task, tmp_path).fit()(["a", "b"]) == ["ein Hund rennt"] * 2
 
 
-def test_nearest_neighbour_gives_its_text(task, tmp_path):
+def test_text_of_the_nearest_neighbour_is_predicted(task, tmp_path):
     candidate = TfIdf(task, tmp_path)
     answer = candidate.fit()
     assert candidate.name == "TF-IDF + nearest neighbour"
@@ -50,7 +50,7 @@ def test_nearest_neighbour_gives_its_text(task, tmp_path):
     assert answer([]) == []
 
 
-def test_more_texts_than_one_chunk(task):
+def test_more_texts_than_fit_in_one_chunk_are_answered(task):
     answer = Nearest(task, task.splits()["train"], TextFeatures(1, 1000))
     inputs = [source for source, _ in TRAIN] * AT_ONCE
     assert answer(inputs) == [target for _, target in TRAIN] * AT_ONCE

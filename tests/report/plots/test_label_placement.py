@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from niwaki.report.plots.axes import Scale, side_by_side
-from niwaki.report.plots.extents import shorten, text_width
+from niwaki.report.plots.extents import text_width
 from niwaki.report.plots.label_placement import Box, LabelRequest, Obstacles, PlacedLabel, Segment, place
 from niwaki.report.plots.pareto import FONT, NARROW, WIDE, Axis, Point, Size, draw
 
@@ -129,17 +128,3 @@ def test_names_that_look_alike_when_cut_become_numbers() -> None:
     drawing = draw(points, Axis("cost", str), Axis("score", str), None)
     assert [number for number, _ in drawing.key] == ["1", "2", "3"]
     assert set(re.findall(r'class="name stage"[^>]*>([^<]*)<', drawing.svg)) == {"1", "2", "3"}
-
-
-def test_widths_are_upper_bounds() -> None:
-    assert text_width("iii", 12) < text_width("nnn", 12) < text_width("mmm", 12) < text_width("漢漢漢", 12)
-    assert text_width("n", 12, bold=True) > text_width("n", 12)
-    assert shorten("short", 12, 100) == "short"
-    cut = shorten("a name that is much too long", 12, 100)
-    assert cut.endswith("…") and text_width(cut, 12) <= 100
-
-
-def test_tick_labels_do_not_touch() -> None:
-    scale = Scale(1, 100, 0, 120, log=True)
-    assert scale.ticks(side_by_side(scale, lambda value: f"{value:g} ms", 12, 200)) == [1, 10, 100]
-    assert scale.ticks(lambda points: False) == []

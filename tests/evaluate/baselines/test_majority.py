@@ -1,10 +1,20 @@
-"""Baselines for senses: the most frequent sense of each word; other baselines are skipped with a reason."""
+"""The majority class, and the most frequent sense of each word."""
+
+from collections import Counter
 
 import pytest
 
 from contracts import task_rows
+from evaluate.task_kinds import fitted, scored
 from niwaki.evaluate.baseline import BASELINES, Baseline
 from niwaki.tasks.senses import Senses
+
+
+def test_accuracy_is_the_share_of_the_majority_class(tasks_by_kind, bert_folder):
+    task = tasks_by_kind["label"]
+    train, test = (task.gold(task.splits()[part]) for part in ("train", "test"))
+    common = Counter(train).most_common(1)[0][0]
+    assert scored(task, fitted("majority", task, bert_folder)) == pytest.approx(test.count(common) / len(test))
 
 
 @pytest.fixture
@@ -32,6 +42,6 @@ def test_most_frequent_sense_of_each_word_is_predicted(task, bert_folder):
 
 
 @pytest.mark.parametrize("name", ["tfidf", "static", "frozen"])
-def test_other_baselines_are_skipped_with_a_reason(task, bert_folder, name):
+def test_other_baselines_of_senses_are_skipped_with_a_reason(task, bert_folder, name):
     candidate = BASELINES.load(name, Baseline)(task, bert_folder)
     assert candidate.fit_if_supported() is None and "no common labels" in candidate.note

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from meter.work import burn
 from niwaki.meter import meter
 from niwaki.meter.reader import Usage, choose
 from niwaki.meter.readers.rapl import Rapl, find_domains
 from niwaki.meter.readers.vcpu import VCpu
 from niwaki.meter.window import ReaderSet
-
-from .work import burn
 
 RANGE = 262_143_328_850
 USAGE = Usage(seconds=1.0, cpu_seconds=1.0, vcpus=1, host_busy_seconds=1.0)  # the machine is all ours
