@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from niwaki.run.recipe_settings import Recipe
 
 AUTO, FEW_SHOT, USUAL = "auto", "few_shot", "own_data"
-FEW_PER_CLASS = 32  # up to so many rows per class the few-shot recipe is better and faster
+FEW_PER_CLASS = 128  # up to so many rows per class the few-shot recipe is better and no slower
 MAX_EPOCHS = 10_000
 VALIDATION, MIN_ROWS = 0.1, 40  # share of rows that choose the best weights; with fewer rows all of them do
 
