@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from niwaki.api.loading import model_path
 from niwaki.api.task_choice import choose_task
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import warn_unverified
+from niwaki.run.model_path import model_path
 
 
 def cascade(
@@ -27,7 +27,7 @@ def cascade(
     """
     from niwaki.run.cascade import make
 
-    folders = [model_path(model) for model in models]
+    folders = [model_path(model, single=True) for model in models]
     result = make(folders, choose_task(task, data, overrides), Path(out).expanduser(), keep, level, engine, force)
     for folder in folders:
         warn_unverified(folder)
