@@ -11,6 +11,7 @@ Record = dict[str, Any]
 ALL = "ALL"
 SETS = {"senseval2": "SE2", "senseval3": "SE3", "semeval2007": "SE07", "semeval2013": "SE13", "semeval2015": "SE15"}
 PARTS = {"f1_nouns": "nouns", "f1_verbs": "verbs", "f1_adjectives": "adj.", "f1_adverbs": "adv."}
+GROUPS = {"f1_first_sense": "first sense", "f1_other_senses": "other senses"}
 MODELS = {
     ("semcor", "first"): "MiniLM-L6, SemCor only, one epoch",
     ("semcor", "second"): "MiniLM-L6, SemCor only, two epochs",
@@ -33,7 +34,8 @@ MPNET_TARGET, TARGET = 0.74, 0.71
 
 def senses(rows: list[Record]) -> str:
     newest = {(row["name"], row["seed"]): row for row in rows}
-    head = f"| system | ALL | {' | '.join(SETS.values())} | {' | '.join(PARTS.values())} |\n|{'---|' * (2 + len(SETS) + len(PARTS))}"
+    columns = [*GROUPS.values(), *SETS.values(), *PARTS.values()]
+    head = f"| system | ALL | {' | '.join(columns)} |\n|{'---|' * (2 + len(columns))}"
     published = next((row for (name, _), row in newest.items() if name == "published"), None)
     lines = [line(title, found[ALL], found) for title, found in (published or {"systems": {}})["systems"].items()]
     stages = {(name, stage["stage"]): stage for (name, _), row in newest.items() for stage in row.get("stages", [])}
@@ -45,6 +47,7 @@ def senses(rows: list[Record]) -> str:
     parts = [
         "Command: `python benchmarks/senses.py DATA --mpnet FOLDER`. F1 × 100 by niwaki's scorer on the test sets of Raganato et al. with WordNet 3.0. Published systems are scored from their "
         "published answers (wsd-hard-benchmark). niwaki's models are trained on SemCor and, unless stated otherwise, on the example sentences of WordNet's glosses (`data.examples`). Checkpoints of MiniLM are selected on SemEval-2007 (SE07); for mpnet the last one is used.",
+        group_sizes(published or {}),
         "\n".join([head, *lines, *own]),
         goals(stages),
         sizes(stages),
@@ -56,8 +59,20 @@ def senses(rows: list[Record]) -> str:
 
 
 def line(title: str, scores: Record, sets: Record) -> str:
-    cells = [scores["f1"], *(sets[part] for part in SETS), *(scores[part] for part in PARTS)]
-    return f"| {title} | {' | '.join(f'{100 * value:.1f}' for value in cells)} |"
+    groups = [scores.get(group) for group in GROUPS]  # older records have none
+    cells = [scores["f1"], *groups, *(sets[part] for part in SETS), *(scores[part] for part in PARTS)]
+    return f"| {title} | {' | '.join('–' if value is None else f'{100 * value:.1f}' for value in cells)} |"
+
+
+def group_sizes(published: Record) -> str:
+    if "words" not in published:
+        return ""
+    sizes = {title: published["words"][part] for part, title in {ALL: ALL, **SETS}.items()}
+    each = ", ".join(f"{title} {first:,} and {other:,}" for title, (first, other) in sizes.items())
+    return (
+        "*First sense* is the F1 on the words of ALL whose correct sense is WordNet's first, *other senses* on all others; – is not recorded. "
+        f"Number of words with their first sense and with another: {each}."
+    )
 
 
 def goals(stages: dict[tuple[str, str], Record]) -> str:

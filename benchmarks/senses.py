@@ -64,6 +64,7 @@ JOBS: dict[str, list[Stage]] = {
     "tenth-alone": [FIRST, BITS4],
 }
 WITHOUT_EXAMPLES = ("semcor",)  # jobs trained on SemCor only
+SETTINGS = ("rows", "examples", "definitions", "hypernyms", "without_prior", "balance")  # of the task, in records
 TEACHES = {"quarter": "first", "mpnet-quarter": "mpnet", "tenth": "mpnet"}
 NAMES = ("published", "plain", *JOBS)
 
@@ -97,7 +98,12 @@ def published(data: str) -> dict[str, Any]:
     tellers["most frequent in SemCor"] = lambda part: [
         [most_frequent(inventory, common, one) for one in row.targets] for row in task.inputs(task.splits()[part])
     ]
-    return {"systems": {title: each(task, tell) for title, tell in tellers.items()}}
+    return {"systems": {title: each(task, tell) for title, tell in tellers.items()}, "words": words(task)}
+
+
+def words(task: Wsd) -> dict[str, tuple[int, int]]:
+    """Of each test set, how many words have their first sense, and how many another."""
+    return {part: task.scorer.count_words(part) for part in (ALL, *SETS)}
 
 
 def each(task: Wsd, tell: Callable[[str], Answers]) -> dict[str, Any]:
@@ -113,6 +119,8 @@ def train(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
     make(plan, folder)
     return {
         "stages": [stage_record(plan, folder, stage.spec.name) for stage in plan.stages],
+        "train_rows": plan.task.splits()["train"].num_rows,
+        "settings": {key: getattr(plan.task, key) for key in SETTINGS},
         **comparison(plan, folder, name),
     }
 

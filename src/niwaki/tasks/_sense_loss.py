@@ -1,6 +1,8 @@
 """The training criterion of senses: cross-entropy over the candidate senses of each target word.
 
-Scores of candidates are those of `answers/_sense_inventory.py`, in torch and with gradients.
+Scores of candidates are those of `answers/_sense_inventory.py`, in torch and with gradients. Training rows agree with the
+prior, which was counted on SemCor, so a network can fit them by the prior alone. Two settings work against it: the loss of the
+scores without the prior is added, and words with a rare sense weigh more.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,12 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from niwaki.answers._sense_inventory import LEXFILES, SenseInventory
+from niwaki.answers._sense_inventory import LEXFILES, PRIORS, SenseInventory
 from niwaki.data.ragged import Ragged
 from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.forward import NO_LABEL, Batch
 
+MAX_WEIGHT = 5.0  # of a rare sense, before weights are divided by their mean
 FAR = -1e4  # the score of no candidate; finite, so that a teacher's and a student's can be subtracted
 Question = tuple[int, int, tuple[bool, ...]]  # first candidate, the one after the last, and which are correct
 
@@ -56,8 +60,9 @@ class Questions:
 class SenseCriterion:
     """Targets are numbers of `questions`, at the first token of each target word."""
 
-    def __init__(self, inventory: Callable[[], SenseInventory]) -> None:
+    def __init__(self, inventory: Callable[[], SenseInventory], without_prior: float = 0, balance: float = 0) -> None:
         self.questions = Questions()
+        self.without_prior, self.balance = without_prior, balance
         self._inventory = inventory
         self._tables: Tables | None = None
 
@@ -66,7 +71,12 @@ class SenseCriterion:
         if not (batch.targets != NO_LABEL).any():
             return logits.sum() * 0
         is_target, ranges, right = self.questions.of_batch(batch.targets)
-        return any_right(candidate_scores(logits[is_target].float(), ranges, self._tables_on(logits.device)), right)
+        vectors, tables = logits[is_target].float(), self._tables_on(logits.device)
+        losses = any_right(candidate_scores(vectors, ranges, tables), right)  # (words,)
+        if self.without_prior:
+            content = candidate_scores(zero_prior(vectors), ranges, tables)
+            losses = losses + self.without_prior * any_right(content, right)
+        return (losses * rarity_weights(share_of_right(ranges, right, tables), self.balance)).mean()
 
     def soft_loss(self, student: Tensor, teacher: Tensor, batch: Batch, temperature: float) -> Tensor:
         if not (batch.targets != NO_LABEL).any():
@@ -118,6 +128,24 @@ def candidate_scores(vectors: Tensor, sense_ranges: Tensor, tables: Tables) -> T
     return found
 
 
+def zero_prior(vectors: Tensor) -> Tensor:
+    """The same vectors, by which candidates are scored by gloss and lexicographer file only."""
+    return functional.pad(vectors[:, : -len(PRIORS)], (0, len(PRIORS)))
+
+
 def any_right(scores: Tensor, right: Tensor) -> Tensor:
-    """Mean of -log of the probability that all right candidates have together."""
-    return -torch.logsumexp(torch.log_softmax(scores, dim=1).masked_fill(~right, FAR), dim=1).mean()
+    """(words,): -log of the probability that all right candidates have together."""
+    return -torch.logsumexp(torch.log_softmax(scores, dim=1).masked_fill(~right, FAR), dim=1)
+
+
+def share_of_right(sense_ranges: Tensor, right: Tensor, tables: Tables) -> Tensor:
+    """(words,): the share that the correct senses have in the inventory's counts of the lemma."""
+    columns = torch.arange(right.shape[1], device=right.device)
+    senses = (sense_ranges[:, :1] + columns).clamp(max=len(tables.prior) - 1)  # those behind the last are not right
+    return (tables.prior[senses, 0].exp() * right).sum(dim=1)
+
+
+def rarity_weights(share: Tensor, balance: float) -> Tensor:
+    """(words,): share^-balance, at most MAX_WEIGHT, divided by the mean. 0 weighs all words alike."""
+    weights = share.pow(-balance).clamp(max=MAX_WEIGHT)
+    return weights / weights.mean()

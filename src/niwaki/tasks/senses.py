@@ -23,8 +23,10 @@ from niwaki.data.ragged import Ragged
 from niwaki.models.forward import NO_LABEL
 from niwaki.tasks import _sense_scores as scoring
 from niwaki.tasks._declarations import TableFormat
+from niwaki.tasks._gloss_definitions import definitions
 from niwaki.tasks._gloss_examples import examples
 from niwaki.tasks._scorer import Scorer
+from niwaki.tasks._sense_baselines import first_sense
 from niwaki.tasks._sense_inventories import InventoryBuilder
 from niwaki.tasks._sense_loss import SenseCriterion
 from niwaki.tasks._sense_rows import IDS, SCHEMA, sense_rows
@@ -56,11 +58,13 @@ class Senses(SenseSettings, Task):
         return sense_rows(table, [columns[role] for role in self.table.roles], self.data.source, part)
 
     def extra_rows(self, rows: pa.Table) -> pa.Table:
-        """The example sentences in the glosses, if they are wanted."""
-        if not self.examples:
-            return rows.slice(0, 0)
-        inventory = self.inventories.without_vectors
-        found = examples(inventory, Lemmas(inventory.sense_ranges, self.inventories.forms(rows)))
+        """The example sentences in the glosses and the definitions, if they are wanted."""
+        found: list[dict[str, list]] = []
+        inventory = self.inventories.without_vectors if self.examples or self.definitions else None
+        if inventory and self.examples:
+            found += examples(inventory, Lemmas(inventory.sense_ranges, self.inventories.forms(rows)))
+        if inventory and self.definitions:
+            found += definitions(inventory)
         return pa.Table.from_pylist([{**row, "text": " ".join(row["tokens"])} for row in found], SCHEMA)
 
     @property
@@ -102,7 +106,7 @@ class Senses(SenseSettings, Task):
 
     @cached_property
     def criterion(self) -> SenseCriterion:
-        return SenseCriterion(lambda: self.inventories.complete)
+        return SenseCriterion(lambda: self.inventories.complete, self.without_prior, self.balance)
 
     @cached_property
     def scorer(self) -> "SensesScorer":
@@ -124,15 +128,36 @@ class Senses(SenseSettings, Task):
 
 
 class SensesScorer(Scorer[Senses]):
-    correct_columns: ClassVar[slice] = slice(0, None, 3)  # points of each part of speech
+    correct_columns: ClassVar[slice] = slice(0, None, 3)  # points of each group
 
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        """Points, answered words and target words of each part of speech."""
-        examples = zip(values, self.task.gold(rows), rows.column("pos").to_pylist(), strict=True)
+        """Points, answered words and target words of each part of speech, of words that have their first sense and others."""
+        examples = zip(
+            values, self.task.gold(rows), rows.column("pos").to_pylist(), self.has_first_sense(rows), strict=True
+        )
         return np.stack([scoring.counts(*example) for example in examples])
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         return scoring.scores(example_stats)
 
+    def has_first_sense(self, rows: pa.Table) -> list[list[bool]]:
+        """Of each target word, whether the first sense in the inventory is correct."""
+        inventory = self.task.inventories.without_vectors
+        return [
+            [first_sense(inventory, target) in keys for target, keys in zip(sentence.targets, gold, strict=True)]
+            for sentence, gold in zip(self.task.inputs(rows), self.task.gold(rows), strict=True)
+        ]
+
     def parse_value(self, cell: object) -> Value:
         return words_in(cell)
+
+    def note(self) -> str:
+        """The sizes of the two groups, which the scores do not tell."""
+        counts = {part: self.count_words(part) for part in self.task.data.tests}
+        words = ", ".join(f"{part} {first:,} and {other:,}" for part, (first, other) in counts.items())
+        return f"Words whose correct sense is the inventory's first, and others: {words}."
+
+    def count_words(self, part: str) -> tuple[int, int]:
+        """Target words of a split whose correct sense is the inventory's first, and others."""
+        found = [one for row in self.has_first_sense(self.task.splits()[part]) for one in row]
+        return sum(found), len(found) - sum(found)
