@@ -8,28 +8,44 @@ from niwaki.models.fused.attention import attention, fits
 pytestmark = compiled
 
 
-def reference(query: Tensor, key: Tensor, value: Tensor, lengths: list[int], head_size: int, first: bool) -> Tensor:
+def reference(
+    query: Tensor, key: Tensor, value: Tensor, lengths: list[int], head_size: int, first: bool, causal: bool
+) -> Tensor:
     found, counts = [], [1] * len(lengths) if first else lengths
     for q, k, v in zip(query.split(counts), key.split(lengths), value.split(lengths), strict=True):
         q, k, v = (one.float().unflatten(1, (-1, head_size)).transpose(0, 1) for one in (q, k, v))
-        found.append((torch.softmax(q @ k.transpose(1, 2) * 0.3, dim=-1) @ v).transpose(0, 1).flatten(1))
+        scores = q @ k.transpose(1, 2) * 0.3
+        if causal:
+            scores = scores.masked_fill(torch.ones(scores.shape[1:]).triu(1).bool(), -torch.inf)
+        found.append((torch.softmax(scores, dim=-1) @ v).transpose(0, 1).flatten(1))
     return torch.cat(found)
 
 
 @pytest.mark.parametrize("lengths", [[1], [1, 2, 16], [5, 9, 17, 33], [100]])
 @pytest.mark.parametrize(("heads", "head_size"), [(1, 16), (3, 32), (2, 48)])
-@pytest.mark.parametrize("first", [False, True])
-def test_outputs_and_gradients_agree_with_torch(lengths: list[int], heads: int, head_size: int, first: bool) -> None:
+@pytest.mark.parametrize(("first", "causal"), [(False, False), (True, False), (False, True)])
+def test_outputs_and_gradients_agree_with_torch(
+    lengths: list[int], heads: int, head_size: int, first: bool, causal: bool
+) -> None:
     tokens, width = sum(lengths), heads * head_size
     query = poisoned(len(lengths) if first else tokens, width)
     key, value = poisoned(tokens, width, seed=1), poisoned(tokens, width, seed=2)
     # gradients of queries and keys vanish where there is a single token
     inputs = [query, key, value] if max(lengths) > 1 else [value]
     assert_same(
-        lambda: attention(query, key, value, torch.tensor(lengths), head_size, 0.3, 0.0),
-        lambda: reference(query, key, value, lengths, head_size, first),
+        lambda: attention(query, key, value, torch.tensor(lengths), head_size, 0.3, 0.0, causal),
+        lambda: reference(query, key, value, lengths, head_size, first, causal),
         inputs,
     )
+
+
+def test_a_token_reads_none_behind_it_and_gives_them_no_gradient() -> None:
+    query, key, value = (poisoned(40, 32, seed=seed) for seed in range(3))
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = attention(query, key, value, torch.tensor([3, 37]), 16, 0.3, 0.0, causal=True)
+    mixed[:13].float().sum().backward()
+    assert value.grad is not None and key.grad is not None
+    assert value.grad[:13].any(dim=1).all() and not value.grad[13:].any() and not key.grad[13:].any()
 
 
 def test_dropout_keeps_the_mean_and_is_the_same_in_the_backward_pass() -> None:

@@ -4,7 +4,7 @@ from torch import nn
 from torch.nn import functional
 
 from models.fused.comparing import assert_same, compiled, linear, poisoned
-from niwaki.models.fused.linear import fits, side_by_side
+from niwaki.models.fused.linear import fits, product, side_by_side
 from niwaki.models.fused.linear import linear as fused
 
 pytestmark = compiled
@@ -57,3 +57,15 @@ def test_neighbours_in_memory_are_joined_without_copying() -> None:
     assert side_by_side(whole.split([2, 4], dim=1)).data_ptr() == whole.data_ptr()
     apart = [whole[:, :2].clone(), whole[:, 2:].clone()]
     assert torch.equal(side_by_side(apart), whole)
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 2), (21, 64, 130)])
+def test_products_with_a_table_agree_with_torch(shape: tuple[int, int, int]) -> None:
+    tokens, inputs, outputs = shape
+    rows, module = poisoned(tokens, inputs), linear(inputs, outputs, bias=False)
+    bias = torch.linspace(-1, 1, outputs).requires_grad_()
+    assert_same(
+        lambda: product(rows, module.weight, bias),
+        lambda: functional.linear(rows.float(), module.weight, bias),
+        [rows, module.weight, bias],
+    )

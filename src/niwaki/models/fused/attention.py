@@ -13,10 +13,18 @@ def fits(query: Tensor, head_size: int) -> bool:
 
 
 def attention(
-    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, head_size: int, scale: float, rate: float
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    lengths: Tensor,
+    head_size: int,
+    scale: float,
+    rate: float,
+    causal: bool = False,
 ) -> Tensor:
-    """Mixed values for all queries, or for one query per sequence, over the keys and values of packed sequences."""
-    return _Attention.apply(query, key, value, lengths, head_size, scale, draw_dropout(rate))
+    """Mixed values for all queries, or for one query per sequence, over the keys and values of packed sequences; with `causal` over those
+    of earlier tokens alone."""
+    return _Attention.apply(query, key, value, lengths, head_size, scale, draw_dropout(rate), causal)
 
 
 class _Attention(torch.autograd.Function):
@@ -30,6 +38,7 @@ class _Attention(torch.autograd.Function):
         head_size: int,
         scale: float,
         drop: Dropout,
+        causal: bool,
     ) -> Tensor:
         counts = lengths if len(query) == len(key) else torch.ones_like(lengths)
         heads = query.shape[1] // head_size
@@ -40,7 +49,7 @@ class _Attention(torch.autograd.Function):
         tensors = query, key, value, weights, starts, counts, lengths
         ctx.save_for_backward(*tensors)
         ctx.settings = head_size, scale, drop
-        _run(tensors, ctx.settings, out=out.data_ptr())
+        _run(tensors, ctx.settings, out=out.data_ptr(), causal=int(causal))
         return out
 
     @staticmethod
@@ -56,7 +65,7 @@ class _Attention(torch.autograd.Function):
         more = {name: one.data_ptr() for name, one in zip(names, found, strict=True)}
         more |= {f"{name}_stride": one.stride(0) for name, one in zip(names, found, strict=True)}
         _run(ctx.saved_tensors, ctx.settings, gradient=gradient.data_ptr(), **more)
-        return *found, None, None, None, None
+        return *found, *[None] * 5
 
 
 def _run(tensors: tuple[Tensor, ...], settings: tuple[int, float, Dropout], **more: int) -> None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 PANEL, NARROW, TALL, LANES = 64, 48, 8, 16  # as in pack.h and vectors.h
-NOTHING, GELU, TIMES_SLOPE = range(3)  # as in product.h
+NOTHING, GELU, TIMES_SLOPE, GELU_TANH = range(4)  # as in product.h
 
 
 class Dropout(Structure):
@@ -76,10 +76,30 @@ class Attention(Structure):
         *((name, c_int64) for name in ("query_gradient_stride", "key_gradient_stride", "value_gradient_stride")),
         ("scratch", c_void_p),
         ("scratch_floats", c_int64),
+        ("causal", c_int64),
     ]
 
 
-STRUCTURES = (Weights, Activations, Product, WeightGradient, Norm, Attention)
+class PreNorm(Structure):
+    _fields_: ClassVar = [
+        *((name, c_int64) for name in ("rows", "width")),
+        *((name, c_void_p) for name in ("x", "gain", "shift")),
+        ("epsilon", c_float),
+        *((name, c_void_p) for name in ("out", "mean", "rstd", "gradient")),
+        *((name, c_void_p) for name in ("x_gradient", "gain_gradient", "shift_gradient")),
+    ]
+
+
+class CrossEntropy(Structure):
+    _fields_: ClassVar = [
+        *((name, c_int64) for name in ("rows", "classes", "stride")),
+        *((name, c_void_p) for name in ("logits", "targets")),
+        ("scale", c_float),
+        *((name, c_void_p) for name in ("losses", "gradient")),
+    ]
+
+
+STRUCTURES = (Weights, Activations, Product, WeightGradient, Norm, Attention, PreNorm, CrossEntropy)
 
 
 @cache
@@ -91,11 +111,11 @@ def library() -> ctypes.CDLL | None:
         try:
             found = ctypes.CDLL(str(path))
             usable = bool(found.niwaki_training())
-            sizes = (c_int64 * len(STRUCTURES))()
+            sizes = (c_int64 * 64)()  # a library of another version may have more structures
             found.niwaki_sizes(sizes)
         except (OSError, AttributeError):  # built for another machine, or not a library of niwaki
             continue
-        if usable and list(sizes) == [ctypes.sizeof(structure) for structure in STRUCTURES]:
+        if usable and [size for size in sizes if size] == [ctypes.sizeof(structure) for structure in STRUCTURES]:
             return found
     return None
 
@@ -105,10 +125,10 @@ def run(name: str, given: Structure) -> None:
     getattr(library(), f"niwaki_{name}")(ctypes.byref(given), torch.get_num_threads())
 
 
-def usable(rows: Tensor) -> bool:
-    """Whether the kernels can work on these rows: bf16 on the processor, while training with autocast."""
+def usable(rows: Tensor, dtype: torch.dtype = torch.bfloat16) -> bool:
+    """Whether the kernels can work on these rows, on the processor while training with autocast."""
     return (
-        rows.dtype == torch.bfloat16
+        rows.dtype == dtype
         and rows.device.type == "cpu"
         and torch.is_grad_enabled()
         and torch.is_autocast_enabled("cpu")

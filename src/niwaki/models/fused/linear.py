@@ -13,18 +13,24 @@ from niwaki.models.fused.products import multiply, multiply_back, weight_gradien
 
 def fits(rows: Tensor, modules: Sequence[nn.Linear]) -> bool:
     """Whether `linear` can replace calls of these modules."""
-    return usable(rows) and rows.ndim == 2 and all(is_plain(one, nn.Linear) and _fits(one) for one in modules)
+    return all(is_plain(one, nn.Linear) and fits_weight(rows, one.weight) for one in modules)
 
 
-def _fits(module: nn.Linear) -> bool:
-    weight = module.weight
+def fits_weight(rows: Tensor, weight: Tensor) -> bool:
+    """Whether `product` can multiply rows with a weight matrix (outputs, inputs)."""
     even = not (weight.shape[0] % 2 or weight.shape[1] % 2)
-    return even and weight.dtype == torch.float32 and weight.is_contiguous()
+    stored = even and weight.dtype == torch.float32 and weight.is_contiguous()
+    return stored and rows.ndim == 2 and usable(rows)
 
 
 def linear(rows: Tensor, modules: Sequence[nn.Linear]) -> tuple[Tensor, ...]:
     """Outputs (tokens, outputs) of each module."""
     return _Linear.apply(rows, len(modules), *(one.weight for one in modules), *(one.bias for one in modules))
+
+
+def product(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Rows (tokens, inputs) times a weight matrix (outputs, inputs), plus bias."""
+    return _Linear.apply(rows, 1, weight, bias)[0]
 
 
 class _Linear(torch.autograd.Function):

@@ -52,6 +52,7 @@ typedef struct {
     long query_gradient_stride, key_gradient_stride, value_gradient_stride;
     float *scratch; /* of each thread */
     long scratch_floats;
+    long causal; /* whether a token reads none behind it */
 } Attention;
 
 /* Memory of a thread for one head. */
@@ -92,8 +93,8 @@ static void turn(const float *from, long rows, long width, float *to) {
     }
 }
 
-/* Scores of one query to weights, in place and, before dropout, as bf16. */
-static void softmax_row(const Attention *g, float *row, long tokens, long place) {
+/* Scores of one query to weights, in place and, before dropout, as bf16. Those behind the first `tokens` are 0. */
+static void softmax_row(const Attention *g, float *row, long tokens, long whole, long place) {
     vec top = all(-3e38f), total = all(0.0f);
     for (long k = 0; k < tokens; k += LANES) {
         const __mmask16 mask = first_lanes(tokens - k);
@@ -111,6 +112,10 @@ static void softmax_row(const Attention *g, float *row, long tokens, long place)
         store(g->weights + place + k, 0xffff, w);
         _mm512_storeu_ps(row + k, g->dropout.limit ? dropped(w, place + k, &g->dropout) : w);
     }
+    for (long k = (tokens + LANES - 1) / LANES * LANES; k < whole; k += LANES) {
+        store(g->weights + place + k, 0xffff, all(0.0f));
+        _mm512_storeu_ps(row + k, all(0.0f));
+    }
 }
 
 static void attend_head(const Attention *g, long s, long h, int thread) {
@@ -121,7 +126,7 @@ static void attend_head(const Attention *g, long s, long h, int thread) {
     widen(g->value + g->start[s] * g->value_stride + h * d, g->value_stride, tokens, d, 1.0f, r.value);
     turn(r.key, tokens, d, r.turned);
     multiply(r.query, d, 1, r.turned, queries, whole, d, r.weights);
-    for (long m = 0; m < queries; m++) softmax_row(g, r.weights + m * whole, tokens, g->places[s] + (h * queries + m) * whole);
+    for (long m = 0; m < queries; m++) softmax_row(g, r.weights + m * whole, g->causal ? m + 1 : tokens, whole, g->places[s] + (h * queries + m) * whole);
     multiply(r.weights, whole, 1, r.value, queries, d, tokens, r.result);
     narrow(r.result, queries, d, 1.0f, g->out + g->query_start[s] * g->heads * d + h * d, g->heads * d);
 }

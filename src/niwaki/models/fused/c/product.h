@@ -1,6 +1,6 @@
 /* Matrix products of bf16, summed in fp32, with what follows them. One thread reaches 97 % of what the processor can do. */
 
-enum Then { NOTHING, GELU, TIMES_SLOPE };
+enum Then { NOTHING, GELU, TIMES_SLOPE, GELU_TANH };
 
 #define BLOCK 6 /* rows that are worked on together, against PANEL columns */
 
@@ -38,15 +38,15 @@ typedef struct {
     long rows, columns, pairs, row_step;
     enum Then then;
     const float *bias;
-    bf16 *out, *slope; /* the derivative of GELU: written by GELU, read by TIMES_SLOPE */
+    bf16 *out, *slope; /* the derivative of GELU: written by GELU and GELU_TANH, read by TIMES_SLOPE */
     long stride; /* of the outputs' rows */
 } Product;
 
 INLINE void finish(const Product *g, vec x, long place, long column, __mmask16 mask) {
     vec slope;
     if (g->bias) x = _mm512_add_ps(x, _mm512_maskz_loadu_ps(mask, g->bias + column));
-    if (g->then == GELU) {
-        x = gelu(x, &slope);
+    if (g->then == GELU || g->then == GELU_TANH) {
+        x = g->then == GELU ? gelu(x, &slope) : gelu_tanh(x, &slope);
         store(g->slope + place, mask, slope);
     } else if (g->then == TIMES_SLOPE)
         x = _mm512_mul_ps(x, load(g->slope + place, mask));

@@ -1,4 +1,4 @@
-/* Kernels for training in bf16 on processors with avx512_bf16: products, feed-forward activations, norms, attention, AdamW.
+/* Kernels for training in bf16 on processors with avx512_bf16: products, feed-forward activations, norms, attention, cross-entropy.
 
    Python fills the structures (library.py mirrors them) and hands over memory of torch tensors. Activations and their gradients are
    bf16; weights, their gradients and statistics are fp32. All functions give the same bits for the same number of threads. */
@@ -23,14 +23,21 @@
 
 #include "attention.h"
 
+#include "pre_norm.h"
+
+#include "cross_entropy.h"
+
 void niwaki_pack_weights(Weights *g, int threads) { run_team(pack_weights_work, g, threads); }
 void niwaki_pack_activations(Activations *g, int threads) { run_team(pack_activations_work, g, threads); }
 void niwaki_product(Product *g, int threads) { run_team(product_work, g, threads); }
 void niwaki_weight_gradient(WeightGradient *g, int threads) { run_team(weight_gradient_work, g, threads); }
 void niwaki_norm(Norm *g, int threads) { run_team(g->gradient ? norm_backward_work : norm_work, g, threads); }
-void niwaki_sizes(int64_t sizes[6]) {
-    const size_t all_sizes[6] = {sizeof(Weights), sizeof(Activations), sizeof(Product), sizeof(WeightGradient), sizeof(Norm), sizeof(Attention)};
-    for (int i = 0; i < 6; i++) sizes[i] = (int64_t)all_sizes[i];
+void niwaki_pre_norm(PreNorm *g, int threads) { run_team(pre_norm_work, g, threads); }
+void niwaki_cross_entropy(CrossEntropy *g, int threads) { run_team(cross_entropy_work, g, threads); }
+void niwaki_sizes(int64_t sizes[8]) {
+    const size_t all_sizes[8] = {sizeof(Weights), sizeof(Activations), sizeof(Product), sizeof(WeightGradient),
+                                 sizeof(Norm),    sizeof(Attention),   sizeof(PreNorm), sizeof(CrossEntropy)};
+    for (int i = 0; i < 8; i++) sizes[i] = (int64_t)all_sizes[i];
 }
 void niwaki_attention(Attention *g, int threads) { run_team(attention_work, g, threads); }
 #if defined(__clang__)

@@ -55,6 +55,18 @@ INLINE vec gelu(vec x, vec *slope) {
     return _mm512_mul_ps(x, below);
 }
 
+/* x S(2u) with the logistic function S and u = sqrt(2 / pi) (x + 0.044715 x^3), which is 0.5 x (1 + tanh(u)), and its slope. */
+INLINE vec gelu_tanh(vec x, vec *slope) {
+    const vec square = _mm512_mul_ps(x, x);
+    const vec twice = _mm512_mul_ps(x, _mm512_fmadd_ps(square, all(2.0f * 0.79788456f * 0.044715f), all(2.0f * 0.79788456f)));
+    const vec bounded = _mm512_max_ps(_mm512_min_ps(twice, all(80.0f)), all(-80.0f));
+    const vec s = reciprocal(_mm512_add_ps(all(1.0f), power_of_two(_mm512_mul_ps(bounded, all(-LOG2_E)))));
+    const vec rise = _mm512_fmadd_ps(square, all(6.0f * 0.79788456f * 0.044715f), all(2.0f * 0.79788456f));
+    const vec out = _mm512_mul_ps(x, s);
+    *slope = _mm512_fmadd_ps(_mm512_mul_ps(out, _mm512_sub_ps(all(1.0f), s)), rise, s);
+    return out;
+}
+
 /* Dropout: element `place` of a tensor stays where a hash of it and the seed is at least `limit`. Forward and backward pass
    compute the same, so that no mask is stored. */
 typedef struct {
