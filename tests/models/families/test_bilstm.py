@@ -8,7 +8,7 @@ import tiny
 from niwaki.core.tensor_file import read_header
 from niwaki.engines.export import GRAPH, write_graph
 from niwaki.models.edits.int8 import Int8
-from niwaki.models.networks.lstm import BiLstm, Int8BiLstm, reversal
+from niwaki.models.networks.lstm import BiLstm, Int8Lstm, Lstm, reversal
 
 
 def by_torch(layer: BiLstm) -> torch.nn.LSTM:
@@ -27,6 +27,32 @@ def by_torch(layer: BiLstm) -> torch.nn.LSTM:
             gate_i, gate_o, gate_f, gate_c = source.detach().chunk(4)
             getattr(own, f"{name}_l0{ending}").data.copy_(torch.cat([gate_i, gate_f, gate_c, gate_o]))
     return own
+
+
+def by_torch_one_way(layer: Lstm) -> torch.nn.LSTM:
+    """The weights of a layer with one direction in torch's own module. It reads as it is given a text."""
+    own = torch.nn.LSTM(layer.inputs, layer.units, batch_first=True)
+    matrices, recurrent, biases = (part[0].detach() for part in layer.weights())
+    sources = {"weight_ih_l0": matrices, "weight_hh_l0": recurrent}
+    for name, source in {**sources, **dict(zip(("bias_ih_l0", "bias_hh_l0"), biases.chunk(2), strict=True))}.items():
+        gate_i, gate_o, gate_f, gate_c = source.chunk(4)
+        getattr(own, name).data.copy_(torch.cat([gate_i, gate_f, gate_c, gate_o]))
+    return own
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+@torch.no_grad()
+def test_one_direction_is_that_of_torch_with_random_lengths(direction):
+    draw = torch.Generator().manual_seed(4)
+    layer, x = Lstm(5, 3, direction), torch.randn(6, 9, 5, generator=draw)
+    torch.nn.init.normal_(layer.bias)
+    lengths = torch.randint(1, 10, (6,), generator=draw)
+    mask = (torch.arange(9)[None] < lengths[:, None]).long()
+    found, own = layer(x, mask), by_torch_one_way(layer)
+    for number, length in enumerate(lengths.tolist()):
+        text = x[number : number + 1, :length]
+        wanted = own(text)[0] if direction == "forward" else own(text.flip(1))[0].flip(1)
+        torch.testing.assert_close(found[number, :length], wanted[0], atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -81,7 +107,7 @@ def test_a_text_is_turned_and_padding_stays():
 def test_packed_matrices_are_bytes_with_a_scale_for_each_gate_of_each_unit():
     torch.manual_seed(0)
     layer = BiLstm(6, 4)
-    packed = Int8BiLstm.of(layer)
+    packed = Int8Lstm.of(layer)
     assert packed.input.dtype == packed.recurrent.dtype == torch.int8 and packed.input_scale.shape == (2, 16, 1)
     for whole, codes, scale in (
         (layer.input, packed.input, packed.input_scale),

@@ -47,6 +47,10 @@ class BiLstm(AttentionFreeModel):
     config_class = BiLstmConfig
     body_class = Recurrent
 
+    @property
+    def depths(self) -> list[list[nn.Module]]:
+        return [[layer] for layer in self.body.get_submodule("lstm").children()]
+
 
 class BiLstmForSequenceClassification(BiLstm, ForTexts):
     pass
