@@ -49,10 +49,12 @@ def test_batches_are_unchanged(task, collator):
     assert Supervised(task).batch(batch, torch.Generator()) is batch
 
 
-def test_score_is_the_primary_metric_on_the_validation_rows(task, collator):
+def test_score_and_errors_are_those_of_the_validation_rows(task, collator):
     feed, model = collator
     batch = feed.batch(range(len(feed.features)))
     with torch.no_grad():
         predicted = forward(model.anatomy, batch).logits.argmax(dim=1)
-    score = Supervised(task).score(ModelValidation(model, feed, "fp32", 0))
-    assert score == pytest.approx((predicted == batch.targets).float().mean().item())
+    validation = ModelValidation(model, feed, "fp32", 0)
+    right = (predicted == batch.targets).float()
+    assert Supervised(task).score(validation) == pytest.approx(right.mean().item())
+    assert Supervised(task).errors(validation).tolist() == (1 - right).tolist()
