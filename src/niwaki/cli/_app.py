@@ -32,6 +32,10 @@ ORDER = (
     "show",
     "eval",
     "predict",
+    "fill",
+    "score",
+    "sample",
+    "nearest",
     "export",
     "cascade",
     "tokenizer",
@@ -47,7 +51,7 @@ LOW_MEMORY = (
 )
 # bytes of address space that the libraries of a verb map before any work
 MAPPED = {
-    "predict": 450 << 20,
+    **dict.fromkeys(("predict", "fill", "score", "sample", "nearest"), 450 << 20),
     **dict.fromkeys(("compress", "run"), 3 << 30),
     **dict.fromkeys(("bench", "cascade", "check", "eval", "export", "tokenizer"), 3 << 29),
 }

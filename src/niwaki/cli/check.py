@@ -1,11 +1,14 @@
 """Checks a recipe, fills in every default, estimates time and disk. Does no work."""
 
+from collections.abc import Sequence
+
 import typer
 
 from niwaki.cli._print import print_result, table
 from niwaki.core.json_types import Json
 
 PANEL = "Compress"
+SHOWN_ROWS, SHOWN_CHARACTERS = 10, 60
 
 
 def command(
@@ -14,18 +17,43 @@ def command(
     ),
     set_: list[str] = typer.Option([], "--set", help="change a setting: stages.student.train.epochs=1"),
     data: str = typer.Option("", help="your own rows: csv, tsv, jsonl, parquet, or a folder"),
+    labels: bool = typer.Option(
+        False, "--labels", help="also estimate how many training labels are wrong, and list suspicious rows"
+    ),
     json: bool = typer.Option(False, "--json", help="print the whole plan"),
 ) -> None:
     """Check a recipe, fill in every default, estimate time and disk. Does no work."""
     from niwaki import api
 
-    plan = api.check(recipe, overrides=set_, data=data)
+    plan = api.check(recipe, overrides=set_, data=data, labels=labels)
     rows = [
         {**stage, "does": ", ".join(method["use"] for method in stage["methods"]) or "-"}
         for stage in plan["estimate"]["stages"]
     ]
     text = table(rows, ["name", "does", "steps", "cpu_seconds", "megabytes"])
-    print_result(plan, json, f"{text}\n{summary(plan['estimate'])}")
+    noise = f"{noise_text(plan['label_noise'])}\n" if labels else ""
+    print_result(plan, json, f"{noise}{text}\n{summary(plan['estimate'])}")
+
+
+def noise_text(found: Json) -> str:
+    """The estimate of wrong labels, and the rows that are most probably wrong."""
+    model, rows = found["model"], found["suspects"][:SHOWN_ROWS]
+    weak = "" if found["reliable"] else "; the model explains too little for a reliable estimate"
+    lines = [
+        f"estimated label noise: {100 * found['noise']:.1f} % of {found['rows']} train rows "
+        f"(linear model: accuracy {model['accuracy']:.3f}, majority class {model['majority']:.3f}){weak}"
+    ]
+    if rows:
+        shown = [{**row, "probability": f"{row['probability']:.2f}", "input": short(row["input"])} for row in rows]
+        lines.append(table(shown, ["label", "suggested", "probability", "input"]))
+    return "\n".join(lines) + "\n"
+
+
+def short(given: str | Sequence[str]) -> str:
+    """The beginning of a text or of a pair of texts, in one line."""
+    whole = given if isinstance(given, str) else " | ".join(given)
+    text = " ".join("".join(letter if letter.isprintable() else " " for letter in whole).split())
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
 def summary(total: Json) -> str:

@@ -27,11 +27,13 @@ def command(
     from niwaki.meter import Reading
     from niwaki.meter.emissions import write_emissions
     from niwaki.meter.ledger import Ledger, csv_of, total_of
+    from niwaki.meter.pretraining import pretraining_of
     from niwaki.meter.published_costs import describe_equivalents
 
     if csv and json:
         raise UsageError("ledger: give --csv or --json, not both")
-    lines = [line for path in sound(ledgers(runs)) for line in Ledger(path).lines()]
+    paths = sound(ledgers(runs))
+    lines = [line for path in paths for line in Ledger(path).lines()]
     if emissions:
         write_emissions(emissions, [Reading.from_dict(line["reading"]) for line in lines])
     if csv:
@@ -42,10 +44,13 @@ def command(
     whole = {by: "all", **_figures(every)}
     columns = [by, "charges", "unknown", "seconds", "cpu_seconds", "joules", "joules_low", "joules_high", "tier"]
     columns += ["co2e_grams"] if every.reading.co2e_grams is not None else []
-    print_result({"by": by, "rows": rows, "all": whole}, json, table([*rows, whole], columns))
-    if not json and (equivalents := describe_equivalents(every.reading)):
+    shared = pretraining_of([path.parent for path in paths])
+    result = {"by": by, "rows": rows, "all": whole, "pretraining": [one.to_dict() for one in shared]}
+    print_result(result, json, table([*rows, whole], columns))
+    remarks = [describe_equivalents(every.reading), *(one.line() for one in shared)]
+    if not json and any(remarks):
         sys.stdout.flush()
-        sys.stderr.write(f"{equivalents}\n")  # a remark for people: stdout stays the table
+        sys.stderr.write("".join(f"{remark}\n" for remark in remarks if remark))  # for people: stdout stays the table
 
 
 def _figures(total: "Total") -> Json:
