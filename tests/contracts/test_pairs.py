@@ -1,12 +1,11 @@
 """Any order: every family of compression before and after every other is made, saved, loaded by a new process, exported and scored."""
 
 import itertools
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+import new_process
 import tiny
 from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
@@ -15,6 +14,7 @@ from niwaki.evaluate import quality
 from niwaki.models.model import load_folder
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
+from selection import chain, rest_slow, selected
 
 from .test_methods import TRAIN, run
 
@@ -29,7 +29,8 @@ FAMILIES = {
 }
 TRAINED = {"distil"}
 LARGER = {("sparse", "factorize")}  # half of all numbers in two full factors are more than three tenths and their bits
-PAIRS = list(itertools.product(FAMILIES, FAMILIES))
+# fast: every family once first and once second
+PAIRS = rest_slow(itertools.product(FAMILIES, FAMILIES), {*chain(FAMILIES), *LARGER})
 TRAINS_WEIGHTS = ("movement", "lottery", "ternary", "binary", "qat")
 
 
@@ -51,14 +52,14 @@ def plan_of(stages, bert_folder, rows_csv):
 
 
 @pytest.fixture(scope="module")
-def pair_folders(tmp_path_factory, bert_folder, rows_csv):
+def pair_folders(request, tmp_path_factory, bert_folder, rows_csv):
     """Pair → folders of its stages; what pairs share is made once. Those that cannot be are not there."""
     home = tmp_path_factory.mktemp("pairs")
     (home / "stages").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quality, "RESAMPLES", 10)
         patch.setattr("os.fsync", lambda handle: None)
-        plans = {pair: [stage("first", pair[0]), stage("second", pair[1])] for pair in PAIRS}
+        plans = {pair: [stage("first", pair[0]), stage("second", pair[1])] for pair in selected(request, "pair")}
         return {pair: run(plan_of(stages, bert_folder, rows_csv), home) for pair, stages in plans.items()}
 
 
@@ -89,7 +90,6 @@ from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import load_folder
-torch.set_num_threads(1)
 texts = Path(sys.argv[1]).read_text().splitlines()
 for folder in map(Path, sys.argv[3:]):
     model, predictor = load_folder(folder), Predictor(folder)
@@ -109,11 +109,7 @@ def reloaded(pair_folders, tmp_path_factory):
     folder = tmp_path_factory.mktemp("again")
     texts = folder / "texts.txt"
     texts.write_text("\n".join(text for text, _ in tiny.sentences(8)))
-    models = [str(folders[-1] / "model") for folders in pair_folders.values()]
-    done = subprocess.run(
-        [sys.executable, "-c", LOADER, str(texts), str(folder), *models], capture_output=True, text=True, timeout=600
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    new_process.run(LOADER, texts, folder, *(folders[-1] / "model" for folders in pair_folders.values()))
     return folder
 
 

@@ -8,10 +8,10 @@ docs/extending.md shows where in a stage each protocol is called.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, Never, TypeVar
 
 import pyarrow as pa
 from pydantic import PrivateAttr
@@ -22,11 +22,16 @@ from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
 
 Reduced = Literal["file", "memory", "flops", "time"]
+LearningRateScale = float | Callable[[float], float]  # a factor, or a function from the progress to a factor
 P = TypeVar("P")
 
 
 def no_stage_models(stage: str) -> Model:
     raise LookupError(stage)
+
+
+def unavailable(*given: object) -> Never:
+    raise LookupError("only the methods of a stage can use this")
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,9 @@ class Context:
     stage_model: Callable[[str], Model] = (
         no_stage_models  # an earlier stage's model; "" is the recipe's, with a new head
     )
+    outputs_loss: Callable[[Outputs, Batch], Tensor] = unavailable  # the task's own loss, of outputs of any pass
+    outputs: Callable[[Model, Batch, frozenset[str]], Outputs] = unavailable  # without gradients, with activations
+    score: Callable[[Model], float] = unavailable  # the primary metric on the validation rows; higher is better
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,9 @@ class Requirements:
     teacher: Literal["none", "optional", "required"] = "none"
     training: bool = False  # a stage without a train block rejects the method
     activations: frozenset[str] = frozenset()  # of the student, read by `loss` (names in models/encoder.py)
+    compares_logits: bool = False  # `loss` uses `context.soft_loss`: objectives that define none are rejected
     fits_head: bool = False  # it gives the model a trained head after training
+    pairs: bool = False  # the task must be one on pairs of texts
     pins_modules: bool = False  # training needs the modules that `prepare` left: no later method may replace them
     reduces: tuple[Reduced, ...] = ()
 
@@ -112,6 +122,37 @@ class Schedules(ABC):
         return 0.0
 
 
+class ScalesLearningRates(ABC):
+    """Gives parameters learning rates of their own."""
+
+    @abstractmethod
+    def lr_scales(self, model: Model) -> Mapping[str, LearningRateScale]:
+        """What the learning rate is multiplied by, by parameter name in the network; other parameters keep it. Called once, before
+        training. The factors of several methods are multiplied."""
+
+
+class AveragesWeights(ABC):
+    """Keeps averages of the weights, which are validated and saved instead of the trained ones."""
+
+    @abstractmethod
+    def track(self, model: Model) -> None:
+        """Called once before training, after all methods have prepared the model. Averages belong into `helpers`."""
+
+    @abstractmethod
+    def averages(self, model: Model) -> Mapping[str, Tensor]:
+        """The averages by parameter name in the network; empty as long as there are none."""
+
+
+class KeepsStart(ABC):
+    """Prepares a model that is good before training. If its head reads one vector of a text, it is validated before the first step, and kept
+    unless training makes it better by more than chance (`train/validation.py`)."""
+
+    @property
+    @abstractmethod
+    def max_chance(self) -> float:
+        """Trained weights are kept if chance explains their lead on validation rows with a smaller probability; 1 compares scores alone."""
+
+
 class Bakes(ABC):
     """Makes the result permanent after training: slice, merge, convert, pack."""
 
@@ -166,6 +207,9 @@ PROTOCOLS: tuple[type, ...] = (
     ContributesLoss,
     Penalizes,
     Schedules,
+    ScalesLearningRates,
+    AveragesWeights,
+    KeepsStart,
     Bakes,
     SelectsRows,
     FollowsTeacher,

@@ -72,8 +72,8 @@ def test_pruning_and_freezing_a_student(method):
     student = method.prepare(tiny.model("bert"), context())
     with pytest.raises(InputError, match=r"heads: .* has no attention layers; leave 'heads' out"):
         Heads().prepare(student, context())
-    with pytest.raises(InputError, match="freeze: layers is 1 and the model has 0"):
-        Freeze(layers=1).prepare(student, context())
+    with pytest.raises(InputError, match=r"freeze: layers is 9 and the model has [01]"):
+        Freeze(layers=9).prepare(student, context())
     Freeze().prepare(student, context())
     assert not student.anatomy.tokens.weight.requires_grad and student.network.classifier.weight.requires_grad
     blocks = [block.ffn_size for block in student.anatomy.blocks]

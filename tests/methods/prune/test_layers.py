@@ -5,7 +5,7 @@ import torch
 
 import tiny
 from calibrated import CONTEXT
-from niwaki.methods._layer_choice import evenly_spaced, loss_after_edit
+from niwaki.methods._layer_choice import loss_after_edit
 from niwaki.methods._method import Context
 from niwaki.methods.prune.layers import Layers
 from niwaki.models.edits.layers import Layers as LayersEdit
@@ -58,18 +58,6 @@ def test_importance_is_measured_again_after_every_layer():
             torch.equal(norm, model.anatomy.layers[number].part("ffn_norm").weight)
             for norm, number in zip(norms, remaining, strict=True)
         )
-
-
-def test_evenly_spaced_fractions_and_counts():
-    assert evenly_spaced(6, 3) == [1, 3, 5] and evenly_spaced(6, 1) == [5]
-    remaining = tiny.model("bert", layers=4)
-    norms = [layer.part("ffn_norm").weight.clone() for layer in remaining.anatomy.layers]
-    remaining = Layers(keep=0.5, choose="spread").prepare(remaining, CONTEXT)
-    assert [
-        torch.equal(layer.part("ffn_norm").weight, norms[number])
-        for layer, number in zip(remaining.anatomy.layers, (1, 3), strict=True)
-    ] == [True, True]
-    assert len(Layers(keep=0.01).dry_prepare(tiny.model("bert")).anatomy.layers) == 1
 
 
 def test_a_repeated_layer_runs_less_often():

@@ -23,6 +23,7 @@ from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.anatomy import Network, anatomy_of
+from niwaki.models.family import is_always_causal
 from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import Model
 from niwaki.models.sizes import config_sizes
@@ -111,6 +112,10 @@ class AddDecoder(Method, Reshapes):
         faults = []
         if anatomy.is_seq2seq:
             faults.append("add_decoder: the model has a decoder already; leave 'add_decoder' out")
+        if is_always_causal(anatomy.family):
+            faults.append(
+                f"add_decoder: family '{model.network.config.model_type}' reads no later tokens, so it is no encoder; take family 'bert'"
+            )
         if model.blueprint.edits:
             faults.append("add_decoder: the encoder has been edited; put 'add_decoder' first, and edit its result")
         if not self.layers and anatomy.family.relative:

@@ -4,9 +4,12 @@ Paper: Lee, Tang, Lin 2019, What Would Elsa Do? Freezing Layers During Transform
 Cost: none; a step gets cheaper.
 """
 
+from itertools import chain
+
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Bakes, Context, Method, Requirements, Reshapes
+from niwaki.models.depths import depths
 from niwaki.models.model import Model
 
 
@@ -16,7 +19,7 @@ class Freeze(Method, Reshapes, Bakes):
     requires = Requirements(training=True)
 
     def dry_prepare(self, model: Model) -> Model:
-        have = len(model.anatomy.layers)
+        have = len(depths(model.anatomy))
         if self.layers > have:
             raise InputError(f"freeze: layers is {self.layers} and the model has {have}")
         return model
@@ -25,8 +28,8 @@ class Freeze(Method, Reshapes, Bakes):
         anatomy = self.dry_prepare(model).anatomy
         for module in anatomy.inputs.modules:
             module.requires_grad_(False)
-        for layer in anatomy.layers[: self.layers]:
-            layer.module.requires_grad_(False)
+        for module in chain.from_iterable(depths(anatomy)[: self.layers]):
+            module.requires_grad_(False)
         return model
 
     def finish(self, model: Model) -> Model:

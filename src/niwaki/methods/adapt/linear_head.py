@@ -17,13 +17,14 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Bakes, Context, Method, Requirements, Reshapes
 from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.forward import Batch, forward
+from niwaki.models.linear_model import logistic_regression
 from niwaki.models.model import Model
 from niwaki.models.record import POOLED
 from niwaki.models.sentence_modules import pooling_of_network
 
 PART, PROBLEM = "pooled", "single_label_classification"
 MAX_BATCHES = 400
-UNSEEN = -20.0  # logit of a label without training rows, below all others
+ITERATIONS = 1000
 
 
 class LinearHead(Method, Reshapes, Bakes):
@@ -52,7 +53,7 @@ class LinearHead(Method, Reshapes, Bakes):
     def finish(self, model: Model) -> Model:
         assert self._batches is not None  # `prepare`
         embeddings, labels = embedded(model, self._batches(model, MAX_BATCHES))
-        weight, bias = logistic_regression(embeddings, labels, len(model.labels), self.inverse_penalty)
+        weight, bias = logistic_regression(embeddings, labels, len(model.labels), self.inverse_penalty, ITERATIONS)
         linear = model.network.get_submodule(model.anatomy.head.final)
         linear.weight.data.copy_(torch.from_numpy(weight))
         linear.bias.data.copy_(torch.from_numpy(bias))
@@ -69,21 +70,3 @@ def embedded(model: Model, batches: Iterable[Batch]) -> tuple[np.ndarray, np.nda
         found.append(torch.nn.functional.normalize(pooled.float(), dim=-1).numpy())
         labels.append(batch.targets.numpy())
     return np.concatenate(found), np.concatenate(labels)
-
-
-def logistic_regression(
-    embeddings: np.ndarray, labels: np.ndarray, outputs: int, inverse_penalty: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Weight (outputs, hidden) and bias (outputs,) of a fitted classifier."""
-    from sklearn.linear_model import LogisticRegression
-
-    weight, bias = np.zeros((outputs, embeddings.shape[1])), np.full(outputs, UNSEEN)
-    seen = np.unique(labels)
-    if len(seen) == 1:
-        bias[seen] = 0.0
-    else:
-        fitted = LogisticRegression(C=inverse_penalty, max_iter=1000).fit(embeddings, labels)
-        halves = len(seen) == 2  # one row of coefficients: the difference between the two logits
-        weight[seen] = np.concatenate([-fitted.coef_, fitted.coef_]) / 2 if halves else fitted.coef_
-        bias[seen] = np.concatenate([-fitted.intercept_, fitted.intercept_]) / 2 if halves else fitted.intercept_
-    return weight.astype(np.float32), bias.astype(np.float32)

@@ -28,7 +28,13 @@ class Exits(Method, Reshapes, ContributesLoss, FollowsTeacher, Bakes):
         1.0, "softens the followed distribution: higher values reveal more of the less likely labels", gt=0
     )
 
-    requires = Requirements(teacher="optional", training=True, activations=frozenset({HIDDEN}), reduces=("time",))
+    requires = Requirements(
+        teacher="optional",
+        training=True,
+        activations=frozenset({HIDDEN}),
+        compares_logits=True,
+        reduces=("time",),
+    )
 
     @property
     def follows_answers(self) -> bool:

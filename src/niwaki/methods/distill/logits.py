@@ -18,7 +18,7 @@ class Logits(Method, ContributesLoss, FollowsTeacher):
     )
     weight: float = setting(0.8, "weight of the soft targets; the loss so far gets the rest, 1 - weight", ge=0, le=1)
 
-    requires = Requirements(teacher="required", training=True)
+    requires = Requirements(teacher="required", training=True, compares_logits=True)
 
     @property
     def trains_answers(self) -> bool | None:

@@ -1,0 +1,76 @@
+"""Renders the page on fine-tuning with few rows of one's own, next to a linear model on frozen embeddings."""
+
+import statistics
+
+import records
+from render_distil import gap, spread
+from results_page import Page, Record, Records, Section
+
+KEYS = ("dataset", "rows", "settings", "seed")
+
+
+def latest(rows: Records) -> Records:
+    """The newest record of each job."""
+    return list({tuple(row[key] for key in KEYS): row for row in rows}.values())
+
+
+def own_data(rows: Records) -> str:
+    found = latest(rows)
+    groups = sorted({(row["rows"], row["dataset"], row["settings"]) for row in found})
+    worse = [row for row in found if row["settings"] == "recipe" and to_frozen(row)["high"] < 0]
+    below = [row for row in found if row["settings"] == "recipe" and to_frozen(row)["difference"] < 0]
+    runs = sum(row["settings"] == "recipe" for row in found)
+    return "\n".join(
+        [
+            "Command: `python benchmarks/own_data.py DATA [dataset/rows/settings/seed …]`. The first stage of recipe `own_data` on rows drawn from each dataset, a tenth of which validates, and on at most 1,000 test rows. "
+            "The task's metric × 100, mean ± standard deviation over seeds (each draws other rows); the difference to logistic regression on the frozen encoder's embeddings is that of the worst seed, with its 95 % interval. "
+            'Settings: `recipe` is the recipe as it is (a new head, 6 epochs, 1e-4). `probe` gives the head the linear model of the frozen encoder (`auto_head`, `linear_probe`, `train = "auto"`), and keeps it unless fine-tuning is better by more than chance. '
+            "`gradient_probe` is an earlier form of `probe`, whose head was trained by gradient steps and whose choice compared scores alone; it cannot be run any more.",
+            "",
+            "| dataset | rows | labels | settings | seeds | majority | TF-IDF + SVM | frozen encoder | fine-tuned | worst difference to the frozen encoder | frozen encoder kept | CPU s |",
+            "|---|---|---|---|---|---|---|---|---|---|---|---|",
+            *(
+                line([row for row in found if (row["rows"], row["dataset"], row["settings"]) == group])
+                for group in groups
+            ),
+            "",
+            f"Recipe below the frozen encoder: {len(below)} of {runs} runs; by more than the interval: {len(worse)} (target: none).",
+        ]
+    )
+
+
+def to_frozen(row: Record) -> Record:
+    return next(pair for pair in row["pairs"] if pair["b"].startswith("frozen"))
+
+
+def line(rows: Records) -> str:
+    first = rows[0]
+    worst = min((to_frozen(row) for row in rows), key=lambda pair: pair["difference"])
+    baselines = ([100 * (row["baselines"][kind] or 0) for row in rows] for kind in ("majority", "tfidf", "frozen"))
+    cells = [
+        first["dataset"],
+        f"{first['rows']:,}",
+        str(max(row["labels"] for row in rows)),
+        first["settings"],
+        str(len(rows)),
+        *map(spread, baselines),
+        f"**{spread([100 * row['score'] for row in rows])}**",
+        gap(worst),
+        f"{sum(row['training']['best_step'] == 0 for row in rows)} of {len(rows)}",
+        f"{statistics.mean(row['spent']['cpu_seconds'] for row in rows):.0f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def headline() -> str:
+    found = [row for row in latest(records.read("own_data")) if row["settings"] == "recipe"]
+    better, worse = (
+        sum(decided(to_frozen(row)) for row in found)
+        for decided in (lambda pair: pair["low"] > 0, lambda pair: pair["high"] < 0)
+    )
+    return f"Fine-tuning on few rows is better than a linear model on the frozen encoder in {better} of {len(found)} runs, worse in {worse}; no difference is shown in {len(found) - better - worse}."
+
+
+SECTIONS = (Section("own_data", "Fine-tuning on few rows", own_data),)
+if records.read("own_data"):  # the page exists from the first record on
+    PAGE = Page("own_data", "Own data", "Tasks", headline, SECTIONS)
